@@ -1,0 +1,23 @@
+package demo;
+
+/** Follows the price of one order, with a history of its own. */
+final class PriceWatch {
+    private final int order;
+    private final int quantity;
+    private final long[] history = new long[16];
+    private int seen;
+
+    PriceWatch(int order, int quantity) {
+        this.order = order;
+        this.quantity = quantity;
+    }
+
+    void priceChanged(int price) {
+        history[seen++ % history.length] = (long) price * quantity;
+    }
+
+    @Override
+    public String toString() {
+        return "watch of order " + order;
+    }
+}
