@@ -1,1 +1,11 @@
-//! trace
+//! The TPTP heap and thread trace format (JVMPI-compatible XML): event model, writer and reader,
+//! filter rules, validator.
+//!
+//! `docs/trace-format.md` describes the format and what Martini adds to it.
+
+mod attribute;
+mod escape;
+pub mod ids;
+pub mod model;
+pub mod time;
+pub mod writer;

@@ -1,0 +1,111 @@
+//! How one attribute value becomes text and comes back.
+//!
+//! Every field of the model has a type that implements [`Attribute`]; the table in `model` joins
+//! fields to elements and attribute names.
+
+use std::borrow::Cow;
+
+use crate::escape;
+
+/// A type that can stand between the quotes of an attribute.
+pub(crate) trait Attribute<'a>: Sized {
+    /// Appends the value, escaped, without quotes.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// The value that `raw` spells, or `None` if it spells none.
+    ///
+    /// `raw` is the text between the quotes, still escaped: only texts pay for resolving entities,
+    /// numbers are parsed where they lie.
+    fn read(raw: &'a str) -> Option<Self>;
+}
+
+/// Reads an unsigned decimal number; `None` for anything else and for what a `u64` cannot hold.
+pub(crate) fn parse_u64(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    let mut value: u64 = 0;
+    // 19 digits cannot overflow, and hardly any number is longer.
+    let (safe, rest) = text.split_at(text.len().min(19));
+    for &byte in safe {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    for &byte in rest {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+pub(crate) fn write_u64(value: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+impl Attribute<'_> for u64 {
+    fn write(&self, out: &mut Vec<u8>) {
+        write_u64(*self, out);
+    }
+
+    fn read(raw: &str) -> Option<Self> {
+        parse_u64(raw.as_bytes())
+    }
+}
+
+impl Attribute<'_> for i64 {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(itoa::Buffer::new().format(*self).as_bytes());
+    }
+
+    fn read(raw: &str) -> Option<Self> {
+        match raw.as_bytes() {
+            [b'-', digits @ ..] => 0i64.checked_sub_unsigned(parse_u64(digits)?),
+            digits => parse_u64(digits)?.try_into().ok(),
+        }
+    }
+}
+
+impl<'a> Attribute<'a> for Cow<'a, str> {
+    fn write(&self, out: &mut Vec<u8>) {
+        escape::escape(self, out);
+    }
+
+    fn read(raw: &'a str) -> Option<Self> {
+        escape::unescape(raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsigned_numbers() {
+        assert_eq!(u64::read("0"), Some(0));
+        assert_eq!(u64::read("007"), Some(7));
+        assert_eq!(u64::read("18446744073709551615"), Some(u64::MAX));
+        assert_eq!(u64::read("018446744073709551615"), Some(u64::MAX));
+        for text in ["", "-1", "+1", "1 ", "0x1", "18446744073709551616", "1:", "1/"] {
+            assert_eq!(u64::read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn signed_numbers() {
+        assert_eq!(i64::read("-480"), Some(-480));
+        assert_eq!(i64::read("60"), Some(60));
+        assert_eq!(i64::read("-9223372036854775808"), Some(i64::MIN));
+        for text in ["", "-", "--1", "+1", "9223372036854775808", "-9223372036854775809"] {
+            assert_eq!(i64::read(text), None, "{text}");
+        }
+        let mut out = Vec::new();
+        (-480i64).write(&mut out);
+        assert_eq!(out, b"-480");
+    }
+}

@@ -1,0 +1,419 @@
+//! The event model: every element of a trace as a struct.
+//!
+//! The table below is the one place that says which attributes an element has, in which order they
+//! are written and which must be there. Its source is the format document (`docs/trace-format.md`);
+//! structs, writers and readers are made from it by the macro in `table`.
+
+mod table;
+mod values;
+
+use std::borrow::Cow;
+
+use crate::attribute::Attribute;
+use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
+use crate::time::{Nanos, Time};
+
+pub use table::{AttributeSpec, ElementSpec, Oddities, Presence, Record};
+pub use values::{ArrayCode, FilterMode, Frame, Frames, RootType, Wildcard};
+
+pub(crate) use table::{Attributes, MAX_ATTRIBUTES, RecordError};
+use table::{ReadRecord, elements, for_each_attribute, is_common};
+
+/// Text of an attribute: borrowed where it needs no unescaping.
+pub type Text<'a> = Cow<'a, str>;
+
+/// An element without a struct of its own: only its name is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other<'a> {
+    /// The element's name, which must be a valid XML name.
+    pub name: Text<'a>,
+}
+
+impl Record for Other<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'<');
+        out.extend_from_slice(self.name.as_bytes());
+        out.extend_from_slice(b"/>\n");
+    }
+}
+
+elements! {
+    /// One element of a trace.
+    enum Element<'a>;
+
+    /// The machine; the first element of a trace.
+    Node<'a> = "node" {
+        /// Unique id of the machine.
+        Expected node_id: Text<'a> = "nodeId",
+        /// Host name.
+        Expected hostname: Text<'a> = "hostname",
+        /// One address, or several separated by commas.
+        Expected ip_address: Text<'a> = "ipaddress",
+        /// Offset from UTC in minutes, positive west.
+        Expected timezone: i64 = "timezone",
+        /// When the agent was created.
+        Expected time: Time = "time",
+    }
+
+    /// The JVM process.
+    ProcessCreate<'a> = "processCreate" {
+        /// Unique id of the process.
+        Expected process_id: Text<'a> = "processId",
+        /// Process id of the operating system.
+        Expected pid: u64 = "pid",
+        /// Id of the machine.
+        Expected node_id: Text<'a> = "nodeIdRef",
+        /// As for [`Node`].
+        Expected time: Time = "time",
+        /// The command.
+        Optional name: Text<'a> = "name",
+    }
+
+    /// The profiler's agent inside the process.
+    AgentCreate<'a> = "agentCreate" {
+        /// Unique id of the agent.
+        Expected agent_id: Text<'a> = "agentId",
+        /// Version with three decimals.
+        Expected version: Text<'a> = "version",
+        /// Id of the process.
+        Expected process_id: Text<'a> = "processIdRef",
+        /// Name of the agent.
+        Expected agent_name: Text<'a> = "agentName",
+        /// `Profiler`.
+        Expected agent_type: Text<'a> = "agentType",
+        /// The option string that the agent was started with.
+        Expected agent_parameters: Text<'a> = "agentParameters",
+        /// When the agent was created.
+        Expected time: Time = "time",
+    }
+
+    /// The agent leaves: the last element of a trace.
+    AgentDestroy<'a> = "agentDestroy" {
+        /// Id of the agent.
+        Expected agent_id: Text<'a> = "agentIdRef",
+        /// When it left.
+        Expected time: Time = "time",
+    }
+
+    /// Collection begins.
+    TraceStart<'a> = "traceStart" {
+        /// Unique id of the trace.
+        Expected trace_id: Text<'a> = "traceId",
+        /// Id of the agent.
+        Expected agent_id: Text<'a> = "agentIdRef",
+        /// When it began.
+        Expected time: Time = "time",
+    }
+
+    /// Collection ends.
+    TraceEnd = "traceEnd" {
+        /// When it ended.
+        Expected time: Time = "time",
+    }
+
+    /// One entry of the filter list; see [`filter`](crate::filter).
+    Filter<'a> = "filter" {
+        /// Class pattern without its `*`.
+        Required pattern: Text<'a> = "pattern",
+        /// What to do with classes that match.
+        Required mode: FilterMode = "mode",
+        /// Where the `*` of the class pattern stood.
+        Expected generic_pattern: Wildcard = "genericPattern",
+        /// Method pattern without its `*`.
+        Expected method_pattern: Text<'a> = "methodPattern",
+        /// What to do with methods that match.
+        Expected method_mode: FilterMode = "methodMode",
+        /// Where the `*` of the method pattern stood.
+        Expected method_generic_pattern: Wildcard = "methodGenericPattern",
+    }
+
+    /// One setting of the profiler.
+    TraceOption<'a> = "option" {
+        /// Name of the setting.
+        Required key: Text<'a> = "key",
+        /// Its value.
+        Expected value: Text<'a> = "value",
+    }
+
+    /// A thread started, or was there already and is about to be referred to.
+    ThreadStart<'a> = "threadStart" {
+        /// Id of the thread.
+        Required thread_id: ThreadId = "threadId",
+        /// When it started, or was first seen.
+        Expected time: Time = "time",
+        /// Its name; not unique.
+        Expected thread_name: Text<'a> = "threadName",
+        /// Name of its thread group.
+        Expected group_name: Text<'a> = "groupName",
+        /// Name of the group's parent group; empty if it has none.
+        Expected parent_name: Text<'a> = "parentName",
+        /// Id of the thread object; 0 if objects are not tracked.
+        Optional object: ObjectId = "objIdRef",
+    }
+
+    /// A thread ended; its id may come back.
+    ThreadEnd = "threadEnd" {
+        /// Id of the thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it ended.
+        Expected time: Time = "time",
+    }
+
+    /// A class was loaded. Written before the first reference to it, so later than its time says.
+    ClassDef<'a> = "classDef" {
+        /// The loading thread; only JVMPI's traces have it.
+        Optional thread: ThreadId = "threadIdRef",
+        /// Dotted name; arrays in source form (`int[][]`).
+        Required name: Text<'a> = "name",
+        /// Name of the source file, possibly empty.
+        Optional source_name: Text<'a> = "sourceName",
+        /// Id of the class.
+        Required class_id: ClassId = "classId",
+        /// Id of the `java.lang.Class` object.
+        Optional object: ObjectId = "objIdRef",
+        /// When the class was loaded.
+        Expected time: Time = "time",
+    }
+
+    /// A class was unloaded; its id and those of its methods may come back.
+    ClassUnload = "classUnload" {
+        /// Id of the class.
+        Required class: ClassId = "classIdRef",
+        /// The thread on which it happened.
+        Optional thread: ThreadId = "threadIdRef",
+        /// When it was unloaded.
+        Expected time: Time = "time",
+    }
+
+    /// A method, defined before the first reference to it.
+    MethodDef<'a> = "methodDef" {
+        /// Source name, constructors as `-init-` and `-clinit-` (see [`names`](crate::names)).
+        Required name: Text<'a> = "name",
+        /// JVM descriptor.
+        Required signature: Text<'a> = "signature",
+        /// First source line.
+        Optional start_line: i64 = "startLineNumber",
+        /// Last source line.
+        Optional end_line: i64 = "endLineNumber",
+        /// Id of the method.
+        Required method_id: MethodId = "methodId",
+        /// Id of the declaring class.
+        Required class: ClassId = "classIdRef",
+    }
+
+    /// A method was entered.
+    MethodEntry = "methodEntry" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it was entered.
+        Expected time: Time = "time",
+        /// The method.
+        Required method: MethodId = "methodIdRef",
+        /// The receiver.
+        Optional object: ObjectId = "objIdRef",
+        /// The class.
+        Expected class: ClassId = "classIdRef",
+        /// Number of the call in its thread, the same on entry and exit.
+        Optional ticket: u64 = "ticket",
+        /// Depth of the stack, filtered frames included.
+        Optional stack_depth: u64 = "stackDepth",
+    }
+
+    /// A method was left.
+    MethodExit = "methodExit" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// The method; some JVMPI traces name the wrong one, so match by ticket.
+        Required method: MethodId = "methodIdRef",
+        /// The receiver.
+        Optional object: ObjectId = "objIdRef",
+        /// The class.
+        Expected class: ClassId = "classIdRef",
+        /// Number of the call in its thread.
+        Optional ticket: u64 = "ticket",
+        /// When it was left.
+        Expected time: Time = "time",
+        /// The profiler's own time in the call.
+        Optional overhead: Nanos = "overhead",
+    }
+
+    /// A call stack; an extension of Martini's.
+    StackDef<'a> = "stackDef" {
+        /// Id of the stack.
+        Required stack_id: StackId = "stackId",
+        /// Its frames, innermost first.
+        Required frames: Frames<'a> = "frames",
+    }
+
+    /// An object or array was allocated.
+    ObjAlloc = "objAlloc" {
+        /// The allocating thread; absent for objects that were there before.
+        Optional thread: ThreadId = "threadIdRef",
+        /// What kind of array the object is.
+        Optional is_array: ArrayCode = "isArray",
+        /// Shallow size in bytes.
+        Required size: u64 = "size",
+        /// Id of the object.
+        Required obj_id: ObjectId = "objId",
+        /// Class of the object; for arrays the array class.
+        Required class: ClassId = "classIdRef",
+        /// Allocation site: the method.
+        Optional method: MethodId = "methodIdRef",
+        /// Allocation site: the source line.
+        Optional line: i64 = "lineNumber",
+        /// Allocation site: the call stack; an extension of Martini's.
+        Optional stack: StackId = "stackIdRef",
+        /// When it was allocated.
+        Expected time: Time = "time",
+    }
+
+    /// An object died; its id may come back.
+    ObjFree = "objFree" {
+        /// The object.
+        Required object: ObjectId = "objIdRef",
+        /// A moment inside the collection that freed it.
+        Expected time: Time = "time",
+        /// The thread on which it happened.
+        Optional thread: ThreadId = "threadIdRef",
+    }
+
+    /// A stop-the-world collection began.
+    GcStart = "gcStart" {
+        /// When it began.
+        Expected time: Time = "time",
+        /// The thread on which it happened.
+        Optional thread: ThreadId = "threadIdRef",
+    }
+
+    /// A stop-the-world collection ended.
+    GcFinish = "gcFinish" {
+        /// When it ended.
+        Expected time: Time = "time",
+        /// Number of objects in use after it.
+        Optional used_objects: u64 = "usedObjects",
+        /// Bytes in use after it.
+        Optional used_space: u64 = "usedObjSpace",
+        /// Bytes of object space in all.
+        Optional total_space: u64 = "totalObjSpace",
+    }
+
+    /// A thread blocks on a monitor that another thread owns.
+    MonContendedEnter = "monContendedEnter" {
+        /// The blocked thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it blocked.
+        Expected time: Time = "time",
+        /// The monitor.
+        Required object: ObjectId = "objIdRef",
+        /// The thread that owns the monitor.
+        Optional owner: ThreadId = "threadOwner",
+        /// The object on which the owner runs.
+        Optional owner_object: ObjectId = "thisOwner",
+    }
+
+    /// The blocked thread got the monitor.
+    MonContendedEntered = "monContendedEntered" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it got the monitor.
+        Expected time: Time = "time",
+        /// The monitor.
+        Required object: ObjectId = "objIdRef",
+    }
+
+    /// A thread calls `Object.wait`.
+    MonWait = "monWait" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it began to wait.
+        Expected time: Time = "time",
+        /// The monitor.
+        Required object: ObjectId = "objIdRef",
+        /// The limit in milliseconds; 0 is none.
+        Expected timeout_millis: u64 = "timeout",
+    }
+
+    /// A thread's `Object.wait` ended.
+    MonWaited = "monWaited" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When the wait ended.
+        Expected time: Time = "time",
+        /// The monitor.
+        Required object: ObjectId = "objIdRef",
+        /// How long it waited, in whole milliseconds.
+        Expected timeout_millis: u64 = "timeout",
+    }
+
+    /// Who owns a monitor, where the events before do not tell.
+    MonStillOwned = "monStillOwned" {
+        /// A thread that waits for it.
+        Optional thread: ThreadId = "threadIdRef",
+        /// When it was found owned.
+        Expected time: Time = "time",
+        /// The monitor.
+        Required object: ObjectId = "objIdRef",
+        /// The owner.
+        Optional owner: ThreadId = "threadOwner",
+    }
+
+    /// A heap dump begins; its roots and references follow.
+    HeapDumpDef<'a> = "heapDumpDef" {
+        /// Id of the dump.
+        Required dump_id: HeapDumpId = "heapDumpId",
+        /// A label.
+        Optional name: Text<'a> = "name",
+        /// When the dump was taken.
+        Expected time: Time = "time",
+    }
+
+    /// An object that the collector keeps for its own sake.
+    GcRoot = "gcRoot" {
+        /// The dump.
+        Required dump: HeapDumpId = "heapDumpIdRef",
+        /// The object.
+        Required object: ObjectId = "objIdRef",
+        /// Why it is kept.
+        Required root_type: RootType = "type",
+        /// The thread, for roots that belong to one.
+        Optional thread: ThreadId = "threadIdRef",
+    }
+
+    /// One object refers to another.
+    ObjectReference = "objectReference" {
+        /// The dump.
+        Required dump: HeapDumpId = "heapDumpIdRef",
+        /// The object that refers.
+        Required owner: ObjectId = "ownerIdRef",
+        /// The object referred to.
+        Required object: ObjectId = "objIdRef",
+        /// Index of the field or array element.
+        Optional field_index: i64 = "fieldIdx",
+    }
+
+    /// The VM is initialised; allocations are reported from here on.
+    RuntimeInitDone = "runtimeInitDone" {
+        /// The main thread.
+        Expected thread: ThreadId = "threadIdRef",
+        /// When it was done.
+        Expected time: Time = "time",
+    }
+
+    /// The VM is going down.
+    RuntimeShutdown = "runtimeShutdown" {
+        /// When it began to.
+        Expected time: Time = "time",
+        /// The thread on which it happened.
+        Optional thread: ThreadId = "threadIdRef",
+    }
+
+    /// A number that says how complete the trace is; an extension of Martini's.
+    MartiniCount<'a> = "martiniCount" {
+        /// What is counted, such as `events.dropped`.
+        Required key: Text<'a> = "key",
+        /// Which of several, such as the reason of a refusal.
+        Optional detail: Text<'a> = "detail",
+        /// How many.
+        Required value: u64 = "value",
+    }
+}

@@ -1,0 +1,268 @@
+//! The macro that turns the table of elements into structs, writers, readers and a description.
+
+use std::borrow::Cow;
+
+/// How sure an attribute must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Without it the element means nothing: reading fails.
+    Required,
+    /// We always write it; when reading, an empty or zero value stands in and is counted, since
+    /// some old traces leave it out.
+    Expected,
+    /// It may be absent.
+    Optional,
+}
+
+/// One attribute of an element, as the table declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttributeSpec {
+    /// The name in the trace.
+    pub name: &'static str,
+    /// Whether it must be there.
+    pub presence: Presence,
+}
+
+/// One element, as the table declares it; attributes in the order in which they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElementSpec {
+    /// The name in the trace.
+    pub name: &'static str,
+    /// The attributes, in their fixed order.
+    pub attributes: &'static [AttributeSpec],
+}
+
+/// A struct of the model that can be written as one element.
+pub trait Record {
+    /// Appends the element, from `<` to `>` and a line feed.
+    fn write(&self, out: &mut Vec<u8>);
+}
+
+/// Why the attributes of an element do not make a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordError {
+    /// A required attribute is not there.
+    Missing(&'static str),
+    /// A value does not have the attribute's form.
+    BadValue(&'static str),
+    /// What stands in the tag is no list of attributes.
+    Syntax,
+    /// More attributes than any element has use for.
+    TooMany,
+}
+
+/// What a reader tolerated in one element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Oddities {
+    /// Expected attributes that were absent, so that an empty or zero value stands in.
+    pub missing: u8,
+    /// Attributes that the format document does not know.
+    pub unknown: u8,
+    /// Attributes given twice; the last one counts.
+    pub repeated: u8,
+}
+
+/// Attributes that any element may carry and that the model leaves out (format document, 1.4).
+pub(crate) fn is_common(name: &str) -> bool {
+    matches!(
+        name,
+        "traceIdRef"
+            | "collationValue"
+            | "contextData"
+            | "sequenceCounter"
+            | "transientThreadId"
+            | "transientThreadIdRef"
+            | "transientObjId"
+            | "transientObjIdRef"
+            | "transientClassId"
+            | "transientClassIdRef"
+    )
+}
+
+/// No element has use for more; a tag with more is an attack or an accident.
+pub(crate) const MAX_ATTRIBUTES: usize = 64;
+
+/// The attributes of one tag, as the generated readers take them.
+pub(crate) type Attributes<'a> = quick_xml::events::attributes::Attributes<'a>;
+
+/// A struct of the model that can be made from the attributes of a tag.
+pub(crate) trait ReadRecord<'a>: Sized {
+    fn read(attributes: Attributes<'a>, oddities: &mut Oddities) -> Result<Self, RecordError>;
+}
+
+macro_rules! elements {
+    (
+        $(#[$enum_doc:meta])*
+        enum $element:ident<$life:lifetime>;
+        $(
+            $(#[$doc:meta])*
+            $name:ident $(<$lt:lifetime>)? = $tag:literal {
+                $(
+                    $(#[$field_doc:meta])*
+                    $presence:ident $field:ident: $type:ty = $attribute:literal,
+                )*
+            }
+        )*
+    ) => {
+        $(#[$enum_doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum $element<$life> {
+            $(
+                $(#[$doc])*
+                $name($name $(<$lt>)?),
+            )*
+            /// An element that the format document tolerates, or does not know at all.
+            Other(Other<$life>),
+        }
+
+        impl<$life> $element<$life> {
+            /// Every element that the model knows, in the order of the table.
+            pub const SPECS: &'static [ElementSpec] = &[
+                $(
+                    ElementSpec {
+                        name: $tag,
+                        attributes: &[
+                            $(
+                                AttributeSpec {
+                                    name: $attribute,
+                                    presence: Presence::$presence,
+                                },
+                            )*
+                        ],
+                    },
+                )*
+            ];
+
+            /// The element's name in the trace.
+            pub fn name(&self) -> &str {
+                match self {
+                    $( Self::$name(_) => $tag, )*
+                    Self::Other(other) => &other.name,
+                }
+            }
+
+            pub(crate) fn read(
+                name: &$life str,
+                attributes: Attributes<$life>,
+                oddities: &mut Oddities,
+            ) -> Result<Self, RecordError> {
+                match name {
+                    $( $tag => $name::read(attributes, oddities).map(Self::$name), )*
+                    _ => Ok(Self::Other(Other { name: name.into() })),
+                }
+            }
+        }
+
+        impl Record for $element<'_> {
+            fn write(&self, out: &mut Vec<u8>) {
+                match self {
+                    $( Self::$name(record) => record.write(out), )*
+                    Self::Other(other) => other.write(out),
+                }
+            }
+        }
+
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            pub struct $name $(<$lt>)? {
+                $(
+                    $(#[$field_doc])*
+                    pub $field: elements!(@type $presence $type),
+                )*
+            }
+
+            impl $(<$lt>)? Record for $name $(<$lt>)? {
+                fn write(&self, out: &mut Vec<u8>) {
+                    out.extend_from_slice(concat!("<", $tag).as_bytes());
+                    $( elements!(@write $presence self.$field, out, $attribute); )*
+                    out.extend_from_slice(b"/>\n");
+                }
+            }
+
+            impl<$life> ReadRecord<$life> for $name $(<$lt>)? {
+                fn read(
+                    attributes: Attributes<$life>,
+                    oddities: &mut Oddities,
+                ) -> Result<Self, RecordError> {
+                    $( let mut $field: Option<$type> = None; )*
+                    for_each_attribute(attributes, |name, raw| {
+                        match name {
+                            $(
+                                $attribute => {
+                                    oddities.repeated += u8::from($field.is_some());
+                                    let value = <$type as Attribute>::read(raw);
+                                    $field = Some(value.ok_or(RecordError::BadValue($attribute))?);
+                                }
+                            )*
+                            _ => oddities.unknown += u8::from(!is_common(name)),
+                        }
+                        Ok(())
+                    })?;
+                    Ok(Self {
+                        $( $field: elements!(@take $presence $field, $attribute, oddities), )*
+                    })
+                }
+            }
+
+            impl<$life> From<$name $(<$lt>)?> for $element<$life> {
+                fn from(record: $name $(<$lt>)?) -> Self {
+                    Self::$name(record)
+                }
+            }
+        )*
+    };
+
+    (@type Optional $type:ty) => { Option<$type> };
+    (@type $presence:ident $type:ty) => { $type };
+
+    (@write Optional $value:expr, $out:ident, $attribute:literal) => {
+        if let Some(value) = &$value {
+            elements!(@put value, $out, $attribute);
+        }
+    };
+    (@write $presence:ident $value:expr, $out:ident, $attribute:literal) => {
+        elements!(@put $value, $out, $attribute);
+    };
+
+    (@put $value:expr, $out:ident, $attribute:literal) => {
+        $out.extend_from_slice(concat!(" ", $attribute, "=\"").as_bytes());
+        $value.write($out);
+        $out.push(b'"');
+    };
+
+    (@take Required $field:ident, $attribute:literal, $oddities:ident) => {
+        $field.ok_or(RecordError::Missing($attribute))?
+    };
+    (@take Expected $field:ident, $attribute:literal, $oddities:ident) => {
+        $field.unwrap_or_else(|| {
+            $oddities.missing += 1;
+            Default::default()
+        })
+    };
+    (@take Optional $field:ident, $attribute:literal, $oddities:ident) => {
+        $field
+    };
+}
+pub(crate) use elements;
+
+/// Calls `take` with name and raw value of each attribute.
+#[inline]
+pub(crate) fn for_each_attribute<'a>(
+    mut attributes: Attributes<'a>,
+    mut take: impl FnMut(&str, &'a str) -> Result<(), RecordError>,
+) -> Result<(), RecordError> {
+    // Duplicates are counted by the generated readers, for less.
+    attributes.with_checks(false);
+    for (index, attribute) in attributes.enumerate() {
+        if index == MAX_ATTRIBUTES {
+            return Err(RecordError::TooMany);
+        }
+        let attribute = attribute.map_err(|_| RecordError::Syntax)?;
+        // quick-xml lends values out as they stand in the input, so `Owned` does not happen.
+        if let Cow::Borrowed(raw) = attribute.value {
+            take(attribute.key.as_ref(), raw)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! The attribute values that are neither numbers nor texts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::attribute::{self, Attribute};
+use crate::ids::MethodId;
+
+/// Declares an enum whose values stand in a trace as fixed words.
+macro_rules! words {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $( $(#[$variant_doc:meta])* $variant:ident = $word:literal, )+ }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub enum $name { $( $(#[$variant_doc])* $variant, )+ }
+
+        impl $name {
+            /// All values, in the order of their declaration.
+            pub const ALL: &[Self] = &[ $( Self::$variant, )+ ];
+
+            /// The word that a trace uses.
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$variant => $word, )+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl Attribute<'_> for $name {
+            fn write(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(self.as_str().as_bytes());
+            }
+
+            fn read(raw: &str) -> Option<Self> {
+                match raw { $( $word => Some(Self::$variant), )+ _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// What a filter entry does with what it matches.
+    FilterMode {
+        /// Report it.
+        #[default]
+        Include = "INCLUDE",
+        /// Leave it out.
+        Exclude = "EXCLUDE",
+    }
+}
+
+words! {
+    /// Where the `*` of a filter pattern stood before it was cut off (format document, 3.5).
+    Wildcard {
+        /// Nowhere: the pattern is a whole name.
+        #[default]
+        None = "NONE",
+        /// In front: names that end with the pattern; with an empty pattern, every name.
+        Prefix = "PREFIX",
+        /// Behind: names that begin with the pattern.
+        Suffix = "SUFFIX",
+    }
+}
+
+words! {
+    /// Why the collector keeps an object (format document, 3.15).
+    RootType {
+        /// A global JNI reference.
+        JniGlobal = "JNIGlobal",
+        /// A local JNI reference.
+        JniLocal = "JNILocal",
+        /// A local variable of a Java frame.
+        JavaFrame = "JavaFrame",
+        /// The stack of a native frame.
+        NativeStack = "NativeStack",
+        /// A class of the system loader.
+        StickyClass = "StickyClass",
+        /// A block of the VM's that belongs to a thread.
+        ThreadBlock = "ThreadBlock",
+        /// A monitor in use.
+        MonitorUsed = "MonitorUsed",
+        /// A live thread.
+        ThreadObject = "ThreadObject",
+        /// None of the other kinds.
+        #[default]
+        Unknown = "Unknown",
+    }
+}
+
+/// What kind of array an object is, as the type code of JVMPI (format document, 3.10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ArrayCode(pub u8);
+
+impl ArrayCode {
+    /// Not an array.
+    pub const OBJECT: Self = Self(0);
+    /// An array of references, so also an array of arrays.
+    pub const REFERENCE: Self = Self(2);
+    /// `boolean[]`
+    pub const BOOLEAN: Self = Self(4);
+    /// `char[]`
+    pub const CHAR: Self = Self(5);
+    /// `float[]`
+    pub const FLOAT: Self = Self(6);
+    /// `double[]`
+    pub const DOUBLE: Self = Self(7);
+    /// `byte[]`
+    pub const BYTE: Self = Self(8);
+    /// `short[]`
+    pub const SHORT: Self = Self(9);
+    /// `int[]`
+    pub const INT: Self = Self(10);
+    /// `long[]`
+    pub const LONG: Self = Self(11);
+
+    /// Whether the object is an array of any kind.
+    pub fn is_array(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Whether JVMPI knows the code.
+    pub fn is_known(self) -> bool {
+        matches!(self.0, 0 | 2 | 4..=11)
+    }
+}
+
+impl Attribute<'_> for ArrayCode {
+    fn write(&self, out: &mut Vec<u8>) {
+        attribute::write_u64(self.0.into(), out);
+    }
+
+    fn read(raw: &str) -> Option<Self> {
+        attribute::parse_u64(raw.as_bytes())?.try_into().ok().map(Self)
+    }
+}
+
+/// One frame of a call stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The method.
+    pub method: MethodId,
+    /// The source line, 1-based; 0 if unknown or native.
+    pub line: u32,
+}
+
+/// The frames of a [`StackDef`](super::StackDef), innermost first: `12:40 9:7`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frames<'a>(pub Cow<'a, [Frame]>);
+
+impl<'a> Attribute<'a> for Frames<'a> {
+    fn write(&self, out: &mut Vec<u8>) {
+        for (index, frame) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.push(b' ');
+            }
+            frame.method.write(out);
+            out.push(b':');
+            attribute::write_u64(frame.line.into(), out);
+        }
+    }
+
+    fn read(raw: &'a str) -> Option<Self> {
+        let frames: Option<Vec<Frame>> = raw
+            .split_ascii_whitespace()
+            .map(|frame| {
+                let (method, line) = frame.split_once(':')?;
+                Some(Frame { method: MethodId::read(method)?, line: u64::read(line)?.try_into().ok()? })
+            })
+            .collect();
+        Some(Self(Cow::Owned(frames?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_pairs_of_method_and_line() {
+        let frames = Frames::read("12:40 9:0").unwrap();
+        assert_eq!(*frames.0, [Frame { method: MethodId(12), line: 40 }, Frame { method: MethodId(9), line: 0 }]);
+        let mut out = Vec::new();
+        frames.write(&mut out);
+        assert_eq!(out, b"12:40 9:0");
+        assert_eq!(Frames::read(""), Some(Frames::default()));
+        for raw in ["12", "12:", ":1", "12:-1", "a:1", "1:4294967296"] {
+            assert_eq!(Frames::read(raw), None, "{raw}");
+        }
+    }
+
+    #[test]
+    fn words_are_exact() {
+        for &root in RootType::ALL {
+            assert_eq!(RootType::read(root.as_str()), Some(root));
+        }
+        assert_eq!(FilterMode::read("include"), None);
+    }
+
+    #[test]
+    fn array_codes() {
+        assert_eq!(ArrayCode::read("11"), Some(ArrayCode::LONG));
+        assert_eq!(ArrayCode::read("256"), None);
+        assert!(!ArrayCode(1).is_known() && !ArrayCode(3).is_known() && !ArrayCode(12).is_known());
+        assert!(ArrayCode::REFERENCE.is_array() && !ArrayCode::OBJECT.is_array());
+    }
+}

@@ -1,0 +1,123 @@
+//! Points in time as a trace writes them: seconds since 1970 with exactly nine fraction digits.
+
+use std::fmt;
+
+use crate::attribute::{self, Attribute};
+
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// Nanoseconds since 1 January 1970 UTC.
+///
+/// A `u64` holds them until the year 2554; an `f64` of seconds could not hold nanoseconds at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+/// A length of time in nanoseconds, written like a [`Time`] (`overhead="0.000105000"`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl Time {
+    /// Nanoseconds from `earlier` to `self`; 0 if `earlier` is the later one.
+    pub fn since(self, earlier: Time) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// Reads `[0-9]+(\.[0-9]{1,9})?`; `None` for anything else and for what a `u64` cannot hold.
+fn parse(text: &[u8]) -> Option<u64> {
+    let (seconds, fraction) = match memchr::memchr(b'.', text) {
+        Some(point) => (&text[..point], &text[point + 1..]),
+        None => return attribute::parse_u64(text)?.checked_mul(NANOS_PER_SECOND),
+    };
+    if fraction.len() > 9 {
+        return None;
+    }
+    let mut nanos = attribute::parse_u64(fraction)?;
+    for _ in fraction.len()..9 {
+        nanos *= 10;
+    }
+    attribute::parse_u64(seconds)?.checked_mul(NANOS_PER_SECOND)?.checked_add(nanos)
+}
+
+fn write(nanos: u64, out: &mut Vec<u8>) {
+    attribute::write_u64(nanos / NANOS_PER_SECOND, out);
+    let mut fraction = *b".000000000";
+    // The fraction is below 10^9, so it fits a u32, whose divisions are cheaper.
+    let mut rest = (nanos % NANOS_PER_SECOND) as u32;
+    for digit in fraction[1..].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&fraction);
+}
+
+macro_rules! nanoseconds {
+    ($name:ident) => {
+        impl Attribute<'_> for $name {
+            fn write(&self, out: &mut Vec<u8>) {
+                write(self.0, out);
+            }
+
+            fn read(text: &str) -> Option<Self> {
+                parse(text.as_bytes()).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}.{:09}", self.0 / NANOS_PER_SECOND, self.0 % NANOS_PER_SECOND)
+            }
+        }
+    };
+}
+
+nanoseconds!(Time);
+nanoseconds!(Nanos);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(nanos: u64) -> String {
+        let mut out = Vec::new();
+        Time(nanos).write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn nine_digits_always() {
+        assert_eq!(written(1_174_403_458_364_512_920), "1174403458.364512920");
+        assert_eq!(written(0), "0.000000000");
+        assert_eq!(written(5), "0.000000005");
+        assert_eq!(written(u64::MAX), "18446744073.709551615");
+        assert_eq!(Time(u64::MAX).to_string(), written(u64::MAX));
+        assert_eq!(Nanos(105_000).to_string(), "0.000105000");
+    }
+
+    #[test]
+    fn reads_fewer_digits() {
+        assert_eq!(Time::read("12"), Some(Time(12_000_000_000)));
+        assert_eq!(Time::read("12.5"), Some(Time(12_500_000_000)));
+        assert_eq!(Time::read("12.000000001"), Some(Time(12_000_000_001)));
+        assert_eq!(Time::read("18446744073.709551615"), Some(Time(u64::MAX)));
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_time() {
+        for text in [
+            "",
+            ".",
+            "1.",
+            ".5",
+            "-1",
+            "1.0000000001",
+            "1.2.3",
+            "1e9",
+            " 1",
+            "18446744073.709551616",
+            "99999999999999999999",
+        ] {
+            assert_eq!(Time::read(text), None, "{text}");
+        }
+    }
+}
