@@ -8,7 +8,7 @@ use crate::*;
 
 /// Result of `GetThreadInfo`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiThreadInfo {
     pub name: *mut c_char,
     pub priority: jint,
@@ -19,7 +19,7 @@ pub struct jvmtiThreadInfo {
 
 /// Element of the result of `GetOwnedMonitorStackDepthInfo`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiMonitorStackDepthInfo {
     pub monitor: jobject,
     pub stack_depth: jint,
@@ -27,7 +27,7 @@ pub struct jvmtiMonitorStackDepthInfo {
 
 /// Result of `GetThreadGroupInfo`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiThreadGroupInfo {
     pub parent: jthreadGroup,
     pub name: *mut c_char,
@@ -37,7 +37,7 @@ pub struct jvmtiThreadGroupInfo {
 
 /// One frame of a stack trace.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiFrameInfo {
     pub method: jmethodID,
     pub location: jlocation,
@@ -45,7 +45,7 @@ pub struct jvmtiFrameInfo {
 
 /// The stack of one thread.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiStackInfo {
     pub thread: jthread,
     pub state: jint,
@@ -55,28 +55,28 @@ pub struct jvmtiStackInfo {
 
 /// A field that holds a reference.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiHeapReferenceInfoField {
     pub index: jint,
 }
 
 /// An array element that holds a reference.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiHeapReferenceInfoArray {
     pub index: jint,
 }
 
 /// A constant pool entry that holds a reference.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiHeapReferenceInfoConstantPool {
     pub index: jint,
 }
 
 /// A local variable that holds a reference.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiHeapReferenceInfoStackLocal {
     pub thread_tag: jlong,
     pub thread_id: jlong,
@@ -88,7 +88,7 @@ pub struct jvmtiHeapReferenceInfoStackLocal {
 
 /// A JNI local reference.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiHeapReferenceInfoJniLocal {
     pub thread_tag: jlong,
     pub thread_id: jlong,
@@ -98,7 +98,7 @@ pub struct jvmtiHeapReferenceInfoJniLocal {
 
 /// Gives the union its size.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiHeapReferenceInfoReserved {
     pub reserved1: jlong,
     pub reserved2: jlong,
@@ -146,7 +146,7 @@ pub struct jvmtiHeapCallbacks {
 
 /// Input of `RedefineClasses`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiClassDefinition {
     pub klass: jclass,
     pub class_byte_count: jint,
@@ -155,7 +155,7 @@ pub struct jvmtiClassDefinition {
 
 /// Result of `GetObjectMonitorUsage`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiMonitorUsage {
     pub owner: jthread,
     pub entry_count: jint,
@@ -167,7 +167,7 @@ pub struct jvmtiMonitorUsage {
 
 /// Element of the result of `GetLineNumberTable`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiLineNumberEntry {
     pub start_location: jlocation,
     pub line_number: jint,
@@ -175,7 +175,7 @@ pub struct jvmtiLineNumberEntry {
 
 /// Element of the result of `GetLocalVariableTable`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiLocalVariableEntry {
     pub start_location: jlocation,
     pub length: jint,
@@ -187,7 +187,7 @@ pub struct jvmtiLocalVariableEntry {
 
 /// Parameter of an extension function or event.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiParamInfo {
     pub name: *mut c_char,
     pub kind: jvmtiParamKind,
@@ -197,7 +197,7 @@ pub struct jvmtiParamInfo {
 
 /// Element of the result of `GetExtensionFunctions`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiExtensionFunctionInfo {
     pub func: Option<jvmtiExtensionFunction>,
     pub id: *mut c_char,
@@ -210,7 +210,7 @@ pub struct jvmtiExtensionFunctionInfo {
 
 /// Element of the result of `GetExtensionEvents`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiExtensionEventInfo {
     pub extension_event_index: jint,
     pub id: *mut c_char,
@@ -221,7 +221,7 @@ pub struct jvmtiExtensionEventInfo {
 
 /// Result of `GetTimerInfo` and its relatives.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiTimerInfo {
     pub max_value: jlong,
     pub may_skip_forward: jboolean,
@@ -233,7 +233,7 @@ pub struct jvmtiTimerInfo {
 
 /// Address of native code and the location it was compiled from.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct jvmtiAddrLocationMap {
     pub start_address: *const c_void,
     pub location: jlocation,

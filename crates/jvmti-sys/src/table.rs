@@ -188,8 +188,8 @@ table! {
         object: jobject, object_reference_callback: jvmtiObjectReferenceCallback, user_data: *const c_void
     );
     [110] IterateOverReachableObjects: function(
-        heap_root_callback: jvmtiHeapRootCallback, stack_ref_callback: jvmtiStackReferenceCallback,
-        object_ref_callback: jvmtiObjectReferenceCallback, user_data: *const c_void
+        heap_root_callback: Option<jvmtiHeapRootCallback>, stack_ref_callback: Option<jvmtiStackReferenceCallback>,
+        object_ref_callback: Option<jvmtiObjectReferenceCallback>, user_data: *const c_void
     );
     [111] IterateOverHeap: function(
         object_filter: jvmtiHeapObjectFilter, heap_object_callback: jvmtiHeapObjectCallback,
@@ -222,7 +222,7 @@ table! {
         extension_count_ptr: *mut jint, extensions: *mut *mut jvmtiExtensionFunctionInfo
     );
     [125] GetExtensionEvents: function(extension_count_ptr: *mut jint, extensions: *mut *mut jvmtiExtensionEventInfo);
-    [126] SetExtensionEventCallback: function(extension_event_index: jint, callback: jvmtiExtensionEvent);
+    [126] SetExtensionEventCallback: function(extension_event_index: jint, callback: Option<jvmtiExtensionEvent>);
     [127] DisposeEnvironment: function();
     [128] GetErrorName: function(error: jvmtiError, name_ptr: *mut *mut c_char);
     [129] GetJLocationFormat: function(format_ptr: *mut jvmtiJlocationFormat);

@@ -1,1 +1,29 @@
-//! jvmti
+//! A thin layer over the raw JVM TI and JNI: results instead of error codes, buffers that free themselves, and nothing
+//! else. It knows nothing about profiling.
+//!
+//! [`Env`] wraps a JVM TI environment, [`Jni`] a thread's JNI environment, [`Vm`] the VM itself. References to Java objects
+//! stay the raw pointers of JNI; a method that passes one to the VM is therefore `unsafe`, and its caller promises that
+//!
+//! - the reference is live: a local reference of the current thread, a global one, or null where the JVM TI
+//!   specification allows null;
+//! - method and field ids come from this VM and their class is not unloaded;
+//! - the current phase and callback allow the call where the specification makes that the agent's duty (a `GarbageCollection*`
+//!   or `ObjectFree` callback may call next to nothing).
+//!
+//! Methods without such arguments are safe: the VM itself refuses them in a wrong phase or on a foreign thread.
+
+mod allocated;
+mod env;
+mod error;
+mod guard;
+mod jni;
+mod vm;
+
+pub use jvmti_sys::{self as sys, jni_sys};
+
+pub use allocated::Allocated;
+pub use env::{Env, ExtensionEvent, MethodName, ThreadGroupInfo, ThreadInfo};
+pub use error::{Error, Result};
+pub use guard::{caught_panics, guard};
+pub use jni::{Jni, JniError, NativeMethod};
+pub use vm::{Vm, VmError};

@@ -1,0 +1,36 @@
+//! Which optional functions the environment may use.
+
+use jvmti_sys::jvmtiCapabilities;
+
+use super::{Env, call};
+use crate::Result;
+
+impl Env {
+    /// The capabilities that the VM could still grant.
+    pub fn get_potential_capabilities(self) -> Result<jvmtiCapabilities> {
+        let mut capabilities = jvmtiCapabilities::NONE;
+        // SAFETY: the VM writes the structure only.
+        unsafe { call!(self, GetPotentialCapabilities, &mut capabilities) }?;
+        Ok(capabilities)
+    }
+
+    /// The capabilities that the environment has.
+    pub fn get_capabilities(self) -> Result<jvmtiCapabilities> {
+        let mut capabilities = jvmtiCapabilities::NONE;
+        // SAFETY: the VM writes the structure only.
+        unsafe { call!(self, GetCapabilities, &mut capabilities) }?;
+        Ok(capabilities)
+    }
+
+    /// Adds all of these capabilities, or none: one that the VM does not know makes the call fail.
+    pub fn add_capabilities(self, capabilities: jvmtiCapabilities) -> Result<()> {
+        // SAFETY: the VM reads the structure only.
+        unsafe { call!(self, AddCapabilities, &capabilities) }
+    }
+
+    /// Gives these capabilities back, so that the VM may run faster.
+    pub fn relinquish_capabilities(self, capabilities: jvmtiCapabilities) -> Result<()> {
+        // SAFETY: the VM reads the structure only.
+        unsafe { call!(self, RelinquishCapabilities, &capabilities) }
+    }
+}

@@ -1,0 +1,152 @@
+//! Classes: names, state, methods, retransformation.
+
+use jvmti_sys::jni_sys::{jclass, jint, jmethodID, jobject};
+
+use super::{Env, call};
+use crate::{Allocated, Result};
+
+impl Env {
+    /// Every class loaded in the VM, arrays included, as new local references.
+    pub fn get_loaded_classes(self) -> Result<Allocated<jclass>> {
+        let (mut count, mut classes) = (0, std::ptr::null_mut());
+        // SAFETY: the VM writes count and array, which is then ours.
+        unsafe {
+            call!(self, GetLoadedClasses, &mut count, &mut classes)?;
+            Ok(Allocated::from_raw(self, classes, count as usize))
+        }
+    }
+
+    /// The class's descriptor, such as `Ljava/lang/String;` or `[I`, in modified UTF-8.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_class_signature(self, class: jclass) -> Result<Allocated<u8>> {
+        let mut signature = std::ptr::null_mut();
+        // SAFETY: the caller vouches for the class; the VM writes a string, which is then ours, and takes null for the
+        // generic signature that nobody wants.
+        unsafe {
+            call!(self, GetClassSignature, class, &mut signature, std::ptr::null_mut())?;
+            Allocated::from_c_string(self, signature).ok_or(crate::Error::INTERNAL)
+        }
+    }
+
+    /// The name in the `SourceFile` attribute, in modified UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// `ABSENT_INFORMATION` if the class file has none; `MUST_POSSESS_CAPABILITY` without `can_get_source_file_name`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_source_file_name(self, class: jclass) -> Result<Allocated<u8>> {
+        let mut name = std::ptr::null_mut();
+        // SAFETY: the caller vouches for the class; the VM writes a string, which is then ours.
+        unsafe {
+            call!(self, GetSourceFileName, class, &mut name)?;
+            Allocated::from_c_string(self, name).ok_or(crate::Error::INTERNAL)
+        }
+    }
+
+    /// The state of the class as `JVMTI_CLASS_STATUS_*` bits.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_class_status(self, class: jclass) -> Result<jint> {
+        let mut status = 0;
+        // SAFETY: the caller vouches for the class; the VM writes the number.
+        unsafe { call!(self, GetClassStatus, class, &mut status) }?;
+        Ok(status)
+    }
+
+    /// The class's access flags (JVMS table 4.1-B).
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_class_modifiers(self, class: jclass) -> Result<jint> {
+        let mut modifiers = 0;
+        // SAFETY: the caller vouches for the class; the VM writes the number.
+        unsafe { call!(self, GetClassModifiers, class, &mut modifiers) }?;
+        Ok(modifiers)
+    }
+
+    /// The methods that the class itself declares, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// `CLASS_NOT_PREPARED` for a class that is not linked yet.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_class_methods(self, class: jclass) -> Result<Allocated<jmethodID>> {
+        let (mut count, mut methods) = (0, std::ptr::null_mut());
+        // SAFETY: the caller vouches for the class; the VM writes count and array, which is then ours.
+        unsafe {
+            call!(self, GetClassMethods, class, &mut count, &mut methods)?;
+            Ok(Allocated::from_raw(self, methods, count as usize))
+        }
+    }
+
+    /// The loader as a new local reference, null for the boot loader.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_class_loader(self, class: jclass) -> Result<jobject> {
+        let mut loader = std::ptr::null_mut();
+        // SAFETY: the caller vouches for the class; the VM writes the reference.
+        unsafe { call!(self, GetClassLoader, class, &mut loader) }?;
+        Ok(loader)
+    }
+
+    /// Whether the class is an interface.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn is_interface(self, class: jclass) -> Result<bool> {
+        let mut answer = 0;
+        // SAFETY: the caller vouches for the class; the VM writes the answer.
+        unsafe { call!(self, IsInterface, class, &mut answer) }?;
+        Ok(answer != 0)
+    }
+
+    /// Whether the class is an array class.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn is_array_class(self, class: jclass) -> Result<bool> {
+        let mut answer = 0;
+        // SAFETY: the caller vouches for the class; the VM writes the answer.
+        unsafe { call!(self, IsArrayClass, class, &mut answer) }?;
+        Ok(answer != 0)
+    }
+
+    /// Whether the class may be retransformed; hidden, array and primitive classes may not.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn is_modifiable_class(self, class: jclass) -> Result<bool> {
+        let mut answer = 0;
+        // SAFETY: the caller vouches for the class; the VM writes the answer.
+        unsafe { call!(self, IsModifiableClass, class, &mut answer) }?;
+        Ok(answer != 0)
+    }
+
+    /// Sends the classes through every agent's `ClassFileLoadHook` once more. One class that fails stops them all.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate, for every class of the slice.
+    pub unsafe fn retransform_classes(self, classes: &[jclass]) -> Result<()> {
+        let count = jint::try_from(classes.len()).map_err(|_| crate::Error::ILLEGAL_ARGUMENT)?;
+        // SAFETY: the caller vouches for the classes; the VM reads the array only.
+        unsafe { call!(self, RetransformClasses, count, classes.as_ptr()) }
+    }
+}

@@ -1,0 +1,48 @@
+//! Event callbacks, and which events are sent.
+
+use std::mem::size_of;
+use std::ptr::null_mut;
+
+use jvmti_sys::{JVMTI_DISABLE, JVMTI_ENABLE, jthread, jvmtiEvent, jvmtiEventCallbacks, jvmtiEventMode};
+
+use super::{Env, call};
+use crate::Result;
+
+impl Env {
+    /// Replaces all callbacks of the environment.
+    ///
+    /// # Safety
+    ///
+    /// Each callback must be fit to be called from any thread at any time, and must not unwind.
+    pub unsafe fn set_event_callbacks(self, callbacks: &jvmtiEventCallbacks) -> Result<()> {
+        // SAFETY: the caller vouches for the callbacks; the VM copies the structure.
+        unsafe { call!(self, SetEventCallbacks, callbacks, size_of::<jvmtiEventCallbacks>() as i32) }
+    }
+
+    /// Sends the event from now on, for all threads.
+    pub fn enable_event(self, event: jvmtiEvent) -> Result<()> {
+        // SAFETY: null stands for all threads.
+        unsafe { self.set_event_notification_mode(JVMTI_ENABLE, event, null_mut()) }
+    }
+
+    /// Stops sending the event that [`enable_event`](Self::enable_event) asked for.
+    pub fn disable_event(self, event: jvmtiEvent) -> Result<()> {
+        // SAFETY: null stands for all threads.
+        unsafe { self.set_event_notification_mode(JVMTI_DISABLE, event, null_mut()) }
+    }
+
+    /// Switches an event on or off, for one thread or, with null, for all.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn set_event_notification_mode(
+        self,
+        mode: jvmtiEventMode,
+        event: jvmtiEvent,
+        thread: jthread,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for the thread.
+        unsafe { call!(self, SetEventNotificationMode, mode, event, thread) }
+    }
+}

@@ -1,0 +1,102 @@
+//! Tags, sizes and walks of the heap.
+
+use std::ffi::c_void;
+
+use jvmti_sys::jni_sys::{jclass, jint, jlong, jobject};
+use jvmti_sys::{JVMTI_VERSION_11, jvmtiHeapCallbacks};
+
+use super::{Env, call};
+use crate::{Error, Result};
+
+impl Env {
+    /// The object's tag in this environment, 0 if it has none.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    #[inline]
+    pub unsafe fn get_tag(self, object: jobject) -> Result<jlong> {
+        let mut tag = 0;
+        // SAFETY: the caller vouches for the object; the VM writes the tag.
+        unsafe { call!(self, GetTag, object, &mut tag) }?;
+        Ok(tag)
+    }
+
+    /// Sets the object's tag; 0 removes it.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    #[inline]
+    pub unsafe fn set_tag(self, object: jobject, tag: jlong) -> Result<()> {
+        // SAFETY: the caller vouches for the object.
+        unsafe { call!(self, SetTag, object, tag) }
+    }
+
+    /// The object's size in bytes, header and padding included.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    #[inline]
+    pub unsafe fn get_object_size(self, object: jobject) -> Result<jlong> {
+        let mut size = 0;
+        // SAFETY: the caller vouches for the object; the VM writes the size.
+        unsafe { call!(self, GetObjectSize, object, &mut size) }?;
+        Ok(size)
+    }
+
+    /// Collects the whole heap before it returns.
+    pub fn force_garbage_collection(self) -> Result<()> {
+        // SAFETY: no argument.
+        unsafe { call!(self, ForceGarbageCollection) }
+    }
+
+    /// Bytes between two `SampledObjectAlloc` events, on average; 0 means every allocation.
+    ///
+    /// # Errors
+    ///
+    /// `NOT_AVAILABLE` before JDK 11.
+    pub fn set_heap_sampling_interval(self, bytes: jint) -> Result<()> {
+        // The table of JDK 8 ends before this slot.
+        if self.get_version_number()? < JVMTI_VERSION_11 {
+            return Err(Error::NOT_AVAILABLE);
+        }
+        // SAFETY: the slot exists from JVM TI 11 on.
+        unsafe { call!(self, SetHeapSamplingInterval, bytes) }
+    }
+
+    /// Calls back for each object in the heap, reachable or not. `class` is null or restricts the walk to its instances.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate; the callbacks fit `user_data`, do not unwind, and obey the rules for heap
+    /// callbacks: no JNI, and no JVM TI function that is not marked as allowed there.
+    pub unsafe fn iterate_through_heap(
+        self,
+        heap_filter: jint,
+        class: jclass,
+        callbacks: &jvmtiHeapCallbacks,
+        user_data: *const c_void,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for class and callbacks.
+        unsafe { call!(self, IterateThroughHeap, heap_filter, class, callbacks, user_data) }
+    }
+
+    /// Calls back for each reference that is reachable from `initial_object` or, if that is null, from the roots.
+    ///
+    /// # Safety
+    ///
+    /// As for [`iterate_through_heap`](Self::iterate_through_heap).
+    pub unsafe fn follow_references(
+        self,
+        heap_filter: jint,
+        class: jclass,
+        initial_object: jobject,
+        callbacks: &jvmtiHeapCallbacks,
+        user_data: *const c_void,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for class, object and callbacks.
+        unsafe { call!(self, FollowReferences, heap_filter, class, initial_object, callbacks, user_data) }
+    }
+}

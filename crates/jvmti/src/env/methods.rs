@@ -1,0 +1,96 @@
+//! Methods: names, lines, bytecodes.
+
+use std::ptr::null_mut;
+
+use jvmti_sys::jni_sys::{jclass, jint, jmethodID};
+use jvmti_sys::jvmtiLineNumberEntry;
+
+use super::{Env, call};
+use crate::{Allocated, Error, Result};
+
+/// A method's name and descriptor, in modified UTF-8.
+#[derive(Debug)]
+pub struct MethodName {
+    /// The name, such as `<init>`.
+    pub name: Allocated<u8>,
+    /// The descriptor, such as `(I)V`.
+    pub signature: Allocated<u8>,
+}
+
+impl Env {
+    /// Name and descriptor of the method.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_method_name(self, method: jmethodID) -> Result<MethodName> {
+        let (mut name, mut signature) = (null_mut(), null_mut());
+        // SAFETY: the caller vouches for the method; the VM writes two strings, which are then ours.
+        let (name, signature) = unsafe {
+            call!(self, GetMethodName, method, &mut name, &mut signature, null_mut())?;
+            (Allocated::from_c_string(self, name), Allocated::from_c_string(self, signature))
+        };
+        name.zip(signature).map(|(name, signature)| MethodName { name, signature }).ok_or(Error::INTERNAL)
+    }
+
+    /// The class that declares the method, as a new local reference.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_method_declaring_class(self, method: jmethodID) -> Result<jclass> {
+        let mut class = null_mut();
+        // SAFETY: the caller vouches for the method; the VM writes the reference.
+        unsafe { call!(self, GetMethodDeclaringClass, method, &mut class) }?;
+        Ok(class)
+    }
+
+    /// The method's access flags (JVMS table 4.6-A).
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_method_modifiers(self, method: jmethodID) -> Result<jint> {
+        let mut modifiers = 0;
+        // SAFETY: the caller vouches for the method; the VM writes the number.
+        unsafe { call!(self, GetMethodModifiers, method, &mut modifiers) }?;
+        Ok(modifiers)
+    }
+
+    /// Which source line the code from each location on belongs to; not sorted by contract.
+    ///
+    /// # Errors
+    ///
+    /// `ABSENT_INFORMATION` without a line table, `NATIVE_METHOD`, `MUST_POSSESS_CAPABILITY` without
+    /// `can_get_line_numbers`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_line_number_table(self, method: jmethodID) -> Result<Allocated<jvmtiLineNumberEntry>> {
+        let (mut count, mut table) = (0, null_mut());
+        // SAFETY: the caller vouches for the method; the VM writes count and array, which is then ours.
+        unsafe {
+            call!(self, GetLineNumberTable, method, &mut count, &mut table)?;
+            Ok(Allocated::from_raw(self, table, count as usize))
+        }
+    }
+
+    /// The method's bytecodes, with the instructions as in the class file; constant pool indexes are the VM's own.
+    ///
+    /// # Errors
+    ///
+    /// `NATIVE_METHOD`; `MUST_POSSESS_CAPABILITY` without `can_get_bytecodes`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_bytecodes(self, method: jmethodID) -> Result<Allocated<u8>> {
+        let (mut count, mut code) = (0, null_mut());
+        // SAFETY: the caller vouches for the method; the VM writes count and array, which is then ours.
+        unsafe {
+            call!(self, GetBytecodes, method, &mut count, &mut code)?;
+            Ok(Allocated::from_raw(self, code, count as usize))
+        }
+    }
+}

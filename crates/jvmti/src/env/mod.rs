@@ -1,0 +1,60 @@
+//! The JVM TI environment. Its methods are spread by subject over the files of this folder.
+
+mod capabilities;
+mod classes;
+mod events;
+mod extensions;
+mod heap;
+mod memory;
+mod methods;
+mod threads;
+mod vm;
+
+use jvmti_sys::jvmtiEnv;
+
+pub use extensions::ExtensionEvent;
+pub use methods::MethodName;
+pub use threads::{ThreadGroupInfo, ThreadInfo};
+
+/// A JVM TI environment of this process's VM. A copy names the same environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Env(*mut jvmtiEnv);
+
+// SAFETY: an environment belongs to the VM, not to a thread; the specification lets every attached thread use it.
+unsafe impl Send for Env {}
+// SAFETY: as above; the VM synchronizes what it shares.
+unsafe impl Sync for Env {}
+
+impl Env {
+    /// Wraps what `GetEnv` returned or a callback received.
+    ///
+    /// # Safety
+    ///
+    /// `raw` points to a JVM TI environment of this process that is not disposed while this value or a copy is used.
+    #[inline(always)]
+    pub unsafe fn from_raw(raw: *mut jvmtiEnv) -> Self {
+        Self(raw)
+    }
+
+    /// The pointer, for calls that this crate does not wrap.
+    #[inline(always)]
+    pub fn as_raw(self) -> *mut jvmtiEnv {
+        self.0
+    }
+}
+
+/// Calls a slot of the table with the given arguments; gives [`Error::NOT_AVAILABLE`](crate::Error) where it is empty.
+///
+/// The expansion contains `unsafe`: whoever uses the macro states why the arguments are right.
+macro_rules! call {
+    ($env:expr, $slot:ident $(, $argument:expr)*) => {{
+        let raw = $env.as_raw();
+        // The table of an old VM may be shorter than the type says: read the one slot, refer to nothing else.
+        match (**raw).$slot {
+            Some(function) => $crate::Error::check(function(raw $(, $argument)*)),
+            None => Err($crate::Error::NOT_AVAILABLE),
+        }
+    }};
+}
+
+use call;

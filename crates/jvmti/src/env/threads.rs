@@ -1,0 +1,173 @@
+//! Threads, their groups, stacks and local storage.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use jvmti_sys::jni_sys::{jint, jobject};
+use jvmti_sys::{jthread, jthreadGroup, jvmtiFrameInfo, jvmtiStartFunction, jvmtiThreadGroupInfo, jvmtiThreadInfo};
+
+use super::{Env, call};
+use crate::{Allocated, Error, Result};
+
+/// What a thread says of itself.
+#[derive(Debug)]
+pub struct ThreadInfo {
+    /// The name in modified UTF-8; the VM gives none for some threads that are just starting.
+    pub name: Option<Allocated<u8>>,
+    /// 1 to 10.
+    pub priority: jint,
+    /// Whether the VM exits without waiting for it.
+    pub is_daemon: bool,
+    /// Its group as a new local reference, null if the thread has ended.
+    pub thread_group: jthreadGroup,
+    /// Its context class loader as a new local reference, or null.
+    pub context_class_loader: jobject,
+}
+
+/// What a thread group says of itself.
+#[derive(Debug)]
+pub struct ThreadGroupInfo {
+    /// The enclosing group as a new local reference, null for the top one.
+    pub parent: jthreadGroup,
+    /// The name in modified UTF-8.
+    pub name: Option<Allocated<u8>>,
+    /// The highest priority that its threads may have.
+    pub max_priority: jint,
+    /// Whether it is a daemon group.
+    pub is_daemon: bool,
+}
+
+impl Env {
+    /// Every live platform thread that is attached to the VM, as new local references.
+    pub fn get_all_threads(self) -> Result<Allocated<jthread>> {
+        let (mut count, mut threads) = (0, null_mut());
+        // SAFETY: the VM writes count and array, which is then ours.
+        unsafe {
+            call!(self, GetAllThreads, &mut count, &mut threads)?;
+            Ok(Allocated::from_raw(self, threads, count as usize))
+        }
+    }
+
+    /// The calling thread as a new local reference; null while the VM has no thread object for it yet.
+    pub fn get_current_thread(self) -> Result<jthread> {
+        let mut thread = null_mut();
+        // SAFETY: the VM writes the reference.
+        unsafe { call!(self, GetCurrentThread, &mut thread) }?;
+        Ok(thread)
+    }
+
+    /// Name, priority and group of the thread, or of the calling one for null.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_thread_info(self, thread: jthread) -> Result<ThreadInfo> {
+        let mut info = jvmtiThreadInfo::default();
+        // SAFETY: the caller vouches for the thread; the VM fills the structure, whose name is then ours.
+        let name = unsafe {
+            call!(self, GetThreadInfo, thread, &mut info)?;
+            Allocated::from_c_string(self, info.name)
+        };
+        Ok(ThreadInfo {
+            name,
+            priority: info.priority,
+            is_daemon: info.is_daemon != 0,
+            thread_group: info.thread_group,
+            context_class_loader: info.context_class_loader,
+        })
+    }
+
+    /// Name and parent of the group.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_thread_group_info(self, group: jthreadGroup) -> Result<ThreadGroupInfo> {
+        let mut info = jvmtiThreadGroupInfo::default();
+        // SAFETY: the caller vouches for the group; the VM fills the structure, whose name is then ours.
+        let name = unsafe {
+            call!(self, GetThreadGroupInfo, group, &mut info)?;
+            Allocated::from_c_string(self, info.name)
+        };
+        Ok(ThreadGroupInfo {
+            parent: info.parent,
+            name,
+            max_priority: info.max_priority,
+            is_daemon: info.is_daemon != 0,
+        })
+    }
+
+    /// The state of the thread, or of the calling one for null, as `JVMTI_THREAD_STATE_*` bits.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_thread_state(self, thread: jthread) -> Result<jint> {
+        let mut state = 0;
+        // SAFETY: the caller vouches for the thread; the VM writes the number.
+        unsafe { call!(self, GetThreadState, thread, &mut state) }?;
+        Ok(state)
+    }
+
+    /// Fills the buffer with the frames of the thread (of the calling one for null), innermost first, leaving out the
+    /// first `start_depth` frames, and returns the filled part.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    #[inline]
+    pub unsafe fn get_stack_trace(
+        self,
+        thread: jthread,
+        start_depth: jint,
+        frames: &mut [jvmtiFrameInfo],
+    ) -> Result<&mut [jvmtiFrameInfo]> {
+        let room = jint::try_from(frames.len()).map_err(|_| Error::ILLEGAL_ARGUMENT)?;
+        let mut count = 0;
+        // SAFETY: the caller vouches for the thread; the VM writes at most `room` frames.
+        unsafe { call!(self, GetStackTrace, thread, start_depth, room, frames.as_mut_ptr(), &mut count) }?;
+        Ok(&mut frames[..count as usize])
+    }
+
+    /// Starts the function on an agent thread. `thread` is a new `java.lang.Thread` that is not started; the new thread
+    /// is a daemon, belongs to no one's thread group listing, and gets no events of thread start and end.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate; the function fits `argument`, which stays valid on that thread, and does not
+    /// unwind.
+    pub unsafe fn run_agent_thread(
+        self,
+        thread: jthread,
+        function: jvmtiStartFunction,
+        argument: *const c_void,
+        priority: jint,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for thread, function and argument.
+        unsafe { call!(self, RunAgentThread, thread, function, argument, priority) }
+    }
+
+    /// Stores a pointer with the thread, or with the calling one for null, in this environment.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate. The pointer itself is only stored.
+    #[inline]
+    pub unsafe fn set_thread_local_storage(self, thread: jthread, data: *const c_void) -> Result<()> {
+        // SAFETY: the caller vouches for the thread.
+        unsafe { call!(self, SetThreadLocalStorage, thread, data) }
+    }
+
+    /// The pointer stored with the thread, null at first.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    #[inline]
+    pub unsafe fn get_thread_local_storage(self, thread: jthread) -> Result<*mut c_void> {
+        let mut data = null_mut();
+        // SAFETY: the caller vouches for the thread; the VM writes the pointer.
+        unsafe { call!(self, GetThreadLocalStorage, thread, &mut data) }?;
+        Ok(data)
+    }
+}
