@@ -1,1 +1,5 @@
-//! analysis
+//! What a trace means: statistics over any TPTP-compatible trace, never over a JVM.
+//!
+//! One module per subject. Every subject is fed element by element, so that a trace of any length is read once, as a stream.
+
+pub mod heap;

@@ -1,0 +1,119 @@
+//! What a trace holds besides the rows of the tables, and what is wrong or missing in it.
+
+use trace::model::Element;
+use trace::time::Time;
+
+/// Who recorded a document, as its head says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Name of the agent.
+    pub agent: String,
+    /// Its version.
+    pub version: String,
+    /// The options it ran with.
+    pub parameters: String,
+    /// Process id of the JVM.
+    pub pid: u64,
+    /// Host name of the machine.
+    pub host: String,
+}
+
+/// A number that the agent wrote into the trace about its own completeness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// What was counted, such as `events.dropped`.
+    pub key: String,
+    /// Which of several, such as the reason of a refusal.
+    pub detail: Option<String>,
+    /// How many, added up over the documents.
+    pub value: u64,
+}
+
+/// Facts about a whole trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Documents in the trace; a zip may hold several.
+    pub documents: u64,
+    /// Documents that end as they should, with `traceEnd`. The others were cut off, as by a kill of the JVM.
+    pub ended: u64,
+    /// The heads of the documents, in their order.
+    pub origins: Vec<Origin>,
+    /// Elements of any kind.
+    pub elements: u64,
+    /// `objAlloc` elements.
+    pub allocations: u64,
+    /// `objFree` elements.
+    pub frees: u64,
+    /// `gcFinish` elements.
+    pub collections: u64,
+    /// `methodEntry` and `methodExit` elements.
+    pub calls: u64,
+    /// When collection began: the earliest `traceStart`.
+    pub begin: Option<Time>,
+    /// The latest time of an allocation, a death, a collection or an end.
+    pub end: Option<Time>,
+    /// Classes, threads and methods that were referred to without a definition.
+    pub undefined_ids: u64,
+    /// `objFree` elements of objects that were never announced or are dead already.
+    pub unknown_frees: u64,
+    /// `objAlloc` elements with the id of a live object. The earlier object counts as collected.
+    pub reused_ids: u64,
+    /// What the agent counted, in the order of the trace.
+    pub counts: Vec<Count>,
+}
+
+impl Facts {
+    /// Takes over what an element says about the trace as a whole.
+    pub(super) fn note(&mut self, element: &Element<'_>) {
+        self.elements += 1;
+        match element {
+            Element::Node(node) => self.origins.push(Origin { host: node.hostname.to_string(), ..Origin::default() }),
+            Element::ProcessCreate(process) => {
+                if let Some(origin) = self.origins.last_mut() {
+                    origin.pid = process.pid;
+                }
+            }
+            Element::AgentCreate(agent) => {
+                if let Some(origin) = self.origins.last_mut() {
+                    origin.agent = agent.agent_name.to_string();
+                    origin.version = agent.version.to_string();
+                    origin.parameters = agent.agent_parameters.to_string();
+                }
+            }
+            Element::TraceStart(start) => {
+                self.begin = Some(self.begin.map_or(start.time, |begin| begin.min(start.time)));
+            }
+            Element::TraceEnd(end) => {
+                self.ended += 1;
+                self.reach(end.time);
+            }
+            Element::ObjAlloc(alloc) => {
+                self.allocations += 1;
+                self.reach(alloc.time);
+            }
+            Element::ObjFree(free) => {
+                self.frees += 1;
+                self.reach(free.time);
+            }
+            Element::GcFinish(finish) => {
+                self.collections += 1;
+                self.reach(finish.time);
+            }
+            Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
+            Element::MartiniCount(count) => self.count(&count.key, count.detail.as_deref(), count.value),
+            _ => {}
+        }
+    }
+
+    fn reach(&mut self, time: Time) {
+        self.end = self.end.max(Some(time));
+    }
+
+    fn count(&mut self, key: &str, detail: Option<&str>, value: u64) {
+        let known = self.counts.iter_mut().find(|known| known.key == key && known.detail.as_deref() == detail);
+        match known {
+            Some(known) => known.value += value,
+            None => self.counts.push(Count { key: key.to_owned(), detail: detail.map(str::to_owned), value }),
+        }
+    }
+}

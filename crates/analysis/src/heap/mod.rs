@@ -1,0 +1,149 @@
+//! Heap statistics: what was allocated, what is alive, how old it is, and where it came from.
+//!
+//! The columns are those of TPTP's memory views (format document, 8.1). Memory grows with the objects that are alive at one time
+//! and with the names in the trace, not with the trace.
+
+mod facts;
+mod live;
+mod report;
+mod symbols;
+mod tally;
+
+use rustc_hash::FxHashMap;
+use trace::ids::StackId;
+use trace::model::{Element, ObjAlloc, StackDef};
+use trace::time::Time;
+
+pub use facts::{Count, Facts, Origin};
+pub use report::{By, HeapReport, Location, Row, Subject, ThreadSubject, package};
+pub use tally::Tally;
+
+use live::{CellIndex, LiveObject, LiveObjects};
+use report::Cell;
+use symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+
+/// What an object is counted under.
+type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);
+
+/// Gathers the statistics of a trace, element by element.
+#[derive(Debug, Default)]
+pub struct HeapStats {
+    symbols: Symbols,
+    /// The innermost frames of the document's call stacks.
+    stacks: FxHashMap<StackId, SiteIndex>,
+    cells: Vec<Cell>,
+    cell_index: FxHashMap<CellKey, CellIndex>,
+    live: LiveObjects,
+    /// When the document's collections ended.
+    collections: Vec<Time>,
+    facts: Facts,
+}
+
+impl HeapStats {
+    /// Statistics of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in the next element of the document.
+    pub fn element(&mut self, element: &Element<'_>) {
+        self.facts.note(element);
+        match element {
+            Element::ObjAlloc(alloc) => self.allocated(alloc),
+            Element::ObjFree(free) => {
+                if self.live.remove(free.object).is_none() {
+                    self.facts.unknown_frees += 1;
+                }
+            }
+            Element::GcFinish(finish) => self.collections.push(finish.time),
+            Element::ClassDef(class) => {
+                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""));
+            }
+            Element::MethodDef(method) => {
+                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
+            }
+            Element::ThreadStart(thread) => {
+                self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name);
+            }
+            Element::StackDef(stack) => self.define_stack(stack),
+            _ => {}
+        }
+    }
+
+    /// Ends a document. What is alive stays alive; all ids lose their meaning, for the next document has its own.
+    pub fn end_document(&mut self) {
+        self.facts.documents += 1;
+        let mut collections = std::mem::take(&mut self.collections);
+        collections.sort_unstable();
+        for object in self.live.drain() {
+            let age = age(&collections, object.allocated);
+            self.cells[object.cell.0 as usize].tally.survived(object.bytes, age);
+        }
+        self.stacks.clear();
+        self.symbols.end_document();
+    }
+
+    /// The statistics of the documents that ended.
+    pub fn finish(mut self) -> HeapReport {
+        self.facts.undefined_ids = self.symbols.undefined();
+        HeapReport { symbols: self.symbols, cells: self.cells, facts: self.facts }
+    }
+
+    fn allocated(&mut self, alloc: &ObjAlloc) {
+        let class = self.symbols.class(alloc.class);
+        let thread = alloc.thread.map(|thread| self.symbols.thread(thread));
+        let site = match (alloc.method, alloc.stack) {
+            (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
+            (None, Some(stack)) => self.stacks.get(&stack).copied(),
+            (None, None) => None,
+        };
+        let cell = *self.cell_index.entry((class, thread, site)).or_insert_with(|| {
+            self.cells.push(Cell { class, thread, site, tally: Tally::default() });
+            CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
+        });
+        self.cells[cell.0 as usize].tally.allocated(alloc.size);
+        let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
+        if self.live.insert(alloc.obj_id, object).is_some() {
+            self.facts.reused_ids += 1;
+        }
+    }
+
+    fn define_stack(&mut self, stack: &StackDef<'_>) {
+        if let Some(innermost) = stack.frames.0.first() {
+            let site = self.symbols.site(innermost.method, line(innermost.line.into()));
+            self.stacks.insert(stack.stack_id, site);
+        }
+    }
+}
+
+/// A source line as the trace gives it; 0 and negative numbers stand for "unknown" and "native".
+fn line(number: i64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|&line| line > 0)
+}
+
+/// How many collections an object survived that was allocated at a time and is alive: those that ended strictly later (the rule
+/// of the original view; format document, 8.1). `collections` is sorted.
+fn age(collections: &[Time], allocated: Time) -> u32 {
+    let before = collections.partition_point(|&end| end <= allocated);
+    u32::try_from(collections.len() - before).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_times_do_not_count_as_survived() {
+        let collections = [Time(10), Time(20), Time(20), Time(30)];
+        assert_eq!(age(&collections, Time(9)), 4);
+        assert_eq!(age(&collections, Time(10)), 3);
+        assert_eq!(age(&collections, Time(20)), 1);
+        assert_eq!(age(&collections, Time(30)), 0);
+    }
+
+    #[test]
+    fn lines_below_one_are_unknown() {
+        assert_eq!(line(7), Some(7));
+        assert_eq!((line(0), line(-1), line(i64::MAX)), (None, None, None));
+    }
+}

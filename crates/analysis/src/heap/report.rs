@@ -1,0 +1,230 @@
+//! The finished statistics: what the trace held, and rows by class, package, allocation site or thread.
+
+use std::fmt;
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use trace::ids::ThreadId;
+
+use super::facts::Facts;
+use super::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+use super::tally::Tally;
+
+/// What the rows of a table stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum By {
+    /// One row per package: the class name up to its last dot.
+    Package,
+    /// One row per class name.
+    Class,
+    /// One row per class and place that allocates it.
+    Site,
+    /// One row per allocating thread.
+    Thread,
+}
+
+/// One row of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row<'a> {
+    /// What the row is about.
+    pub subject: Subject<'a>,
+    /// Its numbers.
+    pub tally: Tally,
+}
+
+/// What a row is about. Its `Display` is the text a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject<'a> {
+    /// A package; empty for the default package and for arrays of primitives.
+    Package(&'a str),
+    /// A class.
+    Class(&'a str),
+    /// A class and where it is allocated.
+    Site {
+        /// The allocated class.
+        class: &'a str,
+        /// The allocating line; `None` if the trace does not tell.
+        at: Option<Location<'a>>,
+    },
+    /// A thread; `None` gathers the objects that were defined without one.
+    Thread(Option<ThreadSubject<'a>>),
+}
+
+/// A line of a method, shown as in a Java stack trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location<'a> {
+    /// The class that declares the method.
+    pub class: &'a str,
+    /// The method's name as the trace spells it (constructors are `-init-`).
+    pub method: &'a str,
+    /// The method's descriptor.
+    pub signature: &'a str,
+    /// The source file; empty if unknown.
+    pub source: &'a str,
+    /// The line in it.
+    pub line: Option<u32>,
+}
+
+/// A thread as it was announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadSubject<'a> {
+    /// The thread's name; several threads may share one.
+    pub name: &'a str,
+    /// The name of its thread group; empty if unknown.
+    pub group: &'a str,
+    /// Its id in its document, which another thread may bear later.
+    pub id: ThreadId,
+    /// Its rank among all threads of the trace in the order of their definitions, from 0. Unlike the id, it is unique.
+    pub rank: usize,
+}
+
+/// Objects that share class, thread and site.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) class: ClassIndex,
+    pub(super) thread: Option<ThreadIndex>,
+    pub(super) site: Option<SiteIndex>,
+    pub(super) tally: Tally,
+}
+
+/// The statistics of one trace.
+#[derive(Debug)]
+pub struct HeapReport {
+    pub(super) symbols: Symbols,
+    pub(super) cells: Vec<Cell>,
+    pub(super) facts: Facts,
+}
+
+impl HeapReport {
+    /// What the trace held besides the rows, and what was wrong with it.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Does any allocation tell the line that performed it?
+    pub fn has_sites(&self) -> bool {
+        self.cells.iter().any(|cell| cell.site.is_some())
+    }
+
+    /// The numbers of all objects whose class name passes the filter.
+    pub fn sum(&self, class_filter: impl Fn(&str) -> bool) -> Tally {
+        let mut sum = Tally::default();
+        for cell in self.filtered(class_filter) {
+            sum.add(&cell.tally);
+        }
+        sum
+    }
+
+    /// The rows of a table over all objects whose class name passes the filter, in no particular order.
+    pub fn rows(&self, by: By, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
+        let cells = self.filtered(class_filter);
+        match by {
+            By::Package => self.group(cells, |cell| Subject::Package(package(self.class(cell.class)))),
+            By::Class => self.group(cells, |cell| Subject::Class(self.class(cell.class))),
+            By::Site => self.group(cells, |cell| Subject::Site {
+                class: self.class(cell.class),
+                at: cell.site.map(|site| self.location(site)),
+            }),
+            By::Thread => self.group(cells, |cell| Subject::Thread(cell.thread.map(|thread| self.thread(thread)))),
+        }
+    }
+
+    fn filtered(&self, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = &Cell> {
+        // A class has many cells; a filter may be slow.
+        let mut passes: FxHashMap<ClassIndex, bool> = FxHashMap::default();
+        self.cells
+            .iter()
+            .filter(move |cell| *passes.entry(cell.class).or_insert_with(|| class_filter(self.class(cell.class))))
+    }
+
+    fn group<'a>(
+        &'a self,
+        cells: impl Iterator<Item = &'a Cell>,
+        subject: impl Fn(&Cell) -> Subject<'a>,
+    ) -> Vec<Row<'a>> {
+        let mut tallies: FxHashMap<Subject<'a>, Tally> = FxHashMap::default();
+        for cell in cells {
+            tallies.entry(subject(cell)).or_default().add(&cell.tally);
+        }
+        tallies.into_iter().map(|(subject, tally)| Row { subject, tally }).collect()
+    }
+
+    fn class(&self, index: ClassIndex) -> &str {
+        &self.symbols.class_name(index).name
+    }
+
+    fn location(&self, index: SiteIndex) -> Location<'_> {
+        let site = self.symbols.site_name(index);
+        let method = self.symbols.method_name(site.method);
+        let class = self.symbols.class_name(method.class);
+        Location {
+            class: &class.name,
+            method: &method.name,
+            signature: &method.signature,
+            source: &class.source,
+            line: site.line,
+        }
+    }
+
+    fn thread(&self, index: ThreadIndex) -> ThreadSubject<'_> {
+        let thread = self.symbols.thread_name(index);
+        ThreadSubject { name: &thread.name, group: &thread.group, id: thread.id, rank: index.rank() }
+    }
+}
+
+/// The package of a class: its name up to the last dot, empty if it has none.
+pub fn package(class: &str) -> &str {
+    class.rfind('.').map_or("", |dot| &class[..dot])
+}
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Package("") => f.write_str("(default package)"),
+            Subject::Package(name) | Subject::Class(name) => f.write_str(name),
+            Subject::Site { class, at: Some(at) } => write!(f, "{class} at {at}"),
+            Subject::Site { class, at: None } => write!(f, "{class} (no site)"),
+            Subject::Thread(Some(thread)) => f.write_str(thread.name),
+            Subject::Thread(None) => f.write_str("(no thread)"),
+        }
+    }
+}
+
+impl fmt::Display for Location<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let method = match self.method {
+            "-init-" => "<init>",
+            "-clinit-" => "<clinit>",
+            name => name,
+        };
+        write!(f, "{}.{method}(", self.class)?;
+        match (self.source, self.line) {
+            ("", None) => f.write_str("Unknown Source)"),
+            ("", Some(line)) => write!(f, "line {line})"),
+            (source, None) => write!(f, "{source})"),
+            (source, Some(line)) => write!(f, "{source}:{line})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_end_at_the_last_dot() {
+        assert_eq!(package("java.util.Map$Entry"), "java.util");
+        assert_eq!(package("java.lang.String[][]"), "java.lang");
+        assert_eq!(package("int[]"), "");
+        assert_eq!(package("Main"), "");
+    }
+
+    #[test]
+    fn locations_look_like_stack_frames() {
+        let at = Location { class: "a.B", method: "-init-", signature: "()V", source: "B.java", line: Some(7) };
+        assert_eq!(at.to_string(), "a.B.<init>(B.java:7)");
+        assert_eq!(Location { line: None, ..at }.to_string(), "a.B.<init>(B.java)");
+        assert_eq!(Location { source: "", method: "run", ..at }.to_string(), "a.B.run(line 7)");
+        assert_eq!(Location { source: "", line: None, ..at }.to_string(), "a.B.<init>(Unknown Source)");
+    }
+}

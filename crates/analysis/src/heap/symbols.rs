@@ -1,0 +1,257 @@
+//! The names behind the ids of a trace: classes, threads, methods and allocation sites.
+//!
+//! Ids belong to one document and may come back after their definition ended; names are kept for the whole trace. Classes and
+//! methods that bear the same name (two class loaders, two documents) share one entry, threads never do.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use trace::ids::{ClassId, MethodId, ThreadId};
+
+macro_rules! index {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(super) struct $name(u32);
+    )*};
+}
+
+index! {
+    /// A class name of the trace.
+    ClassIndex;
+    /// A thread of the trace.
+    ThreadIndex;
+    /// A method of the trace.
+    MethodIndex;
+    /// A line of a method.
+    SiteIndex;
+}
+
+impl ThreadIndex {
+    /// The thread's place in the order of definitions, from 0.
+    pub(super) fn rank(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A thread as it was announced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ThreadName {
+    pub(super) id: ThreadId,
+    pub(super) name: String,
+    pub(super) group: String,
+}
+
+/// A class and the source file it came from (empty if unknown).
+#[derive(Clone, Debug)]
+pub(super) struct ClassName {
+    pub(super) name: Box<str>,
+    pub(super) source: Box<str>,
+}
+
+/// A method of a class.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct MethodName {
+    pub(super) class: ClassIndex,
+    pub(super) name: Box<str>,
+    pub(super) signature: Box<str>,
+}
+
+/// A line of a method; no line if the trace has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SiteName {
+    pub(super) method: MethodIndex,
+    pub(super) line: Option<u32>,
+}
+
+/// Values that are stored once and known by their position.
+#[derive(Debug)]
+struct Pool<T> {
+    items: Vec<T>,
+    index: FxHashMap<T, u32>,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool { items: Vec::new(), index: FxHashMap::default() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Pool<T> {
+    fn intern(&mut self, item: T) -> u32 {
+        if let Some(&known) = self.index.get(&item) {
+            return known;
+        }
+        let new = position(self.items.len());
+        self.items.push(item.clone());
+        self.index.insert(item, new);
+        new
+    }
+}
+
+/// Positions are 32 bits wide: a trace would need four thousand million names to exceed them.
+fn position(length: usize) -> u32 {
+    u32::try_from(length).expect("fewer than 2^32 names")
+}
+
+/// All names, and what the ids of the current document stand for.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    classes: Vec<ClassName>,
+    class_names: FxHashMap<Box<str>, ClassIndex>,
+    threads: Vec<ThreadName>,
+    methods: Pool<MethodName>,
+    sites: Pool<SiteName>,
+    class_ids: FxHashMap<ClassId, ClassIndex>,
+    thread_ids: FxHashMap<ThreadId, ThreadIndex>,
+    method_ids: FxHashMap<MethodId, MethodIndex>,
+    undefined: u64,
+}
+
+impl Symbols {
+    /// Forgets the ids: the next document has its own.
+    pub(super) fn end_document(&mut self) {
+        self.class_ids.clear();
+        self.thread_ids.clear();
+        self.method_ids.clear();
+    }
+
+    /// Ids that were used without a definition, each counted once per document.
+    pub(super) fn undefined(&self) -> u64 {
+        self.undefined
+    }
+
+    pub(super) fn define_class(&mut self, id: ClassId, name: &str, source: &str) {
+        let class = self.class_named(name, source);
+        self.class_ids.insert(id, class);
+    }
+
+    pub(super) fn define_thread(&mut self, id: ThreadId, name: &str, group: &str) {
+        let thread = ThreadIndex(position(self.threads.len()));
+        self.threads.push(ThreadName { id, name: name.to_owned(), group: group.to_owned() });
+        self.thread_ids.insert(id, thread);
+    }
+
+    pub(super) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) {
+        let class = self.class(class);
+        let method = MethodName { class, name: name.into(), signature: signature.into() };
+        let method = MethodIndex(self.methods.intern(method));
+        self.method_ids.insert(id, method);
+    }
+
+    /// The class behind an id; an undefined id gets a name that says so.
+    pub(super) fn class(&mut self, id: ClassId) -> ClassIndex {
+        if let Some(&class) = self.class_ids.get(&id) {
+            return class;
+        }
+        self.undefined += 1;
+        let class = self.class_named(&format!("(undefined class {id})"), "");
+        self.class_ids.insert(id, class);
+        class
+    }
+
+    /// The thread behind an id; an undefined id gets a name that says so.
+    pub(super) fn thread(&mut self, id: ThreadId) -> ThreadIndex {
+        if let Some(&thread) = self.thread_ids.get(&id) {
+            return thread;
+        }
+        self.undefined += 1;
+        self.define_thread(id, &format!("(undefined thread {id})"), "");
+        self.thread_ids[&id]
+    }
+
+    /// The site at a line of a method; an undefined method gets a name that says so.
+    pub(super) fn site(&mut self, method: MethodId, line: Option<u32>) -> SiteIndex {
+        let method = match self.method_ids.get(&method) {
+            Some(&known) => known,
+            None => {
+                self.undefined += 1;
+                let class = self.class_named("(undefined class)", "");
+                let name = format!("(undefined method {method})").into();
+                let index = MethodIndex(self.methods.intern(MethodName { class, name, signature: "".into() }));
+                self.method_ids.insert(method, index);
+                index
+            }
+        };
+        SiteIndex(self.sites.intern(SiteName { method, line }))
+    }
+
+    pub(super) fn class_name(&self, index: ClassIndex) -> &ClassName {
+        &self.classes[index.0 as usize]
+    }
+
+    pub(super) fn thread_name(&self, index: ThreadIndex) -> &ThreadName {
+        &self.threads[index.rank()]
+    }
+
+    pub(super) fn method_name(&self, index: MethodIndex) -> &MethodName {
+        &self.methods.items[index.0 as usize]
+    }
+
+    pub(super) fn site_name(&self, index: SiteIndex) -> SiteName {
+        self.sites.items[index.0 as usize]
+    }
+
+    fn class_named(&mut self, name: &str, source: &str) -> ClassIndex {
+        if let Some(&class) = self.class_names.get(name) {
+            let known = &mut self.classes[class.0 as usize];
+            if known.source.is_empty() {
+                known.source = source.into();
+            }
+            return class;
+        }
+        let class = ClassIndex(position(self.classes.len()));
+        self.classes.push(ClassName { name: name.into(), source: source.into() });
+        self.class_names.insert(name.into(), class);
+        class
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_id_that_comes_back_means_the_new_class() {
+        let mut symbols = Symbols::default();
+        symbols.define_class(ClassId(1), "a.A", "A.java");
+        let a = symbols.class(ClassId(1));
+        symbols.define_class(ClassId(1), "b.B", "");
+        let b = symbols.class(ClassId(1));
+        assert_eq!((&*symbols.class_name(a).name, &*symbols.class_name(b).name), ("a.A", "b.B"));
+        assert_eq!(symbols.undefined(), 0);
+    }
+
+    #[test]
+    fn ids_end_with_their_document_and_names_stay() {
+        let mut symbols = Symbols::default();
+        symbols.define_class(ClassId(1), "a.A", "");
+        let before = symbols.class(ClassId(1));
+        symbols.end_document();
+        let unknown = symbols.class(ClassId(1));
+        assert_eq!(&*symbols.class_name(unknown).name, "(undefined class 1)");
+        symbols.define_class(ClassId(9), "a.A", "A.java");
+        assert_eq!(symbols.class(ClassId(9)), before);
+        assert_eq!(&*symbols.class_name(before).source, "A.java");
+    }
+
+    #[test]
+    fn threads_of_one_name_stay_apart() {
+        let mut symbols = Symbols::default();
+        symbols.define_thread(ThreadId(1), "worker", "main");
+        let first = symbols.thread(ThreadId(1));
+        symbols.define_thread(ThreadId(1), "worker", "main");
+        assert_ne!(symbols.thread(ThreadId(1)), first);
+    }
+
+    #[test]
+    fn an_undefined_id_is_counted_once() {
+        let mut symbols = Symbols::default();
+        for _ in 0..3 {
+            symbols.class(ClassId(4));
+            symbols.thread(ThreadId(4));
+            symbols.site(MethodId(4), Some(10));
+        }
+        assert_eq!(symbols.undefined(), 3);
+    }
+}

@@ -1,0 +1,111 @@
+//! The numbers of one row: how many objects, how large, how old.
+
+use rustc_hash::FxHashSet;
+
+/// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    total: u64,
+    live: u64,
+    total_bytes: u64,
+    live_bytes: u64,
+    age_sum: u64,
+    ages: FxHashSet<u32>,
+}
+
+impl Tally {
+    /// Objects ever reported.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Objects not collected when the trace ended.
+    pub fn live(&self) -> u64 {
+        self.live
+    }
+
+    /// Objects collected before the trace ended.
+    pub fn collected(&self) -> u64 {
+        self.total - self.live
+    }
+
+    /// Bytes of all objects ever reported ("total size").
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    /// Bytes of the live objects ("active size").
+    pub fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
+    /// Bytes of the collected objects.
+    pub fn collected_bytes(&self) -> u64 {
+        self.total_bytes - self.live_bytes
+    }
+
+    /// Collections that the live objects survived, on average; `None` if none is live.
+    pub fn average_age(&self) -> Option<f64> {
+        (self.live > 0).then(|| self.age_sum as f64 / self.live as f64)
+    }
+
+    /// Number of different ages among the live objects. Few say "made once"; many say "made all the time, and kept".
+    pub fn generations(&self) -> u64 {
+        self.ages.len() as u64
+    }
+
+    /// Counts an allocated object.
+    pub(super) fn allocated(&mut self, bytes: u64) {
+        self.total += 1;
+        self.total_bytes += bytes;
+    }
+
+    /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
+    pub(super) fn survived(&mut self, bytes: u64, age: u32) {
+        self.live += 1;
+        self.live_bytes += bytes;
+        self.age_sum += u64::from(age);
+        self.ages.insert(age);
+    }
+
+    /// Adds a group that shares no object with this one.
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.total += other.total;
+        self.live += other.live;
+        self.total_bytes += other.total_bytes;
+        self.live_bytes += other.live_bytes;
+        self.age_sum += other.age_sum;
+        self.ages.extend(&other.ages);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_of_two_groups_are_united_not_added() {
+        let mut one = Tally::default();
+        let mut other = Tally::default();
+        for tally in [&mut one, &mut other] {
+            for age in [1, 1, 4] {
+                tally.allocated(16);
+                tally.survived(16, age);
+            }
+            tally.allocated(100);
+        }
+        one.add(&other);
+        assert_eq!((one.total(), one.live(), one.collected()), (8, 6, 2));
+        assert_eq!((one.total_bytes(), one.live_bytes(), one.collected_bytes()), (296, 96, 200));
+        assert_eq!(one.average_age(), Some(2.0));
+        assert_eq!(one.generations(), 2);
+    }
+
+    #[test]
+    fn what_is_all_collected_has_no_age() {
+        let mut tally = Tally::default();
+        tally.allocated(24);
+        assert_eq!(tally.average_age(), None);
+        assert_eq!(tally.generations(), 0);
+    }
+}
