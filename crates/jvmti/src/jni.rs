@@ -125,6 +125,13 @@ impl Jni {
 
     /// Binds native methods to the class.
     ///
+    /// From JDK 17 on the VM prints a warning to standard output (`[warning][jni,resolve] Re-registering of platform
+    /// native method`) if the class belongs to a named module of the boot or platform loader, unless the innermost Java
+    /// method on the stack is of a class of that same loader. An agent that defines such a class avoids the warning by
+    /// binding from inside a native method of that class, which the VM finds by its exported name
+    /// `Java_java_lang_TheClass_theMethod` in the agent's library, and which a Java method of the class calls. That works
+    /// from VMStart on (tried on JDK 11, 17, 21 and 25).
+    ///
     /// # Safety
     ///
     /// `class` is live, and each function fits its descriptor, does not unwind, and stays loaded as long as the class.
