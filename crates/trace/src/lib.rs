@@ -5,7 +5,10 @@
 
 mod attribute;
 mod escape;
+pub mod filter;
 pub mod ids;
 pub mod model;
+pub mod modified_utf8;
+pub mod names;
 pub mod time;
 pub mod writer;

@@ -1,0 +1,312 @@
+//! TPTP filter rules: which classes a profiler reports.
+//!
+//! A list of patterns, each with INCLUDE or EXCLUDE. The first pattern that matches a class decides;
+//! if none does, the class is included. A pattern is a whole name or has one `*`, in front or
+//! behind. Arrays go by their element type. Method patterns are kept and written, but selectivity in
+//! heap and thread traces is by class alone (format document, 5.1).
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::model::{Filter, FilterMode, Wildcard};
+use crate::names;
+
+/// Why a filter could not be had. One sentence each.
+#[derive(Debug, thiserror::Error)]
+pub enum FilterError {
+    /// The filter file cannot be read.
+    #[error("cannot read the filter file {}: {source}; give an existing text file", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line of a filter file is not an entry.
+    #[error("{}:{line}: {problem}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+}
+
+/// What can be wrong with one line of a filter file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineProblem {
+    /// Not three fields.
+    #[error(
+        "found {0} fields, but a filter has three, separated by blanks: \
+         class pattern, method pattern, INCLUDE or EXCLUDE"
+    )]
+    Fields(usize),
+    /// The third field is no mode.
+    #[error("the third field is \"{0}\", but it must be INCLUDE or EXCLUDE")]
+    Mode(String),
+    /// A pattern is none.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// A text is no filter pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{0}\" is not a filter pattern; write a name such as com.foo.Bar, \
+     or put one * at its beginning or its end, such as com.foo.*"
+)]
+pub struct PatternError(pub String);
+
+/// A name, or the beginning or end of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    text: String,
+    wildcard: Wildcard,
+}
+
+impl Pattern {
+    /// The pattern `*`, which matches every name.
+    pub fn any() -> Self {
+        Self { text: String::new(), wildcard: Wildcard::Prefix }
+    }
+
+    /// Whether a name matches.
+    pub fn matches(&self, name: &str) -> bool {
+        match self.wildcard {
+            Wildcard::None => name == self.text,
+            Wildcard::Prefix => name.ends_with(&self.text),
+            Wildcard::Suffix => name.starts_with(&self.text),
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    /// Reads `com.foo.*`, `*Test`, `com.foo.Bar` or `*`; packages may be given with slashes.
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        let (name, wildcard) = match (text.strip_prefix('*'), text.strip_suffix('*')) {
+            (Some(name), _) => (name, Wildcard::Prefix),
+            (None, Some(name)) => (name, Wildcard::Suffix),
+            (None, None) => (text, Wildcard::None),
+        };
+        if text.is_empty() || name.contains(|c: char| c == '*' || c.is_whitespace()) {
+            return Err(PatternError(text.to_owned()));
+        }
+        Ok(Self { text: name.replace('/', "."), wildcard })
+    }
+}
+
+/// One entry of a filter list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Which classes it is about.
+    pub class: Pattern,
+    /// Which methods it is about; without effect in heap and thread traces.
+    pub method: Pattern,
+    /// What to do with them.
+    pub mode: FilterMode,
+}
+
+impl Rule {
+    /// A rule about classes, for all their methods.
+    pub fn for_classes(class: Pattern, mode: FilterMode) -> Self {
+        Self { class, method: Pattern::any(), mode }
+    }
+}
+
+/// A filter list. An empty one includes every class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilterSet {
+    rules: Vec<Rule>,
+}
+
+impl FilterSet {
+    /// Reads a TPTP filter file: one entry a line, three fields separated by blanks. Empty lines and
+    /// lines that begin with `#` say nothing.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the first line that is no entry.
+    pub fn load(path: &Path) -> Result<Self, FilterError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| FilterError::Read { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// As [`load`](Self::load), from the text of the file; `path` only names it in errors.
+    ///
+    /// # Errors
+    /// The first line that is no entry.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, FilterError> {
+        let mut rules = Vec::new();
+        for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let rule = parse_line(line).map_err(|problem| FilterError::Line {
+                path: path.to_owned(),
+                line: index + 1,
+                problem,
+            })?;
+            rules.push(rule);
+        }
+        Ok(Self { rules })
+    }
+
+    /// Appends a rule, which decides only about what no earlier rule matches.
+    pub fn push(&mut self, rule: Rule) {
+        self.rules.push(rule);
+    }
+
+    /// The rules in their order.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Whether a class is reported. The name is in the trace's form: `p.A$1`, `int[][]`.
+    pub fn includes(&self, class_name: &str) -> bool {
+        let name = names::element_name(class_name);
+        self.rules.iter().find(|rule| rule.class.matches(name)).is_none_or(|rule| rule.mode == FilterMode::Include)
+    }
+
+    /// The rules as elements of a trace.
+    pub fn records(&self) -> impl Iterator<Item = Filter<'_>> {
+        self.rules.iter().map(|rule| Filter {
+            pattern: Cow::Borrowed(&rule.class.text),
+            mode: rule.mode,
+            generic_pattern: rule.class.wildcard,
+            method_pattern: Cow::Borrowed(&rule.method.text),
+            method_mode: rule.mode,
+            method_generic_pattern: rule.method.wildcard,
+        })
+    }
+}
+
+impl FromIterator<Rule> for FilterSet {
+    fn from_iter<I: IntoIterator<Item = Rule>>(rules: I) -> Self {
+        Self { rules: rules.into_iter().collect() }
+    }
+}
+
+fn parse_line(line: &str) -> Result<Rule, LineProblem> {
+    let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+    let &[class, method, mode] = fields.as_slice() else {
+        return Err(LineProblem::Fields(fields.len()));
+    };
+    let mode = match mode.to_ascii_uppercase().as_str() {
+        "INCLUDE" => FilterMode::Include,
+        "EXCLUDE" => FilterMode::Exclude,
+        _ => return Err(LineProblem::Mode(mode.to_owned())),
+    };
+    Ok(Rule { class: class.parse()?, method: method.parse()?, mode })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn set(text: &str) -> FilterSet {
+        FilterSet::parse(text, Path::new("f.txt")).unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        let error = FilterSet::parse(text, Path::new("f.txt")).unwrap_err();
+        error.to_string()
+    }
+
+    #[test]
+    fn the_first_match_decides() {
+        let excluded = set("org.eclipse* * EXCLUDE\norg.eclipse.sample* * INCLUDE\n");
+        assert!(!excluded.includes("org.eclipse.sample.A"));
+        let included = set("org.eclipse.sample* * INCLUDE\norg.eclipse* * EXCLUDE\n");
+        assert!(included.includes("org.eclipse.sample.A"));
+        assert!(!included.includes("org.eclipse.A"));
+    }
+
+    #[test]
+    fn what_nothing_matches_is_included() {
+        assert!(FilterSet::default().includes("a.B"));
+        assert!(set("x* * EXCLUDE").includes("a.B"));
+    }
+
+    #[test]
+    fn the_three_forms_of_a_pattern() {
+        let filter = set("a.B * INCLUDE\n*Test * INCLUDE\ncom.* * INCLUDE\n* * EXCLUDE");
+        for included in ["a.B", "x.MyTest", "Test", "com.foo.Bar"] {
+            assert!(filter.includes(included), "{included}");
+        }
+        for excluded in ["a.BC", "a.B$1", "Tests", "com", "community.A", ""] {
+            assert!(!filter.includes(excluded), "{excluded}");
+        }
+    }
+
+    #[test]
+    fn arrays_go_by_their_element_type() {
+        let filter = set("int * INCLUDE\ndemo.* * INCLUDE\n* * EXCLUDE");
+        assert!(filter.includes("int[]") && filter.includes("int[][]"));
+        assert!(filter.includes("demo.A[]") && !filter.includes("long[]"));
+    }
+
+    #[test]
+    fn slashes_are_dots() {
+        assert!(set("com/foo/* * INCLUDE\n* * EXCLUDE").includes("com.foo.Bar"));
+    }
+
+    #[test]
+    fn comments_blank_lines_tabs_and_line_ends() {
+        let filter = set("\u{feff}# ours\r\n\r\n  com.*\t*   include \r\n* * EXCLUDE");
+        assert_eq!(filter.rules().len(), 2);
+    }
+
+    #[test]
+    fn errors_name_file_line_and_cure() {
+        assert_eq!(
+            error("# x\n\ncom.foo.*  INCLUDE\n"),
+            "f.txt:3: found 2 fields, but a filter has three, separated by blanks: \
+             class pattern, method pattern, INCLUDE or EXCLUDE"
+        );
+        assert_eq!(error("a * MAYBE"), "f.txt:1: the third field is \"MAYBE\", but it must be INCLUDE or EXCLUDE");
+        for pattern in ["a*b", "*a*", "**"] {
+            let text = error(&format!("{pattern} * INCLUDE"));
+            assert!(text.starts_with(&format!("f.txt:1: \"{pattern}\" is not")), "{text}");
+        }
+        let missing = FilterSet::load(Path::new("/no/such/filter")).unwrap_err();
+        assert!(missing.to_string().starts_with("cannot read the filter file /no/such/filter: "));
+    }
+
+    #[test]
+    fn records_are_split_as_in_real_traces() {
+        let filter = set("CH.ifa.draw* * INCLUDE\njava.lang.String run* INCLUDE\n* * EXCLUDE");
+        let records: Vec<_> = filter
+            .records()
+            .map(|f| {
+                let method = (f.method_pattern.into_owned(), f.method_generic_pattern);
+                (f.pattern.into_owned(), f.generic_pattern, f.mode, method, f.method_mode)
+            })
+            .collect();
+        let any = || (String::new(), Wildcard::Prefix);
+        let (include, exclude) = (FilterMode::Include, FilterMode::Exclude);
+        let run = ("run".to_owned(), Wildcard::Suffix);
+        assert_eq!(
+            records,
+            [
+                ("CH.ifa.draw".to_owned(), Wildcard::Suffix, include, any(), include),
+                ("java.lang.String".to_owned(), Wildcard::None, include, run, include),
+                (String::new(), Wildcard::Prefix, exclude, any(), exclude),
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_set_or_an_error(text: String) {
+            let _ = FilterSet::parse(&text, Path::new("f"));
+        }
+    }
+}
