@@ -1,0 +1,91 @@
+//! What can be wrong with a class file, and why a method may be left as it was.
+
+use thiserror::Error;
+
+/// The bytes are not a class file. Offsets count from the first byte of the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// The first four bytes are not `CAFEBABE`.
+    #[error("not a class file: the first four bytes are not CAFEBABE")]
+    BadMagic,
+    /// A structure runs past the end of the bytes.
+    #[error("class file is cut short: the structure at byte {offset} runs past the end")]
+    Truncated {
+        /// Where the read that failed began.
+        offset: usize,
+    },
+    /// A constant-pool entry has a tag that no class-file version defines.
+    #[error("class file has a constant of unknown tag {tag} at byte {offset}")]
+    UnknownConstant {
+        /// The tag found.
+        tag: u8,
+        /// Where the entry begins.
+        offset: usize,
+    },
+    /// `constant_pool_count` is zero, or a two-slot constant runs past it.
+    #[error("class file has a constant pool whose count does not fit its entries")]
+    BadPoolCount,
+    /// An index does not lead to a constant of the kind its place demands.
+    #[error("class file refers at byte {offset} to constant {index}, which is not {expected}")]
+    BadIndex {
+        /// The index found.
+        index: u16,
+        /// Where it is written.
+        offset: usize,
+        /// The kind it should lead to.
+        expected: &'static str,
+    },
+    /// Bytes follow the last attribute of the class.
+    #[error("class file has bytes left over behind its end at byte {offset}")]
+    TrailingBytes {
+        /// Where the class ends.
+        offset: usize,
+    },
+}
+
+/// Why a method was left as it was. Each reason is counted and reported by the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The Code attribute does not hold together, an opcode is unknown, or an instruction runs past the end.
+    #[error("the code holds an unknown or incomplete instruction")]
+    MalformedCode,
+    /// A branch or switch leads outside the code or into the middle of an instruction.
+    #[error("a branch leads to no instruction")]
+    BadBranchTarget,
+    /// An exception-table entry names no instruction.
+    #[error("an exception-table entry names no instruction")]
+    MalformedExceptionTable,
+    /// The StackMapTable does not hold together or names no instruction.
+    #[error("the StackMapTable cannot be read")]
+    MalformedStackMap,
+    /// A line-number or local-variable table does not hold together or leaves the code.
+    #[error("a line-number or local-variable table cannot be read")]
+    MalformedDebugTable,
+    /// A type-annotation attribute does not hold together.
+    #[error("the type annotations of the code cannot be read")]
+    MalformedTypeAnnotations,
+    /// The rewritten code would exceed 65,535 bytes (JVMS 4.7.3).
+    #[error("the code would exceed 65535 bytes")]
+    CodeTooLarge,
+    /// The operand stack would exceed 65,535 slots (255 before version 45.3).
+    #[error("the operand stack would exceed its limit")]
+    StackTooDeep,
+    /// The constant pool has no room for the constants that the insertion needs.
+    #[error("the constant pool is full")]
+    ConstantPoolFull,
+    /// A conditional branch became longer than 16 bits and no place for a relay is in its reach.
+    #[error("a conditional branch would become longer than 16 bits with no place for a relay")]
+    BranchTooFar,
+    /// Relays cut exception ranges into more entries than the table may have.
+    #[error("the exception table would exceed 65535 entries")]
+    ExceptionTableFull,
+    /// Relays need stack-map frames written out in full, and these are out of proportion.
+    #[error("the stack-map frames would grow out of proportion")]
+    FramesTooLarge,
+    /// The operations to insert do not leave the stack as deep as they found it, call a method whose
+    /// descriptor cannot be read, or stand after an instruction that never continues.
+    #[error("the inserted operations are not balanced or can never run")]
+    InvalidInsertion,
+}

@@ -1,0 +1,152 @@
+//! What a caller says to [`rewrite`](crate::rewrite()): which methods, which instructions, what to insert.
+
+use std::cell::OnceCell;
+
+use crate::class::{ClassFile, Member};
+use crate::code::Code;
+use crate::error::Refusal;
+use crate::instruction::Instruction;
+use crate::lines::LineTable;
+use crate::opcode::OpcodeSet;
+use crate::rewrite::Insertions;
+
+/// A static method of a class (not an interface) to call.
+///
+/// Its constants are appended to the pool of a class when it is first called there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StaticMethod {
+    /// Class in internal form, such as `java/lang/HeapProxy`. ASCII is safe; other characters are
+    /// written as UTF-8, which modified UTF-8 equals but for U+0000 and those beyond U+FFFF.
+    pub class: &'static str,
+    /// Method name.
+    pub name: &'static str,
+    /// Method descriptor, such as `(Ljava/lang/Object;I)V`.
+    pub descriptor: &'static str,
+}
+
+/// One operation to insert. There are no branches, so inserted code needs no stack-map frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op<'h> {
+    /// Duplicates the top slot.
+    Dup,
+    /// Duplicates the two top slots: a long, a double, or two values.
+    Dup2,
+    /// Drops the top slot.
+    Pop,
+    /// Drops the two top slots.
+    Pop2,
+    /// Swaps the two top slots.
+    Swap,
+    /// Pushes local variable 0: `this` in an instance method that has not stored over it.
+    Aload0,
+    /// Replaces the array on top by its length.
+    ArrayLength,
+    /// Pushes an int by its shortest form; from 17 bits on that is a constant of the pool.
+    PushInt(i32),
+    /// Calls a static method; takes its arguments, leaves its result.
+    InvokeStatic(&'h StaticMethod),
+}
+
+/// Decides what is inserted where.
+pub trait Instrument {
+    /// The opcodes that [`instruction`](Instrument::instruction) wants to see. Asked once per class; the
+    /// others are passed over at the cost of a table look-up.
+    fn opcodes(&self) -> OpcodeSet {
+        OpcodeSet::ALL
+    }
+
+    /// Called once per method that has Code; `false` leaves the method alone.
+    fn method(&mut self, method: &MethodView<'_>) -> bool;
+
+    /// Called once per instruction with an opcode of [`opcodes`](Instrument::opcodes), in order. What is to be
+    /// inserted is said to `insert`; saying nothing costs nothing.
+    fn instruction(&mut self, method: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>);
+}
+
+/// Takes the operations to insert around one instruction.
+///
+/// Each sequence must leave the stack as deep as it found it. Operations in front are run by
+/// branches to the instruction; operations behind are run when the instruction completes, and are
+/// covered by its exception handlers and its line, while branches to the next instruction pass them by.
+/// Do not insert behind a store to a local variable at the end of a `try` range: the verifier would
+/// check the handler against the stored type too.
+#[derive(Debug)]
+pub struct Insert<'i> {
+    pub(crate) insertions: &'i mut Insertions,
+    pub(crate) pc: u16,
+    /// Whether the instruction can be followed by the next one.
+    pub(crate) continues: bool,
+    pub(crate) failed: &'i mut Option<Refusal>,
+}
+
+impl Insert<'_> {
+    /// Inserts in front of the instruction. A second call appends to the first.
+    pub fn before(&mut self, ops: &[Op<'_>]) {
+        self.note(true, ops);
+    }
+
+    /// Inserts behind the instruction. A second call appends to the first.
+    pub fn after(&mut self, ops: &[Op<'_>]) {
+        self.note(false, ops);
+    }
+
+    fn note(&mut self, before: bool, ops: &[Op<'_>]) {
+        let done = if before || self.continues {
+            self.insertions.add(self.pc, before, ops)
+        } else {
+            Err(Refusal::InvalidInsertion)
+        };
+        if let Err(refusal) = done {
+            self.failed.get_or_insert(refusal);
+        }
+    }
+}
+
+/// The method at hand, as it was before the rewriting.
+#[derive(Debug)]
+pub struct MethodView<'a> {
+    member: Member<'a, 'a>,
+    code: Code<'a, 'a>,
+    lines: OnceCell<LineTable>,
+}
+
+impl<'a> MethodView<'a> {
+    pub(crate) fn new(member: Member<'a, 'a>, code: Code<'a, 'a>) -> Self {
+        MethodView { member, code, lines: OnceCell::new() }
+    }
+
+    /// The class it belongs to.
+    pub fn class(&self) -> &'a ClassFile<'a> {
+        self.member.class()
+    }
+
+    /// The class's name, internal form.
+    pub fn class_name(&self) -> &'a [u8] {
+        self.class().name()
+    }
+
+    /// The method's name; `<init>` for a constructor.
+    pub fn name(&self) -> &'a [u8] {
+        self.member.name()
+    }
+
+    /// The method's descriptor.
+    pub fn descriptor(&self) -> &'a [u8] {
+        self.member.descriptor()
+    }
+
+    /// The method's access flags (JVMS table 4.6-A, [`access`](crate::access)).
+    pub fn access_flags(&self) -> u16 {
+        self.member.access_flags()
+    }
+
+    /// The method's code.
+    pub fn code(&self) -> &Code<'a, 'a> {
+        &self.code
+    }
+
+    /// The source line of the instruction at `pc`. The first call of a method sorts its line table.
+    pub fn line(&self, pc: u16) -> Option<u16> {
+        self.lines.get_or_init(|| self.code.lines()).line(pc)
+    }
+}

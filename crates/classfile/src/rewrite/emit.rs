@@ -1,0 +1,243 @@
+//! Writes the new Code attribute of one method.
+
+use crate::class::Member;
+use crate::code::{Code, CodeLayout};
+use crate::error::Refusal;
+use crate::instruction::length_at;
+use crate::opcode as op;
+use crate::read::{i32_at, u16_at};
+use crate::rewrite::layout::{Fix, Layout, padding};
+use crate::rewrite::{Insertions, frames, tables, type_annotations};
+
+/// Attributes of Code that hold pcs and that no JVM with JVMTI reads: CLDC's stack maps and the ranges that
+/// `javac -Xjcov` writes. A moved method goes without them rather than with wrong ones.
+const DROPPED: [&[u8]; 2] = [b"StackMap", b"CharacterRangeTable"];
+
+/// Appends the content of the Code attribute, moved to `layout`, to `out`.
+///
+/// On refusal `out` holds a part of it.
+pub(crate) fn write_code(
+    member: &Member<'_, '_>,
+    code: &Code<'_, '_>,
+    insertions: &mut Insertions,
+    layout: &Layout,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    write_head(code, insertions, layout, out)?;
+    write_instructions(code.bytes(), insertions, layout, out)?;
+    let exceptions = tables::write_exceptions(code, layout, out)?;
+
+    let count_at = out.len();
+    out.extend_from_slice(&[0; 2]);
+    let mut count: u16 = 0;
+    let mut attributes = code.attributes();
+    while let Some(attribute) = attributes.try_next()? {
+        if insertions.sites() > 0 && DROPPED.contains(&attribute.name) {
+            continue;
+        }
+        count += 1;
+        out.extend_from_slice(&attribute.name_index.to_be_bytes());
+        let length_at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        match attribute.name {
+            b"StackMapTable" => {
+                frames::write(member, attribute.data, insertions, layout, out)?;
+            }
+            b"LineNumberTable" => tables::write_lines(attribute.data, layout, out)?,
+            b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                tables::write_variables(attribute.data, layout, out)?;
+            }
+            b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                type_annotations::write(attribute.data, insertions, layout, &exceptions, out)?;
+            }
+            // The JVM must ignore attributes it does not know (JVMS 4.7.1), so a pc in one, grown
+            // stale, cannot change what the program does.
+            _ => out.extend_from_slice(attribute.data),
+        }
+        let length = (out.len() - length_at - 4) as u32;
+        out[length_at..length_at + 4].copy_from_slice(&length.to_be_bytes());
+    }
+    out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
+    Ok(())
+}
+
+/// `max_stack`, `max_locals` and `code_length`.
+fn write_head(code: &Code<'_, '_>, insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    // How deep the stack is at a site is not known, so the deepest insertion may come on the deepest stack.
+    let max_stack = u32::from(code.max_stack()) + insertions.extra_stack();
+    let length = layout.new_length();
+    match code.layout {
+        CodeLayout::Short => {
+            let max_stack = u8::try_from(max_stack).map_err(|_| Refusal::StackTooDeep)?;
+            // Both were read from fields of these widths, or are bounded by `Layout::compute`.
+            out.extend_from_slice(&[max_stack, code.max_locals() as u8]);
+            out.extend_from_slice(&(length as u16).to_be_bytes());
+        }
+        CodeLayout::Normal => {
+            let max_stack = u16::try_from(max_stack).map_err(|_| Refusal::StackTooDeep)?;
+            out.extend_from_slice(&max_stack.to_be_bytes());
+            out.extend_from_slice(&code.max_locals().to_be_bytes());
+            out.extend_from_slice(&length.to_be_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// The instructions with all that is inserted.
+fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let mut writer = Writer { code, layout, start: out.len(), out };
+    let mut sites = insertions.iter().peekable();
+    // Instructions that only move are copied together: from here up to `pc`.
+    let mut unwritten = 0;
+    let mut pc = 0;
+    while let Some(&opcode) = code.get(pc) {
+        let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
+        let site = sites.next_if(|(site, _, _)| usize::from(site.pc) == pc);
+        let moves = matches!(
+            opcode,
+            op::IFEQ..=op::JSR
+                | op::TABLESWITCH
+                | op::LOOKUPSWITCH
+                | op::IFNULL..=op::JSR_W
+        );
+        let slotted = !layout.slots.is_empty() && layout.slots.contains_key(&(pc as u16));
+        if site.is_some() || moves || slotted {
+            writer.out.extend_from_slice(&code[unwritten..pc]);
+            writer.slot(pc)?;
+            let (before, after) = site.map_or((&[][..], &[][..]), |(_, b, a)| (b, a));
+            writer.out.extend_from_slice(before);
+            if moves {
+                writer.moving(pc, opcode, length)?;
+            } else {
+                writer.out.extend_from_slice(&code[pc..pc + length]);
+            }
+            writer.out.extend_from_slice(after);
+            unwritten = pc + length;
+        }
+        pc += length;
+    }
+    writer.out.extend_from_slice(&code[unwritten..]);
+    writer.slot(code.len())?;
+    debug_assert_eq!(writer.place(), layout.new_length());
+    Ok(())
+}
+
+/// Writes the instructions that hold pcs.
+struct Writer<'w> {
+    code: &'w [u8],
+    layout: &'w Layout,
+    /// Where the code begins in `out`.
+    start: usize,
+    out: &'w mut Vec<u8>,
+}
+
+impl Writer<'_> {
+    /// The new pc of what is written next.
+    fn place(&self) -> u32 {
+        (self.out.len() - self.start) as u32
+    }
+
+    /// The distance from `from` to where a branch by `offset` from old `pc` now leads.
+    fn distance(&self, pc: usize, offset: i32, from: u32) -> Result<i32, Refusal> {
+        let target = i64::try_from(pc).ok().map(|pc| pc + i64::from(offset));
+        let entry = target
+            .and_then(|target| usize::try_from(target).ok())
+            .and_then(|target| self.layout.entry(target))
+            .ok_or(Refusal::BadBranchTarget)?;
+        // Both are at most 65,535.
+        Ok(entry as i32 - from as i32)
+    }
+
+    fn jump(&mut self, opcode: u8, distance: i32) {
+        self.out.push(opcode);
+        self.out.extend_from_slice(&distance.to_be_bytes());
+    }
+
+    fn short_jump(&mut self, opcode: u8, distance: i32) -> Result<(), Refusal> {
+        let distance = i16::try_from(distance).map_err(|_| Refusal::BranchTooFar)?;
+        self.out.push(opcode);
+        self.out.extend_from_slice(&distance.to_be_bytes());
+        Ok(())
+    }
+
+    /// The relays in front of the instruction at `pc`.
+    fn slot(&mut self, pc: usize) -> Result<(), Refusal> {
+        let Some(slot) = self.layout.slots.get(&(pc as u16)) else {
+            return Ok(());
+        };
+        if slot.skipped {
+            self.jump(op::GOTO_W, slot.length() as i32);
+        }
+        for &target in &slot.targets {
+            let from = self.place();
+            let distance = self.distance(usize::from(target), 0, from)?;
+            self.jump(op::GOTO_W, distance);
+        }
+        Ok(())
+    }
+
+    fn moving(&mut self, pc: usize, opcode: u8, length: usize) -> Result<(), Refusal> {
+        match opcode {
+            op::TABLESWITCH | op::LOOKUPSWITCH => self.switch(pc, opcode, length),
+            op::GOTO_W | op::JSR_W => {
+                let offset = i32_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)?;
+                let distance = self.distance(pc, offset, self.place())?;
+                self.jump(opcode, distance);
+                Ok(())
+            }
+            _ => self.branch(pc, opcode),
+        }
+    }
+
+    /// A branch with a 16-bit offset.
+    fn branch(&mut self, pc: usize, opcode: u8) -> Result<(), Refusal> {
+        let offset = u16_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)? as i16;
+        let distance = self.distance(pc, i32::from(offset), self.place())?;
+        match self.layout.fixes.get(&(pc as u16)) {
+            None => self.short_jump(opcode, distance),
+            Some(Fix::Wide) => {
+                // goto_w and jsr_w follow each other as goto and jsr do.
+                self.jump(opcode - op::GOTO + op::GOTO_W, distance);
+                Ok(())
+            }
+            Some(Fix::Inverted) => {
+                self.short_jump(op::inverted(opcode), 8)?;
+                self.jump(op::GOTO_W, distance - 3);
+                Ok(())
+            }
+            Some(&Fix::Relay(slot, number)) => {
+                let relay = self.layout.relay(slot, number).ok_or(Refusal::BranchTooFar)?;
+                self.short_jump(opcode, relay as i32 - self.place() as i32)
+            }
+        }
+    }
+
+    fn switch(&mut self, pc: usize, opcode: u8, length: usize) -> Result<(), Refusal> {
+        let from = self.place();
+        let (old_padding, new_padding) = (padding(pc as u32) as usize, padding(from) as usize);
+        let operands = pc + 1 + old_padding;
+        self.out.push(opcode);
+        if old_padding == new_padding {
+            // Class files before 51 may hold anything here, and an unmoved method keeps it.
+            self.out.extend_from_slice(&self.code[pc + 1..operands]);
+        } else {
+            self.out.extend_from_slice(&[0; 3][..new_padding]);
+        }
+        let words = self.code[operands..pc + length].chunks_exact(4);
+        for (i, word) in words.enumerate() {
+            // tableswitch: default, low, high, offsets; lookupswitch: default, count, (match, offset)...
+            let is_offset = match opcode {
+                op::TABLESWITCH => i == 0 || i > 2,
+                _ => i == 0 || (i > 2 && i % 2 == 1),
+            };
+            if is_offset {
+                let offset = i32_at(word, 0).ok_or(Refusal::MalformedCode)?;
+                let distance = self.distance(pc, offset, from)?;
+                self.out.extend_from_slice(&distance.to_be_bytes());
+            } else {
+                self.out.extend_from_slice(word);
+            }
+        }
+        Ok(())
+    }
+}

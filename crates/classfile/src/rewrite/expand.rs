@@ -1,0 +1,156 @@
+//! StackMapTable for a method with relays: every frame written in full.
+//!
+//! The short frame kinds say what differs from the frame before, and relays put new frames between; so
+//! all are decoded first. Only methods above 32 KiB come here.
+
+use crate::class::{Member, access};
+use crate::error::Refusal;
+use crate::rewrite::Insertions;
+use crate::rewrite::constants::{split_descriptor, split_type};
+use crate::rewrite::frames::{
+    Broken, CHOP_LAST, FULL, Frames, OBJECT, SAME_LOCALS_1, SAME_LOCALS_1_EXTENDED, Type, distance, write_types,
+};
+use crate::rewrite::layout::Layout;
+
+/// Types in all frames together. A real method has some ten thousands; a made one could have billions.
+const MOST_TYPES: usize = 1 << 20;
+
+const INTEGER: u8 = 1;
+const FLOAT: u8 = 2;
+const DOUBLE: u8 = 3;
+const LONG: u8 = 4;
+const UNINITIALIZED_THIS: u8 = 6;
+
+/// A frame that stands for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Frame {
+    pc: usize,
+    locals: Vec<Type>,
+    stack: Vec<Type>,
+}
+
+impl Frame {
+    fn size(&self) -> usize {
+        self.locals.len() + self.stack.len()
+    }
+}
+
+/// Appends the content of a StackMapTable, moved and with the frames that relays need.
+pub(super) fn write(
+    member: &Member<'_, '_>,
+    table: &[u8],
+    insertions: &mut Insertions,
+    layout: &Layout,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let at_start = Frame { pc: 0, locals: initial_locals(member, insertions)?, stack: Vec::new() };
+    let frames = decode(table, &at_start)?;
+    let placed = place(&frames, &at_start, layout)?;
+    let types: usize = placed.iter().map(|(_, frame)| frame.size()).sum();
+    if types > MOST_TYPES {
+        return Err(Refusal::FramesTooLarge);
+    }
+
+    // Frames stand at distinct pcs of the new code.
+    out.extend_from_slice(&(placed.len() as u16).to_be_bytes());
+    let mut previous = None;
+    for (new, frame) in placed {
+        out.push(FULL);
+        out.extend_from_slice(&distance(previous, new)?.to_be_bytes());
+        previous = Some(new);
+        for types in [&frame.locals, &frame.stack] {
+            out.extend_from_slice(&(types.len() as u16).to_be_bytes());
+            write_types(types.iter().copied(), insertions, layout, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The frames by rising new pc: those of the table, those of relays, and one where the method begins
+/// behind a slot.
+fn place<'f>(frames: &'f [Frame], at_start: &'f Frame, layout: &Layout) -> Result<Vec<(u32, &'f Frame)>, Broken> {
+    let mut placed = Vec::new();
+    let mut rest = frames;
+    let own = |frame: &'f Frame| layout.entry(frame.pc).map(|new| (new, frame)).ok_or(Broken);
+    for (&pc, slot) in &layout.slots {
+        let (earlier, later) = rest.split_at(rest.partition_point(|f| f.pc < usize::from(pc)));
+        for frame in earlier {
+            placed.push(own(frame)?);
+        }
+        rest = later;
+        for (number, &target) in slot.targets.iter().enumerate() {
+            let target = usize::from(target);
+            let frame = frames.binary_search_by_key(&target, |frame| frame.pc);
+            let frame = frame.map_err(|_| Broken)?;
+            let place = layout.relay(pc, number as u32).ok_or(Broken)?;
+            placed.push((place, &frames[frame]));
+        }
+        if pc == 0 && rest.first().is_none_or(|frame| frame.pc != 0) {
+            placed.push(own(at_start)?);
+        }
+    }
+    for frame in rest {
+        placed.push(own(frame)?);
+    }
+    Ok(placed)
+}
+
+/// The locals with which the method begins (JVMS 4.10.1.6).
+fn initial_locals(member: &Member<'_, '_>, insertions: &mut Insertions) -> Result<Vec<Type>, Refusal> {
+    let class_name = member.class().name();
+    let constants = insertions.constants_mut();
+    let plain = |tag| Type { tag, data: 0 };
+    let mut locals = Vec::new();
+    if member.access_flags() & access::STATIC == 0 {
+        if member.name() == b"<init>" && class_name != b"java/lang/Object" {
+            locals.push(plain(UNINITIALIZED_THIS));
+        } else {
+            let data = constants.class_of(class_name)?;
+            locals.push(Type { tag: OBJECT, data });
+        }
+    }
+    let (mut parameters, _) = split_descriptor(member.descriptor()).ok_or(Broken)?;
+    while !parameters.is_empty() {
+        let (first, rest) = split_type(parameters).ok_or(Broken)?;
+        parameters = rest;
+        locals.push(match first {
+            b"J" => plain(LONG),
+            b"D" => plain(DOUBLE),
+            b"F" => plain(FLOAT),
+            [b'L', name @ .., b';'] => Type { tag: OBJECT, data: constants.class_of(name)? },
+            [b'[', ..] => Type { tag: OBJECT, data: constants.class_of(first)? },
+            _ => plain(INTEGER),
+        });
+    }
+    Ok(locals)
+}
+
+fn decode(table: &[u8], at_start: &Frame) -> Result<Vec<Frame>, Refusal> {
+    let mut raw = Frames::new(table)?;
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut types = 0;
+    while let Some(frame) = raw.try_next()? {
+        let before = &frames.last().unwrap_or(at_start).locals;
+        let mut locals = match frame.kind {
+            FULL => Vec::new(),
+            kind @ 248..=CHOP_LAST => {
+                let chopped = usize::from(CHOP_LAST + 1 - kind);
+                let kept = before.len().checked_sub(chopped).ok_or(Broken)?;
+                before[..kept].to_vec()
+            }
+            _ => before.clone(),
+        };
+        locals.extend(frame.locals.iter());
+        let stack = match frame.kind {
+            FULL | SAME_LOCALS_1..128 | SAME_LOCALS_1_EXTENDED => frame.stack.iter().collect(),
+            _ => Vec::new(),
+        };
+        let frame = Frame { pc: frame.pc, locals, stack };
+        types += frame.size();
+        if types > MOST_TYPES {
+            return Err(Refusal::FramesTooLarge);
+        }
+        frames.push(frame);
+    }
+    Ok(frames)
+}

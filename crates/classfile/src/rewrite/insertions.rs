@@ -1,0 +1,227 @@
+//! What is to be inserted into the method at hand, already as bytecode.
+
+use crate::error::Refusal;
+use crate::instrument::Op;
+use crate::opcode as op;
+use crate::rewrite::constants::{Mark, NewConstants};
+
+/// The insertions around one instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) pc: u16,
+    /// Where in the arena the bytes to go in front begin; those to go behind follow them.
+    start: usize,
+    before: usize,
+    after: usize,
+}
+
+/// All insertions of one method, by rising pc, and the constants of the class.
+#[derive(Debug)]
+pub(crate) struct Insertions {
+    sites: Vec<Site>,
+    arena: Vec<u8>,
+    extra_stack: u32,
+    constants: NewConstants,
+}
+
+impl Insertions {
+    pub(crate) fn new(pool_count: u16) -> Self {
+        Insertions { sites: Vec::new(), arena: Vec::new(), extra_stack: 0, constants: NewConstants::new(pool_count) }
+    }
+
+    /// Forgets the sites of the last method; the mark is for refusing this one.
+    pub(crate) fn begin_method(&mut self) -> Mark {
+        self.sites.clear();
+        self.arena.clear();
+        self.extra_stack = 0;
+        self.constants.mark()
+    }
+
+    /// Takes back the constants that a refused method had asked for.
+    pub(crate) fn roll_back(&mut self, mark: &Mark) {
+        self.constants.roll_back(mark);
+    }
+
+    pub(crate) fn constants(&self) -> &NewConstants {
+        &self.constants
+    }
+
+    pub(crate) fn constants_mut(&mut self) -> &mut NewConstants {
+        &mut self.constants
+    }
+
+    /// The number of instructions with insertions.
+    pub(crate) fn sites(&self) -> usize {
+        self.sites.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Site, &[u8], &[u8])> {
+        self.sites.iter().map(|site| {
+            let (before, rest) = self.arena[site.start..].split_at(site.before);
+            (*site, before, &rest[..site.after])
+        })
+    }
+
+    /// The length of what goes in front of the instruction at `pc`.
+    pub(crate) fn before_length(&self, pc: u16) -> u32 {
+        match self.sites.binary_search_by_key(&pc, |site| site.pc) {
+            Ok(i) => self.sites[i].before as u32,
+            Err(_) => 0,
+        }
+    }
+
+    /// How much deeper than before the stack can get.
+    pub(crate) fn extra_stack(&self) -> u32 {
+        self.extra_stack
+    }
+
+    /// Adds operations to the instruction at `pc`, which is the last one that has any or a later one.
+    pub(crate) fn add(&mut self, pc: u16, before: bool, ops: &[Op<'_>]) -> Result<(), Refusal> {
+        if ops.is_empty() {
+            return Ok(());
+        }
+        let mut site = match self.sites.pop_if(|site| site.pc == pc) {
+            Some(site) => site,
+            None => Site { pc, start: self.arena.len(), before: 0, after: 0 },
+        };
+        let length = self.arena.len();
+        let done = self.encode(ops);
+        let added = self.arena.len() - length;
+        if before {
+            self.arena[site.start + site.before..].rotate_right(added);
+            site.before += added;
+        } else {
+            site.after += added;
+        }
+        self.sites.push(site);
+        done
+    }
+
+    /// Appends the bytecode of `ops` to the arena.
+    fn encode(&mut self, ops: &[Op<'_>]) -> Result<(), Refusal> {
+        let mut depth: u32 = 0;
+        let mut deepest = 0;
+        // What the operations take that they have not put there is taken from below and must come back.
+        let mut borrowed: u32 = 0;
+        for op in ops {
+            let (takes, leaves) = self.encode_one(op)?;
+            if takes > depth {
+                borrowed += takes - depth;
+                depth = takes;
+            }
+            depth = depth - takes + leaves;
+            deepest = deepest.max(depth.saturating_sub(borrowed));
+        }
+        if depth != borrowed {
+            return Err(Refusal::InvalidInsertion);
+        }
+        self.extra_stack = self.extra_stack.max(deepest);
+        Ok(())
+    }
+
+    /// Appends one operation; returns the stack slots it takes and leaves.
+    fn encode_one(&mut self, op: &Op<'_>) -> Result<(u32, u32), Refusal> {
+        let (opcode, takes, leaves) = match op {
+            Op::Dup => (op::DUP, 1, 2),
+            Op::Dup2 => (op::DUP2, 2, 4),
+            Op::Pop => (op::POP, 1, 0),
+            Op::Pop2 => (op::POP2, 2, 0),
+            Op::Swap => (op::SWAP, 2, 2),
+            Op::Aload0 => (op::ALOAD_0, 0, 1),
+            Op::ArrayLength => (op::ARRAYLENGTH, 1, 1),
+            Op::PushInt(value) => {
+                self.push_int(*value)?;
+                return Ok((0, 1));
+            }
+            Op::InvokeStatic(method) => {
+                let callee = self.constants.callee(method)?;
+                let [high, low] = callee.index.to_be_bytes();
+                self.arena.extend_from_slice(&[op::INVOKESTATIC, high, low]);
+                return Ok((callee.arguments, callee.result));
+            }
+        };
+        self.arena.push(opcode);
+        Ok((takes, leaves))
+    }
+
+    fn push_int(&mut self, value: i32) -> Result<(), Refusal> {
+        if (-1..=5).contains(&value) {
+            self.arena.push((i32::from(op::ICONST_0) + value) as u8);
+        } else if let Ok(byte) = i8::try_from(value) {
+            self.arena.extend_from_slice(&[op::BIPUSH, byte as u8]);
+        } else if let Ok(short) = i16::try_from(value) {
+            let [high, low] = short.to_be_bytes();
+            self.arena.extend_from_slice(&[op::SIPUSH, high, low]);
+        } else {
+            match self.constants.int(value)?.to_be_bytes() {
+                [0, low] => self.arena.extend_from_slice(&[op::LDC, low]),
+                [high, low] => self.arena.extend_from_slice(&[op::LDC_W, high, low]),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::StaticMethod;
+
+    const COUNT: StaticMethod = StaticMethod { class: "H", name: "count", descriptor: "(II)V" };
+
+    fn bytes_of(ops: &[Op<'_>]) -> Result<(Vec<u8>, u32), Refusal> {
+        let mut insertions = Insertions::new(10);
+        insertions.add(0, false, ops)?;
+        Ok((insertions.arena.clone(), insertions.extra_stack))
+    }
+
+    #[test]
+    fn ints_take_their_shortest_form() {
+        for (value, bytes) in [
+            (-1, vec![2]),
+            (0, vec![3]),
+            (5, vec![8]),
+            (6, vec![16, 6]),
+            (-128, vec![16, 128]),
+            (128, vec![17, 0, 128]),
+            (-32_768, vec![17, 128, 0]),
+            (32_768, vec![18, 10]),
+        ] {
+            let (mut found, _) = bytes_of(&[Op::PushInt(value), Op::Pop]).unwrap();
+            assert_eq!(found.pop(), Some(op::POP));
+            assert_eq!(found, bytes, "{value}");
+        }
+        let mut insertions = Insertions::new(256);
+        insertions.add(0, true, &[Op::PushInt(1 << 20), Op::Pop]).unwrap();
+        assert_eq!(insertions.arena, [op::LDC_W, 1, 0, op::POP]);
+    }
+
+    #[test]
+    fn depth_counts_above_what_was_there() {
+        let site = [Op::Dup, Op::ArrayLength, Op::PushInt(7), Op::InvokeStatic(&COUNT)];
+        assert_eq!(bytes_of(&site).unwrap().1, 2);
+        assert_eq!(bytes_of(&[Op::Dup, Op::Pop]).unwrap().1, 1);
+        assert_eq!(bytes_of(&[Op::Dup2, Op::Pop2]).unwrap().1, 2);
+        assert_eq!(bytes_of(&[Op::Swap]).unwrap().1, 0);
+    }
+
+    #[test]
+    fn unbalanced_operations_are_refused() {
+        for ops in [&[Op::Dup][..], &[Op::Pop], &[Op::PushInt(1), Op::InvokeStatic(&COUNT)]] {
+            assert_eq!(bytes_of(ops), Err(Refusal::InvalidInsertion));
+        }
+    }
+
+    #[test]
+    fn calls_in_any_order_keep_front_and_back_apart() {
+        let mut insertions = Insertions::new(10);
+        insertions.add(3, false, &[Op::PushInt(3), Op::Pop]).unwrap();
+        insertions.add(3, true, &[Op::PushInt(1), Op::Pop]).unwrap();
+        insertions.add(3, false, &[Op::PushInt(4), Op::Pop]).unwrap();
+        insertions.add(3, true, &[Op::PushInt(2), Op::Pop]).unwrap();
+        let all: Vec<_> = insertions.iter().map(|(s, b, a)| (s.pc, b, a)).collect();
+        let pop = op::POP;
+        assert_eq!(all, [(3, &[4, pop, 5, pop][..], &[6, pop, 7, pop][..])]);
+        assert_eq!(insertions.before_length(3), 4);
+    }
+}

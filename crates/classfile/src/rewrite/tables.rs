@@ -1,0 +1,107 @@
+//! The tables of a Code attribute that name pcs: exceptions, lines, local variables.
+
+use crate::code::Code;
+use crate::error::Refusal;
+use crate::rewrite::layout::Layout;
+
+/// Where the entries of the exception table went; needed by annotations of catch clauses.
+#[derive(Debug)]
+pub(crate) struct ExceptionIndexes {
+    /// By old index; empty when every entry kept its own.
+    first: Vec<u16>,
+}
+
+impl ExceptionIndexes {
+    /// The new index of the first piece of an entry.
+    pub(crate) fn new_index(&self, old: u16) -> u16 {
+        self.first.get(usize::from(old)).copied().unwrap_or(old)
+    }
+}
+
+/// Appends the exception table, its count first.
+///
+/// A range is cut around the slots inside it: a relay has the frame of its target, which the handler of
+/// a range that the target is outside of need not accept.
+pub(crate) fn write_exceptions(
+    code: &Code<'_, '_>,
+    layout: &Layout,
+    out: &mut Vec<u8>,
+) -> Result<ExceptionIndexes, Refusal> {
+    let bad = Refusal::MalformedExceptionTable;
+    let count_at = out.len();
+    out.extend_from_slice(&[0; 2]);
+    let mut count: u16 = 0;
+    let mut first = Vec::new();
+    for entry in code.exception_handlers() {
+        if !layout.slots.is_empty() {
+            first.push(count);
+        }
+        let handler = layout.entry(usize::from(entry.handler)).ok_or(bad)?;
+        let mut piece = |from: u32, to: u32| -> Result<(), Refusal> {
+            for field in [from, to, handler] {
+                // `Layout::compute` keeps the code within 65,535 bytes.
+                out.extend_from_slice(&(field as u16).to_be_bytes());
+            }
+            out.extend_from_slice(&entry.catch_type.to_be_bytes());
+            count = count.checked_add(1).ok_or(Refusal::ExceptionTableFull)?;
+            Ok(())
+        };
+        let mut from = layout.entry(usize::from(entry.start)).ok_or(bad)?;
+        let end = layout.range_end(entry.end).ok_or(bad)?;
+        if !layout.slots.is_empty() && entry.start < entry.end {
+            for (&pc, slot) in layout.slots.range(entry.start + 1..entry.end) {
+                let behind = layout.entry(usize::from(pc)).ok_or(bad)?;
+                piece(from, behind - slot.length())?;
+                from = behind;
+            }
+        }
+        piece(from, end)?;
+    }
+    out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
+    Ok(ExceptionIndexes { first })
+}
+
+/// Appends a LineNumberTable. A line begins with what is inserted in front of its first instruction.
+pub(crate) fn write_lines(data: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    for row in copy_rows::<4>(data, out)? {
+        let [high, low, ..] = *row;
+        let start = usize::from(u16::from_be_bytes([high, low]));
+        let start = layout.nearest(start).ok_or(Refusal::MalformedDebugTable)?;
+        row[..2].copy_from_slice(&(start as u16).to_be_bytes());
+    }
+    Ok(())
+}
+
+/// Appends a LocalVariableTable or LocalVariableTypeTable.
+pub(crate) fn write_variables(data: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    for row in copy_rows::<10>(data, out)? {
+        let (start, length) =
+            move_range([row[0], row[1], row[2], row[3]], layout).ok_or(Refusal::MalformedDebugTable)?;
+        row[..2].copy_from_slice(&start.to_be_bytes());
+        row[2..4].copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(())
+}
+
+/// Moves a start pc and length as local-variable ranges are written.
+pub(crate) fn move_range(range: [u8; 4], layout: &Layout) -> Option<(u16, u16)> {
+    let [start_high, start_low, length_high, length_low] = range;
+    let start = usize::from(u16::from_be_bytes([start_high, start_low]));
+    let end = start + usize::from(u16::from_be_bytes([length_high, length_low]));
+    let (start, end) = (layout.nearest(start)?, layout.nearest(end)?);
+    // `nearest` rises with the pc and stays within 65,535.
+    Some((start as u16, (end - start) as u16))
+}
+
+/// Appends a table that is a count and rows of `N` bytes, and gives access to the copied rows.
+fn copy_rows<'o, const N: usize>(data: &[u8], out: &'o mut Vec<u8>) -> Result<&'o mut [[u8; N]], Refusal> {
+    let bad = Refusal::MalformedDebugTable;
+    let count = crate::read::u16_at(data, 0).ok_or(bad)?;
+    if data.len() != 2 + usize::from(count) * N {
+        return Err(bad);
+    }
+    let start = out.len() + 2;
+    out.extend_from_slice(data);
+    let (rows, _) = out[start..].as_chunks_mut::<N>();
+    Ok(rows)
+}
