@@ -1,0 +1,202 @@
+//! Child processes that cannot hang a test run.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long any JVM of the tests may take; far beyond what a slow machine needs.
+pub const LIMIT: Duration = Duration::from_secs(180);
+
+/// What a process left behind.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Finished {
+    /// Standard output as text.
+    pub fn out(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Standard error as text.
+    pub fn err(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// Panics with everything the process said unless it ended with status 0.
+    #[track_caller]
+    pub fn success(self) -> Self {
+        assert!(
+            self.status.success(),
+            "the process ended with {}\n--- standard output\n{}\n--- standard error\n{}",
+            self.status,
+            self.out(),
+            self.err()
+        );
+        self
+    }
+}
+
+/// Runs a command to its end; panics with its stacks and output if it takes longer than [`LIMIT`].
+#[track_caller]
+pub fn run(command: &mut Command) -> Finished {
+    Running::start(command).finish()
+}
+
+/// A process that a test talks to while it runs.
+#[derive(Debug)]
+pub struct Running {
+    command: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Vec<u8>>,
+    seen: Vec<u8>,
+    stderr: Option<JoinHandle<Vec<u8>>>,
+}
+
+impl Running {
+    /// Starts it with all three streams in the test's hands.
+    #[track_caller]
+    pub fn start(command: &mut Command) -> Self {
+        let shown = format!("{command:?}");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{shown} does not start: {e}"));
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().expect("asked for above");
+        let mut stderr = child.stderr.take().expect("asked for above");
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+                if send.send(std::mem::take(&mut line)).is_err() {
+                    break;
+                }
+            }
+        });
+        let stderr = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // What was read before an error is all there is to show.
+            let _ = stderr.read_to_end(&mut bytes);
+            bytes
+        });
+        Self { command: shown, child, stdin, lines, seen: Vec::new(), stderr: Some(stderr) }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it has printed exactly this line.
+    #[track_caller]
+    pub fn wait_for(&mut self, line: &str) {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => {
+                    self.seen.extend_from_slice(&bytes);
+                    if bytes.trim_ascii_end() == line.as_bytes() {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.hung(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.wait();
+                    let err = String::from_utf8_lossy(&self.collect_stderr()).into_owned();
+                    let out = String::from_utf8_lossy(&self.seen).into_owned();
+                    panic!("{} ended with {status} before it printed {line:?}\n{out}\n{err}", self.command);
+                }
+            }
+        }
+    }
+
+    /// Writes a line to its standard input.
+    #[track_caller]
+    pub fn tell(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("open until finish");
+        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).expect("the process reads its standard input");
+    }
+
+    /// Ends it at once with SIGKILL.
+    #[track_caller]
+    pub fn kill(&mut self) {
+        self.child.kill().expect("the process is ours");
+    }
+
+    /// Closes its standard input and waits for its end.
+    #[track_caller]
+    pub fn finish(mut self) -> Finished {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + LIMIT;
+        // The end of its output comes first: a process that is still writing is not finished.
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => self.seen.extend_from_slice(&line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.hung(),
+            }
+        }
+        let status = self.wait();
+        let stderr = self.collect_stderr();
+        Finished { status, stdout: std::mem::take(&mut self.seen), stderr }
+    }
+
+    #[track_caller]
+    fn wait(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the process is ours") {
+                return status;
+            }
+            if Instant::now() > deadline {
+                self.hung();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn collect_stderr(&mut self) -> Vec<u8> {
+        self.stderr.take().map(|reader| reader.join().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// Asks a JVM for the stacks of its threads, kills it and panics with all it has said.
+    #[track_caller]
+    fn hung(&mut self) -> ! {
+        let quit = Command::new("kill").arg("-QUIT").arg(self.pid().to_string()).status();
+        if quit.is_ok() {
+            // Time to print; nothing depends on its being enough.
+            std::thread::sleep(Duration::from_secs(3));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(1)) {
+            self.seen.extend_from_slice(&line);
+        }
+        let err = String::from_utf8_lossy(&self.collect_stderr()).into_owned();
+        let out = String::from_utf8_lossy(&self.seen).into_owned();
+        panic!("{} did not end within {LIMIT:?}\n--- standard output\n{out}\n--- standard error\n{err}", self.command);
+    }
+}
+
+impl Drop for Running {
+    /// A test that panics leaves no process behind.
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
