@@ -63,16 +63,12 @@ impl jvmtiCapabilities {
 
     /// The capabilities that both sets have.
     pub fn intersection(self, other: Self) -> Self {
-        Self {
-            words: std::array::from_fn(|i| self.words[i] & other.words[i]),
-        }
+        Self { words: std::array::from_fn(|i| self.words[i] & other.words[i]) }
     }
 
     /// The capabilities that this set has and `other` lacks.
     pub fn difference(self, other: Self) -> Self {
-        Self {
-            words: std::array::from_fn(|i| self.words[i] & !other.words[i]),
-        }
+        Self { words: std::array::from_fn(|i| self.words[i] & !other.words[i]) }
     }
 
     /// Whether no bit is set, not even one that this crate has no name for.
@@ -82,18 +78,13 @@ impl jvmtiCapabilities {
 
     /// The capabilities of the set that this crate knows, lowest bit first.
     pub fn iter(&self) -> impl Iterator<Item = Capability> + '_ {
-        CAPABILITIES
-            .iter()
-            .map(|&(capability, _)| capability)
-            .filter(|&capability| self.has(capability))
+        CAPABILITIES.iter().map(|&(capability, _)| capability).filter(|&capability| self.has(capability))
     }
 }
 
 impl fmt::Debug for jvmtiCapabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set()
-            .entries(self.iter().map(Capability::name))
-            .finish()
+        f.debug_set().entries(self.iter().map(Capability::name)).finish()
     }
 }
 
@@ -164,19 +155,10 @@ mod tests {
     fn sets_behave_as_sets() {
         let tags = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_SUPPORT_VIRTUAL_THREADS]);
         assert!(tags.has(CAN_TAG_OBJECTS) && !tags.has(CAN_SUSPEND));
-        assert_eq!(
-            tags.without(CAN_TAG_OBJECTS),
-            jvmtiCapabilities::of(&[CAN_SUPPORT_VIRTUAL_THREADS])
-        );
+        assert_eq!(tags.without(CAN_TAG_OBJECTS), jvmtiCapabilities::of(&[CAN_SUPPORT_VIRTUAL_THREADS]));
         assert_eq!(tags.difference(tags), jvmtiCapabilities::NONE);
-        assert!(
-            tags.intersection(jvmtiCapabilities::of(&[CAN_SUSPEND]))
-                .is_empty()
-        );
-        assert_eq!(
-            format!("{tags:?}"),
-            r#"{"can_tag_objects", "can_support_virtual_threads"}"#
-        );
+        assert!(tags.intersection(jvmtiCapabilities::of(&[CAN_SUSPEND])).is_empty());
+        assert_eq!(format!("{tags:?}"), r#"{"can_tag_objects", "can_support_virtual_threads"}"#);
     }
 
     #[test]

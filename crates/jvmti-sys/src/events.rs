@@ -33,20 +33,12 @@ pub type jvmtiEventClassFileLoadHook = unsafe extern "system" fn(
 );
 
 /// Callback of event "Class Load".
-pub type jvmtiEventClassLoad = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    thread: jthread,
-    klass: jclass,
-);
+pub type jvmtiEventClassLoad =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread, klass: jclass);
 
 /// Callback of event "Class Prepare".
-pub type jvmtiEventClassPrepare = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    thread: jthread,
-    klass: jclass,
-);
+pub type jvmtiEventClassPrepare =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread, klass: jclass);
 
 /// Callback of event "Compiled Method Load".
 pub type jvmtiEventCompiledMethodLoad = unsafe extern "system" fn(
@@ -60,22 +52,15 @@ pub type jvmtiEventCompiledMethodLoad = unsafe extern "system" fn(
 );
 
 /// Callback of event "Compiled Method Unload".
-pub type jvmtiEventCompiledMethodUnload = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    method: jmethodID,
-    code_addr: *const c_void,
-);
+pub type jvmtiEventCompiledMethodUnload =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, method: jmethodID, code_addr: *const c_void);
 
 /// Callback of event "Data Dump Request".
 pub type jvmtiEventDataDumpRequest = unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv);
 
 /// Callback of event "Dynamic Code Generated".
-pub type jvmtiEventDynamicCodeGenerated = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    name: *const c_char,
-    address: *const c_void,
-    length: jint,
-);
+pub type jvmtiEventDynamicCodeGenerated =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, name: *const c_char, address: *const c_void, length: jint);
 
 /// Callback of event "Exception".
 pub type jvmtiEventException = unsafe extern "system" fn(
@@ -141,12 +126,8 @@ pub type jvmtiEventGarbageCollectionFinish = unsafe extern "system" fn(jvmti_env
 pub type jvmtiEventGarbageCollectionStart = unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv);
 
 /// Callback of event "Method Entry".
-pub type jvmtiEventMethodEntry = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    thread: jthread,
-    method: jmethodID,
-);
+pub type jvmtiEventMethodEntry =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread, method: jmethodID);
 
 /// Callback of event "Method Exit".
 pub type jvmtiEventMethodExit = unsafe extern "system" fn(
@@ -159,20 +140,12 @@ pub type jvmtiEventMethodExit = unsafe extern "system" fn(
 );
 
 /// Callback of event "Monitor Contended Enter".
-pub type jvmtiEventMonitorContendedEnter = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    thread: jthread,
-    object: jobject,
-);
+pub type jvmtiEventMonitorContendedEnter =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread, object: jobject);
 
 /// Callback of event "Monitor Contended Entered".
-pub type jvmtiEventMonitorContendedEntered = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    thread: jthread,
-    object: jobject,
-);
+pub type jvmtiEventMonitorContendedEntered =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread, object: jobject);
 
 /// Callback of event "Monitor Wait".
 pub type jvmtiEventMonitorWait = unsafe extern "system" fn(
@@ -242,26 +215,18 @@ pub type jvmtiEventThreadStart =
     unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread);
 
 /// Callback of event "Virtual Thread End".
-pub type jvmtiEventVirtualThreadEnd = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    virtual_thread: jthread,
-);
+pub type jvmtiEventVirtualThreadEnd =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, virtual_thread: jthread);
 
 /// Callback of event "Virtual Thread Start".
-pub type jvmtiEventVirtualThreadStart = unsafe extern "system" fn(
-    jvmti_env: *mut jvmtiEnv,
-    jni_env: *mut JNIEnv,
-    virtual_thread: jthread,
-);
+pub type jvmtiEventVirtualThreadStart =
+    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, virtual_thread: jthread);
 
 /// Callback of event "VM Death".
-pub type jvmtiEventVMDeath =
-    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv);
+pub type jvmtiEventVMDeath = unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv);
 
 /// Callback of event "VM Initialization".
-pub type jvmtiEventVMInit =
-    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread);
+pub type jvmtiEventVMInit = unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv, thread: jthread);
 
 /// Callback of event "VM Object Allocation".
 pub type jvmtiEventVMObjectAlloc = unsafe extern "system" fn(
@@ -274,8 +239,7 @@ pub type jvmtiEventVMObjectAlloc = unsafe extern "system" fn(
 );
 
 /// Callback of event "VM Start".
-pub type jvmtiEventVMStart =
-    unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv);
+pub type jvmtiEventVMStart = unsafe extern "system" fn(jvmti_env: *mut jvmtiEnv, jni_env: *mut JNIEnv);
 
 /// The callbacks of an environment, one member per event number from 50 on. A VM that knows fewer events reads only the
 /// part it knows; `size_of::<jvmtiEventCallbacks>()` is the size to pass.

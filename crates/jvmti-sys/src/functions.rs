@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use jni_sys::{JNIEnv, jchar, jint, jlong, jmethodID, jvalue};
 
 use crate::{
-    jvmtiEnv, jvmtiError, jvmtiHeapReferenceInfo, jvmtiHeapReferenceKind, jvmtiHeapRootKind,
-    jvmtiIterationControl, jvmtiObjectReferenceKind, jvmtiPrimitiveType,
+    jvmtiEnv, jvmtiError, jvmtiHeapReferenceInfo, jvmtiHeapReferenceKind, jvmtiHeapRootKind, jvmtiIterationControl,
+    jvmtiObjectReferenceKind, jvmtiPrimitiveType,
 };
 
 /// Body of an agent thread (`RunAgentThread`).

@@ -9,10 +9,7 @@
 //! The types of JNI come from [`jni_sys`], which is exported again.
 
 #![allow(non_camel_case_types, non_snake_case)]
-#![allow(
-    missing_docs,
-    reason = "a raw binding: the specification documents the names"
-)]
+#![allow(missing_docs, reason = "a raw binding: the specification documents the names")]
 
 mod capabilities;
 mod constants;

@@ -3,9 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 
-use jni_sys::{
-    JNINativeInterface_, jclass, jdouble, jfieldID, jfloat, jint, jlong, jmethodID, jobject,
-};
+use jni_sys::{JNINativeInterface_, jclass, jdouble, jfieldID, jfloat, jint, jlong, jmethodID, jobject};
 
 use crate::*;
 

@@ -67,10 +67,7 @@ fn the_tables_agree() {
         SetVerboseFlag AddToSystemClassLoaderSearch RetransformClasses
         GetOwnedMonitorStackDepthInfo GetObjectSize GetLocalInstance SetHeapSamplingInterval
     };
-    assert_eq!(
-        size_of::<ours::jvmtiInterface_1_>(),
-        size_of::<theirs::jvmtiInterface_1_>()
-    );
+    assert_eq!(size_of::<ours::jvmtiInterface_1_>(), size_of::<theirs::jvmtiInterface_1_>());
     let functions = SLOTS.iter().filter(|slot| !slot.1.starts_with("reserved"));
     let mut ours: Vec<_> = functions.map(|&(_, name, offset)| (name, offset)).collect();
     ours.sort();
@@ -110,10 +107,7 @@ fn capability_bits_agree() {
             can_generate_early_class_hook_events can_generate_sampled_object_alloc_events
             can_support_virtual_threads
     };
-    assert_eq!(
-        size_of::<ours::jvmtiCapabilities>(),
-        size_of::<theirs::jvmtiCapabilities>()
-    );
+    assert_eq!(size_of::<ours::jvmtiCapabilities>(), size_of::<theirs::jvmtiCapabilities>());
     for &(capability, name) in CAPABILITIES {
         let set = ours::jvmtiCapabilities::NONE.with(capability);
         // SAFETY: both types are plain words of the same size, and every bit pattern is valid.

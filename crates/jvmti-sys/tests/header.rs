@@ -12,27 +12,18 @@ use std::{env, fs};
 use jvmti_sys::*;
 
 /// What names the newest version in each header, so its value differs between headers.
-const CHANGING: [&str; 3] = [
-    "JVMTI_VERSION",
-    "JVMTI_MAX_EVENT_TYPE_VAL",
-    "JVMTI_ERROR_MAX",
-];
+const CHANGING: [&str; 3] = ["JVMTI_VERSION", "JVMTI_MAX_EVENT_TYPE_VAL", "JVMTI_ERROR_MAX"];
 
 /// What grows with each version, so that an older header has less of it.
 const GROWING: [&str; 2] = ["sizeof(jvmtiEventCallbacks)", "sizeof(jvmtiInterface_1)"];
 
 fn headers() -> Vec<PathBuf> {
-    let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME")
-        .map(PathBuf::from)
-        .into_iter()
-        .collect();
+    let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
     if let Ok(entries) = fs::read_dir("/usr/lib/jvm") {
         homes.extend(entries.flatten().map(|entry| entry.path()));
     }
     let headers = homes.iter().map(|home| home.join("include/jvmti.h"));
-    let mut headers: Vec<PathBuf> = headers
-        .filter_map(|header| header.canonicalize().ok())
-        .collect();
+    let mut headers: Vec<PathBuf> = headers.filter_map(|header| header.canonicalize().ok()).collect();
     headers.sort();
     headers.dedup();
     headers
@@ -51,14 +42,8 @@ fn claims() -> BTreeMap<String, i64> {
         )*};
     }
     members::with_structs!(claim);
-    claims.insert(
-        "sizeof(jvmtiCapabilities)".into(),
-        size_of::<jvmtiCapabilities>() as i64,
-    );
-    claims.insert(
-        "sizeof(jvmtiInterface_1)".into(),
-        size_of::<jvmtiInterface_1_>() as i64,
-    );
+    claims.insert("sizeof(jvmtiCapabilities)".into(), size_of::<jvmtiCapabilities>() as i64);
+    claims.insert("sizeof(jvmtiInterface_1)".into(), size_of::<jvmtiInterface_1_>() as i64);
     for &(_, name, offset) in SLOTS {
         claims.insert(format!("offsetof(jvmtiInterface_1, {name})"), offset as i64);
     }
@@ -73,8 +58,7 @@ fn claims() -> BTreeMap<String, i64> {
 
 /// The identifiers in the text.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 /// Asks the C compiler for the value of each expression.
@@ -89,8 +73,7 @@ fn values_in_c(header: &Path, expressions: &[&String]) -> Option<BTreeMap<String
          int main(void) {\n  jvmtiCapabilities set;\n",
     );
     for expression in expressions {
-        writeln!(program, "  printf(\"%ld\\n\", (long)({expression}));")
-            .expect("a string takes all");
+        writeln!(program, "  printf(\"%ld\\n\", (long)({expression}));").expect("a string takes all");
     }
     program.push_str("  return 0;\n}\n");
 
@@ -108,21 +91,11 @@ fn values_in_c(header: &Path, expressions: &[&String]) -> Option<BTreeMap<String
         .arg(&source)
         .output()
         .ok()?;
-    assert!(
-        compiler.status.success(),
-        "{}",
-        String::from_utf8_lossy(&compiler.stderr)
-    );
+    assert!(compiler.status.success(), "{}", String::from_utf8_lossy(&compiler.stderr));
     let output = Command::new(&binary).output().expect("running the program");
     let lines = String::from_utf8(output.stdout).expect("numbers");
     let numbers = lines.lines().map(|line| line.parse().expect("a number"));
-    Some(
-        expressions
-            .iter()
-            .map(|&expression| expression.clone())
-            .zip(numbers)
-            .collect(),
-    )
+    Some(expressions.iter().map(|&expression| expression.clone()).zip(numbers).collect())
 }
 
 #[test]
@@ -135,11 +108,7 @@ fn every_header_agrees() {
         let asked: Vec<&String> = claims
             .keys()
             .filter(|claim| !CHANGING.contains(&claim.as_str()))
-            .filter(|claim| {
-                words(claim)
-                    .last()
-                    .is_some_and(|word| known.contains(&word))
-            })
+            .filter(|claim| words(claim).last().is_some_and(|word| known.contains(&word)))
             .collect();
         let Some(values) = values_in_c(&header, &asked) else {
             eprintln!("no C compiler `cc`: {} is not compared", header.display());
@@ -149,11 +118,7 @@ fn every_header_agrees() {
         for (expression, value) in values {
             let claim = claims[&expression];
             let fits = claim == value || GROWING.contains(&expression.as_str()) && value < claim;
-            assert!(
-                fits,
-                "{expression} is {value} in {}, {claim} here",
-                header.display()
-            );
+            assert!(fits, "{expression} is {value} in {}, {claim} here", header.display());
         }
     }
 }
@@ -161,21 +126,14 @@ fn every_header_agrees() {
 #[test]
 fn no_header_has_more() {
     let claims = claims();
-    let ours: Vec<&str> = claims
-        .keys()
-        .filter_map(|claim| words(claim).last())
-        .collect();
+    let ours: Vec<&str> = claims.keys().filter_map(|claim| words(claim).last()).collect();
     for header in headers() {
         let text = fs::read_to_string(&header).expect("reading the header");
-        let c_part = &text[..text
-            .find("struct _jvmtiEnv {")
-            .expect("the C++ part of the header")];
+        let c_part = &text[..text.find("struct _jvmtiEnv {").expect("the C++ part of the header")];
         let mut seen = 0;
         for line in c_part.lines() {
             let name = words(line).next().unwrap_or_default();
-            let function = line
-                .strip_prefix("  jvmtiError (JNICALL *")
-                .map(|rest| &rest[..rest.find(')').unwrap()]);
+            let function = line.strip_prefix("  jvmtiError (JNICALL *").map(|rest| &rest[..rest.find(')').unwrap()]);
             let declared = match function {
                 Some(function) => function,
                 None if line.contains(" : 1;") => words(line).nth(2).unwrap_or_default(),
@@ -183,11 +141,7 @@ fn no_header_has_more() {
                 None => continue,
             };
             seen += 1;
-            assert!(
-                ours.contains(&declared),
-                "{declared} of {} is missing here",
-                header.display()
-            );
+            assert!(ours.contains(&declared), "{declared} of {} is missing here", header.display());
         }
         assert!(seen > 300, "{}: only {seen} names read", header.display());
     }
