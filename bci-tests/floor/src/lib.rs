@@ -71,6 +71,8 @@ fn load(vm: Vm, mode: Mode) -> Result<(), AnyError> {
     unsafe { env.set_event_callbacks(&callbacks)? };
     env.enable_event(JVMTI_EVENT_VM_START)?;
     env.enable_event(JVMTI_EVENT_VM_INIT)?;
+    // No class reaches the hook before VMStart has been sent, and in that phase events cannot be switched on.
+    env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)?;
     if mode >= Mode::Free {
         env.enable_event(JVMTI_EVENT_OBJECT_FREE)?;
     }
@@ -79,14 +81,14 @@ fn load(vm: Vm, mode: Mode) -> Result<(), AnyError> {
     Ok(())
 }
 
-unsafe extern "system" fn vm_start(env: *mut jvmtiEnv, jni: *mut JNIEnv) {
-    // SAFETY: the VM passes live environments.
-    let (env, jni) = unsafe { (Env::from_raw(env), Jni::from_raw(jni)) };
-    report(|| define_proxy(env, jni));
+unsafe extern "system" fn vm_start(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    // SAFETY: the VM passes a live environment.
+    let jni = unsafe { Jni::from_raw(jni) };
+    report(|| define_proxy(jni));
 }
 
-/// Defines the proxy, and only then lets classes be rewritten to call it.
-fn define_proxy(env: Env, jni: Jni) -> Result<(), AnyError> {
+/// Defines the proxy, before any class is loaded that was rewritten to call it.
+fn define_proxy(jni: Jni) -> Result<(), AnyError> {
     let mode = *MODE.get().expect("set when the agent was loaded");
     // SAFETY: the boot loader; the class and its native method are live, and the method takes one reference.
     unsafe {
@@ -95,7 +97,7 @@ fn define_proxy(env: Env, jni: Jni) -> Result<(), AnyError> {
         let native = jni.get_static_method_id(class, mode.native_method(), proxy::DESCRIPTOR)?;
         jni.call_static_void_method(class, native, &[jvalue { l: null_mut() }])?;
     }
-    Ok(env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)?)
+    Ok(())
 }
 
 unsafe extern "system" fn vm_init(env: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jthread) {

@@ -19,7 +19,8 @@ impl Env {
         unsafe { call!(self, SetEventCallbacks, callbacks, size_of::<jvmtiEventCallbacks>() as i32) }
     }
 
-    /// Sends the event from now on, for all threads.
+    /// Sends the event from now on, for all threads. Allowed while the agent is loaded and from VMInit on, but not in
+    /// the phase between VMStart and VMInit.
     pub fn enable_event(self, event: jvmtiEvent) -> Result<()> {
         // SAFETY: null stands for all threads.
         unsafe { self.set_event_notification_mode(JVMTI_ENABLE, event, null_mut()) }
