@@ -40,7 +40,7 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
         if !SPECIAL[usize::from(byte)] {
             continue;
         }
-        let mut spelled = [0; 6];
+        let spelled;
         let (replacement, width): (&[u8], usize) = match byte {
             b'&' => (b"&amp;", 1),
             b'<' => (b"&lt;", 1),

@@ -10,5 +10,7 @@ pub mod ids;
 pub mod model;
 pub mod modified_utf8;
 pub mod names;
+pub mod reader;
 pub mod time;
 pub mod writer;
+pub mod zip;

@@ -16,7 +16,7 @@ use crate::time::{Nanos, Time};
 pub use table::{AttributeSpec, ElementSpec, Oddities, Presence, Record};
 pub use values::{ArrayCode, FilterMode, Frame, Frames, RootType, Wildcard};
 
-pub(crate) use table::{Attributes, MAX_ATTRIBUTES, RecordError};
+pub(crate) use table::{Attributes, RecordError};
 use table::{ReadRecord, elements, for_each_attribute, is_common};
 
 /// Text of an attribute: borrowed where it needs no unescaping.

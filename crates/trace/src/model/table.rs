@@ -80,7 +80,7 @@ pub(crate) fn is_common(name: &str) -> bool {
 }
 
 /// No element has use for more; a tag with more is an attack or an accident.
-pub(crate) const MAX_ATTRIBUTES: usize = 64;
+const MAX_ATTRIBUTES: usize = 64;
 
 /// The attributes of one tag, as the generated readers take them.
 pub(crate) type Attributes<'a> = quick_xml::events::attributes::Attributes<'a>;
