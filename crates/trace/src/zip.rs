@@ -44,7 +44,11 @@ impl<W: Write> ZipWriter<W> {
         push_u16(&mut header, &[name_length, 0]);
         header.extend(entry_name.as_bytes());
         output.write_all(&header)?;
-        Ok(Self { encoder: DeflateEncoder::new(output, Compression::fast()), crc: Crc::new(), name })
+        Ok(Self {
+            encoder: DeflateEncoder::new(output, Compression::fast()),
+            crc: Crc::new(),
+            name: entry_name.to_owned(),
+        })
     }
 
     /// Ends the zip and gives back what it was written to, flushed.
