@@ -22,6 +22,7 @@ pub mod opcode;
 mod pool;
 mod read;
 mod rewrite;
+mod walk;
 mod write;
 
 pub use attribute::{Attribute, Attributes};
@@ -34,3 +35,4 @@ pub use lines::LineTable;
 pub use opcode::OpcodeSet;
 pub use pool::{Constant, ConstantPool};
 pub use rewrite::{Refused, Rewritten, rewrite};
+pub use walk::walk;
