@@ -89,9 +89,8 @@ impl Jdk {
     /// Whether it starts with this collector.
     pub fn supports(&self, collector: Collector) -> bool {
         let supported = self.collectors.get_or_init(|| {
-            let starts = |c: &Collector| {
-                process::run(self.tool("java").args(c.flags()).arg("-version")).status.success()
-            };
+            let starts =
+                |c: &Collector| process::run(self.tool("java").args(c.flags()).arg("-version")).status.success();
             Collector::ALL.into_iter().filter(starts).collect()
         });
         supported.contains(&collector)

@@ -11,5 +11,6 @@ pub mod martini;
 pub mod process;
 pub mod recorded;
 pub mod say;
+pub mod schema;
 pub mod windows;
 pub mod workdir;

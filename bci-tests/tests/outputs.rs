@@ -1,0 +1,108 @@
+//! Traces that cannot be written, or go elsewhere than into a plain file.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use bci_tests::java;
+use bci_tests::jdk;
+use bci_tests::martini;
+use bci_tests::process::{self, Finished};
+use bci_tests::recorded::Recorded;
+use bci_tests::schema;
+use bci_tests::workdir::Workdir;
+
+fn run(options: &str) -> Finished {
+    let agent = martini::built().agent_path(options);
+    process::run(&mut java::with_agent(jdk::any(), &[], Some(agent), "endings.Main", &["exit"]))
+}
+
+/// Panics unless the program did what it does without agent, and the agent said one line about `place`.
+#[track_caller]
+fn only_the_trace_is_lost(ran: &Finished, place: &str) {
+    assert_eq!(ran.status.code(), Some(7), "{}", ran.err());
+    assert_eq!(ran.out(), "1000 cells ä\n");
+    let err = ran.err();
+    let ours: Vec<&str> = err.lines().filter(|line| *line != "to standard error").collect();
+    assert!(ours.len() == 1 && ours[0].contains("martini") && ours[0].contains(place), "{ours:?}");
+}
+
+/// A full disk stops the trace, not the program.
+#[test]
+fn full_disk() {
+    only_the_trace_is_lost(&run("file=/dev/full"), "/dev/full");
+}
+
+/// An output that cannot be opened is known before the program starts; like every bad option it stops the JVM.
+#[test]
+fn output_that_cannot_be_opened() {
+    let dir = Workdir::new();
+    let missing = dir.join("no/such/folder/x.trcxml");
+    let ran = run(&format!("file={}", missing.display()));
+    assert!(!ran.status.success());
+    assert_eq!(ran.out(), "");
+    let err = ran.err();
+    let ours: Vec<&str> = err.lines().filter(|line| line.starts_with("martini")).collect();
+    assert!(ours.len() == 1 && ours[0].contains(&*missing.to_string_lossy()), "{err}");
+}
+
+#[test]
+fn a_folder_instead_of_a_file() {
+    let dir = Workdir::new();
+    let ran = run(&format!("file={}", dir.path().display()));
+    assert!(!ran.status.success());
+    assert!(ran.err().contains(&*dir.path().to_string_lossy()), "{}", ran.err());
+}
+
+/// A trace that is there already is replaced, whole.
+#[test]
+fn an_old_trace_is_replaced() {
+    let dir = Workdir::new();
+    let file = dir.join("old.trcxml");
+    fs::write(&file, "x".repeat(50_000_000)).expect("the folder is ours");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("the file is ours");
+    assert_eq!(run(&format!("file={}", file.display())).status.code(), Some(7));
+    assert!(Recorded::read(&file).complete);
+    schema::validate(&file);
+}
+
+#[test]
+fn the_process_id_in_the_name() {
+    let dir = Workdir::new();
+    assert_eq!(run(&format!("file={}/%p.trcxml", dir.path().display())).status.code(), Some(7));
+    let names: Vec<String> = fs::read_dir(dir.path())
+        .expect("the folder is ours")
+        .map(|entry| entry.expect("the folder is ours").file_name().to_string_lossy().into_owned())
+        .collect();
+    let [name] = &names[..] else { panic!("{names:?}") };
+    assert!(name.strip_suffix(".trcxml").is_some_and(|pid| pid.parse::<u32>().is_ok()), "{name}");
+}
+
+#[test]
+fn zip() {
+    let dir = Workdir::new();
+    let file = dir.join("zipped.trcxml");
+    assert_eq!(run(&format!("file={},format=zip", file.display())).status.code(), Some(7));
+    let bytes = fs::read(&file).expect("the trace is there");
+    assert!(bytes.starts_with(b"PK\x03\x04"));
+    let trace = Recorded::read(&file);
+    assert!(trace.complete);
+    assert_eq!(trace.of_class("endings.Main$Cell").count(), 1000);
+}
+
+#[test]
+fn named_pipe() {
+    let dir = Workdir::new();
+    let (pipe, copy) = (dir.join("pipe"), dir.join("copy.trcxml"));
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is a command");
+    assert!(made.success());
+    let reader = {
+        let (pipe, copy) = (pipe.clone(), copy.clone());
+        std::thread::spawn(move || fs::copy(pipe, copy))
+    };
+    assert_eq!(run(&format!("file={}", pipe.display())).status.code(), Some(7));
+    reader.join().expect("the reader does not panic").expect("the pipe can be read");
+    let trace = Recorded::read(&copy);
+    assert!(trace.complete);
+    assert_eq!(trace.of_class("endings.Main$Cell").count(), 1000);
+}

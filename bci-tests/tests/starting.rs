@@ -1,0 +1,44 @@
+//! How a trace begins, and that the agent is silent.
+
+use bci_tests::java;
+use bci_tests::jdk;
+use bci_tests::martini;
+use bci_tests::process;
+use bci_tests::recorded::Recorded;
+use bci_tests::workdir::Workdir;
+
+/// Nothing that happened before VMInit is reported, whatever was loaded and allocated by then.
+#[test]
+fn nothing_before_the_vm_is_initialised() {
+    for jdk in jdk::each_feature() {
+        let dir = Workdir::new();
+        let file = dir.join("start.trcxml");
+        let agent = martini::built().agent_path(&format!("file={}", file.display()));
+        process::run(&mut java::with_agent(jdk, &[], Some(agent), "endings.Main", &["return"])).success();
+        let trace = Recorded::read(&file);
+        let initialised = trace.initialised.expect("runtimeInitDone is in the trace");
+        assert!(trace.objects.iter().all(|object| object.born >= initialised), "JDK {jdk}");
+        // What the launcher itself makes right after VMInit is there already.
+        assert!(trace.of_class("java.lang.String").next().is_some(), "JDK {jdk}");
+    }
+}
+
+/// Objects of the class library, allocated by classes that were loaded long before VMInit, are seen too.
+#[test]
+fn classes_loaded_before_the_agent_could_change_them() {
+    for jdk in jdk::each_feature() {
+        let dir = Workdir::new();
+        let file = dir.join("early.trcxml");
+        let agent = martini::built().agent_path(&format!("file={}", file.display()));
+        process::run(&mut java::with_agent(jdk, &[], Some(agent), "shapes.Main", &["100", "100"])).success();
+        let objects = Recorded::read(&file);
+        let objects = objects.by_class();
+        for class in ["java.lang.String", "byte[]", "java.util.HashMap$Node", "java.util.HashMap$Node[]"] {
+            assert!(
+                objects.get(class).is_some_and(|&count| count > 100),
+                "JDK {jdk}: {class} {:?}",
+                objects.get(class)
+            );
+        }
+    }
+}
