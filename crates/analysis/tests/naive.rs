@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::heap::{By, HeapReport, HeapStats, Subject, package};
+use analysis::heap::{By, HeapReport, HeapStats, Subject};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, ThreadId};
 use trace::model::{ClassDef, Element, GcFinish, GcStart, MethodDef, ObjAlloc, ObjFree, ThreadStart};
+use trace::names::package;
 use trace::time::Time;
 
 const CLASSES: [&str; 5] = ["a.A", "a.b.B", "a.b.C[]", "int[]", "Main"];

@@ -40,6 +40,8 @@ pub struct Facts {
     pub origins: Vec<Origin>,
     /// Elements of any kind.
     pub elements: u64,
+    /// Elements that the format document does not know.
+    pub unknown: u64,
     /// `objAlloc` elements.
     pub allocations: u64,
     /// `objFree` elements.
@@ -100,6 +102,7 @@ impl Facts {
                 self.reach(finish.time);
             }
             Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
+            Element::Other(_) => self.unknown += 1,
             Element::MartiniCount(count) => self.count(&count.key, count.detail.as_deref(), count.value),
             _ => {}
         }

@@ -10,12 +10,12 @@ mod symbols;
 mod tally;
 
 use rustc_hash::FxHashMap;
-use trace::ids::StackId;
+use trace::ids::{ObjectId, StackId};
 use trace::model::{Element, ObjAlloc, StackDef};
 use trace::time::Time;
 
 pub use facts::{Count, Facts, Origin};
-pub use report::{By, HeapReport, Location, Row, Subject, ThreadSubject, package};
+pub use report::{By, HeapReport, Location, Row, Subject, ThreadSubject};
 pub use tally::Tally;
 
 use live::{CellIndex, LiveObject, LiveObjects};
@@ -50,11 +50,7 @@ impl HeapStats {
         self.facts.note(element);
         match element {
             Element::ObjAlloc(alloc) => self.allocated(alloc),
-            Element::ObjFree(free) => {
-                if self.live.remove(free.object).is_none() {
-                    self.facts.unknown_frees += 1;
-                }
-            }
+            Element::ObjFree(free) => self.freed(free.object),
             Element::GcFinish(finish) => self.collections.push(finish.time),
             Element::ClassDef(class) => {
                 self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""));
@@ -105,6 +101,12 @@ impl HeapStats {
         let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
         if self.live.insert(alloc.obj_id, object).is_some() {
             self.facts.reused_ids += 1;
+        }
+    }
+
+    fn freed(&mut self, object: ObjectId) {
+        if self.live.remove(object).is_none() {
+            self.facts.unknown_frees += 1;
         }
     }
 

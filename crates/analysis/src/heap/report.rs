@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
+use trace::names;
 
 use super::facts::Facts;
 use super::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
@@ -119,7 +120,7 @@ impl HeapReport {
     pub fn rows(&self, by: By, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
         let cells = self.filtered(class_filter);
         match by {
-            By::Package => self.group(cells, |cell| Subject::Package(package(self.class(cell.class)))),
+            By::Package => self.group(cells, |cell| Subject::Package(names::package(self.class(cell.class)))),
             By::Class => self.group(cells, |cell| Subject::Class(self.class(cell.class))),
             By::Site => self.group(cells, |cell| Subject::Site {
                 class: self.class(cell.class),
@@ -172,11 +173,6 @@ impl HeapReport {
     }
 }
 
-/// The package of a class: its name up to the last dot, empty if it has none.
-pub fn package(class: &str) -> &str {
-    class.rfind('.').map_or("", |dot| &class[..dot])
-}
-
 impl fmt::Display for Subject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -192,12 +188,7 @@ impl fmt::Display for Subject<'_> {
 
 impl fmt::Display for Location<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let method = match self.method {
-            "-init-" => "<init>",
-            "-clinit-" => "<clinit>",
-            name => name,
-        };
-        write!(f, "{}.{method}(", self.class)?;
+        write!(f, "{}.{}(", self.class, names::jvm_method_name(self.method))?;
         match (self.source, self.line) {
             ("", None) => f.write_str("Unknown Source)"),
             ("", Some(line)) => write!(f, "line {line})"),
@@ -210,14 +201,6 @@ impl fmt::Display for Location<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packages_end_at_the_last_dot() {
-        assert_eq!(package("java.util.Map$Entry"), "java.util");
-        assert_eq!(package("java.lang.String[][]"), "java.lang");
-        assert_eq!(package("int[]"), "");
-        assert_eq!(package("Main"), "");
-    }
 
     #[test]
     fn locations_look_like_stack_frames() {

@@ -1,0 +1,190 @@
+//! `martini demo`: profiles a bundled program and reads its trace aloud.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::heap::{By, HeapReport, Row, Subject, Tally};
+use anyhow::{Context, bail};
+use owo_colors::OwoColorize;
+
+use super::agent_options::AgentOptions;
+use super::human::{bytes, count};
+use super::tables::{self, Column};
+use super::{exit, jdk, launch, library, notes, reading, supervise};
+
+mod bundle {
+    include!(concat!(env!("OUT_DIR"), "/demo_classes.rs"));
+}
+
+/// The package of the demo's own classes.
+const PACKAGE: &str = "demo.";
+const MAIN_CLASS: &str = "demo.Main";
+/// Rows of each table.
+const TOP: usize = 6;
+
+/// Profiles a small bundled program and explains what its trace shows
+///
+/// The program is an order desk: ten business days, three hundred orders a day. It looks healthy, and loses a little memory with
+/// every order. The trace tells which class leaks, and which is made and dropped for nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini demo
+  martini demo --java /usr/lib/jvm/temurin-25-jdk-amd64 --out demo-out")]
+pub(super) struct Arguments {
+    /// The JDK's folder, or its java [default: of JAVA_HOME, of the PATH, of /usr/lib/jvm]
+    #[arg(long, value_name = "PATH")]
+    java: Option<PathBuf>,
+    /// The folder for the program's classes and the trace [default: a new one for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let agent = library::find()?;
+    let jdk = jdk::find(arguments.java.as_deref())?;
+    let folder = folder(arguments.out.as_deref())?;
+    let classes = folder.join("classes");
+    unpack(&classes)?;
+    let trace = folder.join("demo.trcxml");
+    let Some(trace_name) = trace.to_str() else {
+        bail!("the folder {} is not UTF-8; use another --out", folder.display())
+    };
+    let options = AgentOptions::of(&[("file", trace_name), ("allocsites", "true")]).resolve()?;
+
+    let mut out = anstream::stdout();
+    writeln!(out, "{}", "The program: an order desk, ten days of 300 orders, three clerks.".bold())?;
+    writeln!(out, "It runs on {jdk}, under the agent, every object recorded.\n")?;
+    out.flush()?;
+    let java_arguments: Vec<OsString> = vec!["-cp".into(), classes.into(), MAIN_CLASS.into()];
+    let mut command = launch::command(jdk.java.as_os_str(), &java_arguments, &agent, &options.string);
+    let status = supervise::run(&mut command)?;
+    if status != exit::OK {
+        bail!("the program ended with status {} instead of 0; its output above says why", status);
+    }
+    let reading = reading::heap(&trace)?;
+    let mut out = out.lock();
+    tell(&reading, &mut out)?;
+    writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(reading.bytes))?;
+    writeln!(out, "{}", "Look closer:".bold())?;
+    writeln!(out, "  martini stats {}", trace.display())?;
+    writeln!(out, "  martini stats {} --by site --filter '{PACKAGE}*' --sort generations", trace.display())?;
+    writeln!(out, "{}", "Your own program:".bold())?;
+    writeln!(out, "  martini run --allocsites java -jar your-app.jar")?;
+    Ok(exit::OK)
+}
+
+fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match wanted {
+        Some(folder) => {
+            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
+            Ok(std::path::absolute(folder)?)
+        }
+        // The user is going to look at the trace, so it stays.
+        None => Ok(tempfile::Builder::new().prefix("martini-demo-").tempdir()?.keep()),
+    }
+}
+
+fn unpack(classes: &Path) -> anyhow::Result<()> {
+    for (name, contents) in bundle::DEMO_CLASSES {
+        let file = classes.join(name);
+        let folder = file.parent().unwrap_or(classes);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&file, contents))
+            .with_context(|| format!("{} cannot be written", file.display()))?;
+    }
+    Ok(())
+}
+
+fn tell(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> {
+    let report = &reading.report;
+    writeln!(out, "\n{}", "What the trace tells".bold())?;
+    writeln!(out, "{}\n", notes::summary(&report.sum(|_| true), report.facts()))?;
+
+    let own = |class: &str| class.starts_with(PACKAGE);
+    let mut classes = report.rows(By::Class, own);
+    tables::sort(&mut classes, Column::Generations);
+    classes.truncate(TOP);
+    writeln!(out, "The program's own classes, those of the most generations first:")?;
+    tables::table(&classes, By::Class).write(out)?;
+    if let Some(leak) = classes.first() {
+        tell_leak(report, leak, out)?;
+    }
+    if let Some(healthy) =
+        classes.iter().skip(1).filter(|row| row.tally.live() > 1).max_by_key(|row| row.tally.collected())
+    {
+        tell_healthy(healthy, out)?;
+    }
+
+    let mut churn = report.rows(By::Class, |_| true);
+    tables::sort(&mut churn, Column::TotalSize);
+    churn.truncate(TOP);
+    writeln!(out, "\nAll classes, those of the largest total size first:")?;
+    tables::table(&churn, By::Class).write(out)?;
+    if let Some(first) = churn.first() {
+        tell_churn(report, first, out)?;
+    }
+    for note in notes::notes(reading) {
+        writeln!(out, "{} {note}", "note:".yellow().bold())?;
+    }
+    Ok(())
+}
+
+fn tell_leak(report: &HeapReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+    let tally = &row.tally;
+    writeln!(out, "\n{} {}", "The leak:".red().bold(), row.subject.bold())?;
+    writeln!(
+        out,
+        "  {} of {} are alive, and they are of {} different ages: it is made all the time",
+        count(tally.live()),
+        count(tally.total()),
+        count(tally.generations())
+    )?;
+    writeln!(out, "  and something never lets go.{}", made_at(report, &row.subject, Column::ActiveSize))?;
+    Ok(())
+}
+
+fn tell_healthy(row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+    let tally = &row.tally;
+    writeln!(out, "{} {}", "For comparison:".bold(), row.subject)?;
+    writeln!(
+        out,
+        "  {} were made, too, but {} are collected: what is left are {}.",
+        count(tally.total()),
+        count(tally.collected()),
+        ages(tally)
+    )?;
+    Ok(())
+}
+
+fn ages(tally: &Tally) -> String {
+    match tally.generations() {
+        1 => "the newest, all of one age".to_owned(),
+        generations => format!("of {} ages", count(generations)),
+    }
+}
+
+fn tell_churn(report: &HeapReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+    let tally = &row.tally;
+    let share = 100.0 * tally.collected_bytes() as f64 / tally.total_bytes().max(1) as f64;
+    writeln!(out, "\n{} {}", "The churn:".yellow().bold(), row.subject.bold())?;
+    writeln!(
+        out,
+        "  {} were allocated, {share:.0} % of it garbage by now: no leak, but work for the collector.{}",
+        bytes(tally.total_bytes()),
+        made_at(report, &row.subject, Column::TotalSize)
+    )?;
+    Ok(())
+}
+
+/// A sentence that says which line makes the most of a class.
+fn made_at(report: &HeapReport, subject: &Subject<'_>, column: Column) -> String {
+    let Subject::Class(class) = subject else { return String::new() };
+    let mut sites = report.rows(By::Site, |name| name == *class);
+    tables::sort(&mut sites, column);
+    match sites.first().map(|row| row.subject) {
+        Some(Subject::Site { at: Some(at), .. }) => format!(" Most are made at\n  {at}"),
+        _ => String::new(),
+    }
+}

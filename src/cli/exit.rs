@@ -1,0 +1,84 @@
+//! How a command ends: exit codes, and the one sentence on stderr when something is wrong.
+
+use std::io;
+use std::process::ExitCode;
+
+/// All went well; for `validate`: the trace is valid.
+pub(crate) const OK: u8 = 0;
+/// The answer is no: `validate` found violations.
+pub(crate) const INVALID: u8 = 1;
+/// The command line is wrong, or something could not be read, written or found.
+pub(crate) const FAILED: u8 = 2;
+/// `run`: the program was found but cannot be started (the shells' convention).
+pub(crate) const CANNOT_START: u8 = 126;
+/// `run`: the program was not found (the shells' convention).
+pub(crate) const NOT_FOUND: u8 = 127;
+/// Added to the number of the signal that ended a process (the shells' convention).
+pub(crate) const SIGNAL_BASE: u8 = 128;
+/// The reader of our output went away; what the shells show for a process ended by SIGPIPE.
+const BROKEN_PIPE: u8 = SIGNAL_BASE + 13;
+
+/// What `--help` says about exit codes.
+pub(crate) const HELP: &str = "\
+Exit status:
+  0    all went well (validate: the trace is valid)
+  1    validate: the trace breaks a rule
+  2    wrong command line, or something could not be read, written or found
+  run ends with the status of the program: its exit code, 128+n after signal n,
+  127 if it was not found, 126 if it could not be started.";
+
+/// An error that has a status of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Failure {
+    /// The exit status.
+    pub(crate) status: u8,
+    /// One sentence: what is wrong, where, what to do.
+    pub(crate) message: String,
+}
+
+/// Turns the end of a command into its exit status; errors are told on stderr, a closed pipe is not an error worth telling.
+pub(crate) fn status(result: anyhow::Result<u8>) -> ExitCode {
+    let error = match result {
+        Ok(status) => return ExitCode::from(status),
+        Err(error) => error,
+    };
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(broken_pipe) {
+        return ExitCode::from(BROKEN_PIPE);
+    }
+    anstream::eprintln!("martini: {}", sentence(&error));
+    ExitCode::from(error.downcast_ref::<Failure>().map_or(FAILED, |failure| failure.status))
+}
+
+/// The error and its causes in one line. Some errors of our libraries quote their cause already.
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let missing = || Err::<(), _>(io::Error::from(io::ErrorKind::NotFound));
+        let plain = missing().context("no trace").unwrap_err();
+        assert_eq!(sentence(&plain), "no trace: entity not found");
+        let quoting = missing().context("no trace: entity not found").unwrap_err();
+        assert_eq!(sentence(&quoting), "no trace: entity not found");
+    }
+}

@@ -1,0 +1,111 @@
+//! The statistics as JSON. Numbers are exact: sizes in bytes, times in nanoseconds since 1970.
+
+use std::path::Path;
+
+use analysis::heap::{By, Origin, Row, Subject, Tally};
+use serde_json::{Map, Value, json};
+use trace::names;
+
+use super::notes;
+use super::reading::Reading;
+
+/// The key of a table.
+pub(crate) fn table_name(by: By) -> &'static str {
+    match by {
+        By::Package => "package",
+        By::Class => "class",
+        By::Site => "site",
+        By::Thread => "thread",
+    }
+}
+
+/// A whole trace.
+pub(crate) fn trace(path: &Path, reading: &Reading, sum: &Tally, tables: Map<String, Value>) -> Value {
+    let facts = reading.report.facts();
+    let counts: Vec<Value> = facts
+        .counts
+        .iter()
+        .map(|count| json!({ "key": count.key, "detail": count.detail, "value": count.value }))
+        .collect();
+    json!({
+        "path": path.display().to_string(),
+        "bytes": reading.bytes,
+        "documents": facts.documents,
+        "complete": notes::is_complete(reading),
+        "agents": facts.origins.iter().map(origin).collect::<Vec<_>>(),
+        "begin_nanos": facts.begin.map(|time| time.0),
+        "end_nanos": facts.end.map(|time| time.0),
+        "elements": facts.elements,
+        "allocations": facts.allocations,
+        "frees": facts.frees,
+        "collections": facts.collections,
+        "calls": facts.calls,
+        "problems": {
+            "undefined_ids": facts.undefined_ids,
+            "unknown_frees": facts.unknown_frees,
+            "reused_ids": facts.reused_ids,
+        },
+        "counts": counts,
+        "sum": Value::Object(tally(sum)),
+        "tables": tables,
+    })
+}
+
+/// The rows of a table, in their order.
+pub(crate) fn rows(rows: &[Row<'_>]) -> Value {
+    let row = |row: &Row<'_>| {
+        let mut fields = subject(&row.subject);
+        fields.extend(tally(&row.tally));
+        Value::Object(fields)
+    };
+    rows.iter().map(row).collect()
+}
+
+fn origin(origin: &Origin) -> Value {
+    json!({
+        "agent": origin.agent,
+        "version": origin.version,
+        "parameters": origin.parameters,
+        "pid": origin.pid,
+        "host": origin.host,
+    })
+}
+
+fn tally(tally: &Tally) -> Map<String, Value> {
+    let fields = [
+        ("live", json!(tally.live())),
+        ("total", json!(tally.total())),
+        ("collected", json!(tally.collected())),
+        ("active_bytes", json!(tally.live_bytes())),
+        ("total_bytes", json!(tally.total_bytes())),
+        ("average_age", json!(tally.average_age())),
+        ("generations", json!(tally.generations())),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
+fn subject(subject: &Subject<'_>) -> Map<String, Value> {
+    let fields = match subject {
+        Subject::Package(name) => json!({ "package": name }),
+        Subject::Class(name) => json!({ "class": name }),
+        Subject::Site { class, at: None } => json!({ "class": class, "site": null }),
+        Subject::Site { class, at: Some(at) } => json!({
+            "class": class,
+            "site": {
+                "class": at.class,
+                "method": names::jvm_method_name(at.method),
+                "signature": at.signature,
+                "source": at.source,
+                "line": at.line,
+            },
+        }),
+        Subject::Thread(None) => json!({ "thread": null }),
+        Subject::Thread(Some(thread)) => json!({
+            "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },
+        }),
+    };
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Finds the agent, `libmartini.so`, that belongs to this command.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+/// The agent's file name.
+const NAME: &str = "libmartini.so";
+/// Names the agent's file where it does not lie beside the command.
+const VARIABLE: &str = "MARTINI_AGENT";
+
+/// The agent's absolute path.
+pub(crate) fn find() -> anyhow::Result<PathBuf> {
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    let executable = std::env::current_exe()?;
+    look(named.as_deref(), executable.parent().unwrap_or(Path::new("/")))
+}
+
+fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(named) = named {
+        let path = std::path::absolute(named)?;
+        if !path.is_file() {
+            bail!("{VARIABLE} names {}, and no file is there; point it to {NAME}, or unset it", path.display());
+        }
+        return checked(path);
+    }
+    // cargo puts a library beside the command when it was asked for, and into deps/ when it is only needed.
+    for path in [folder.join(NAME), folder.join("deps").join(NAME)] {
+        if path.is_file() {
+            return checked(path);
+        }
+    }
+    bail!(
+        "the agent {NAME} is not in {} beside this command; build it with `cargo build --release`, \
+         or say where it is in the environment variable {VARIABLE}",
+        folder.display()
+    )
+}
+
+/// The JVM cuts `-agentpath:PATH=OPTIONS` at the first `=`.
+fn checked(path: PathBuf) -> anyhow::Result<PathBuf> {
+    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
+        bail!("the agent lies at {}, and a JVM cannot load an agent whose path contains '='; move it", path.display());
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_is_looked_for_beside_the_command_and_in_deps() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = look(None, folder.path()).unwrap_err().to_string();
+        assert!(missing.contains("cargo build") && missing.contains(VARIABLE), "{missing}");
+        std::fs::create_dir(folder.path().join("deps")).unwrap();
+        let in_deps = folder.path().join("deps").join(NAME);
+        std::fs::write(&in_deps, "").unwrap();
+        assert_eq!(look(None, folder.path()).unwrap(), in_deps);
+        let beside = folder.path().join(NAME);
+        std::fs::write(&beside, "").unwrap();
+        assert_eq!(look(None, folder.path()).unwrap(), beside);
+    }
+
+    #[test]
+    fn a_named_agent_must_be_there_and_loadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = folder.path().join("a=b.so");
+        let look = || look(Some(named.as_os_str()), Path::new("/"));
+        assert!(look().unwrap_err().to_string().contains("no file is there"));
+        std::fs::write(&named, "").unwrap();
+        assert!(look().unwrap_err().to_string().contains("contains '='"));
+    }
+}

@@ -1,0 +1,76 @@
+//! The command line: one file per subcommand, and the pieces they share.
+
+mod agent_options;
+mod completions;
+mod demo;
+mod exit;
+mod human;
+mod jdk;
+mod json;
+mod launch;
+mod library;
+mod man;
+mod notes;
+mod outputs;
+mod progress;
+mod reading;
+mod run;
+mod stats;
+mod supervise;
+mod table;
+mod tables;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Profiles the heap of Java programs exactly, and reads the traces
+///
+/// Martini runs a program under its agent, which writes every allocation and every death of an object into a trace that the
+/// Eclipse TPTP tools understand, too. Other commands read such traces.
+#[derive(Debug, Parser)]
+#[command(name = "martini", version, max_term_width = 100, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  martini demo                                  see it work on a bundled program
+  martini run java -jar app.jar                 profile a program
+  martini run --include 'com.acme.*' mvn test   profile every JVM that a tool starts
+  martini stats martini-4711.trcxml --by site   show where objects are allocated";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Demo(demo::Arguments),
+    Stats(stats::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+/// Runs the subcommand that the command line asks for.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    exit::status(match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,96 @@
+//! What has to be said about a trace besides its tables: who recorded it, its sums, and what is missing or wrong in it.
+
+use analysis::heap::{Facts, Tally};
+
+use super::human::{bytes, count, counted};
+use super::reading::Reading;
+
+/// Who recorded the trace, and how large it is.
+pub(crate) fn origin(reading: &Reading) -> String {
+    let facts = reading.report.facts();
+    let mut parts = Vec::new();
+    if let Some(origin) = facts.origins.first() {
+        parts.push(format!("{} {}", origin.agent, origin.version));
+        parts.push(format!("pid {} on {}", origin.pid, origin.host));
+    }
+    if facts.documents > 1 {
+        parts.push(format!("{} documents", count(facts.documents)));
+    }
+    parts.push(bytes(reading.bytes));
+    parts.join(", ")
+}
+
+/// The sums of a trace, or of the classes selected from it, in one sentence.
+pub(crate) fn summary(sum: &Tally, facts: &Facts) -> String {
+    let length = match (facts.begin, facts.end) {
+        (Some(begin), Some(end)) => format!(" in {:.1} s", end.since(begin).0 as f64 / 1e9),
+        _ => String::new(),
+    };
+    format!(
+        "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) live at the end",
+        counted(sum.total(), "object", "objects"),
+        bytes(sum.total_bytes()),
+        count(sum.collected()),
+        bytes(sum.collected_bytes()),
+        counted(facts.collections, "collection", "collections"),
+        count(sum.live()),
+        bytes(sum.live_bytes()),
+    )
+}
+
+/// Does the trace hold all that its agent had to say?
+pub(crate) fn is_complete(reading: &Reading) -> bool {
+    let facts = reading.report.facts();
+    reading.broken.is_none() && facts.documents > 0 && facts.ended >= facts.documents
+}
+
+/// What makes the numbers less than the whole truth; one sentence each.
+pub(crate) fn notes(reading: &Reading) -> Vec<String> {
+    let facts = reading.report.facts();
+    let mut notes = Vec::new();
+    if facts.allocations == 0 {
+        let holds = match facts.calls {
+            0 => String::new(),
+            calls => format!("; it holds {} of methods", counted(calls, "call event", "call events")),
+        };
+        notes.push(format!("no allocation is in the trace: it was recorded without the heap profiler{holds}"));
+    } else if facts.end.is_none_or(|end| end.0 == 0) {
+        notes.push("the trace has no times, so ages and generations are not known".to_owned());
+    }
+    if let Some(broken) = &reading.broken {
+        notes.push(format!("only a part of the trace could be read: {broken}"));
+    } else if !is_complete(reading) {
+        let cut = facts.documents.saturating_sub(facts.ended);
+        let which = match facts.documents {
+            0 | 1 => "the trace was".to_owned(),
+            documents => format!("{} of {} documents were", count(cut), count(documents)),
+        };
+        notes.push(format!("{which} cut off, as by a kill of the JVM; the numbers tell what was written until then"));
+    }
+    if reading.malformed > 0 {
+        let elements = counted(reading.malformed, "element makes no sense and is", "elements make no sense and are");
+        let first = reading.first_malformed.as_deref().unwrap_or_default();
+        notes.push(format!("{elements} not counted; the first is at {first}"));
+    }
+    if facts.undefined_ids > 0 {
+        let ids = counted(
+            facts.undefined_ids,
+            "id of a class, thread or method is",
+            "ids of classes, threads or methods are",
+        );
+        notes.push(format!("{ids} used without a definition; the tables call them (undefined ...)"));
+    }
+    if facts.unknown_frees > 0 {
+        let frees = counted(facts.unknown_frees, "death is", "deaths are");
+        notes.push(format!("{frees} reported of objects whose allocation is not in the trace"));
+    }
+    if facts.reused_ids > 0 {
+        let ids = counted(facts.reused_ids, "object id comes", "object ids come");
+        notes.push(format!("{ids} back while in use; the older object counts as collected"));
+    }
+    for counter in facts.counts.iter().filter(|counter| counter.value > 0) {
+        let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
+        notes.push(format!("the agent counted {}{detail}: {}", counter.key, count(counter.value)));
+    }
+    notes
+}
