@@ -12,5 +12,6 @@ pub mod modified_utf8;
 pub mod names;
 pub mod reader;
 pub mod time;
+pub mod validate;
 pub mod writer;
 pub mod zip;

@@ -11,6 +11,7 @@ macro_rules! words {
     (
         $(#[$doc:meta])*
         $name:ident { $( $(#[$variant_doc:meta])* $variant:ident = $word:literal, )+ }
+        $(else $other:ident)?
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,10 +39,15 @@ macro_rules! words {
             }
 
             fn read(raw: &str) -> Option<Self> {
-                match raw { $( $word => Some(Self::$variant), )+ _ => None }
+                match raw {
+                    $( $word => Some(Self::$variant), )+
+                    _ => words!(@other $($other)?),
+                }
             }
         }
     };
+    (@other) => { None };
+    (@other $other:ident) => { Some(Self::$other) };
 }
 
 words! {
@@ -91,6 +97,8 @@ words! {
         #[default]
         Unknown = "Unknown",
     }
+    // The words are our choice, so a foreign trace may have others.
+    else Unknown
 }
 
 /// What kind of array an object is, as the type code of JVMPI (format document, 3.10).
@@ -200,6 +208,7 @@ mod tests {
             assert_eq!(RootType::read(root.as_str()), Some(root));
         }
         assert_eq!(FilterMode::read("include"), None);
+        assert_eq!(RootType::read("SystemClass"), Some(RootType::Unknown));
     }
 
     #[test]

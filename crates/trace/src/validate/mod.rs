@@ -1,0 +1,189 @@
+//! Checks what a schema cannot say: order, definitions before uses, pairs, times.
+//!
+//! Works on the stream of events, in memory that grows with what lives at a time in the trace.
+
+mod document;
+mod id_set;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Read;
+
+use crate::reader::{DocumentEnd, Event, Position, ReadError, TraceReader};
+
+use document::Document;
+pub use rules::{Profile, Rule};
+
+/// How many violations a report describes unless told otherwise; the rest is counted.
+pub const DEFAULT_LIMIT: usize = 100;
+
+/// A report tells so many unknown element names apart.
+const MAX_NAMES: usize = 256;
+
+const BEGINNING: Position = Position { offset: 0, line: 1 };
+
+/// One thing that a trace does wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The rule it breaks.
+    pub rule: Rule,
+    /// Number of the document in the trace, from 1; 0 before the first.
+    pub document: u64,
+    /// Where: the element, or for what is missing the last element before.
+    pub at: Position,
+    /// What is wrong.
+    pub text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, document, at, text } = self;
+        if *document > 1 {
+            write!(f, "document {document}, ")?;
+        }
+        write!(f, "line {}: {text} [{rule}]", at.line)
+    }
+}
+
+/// What a validator found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The first violations, in the order of the trace.
+    pub violations: Vec<Violation>,
+    /// How often each rule was broken.
+    pub broken: BTreeMap<Rule, u64>,
+    /// How often each element occurs. Names beyond a few hundred are counted as `...`.
+    pub elements: BTreeMap<String, u64>,
+    /// Documents in the trace.
+    pub documents: u64,
+    /// Those among them without an end.
+    pub truncated: u64,
+}
+
+impl Report {
+    /// Whether no rule was broken.
+    pub fn is_valid(&self) -> bool {
+        self.broken.is_empty()
+    }
+
+    /// How many violations there are, described or not.
+    pub fn total(&self) -> u64 {
+        self.broken.values().sum()
+    }
+}
+
+/// Judges a stream of events.
+#[derive(Debug)]
+pub struct Validator {
+    document: Document,
+    findings: Findings,
+}
+
+impl Validator {
+    /// A validator that describes the first `limit` violations and counts the others.
+    pub fn new(profile: Profile, limit: usize) -> Self {
+        Self {
+            document: Document::default(),
+            findings: Findings { profile, limit, report: Report::default(), at: BEGINNING },
+        }
+    }
+
+    /// Takes the next event of the trace.
+    pub fn event(&mut self, event: &Event<'_>) {
+        let findings = &mut self.findings;
+        match event {
+            Event::DocumentStart { .. } => {
+                self.document = Document::default();
+                findings.at = BEGINNING;
+                findings.report.documents += 1;
+            }
+            Event::Element { element, at, oddities } => {
+                findings.at = *at;
+                findings.count(element.name());
+                self.document.element(element, *oddities, findings);
+            }
+            Event::DocumentEnd(DocumentEnd::Complete) => self.document.end(findings),
+            Event::DocumentEnd(end) => {
+                findings.report.truncated += 1;
+                findings.add(Rule::Ending, || match end {
+                    DocumentEnd::Cut { .. } => "the document is cut off inside an element".to_owned(),
+                    _ => "the end tag of the document is missing".to_owned(),
+                });
+            }
+        }
+    }
+
+    /// Takes an error that the reader gave in place of an event.
+    pub fn error(&mut self, error: &ReadError) {
+        if let ReadError::Malformed { at, .. } | ReadError::TagTooLong { at, .. } = error {
+            self.findings.at = *at;
+        }
+        self.findings.add(Rule::Readable, || error.to_string());
+    }
+
+    /// The report on everything so far.
+    pub fn finish(self) -> Report {
+        self.findings.report
+    }
+}
+
+/// Judges everything that a reader delivers. `progress` is called now and then with the reader.
+pub fn validate<R: Read>(
+    reader: &mut TraceReader<R>,
+    mut validator: Validator,
+    mut progress: impl FnMut(&TraceReader<R>),
+) -> Report {
+    /// Rarely enough to cost nothing, often enough for a bar that moves.
+    const EVENTS_BETWEEN: u32 = 1 << 16;
+    let mut events = 0_u32;
+    loop {
+        match reader.next_event() {
+            Ok(Some(event)) => validator.event(&event),
+            Ok(None) => return validator.finish(),
+            Err(error) => validator.error(&error),
+        }
+        events += 1;
+        if events == EVENTS_BETWEEN {
+            events = 0;
+            progress(reader);
+        }
+    }
+}
+
+/// Where the checks put what they find.
+#[derive(Debug)]
+struct Findings {
+    profile: Profile,
+    limit: usize,
+    report: Report,
+    at: Position,
+}
+
+impl Findings {
+    fn is_strict(&self) -> bool {
+        self.profile == Profile::Strict
+    }
+
+    /// Notes a violation; the text is only made if it will be kept.
+    fn add(&mut self, rule: Rule, text: impl FnOnce() -> String) {
+        if !rule.holds_in(self.profile) {
+            return;
+        }
+        *self.report.broken.entry(rule).or_default() += 1;
+        if self.report.violations.len() < self.limit {
+            let violation = Violation { rule, document: self.report.documents, at: self.at, text: text() };
+            self.report.violations.push(violation);
+        }
+    }
+
+    fn count(&mut self, name: &str) {
+        let elements = &mut self.report.elements;
+        if let Some(count) = elements.get_mut(name) {
+            *count += 1;
+            return;
+        }
+        let name = if elements.len() < MAX_NAMES { name } else { "..." };
+        *elements.entry(name.chars().take(64).collect()).or_default() += 1;
+    }
+}
