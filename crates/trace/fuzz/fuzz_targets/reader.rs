@@ -1,0 +1,48 @@
+//! Any bytes: the reader neither panics nor hangs, the validator takes whatever it delivers, and
+//! what is written again is read as the same.
+//!
+//! Run with `cargo +nightly fuzz run reader` in `crates/trace`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use trace::model::{Element, Oddities};
+use trace::reader::{Event, TraceReader};
+use trace::validate::{Profile, Validator};
+use trace::writer::XmlWriter;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut validators = [Profile::Strict, Profile::Lenient].map(|profile| Validator::new(profile, 10));
+    let Ok(mut reader) = TraceReader::new(bytes) else {
+        return;
+    };
+    let mut writer = XmlWriter::default();
+    loop {
+        match reader.next_event() {
+            Ok(None) => break,
+            Ok(Some(event)) => {
+                validators.iter_mut().for_each(|validator| validator.event(&event));
+                if let Event::Element { element, .. } = &event {
+                    writer.clear();
+                    writer.write(element);
+                    assert_reads_as(writer.bytes(), element);
+                }
+            }
+            Err(error) => validators.iter_mut().for_each(|validator| validator.error(&error)),
+        }
+    }
+    let [strict, lenient] = validators.map(Validator::finish);
+    assert!(strict.total() >= lenient.total());
+});
+
+fn assert_reads_as(text: &[u8], written: &Element<'_>) {
+    let mut reader = TraceReader::new(text).expect("text");
+    assert!(matches!(reader.next_event(), Ok(Some(Event::DocumentStart { .. }))));
+    match reader.next_event() {
+        Ok(Some(Event::Element { element, oddities, .. })) => {
+            assert_eq!(&element, written);
+            assert_eq!(oddities, Oddities::default());
+        }
+        other => panic!("{other:?}"),
+    }
+}
