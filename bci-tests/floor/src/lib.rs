@@ -109,6 +109,9 @@ unsafe extern "system" fn vm_init(env: *mut jvmtiEnv, jni: *mut JNIEnv, _thread:
 /// Rewrites what is loaded already, `java.lang.Object` above all, and switches the native call on.
 fn retransform_all(env: Env, jni: Jni) -> Result<(), AnyError> {
     let mode = *MODE.get().expect("set when the agent was loaded");
+    if mode == Mode::Idle {
+        return Ok(());
+    }
     let loaded = env.get_loaded_classes()?;
     // SAFETY: all classes are live local references, the field is a static boolean.
     unsafe {
@@ -140,7 +143,8 @@ unsafe extern "system" fn class_file_load_hook(
     // SAFETY: the VM passes a live environment and the bytes of the class file.
     let (env, bytes) = unsafe { (Env::from_raw(env), slice::from_raw_parts(data, len as usize)) };
     guard(|| {
-        if let Some(class) = sites::rewrite(bytes)
+        if MODE.get() > Some(&Mode::Idle)
+            && let Some(class) = sites::rewrite(bytes)
             && let Ok(len) = jint::try_from(class.len())
             && let Ok(copy) = env.allocate_copy(&class)
         {

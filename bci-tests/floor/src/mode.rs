@@ -8,6 +8,8 @@ use thiserror::Error;
 /// Each mode does what the one before does, and one thing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
+    /// The agent asks for its capabilities and events, and rewrites nothing.
+    Idle,
     /// Rewritten code calls a Java method, which returns at once.
     Off,
     /// The Java method calls an empty native one.
@@ -20,7 +22,7 @@ pub(crate) enum Mode {
 
 /// A mode that does not exist.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("the option '{0}' is no mode: use off, native, tag or free")]
+#[error("the option '{0}' is no mode: use idle, off, native, tag or free")]
 pub(crate) struct UnknownMode(String);
 
 impl FromStr for Mode {
@@ -28,6 +30,7 @@ impl FromStr for Mode {
 
     fn from_str(option: &str) -> Result<Self, UnknownMode> {
         match option {
+            "idle" => Ok(Self::Idle),
             "off" => Ok(Self::Off),
             "native" => Ok(Self::Native),
             "tag" => Ok(Self::Tag),
@@ -41,7 +44,7 @@ impl Mode {
     /// Which native method of the library the proxy declares.
     pub(crate) fn native_method(self) -> &'static CStr {
         match self {
-            Self::Off | Self::Native => c"nothing",
+            Self::Idle | Self::Off | Self::Native => c"nothing",
             Self::Tag | Self::Free => c"tag",
         }
     }
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn modes_build_on_each_other() {
-        let modes = ["off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
+        let modes = ["idle", "off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
         assert!(modes.is_sorted());
         assert_eq!("".parse::<Mode>(), Err(UnknownMode(String::new())));
     }
