@@ -75,8 +75,8 @@ pub(crate) fn notes(reading: &Reading) -> Vec<String> {
     if facts.undefined_ids > 0 {
         let ids = counted(
             facts.undefined_ids,
-            "id of a class, thread or method is",
-            "ids of classes, threads or methods are",
+            "id of a class, thread, method or stack is",
+            "ids of classes, threads, methods or stacks are",
         );
         notes.push(format!("{ids} used without a definition; the tables call them (undefined ...)"));
     }

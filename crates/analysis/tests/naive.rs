@@ -14,9 +14,30 @@ const CLASSES: [&str; 5] = ["a.A", "a.b.B", "a.b.C[]", "int[]", "Main"];
 /// One step of a made-up trace. Times are given freely: they may run backwards and coincide.
 #[derive(Clone, Debug)]
 enum Step {
-    Alloc { id: u64, class: usize, thread: Option<u64>, line: Option<i64>, size: u64, time: u64 },
-    Free { id: u64, time: u64 },
-    Collect { time: u64 },
+    Alloc {
+        id: u64,
+        class: usize,
+        thread: Option<u64>,
+        line: Option<i64>,
+        size: u64,
+        time: u64,
+    },
+    Free {
+        id: u64,
+        time: u64,
+    },
+    Collect {
+        time: u64,
+    },
+    /// The id of a class comes to mean another class.
+    Rename {
+        class: usize,
+        name: usize,
+    },
+    /// The id of a thread comes to mean another thread.
+    Restart {
+        thread: u64,
+    },
     NewDocument,
 }
 
@@ -27,6 +48,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(id, class, thread, line, size, time)| Step::Alloc { id, class, thread, line, size, time }),
         6 => (1_u64..40, 0_u64..50).prop_map(|(id, time)| Step::Free { id, time }),
         3 => (0_u64..50).prop_map(|time| Step::Collect { time }),
+        1 => (0..CLASSES.len(), 0..CLASSES.len()).prop_map(|(class, name)| Step::Rename { class, name }),
+        1 => (1_u64..4).prop_map(|thread| Step::Restart { thread }),
         1 => Just(Step::NewDocument),
     ]
 }
@@ -52,13 +75,17 @@ fn recount(steps: &[Step]) -> (Vec<(Object, u64)>, u64) {
     let mut collections: Vec<(usize, u64)> = Vec::new();
     let mut document = 0;
     let mut unknown_frees = 0;
-    for step in steps {
+    let mut names: Vec<usize> = (0..CLASSES.len()).collect();
+    // A thread is known by the step that started it.
+    let mut starts: BTreeMap<u64, usize> = BTreeMap::new();
+    for (index, step) in (1..).zip(steps) {
         match *step {
             Step::Alloc { id, class, thread, line, size, time } => {
                 for older in objects.iter_mut().filter(|o| o.document == document && o.id == id) {
                     older.dead = true;
                 }
-                let thread = thread.map(|thread| (document, thread));
+                let thread = thread.map(|thread| (starts.get(&thread).copied().unwrap_or(0), thread));
+                let class = names[class];
                 objects.push(Object { document, id, class, thread, line, size, allocated: time, dead: false });
             }
             Step::Free { id, .. } => {
@@ -68,7 +95,15 @@ fn recount(steps: &[Step]) -> (Vec<(Object, u64)>, u64) {
                 }
             }
             Step::Collect { time } => collections.push((document, time)),
-            Step::NewDocument => document += 1,
+            Step::Rename { class, name } => names[class] = name,
+            Step::Restart { thread } => {
+                starts.insert(thread, index);
+            }
+            Step::NewDocument => {
+                document += 1;
+                names = (0..CLASSES.len()).collect();
+                starts = (1..4).map(|thread| (thread, index)).collect();
+            }
         }
     }
     let aged = objects.into_iter().map(|object| {
@@ -95,12 +130,28 @@ fn group<K: Ord>(objects: &[(Object, u64)], key: impl Fn(&Object) -> K) -> BTree
     groups
 }
 
+fn define_class(stats: &mut HeapStats, index: usize, name: &str) {
+    let class_id = ClassId(index as u64 + 1);
+    let time = Time(0);
+    let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
+    stats.element(&Element::ClassDef(class));
+}
+
+fn define_thread(stats: &mut HeapStats, id: u64) {
+    let thread = ThreadStart {
+        thread_id: ThreadId(id),
+        time: Time(0),
+        thread_name: "worker".into(),
+        group_name: "main".into(),
+        parent_name: "system".into(),
+        object: None,
+    };
+    stats.element(&Element::ThreadStart(thread));
+}
+
 fn define(stats: &mut HeapStats) {
-    for (index, name) in (1..).zip(CLASSES) {
-        let time = Time(0);
-        let class_id = ClassId(index);
-        let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
-        stats.element(&Element::ClassDef(class));
+    for (index, name) in CLASSES.iter().enumerate() {
+        define_class(stats, index, name);
     }
     let method = MethodDef {
         name: "run".into(),
@@ -112,15 +163,7 @@ fn define(stats: &mut HeapStats) {
     };
     stats.element(&Element::MethodDef(method));
     for id in 1..4 {
-        let thread = ThreadStart {
-            thread_id: ThreadId(id),
-            time: Time(0),
-            thread_name: "worker".into(),
-            group_name: "main".into(),
-            parent_name: "system".into(),
-            object: None,
-        };
-        stats.element(&Element::ThreadStart(thread));
+        define_thread(stats, id);
     }
 }
 
@@ -149,6 +192,8 @@ fn feed(steps: &[Step]) -> HeapReport {
                 let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
                 stats.element(&Element::GcFinish(finish));
             }
+            Step::Rename { class, name } => define_class(&mut stats, class, CLASSES[name]),
+            Step::Restart { thread } => define_thread(&mut stats, thread),
             Step::NewDocument => {
                 stats.end_document();
                 define(&mut stats);

@@ -54,7 +54,7 @@ pub struct Facts {
     pub begin: Option<Time>,
     /// The latest time of an allocation, a death, a collection or an end.
     pub end: Option<Time>,
-    /// Classes, threads and methods that were referred to without a definition.
+    /// Classes, threads, methods and stacks that were referred to without a definition.
     pub undefined_ids: u64,
     /// `objFree` elements of objects that were never announced or are dead already.
     pub unknown_frees: u64,

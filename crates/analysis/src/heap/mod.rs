@@ -10,7 +10,7 @@ mod symbols;
 mod tally;
 
 use rustc_hash::FxHashMap;
-use trace::ids::{ObjectId, StackId};
+use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{Element, ObjAlloc, StackDef};
 use trace::time::Time;
 
@@ -25,14 +25,27 @@ use symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 /// What an object is counted under.
 type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);
 
+/// What an `objAlloc` says about that, in the ids of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AllocKey {
+    class: ClassId,
+    thread: Option<ThreadId>,
+    method: Option<MethodId>,
+    line: Option<i64>,
+    stack: Option<StackId>,
+}
+
 /// Gathers the statistics of a trace, element by element.
 #[derive(Debug, Default)]
 pub struct HeapStats {
     symbols: Symbols,
-    /// The innermost frames of the document's call stacks.
-    stacks: FxHashMap<StackId, SiteIndex>,
+    /// The innermost frames of the document's call stacks; `None` if a stack is empty or was used without a definition.
+    stacks: FxHashMap<StackId, Option<SiteIndex>>,
     cells: Vec<Cell>,
     cell_index: FxHashMap<CellKey, CellIndex>,
+    /// A shortcut from the ids of an allocation to its cell, one look-up instead of five: this is the hot path. Emptied whenever
+    /// an id changes its meaning.
+    shortcut: FxHashMap<AllocKey, CellIndex>,
     live: LiveObjects,
     /// When the document's collections ended.
     collections: Vec<Time>,
@@ -48,21 +61,24 @@ impl HeapStats {
     /// Takes in the next element of the document.
     pub fn element(&mut self, element: &Element<'_>) {
         self.facts.note(element);
-        match element {
-            Element::ObjAlloc(alloc) => self.allocated(alloc),
-            Element::ObjFree(free) => self.freed(free.object),
-            Element::GcFinish(finish) => self.collections.push(finish.time),
+        let redefined = match element {
+            Element::ObjAlloc(alloc) => return self.allocated(alloc),
+            Element::ObjFree(free) => return self.freed(free.object),
+            Element::GcFinish(finish) => return self.collections.push(finish.time),
             Element::ClassDef(class) => {
-                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""));
+                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""))
             }
             Element::MethodDef(method) => {
-                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
+                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature)
             }
             Element::ThreadStart(thread) => {
-                self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name);
+                self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name)
             }
             Element::StackDef(stack) => self.define_stack(stack),
-            _ => {}
+            _ => false,
+        };
+        if redefined {
+            self.shortcut.clear();
         }
     }
 
@@ -76,32 +92,49 @@ impl HeapStats {
             self.cells[object.cell.0 as usize].tally.survived(object.bytes, age);
         }
         self.stacks.clear();
+        self.shortcut.clear();
         self.symbols.end_document();
     }
 
     /// The statistics of the documents that ended.
     pub fn finish(mut self) -> HeapReport {
-        self.facts.undefined_ids = self.symbols.undefined();
+        self.facts.undefined_ids += self.symbols.undefined();
         HeapReport { symbols: self.symbols, cells: self.cells, facts: self.facts }
     }
 
     fn allocated(&mut self, alloc: &ObjAlloc) {
-        let class = self.symbols.class(alloc.class);
-        let thread = alloc.thread.map(|thread| self.symbols.thread(thread));
-        let site = match (alloc.method, alloc.stack) {
-            (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
-            (None, Some(stack)) => self.stacks.get(&stack).copied(),
-            (None, None) => None,
+        let ObjAlloc { class, thread, method, line, stack, .. } = *alloc;
+        let key = AllocKey { class, thread, method, line, stack };
+        let cell = match self.shortcut.get(&key) {
+            Some(&cell) => cell,
+            None => {
+                let cell = self.cell(&key);
+                self.shortcut.insert(key, cell);
+                cell
+            }
         };
-        let cell = *self.cell_index.entry((class, thread, site)).or_insert_with(|| {
-            self.cells.push(Cell { class, thread, site, tally: Tally::default() });
-            CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
-        });
         self.cells[cell.0 as usize].tally.allocated(alloc.size);
         let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
         if self.live.insert(alloc.obj_id, object).is_some() {
             self.facts.reused_ids += 1;
         }
+    }
+
+    fn cell(&mut self, key: &AllocKey) -> CellIndex {
+        let class = self.symbols.class(key.class);
+        let thread = key.thread.map(|thread| self.symbols.thread(thread));
+        let site = match (key.method, key.stack) {
+            (Some(method), _) => Some(self.symbols.site(method, key.line.and_then(line))),
+            (None, Some(stack)) => *self.stacks.entry(stack).or_insert_with(|| {
+                self.facts.undefined_ids += 1;
+                None
+            }),
+            (None, None) => None,
+        };
+        *self.cell_index.entry((class, thread, site)).or_insert_with(|| {
+            self.cells.push(Cell { class, thread, site, tally: Tally::default() });
+            CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
+        })
     }
 
     fn freed(&mut self, object: ObjectId) {
@@ -110,11 +143,11 @@ impl HeapStats {
         }
     }
 
-    fn define_stack(&mut self, stack: &StackDef<'_>) {
-        if let Some(innermost) = stack.frames.0.first() {
-            let site = self.symbols.site(innermost.method, line(innermost.line.into()));
-            self.stacks.insert(stack.stack_id, site);
-        }
+    /// Remembers where a stack ends; says whether its id meant another stack before.
+    fn define_stack(&mut self, stack: &StackDef<'_>) -> bool {
+        let innermost = stack.frames.0.first();
+        let site = innermost.map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
+        self.stacks.insert(stack.stack_id, site).is_some_and(|before| before != site)
     }
 }
 

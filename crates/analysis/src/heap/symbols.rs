@@ -121,22 +121,25 @@ impl Symbols {
         self.undefined
     }
 
-    pub(super) fn define_class(&mut self, id: ClassId, name: &str, source: &str) {
+    /// Names a class; says whether its id meant another one before.
+    pub(super) fn define_class(&mut self, id: ClassId, name: &str, source: &str) -> bool {
         let class = self.class_named(name, source);
-        self.class_ids.insert(id, class);
+        self.class_ids.insert(id, class).is_some_and(|before| before != class)
     }
 
-    pub(super) fn define_thread(&mut self, id: ThreadId, name: &str, group: &str) {
+    /// Names a thread; says whether its id meant another one before.
+    pub(super) fn define_thread(&mut self, id: ThreadId, name: &str, group: &str) -> bool {
         let thread = ThreadIndex(position(self.threads.len()));
         self.threads.push(ThreadName { id, name: name.to_owned(), group: group.to_owned() });
-        self.thread_ids.insert(id, thread);
+        self.thread_ids.insert(id, thread).is_some()
     }
 
-    pub(super) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) {
+    /// Names a method; says whether its id meant another one before.
+    pub(super) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) -> bool {
         let class = self.class(class);
         let method = MethodName { class, name: name.into(), signature: signature.into() };
         let method = MethodIndex(self.methods.intern(method));
-        self.method_ids.insert(id, method);
+        self.method_ids.insert(id, method).is_some_and(|before| before != method)
     }
 
     /// The class behind an id; an undefined id gets a name that says so.
