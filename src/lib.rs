@@ -1,1 +1,44 @@
-//! Martini
+//! The agent's doors: what the JVM looks for in `libmartini.so`.
+//!
+//! Everything behind them is in [`agent`]. The command links the same code as a library for its table of options.
+
+pub mod agent;
+
+use std::ffi::{c_char, c_void};
+
+use jvmti::guard;
+use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jint};
+
+const REFUSED: jint = -1;
+
+/// The JVM starts with the agent (`-agentpath:libmartini.so=...`).
+///
+/// # Safety
+/// Called by the JVM, with a NUL-terminated or null option string.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _: *const c_void) -> jint {
+    // `guard` makes 0 of a panic, so success is what is marked.
+    // SAFETY: the JVM passes what `on_load` asks for.
+    let loaded = guard(|| unsafe { agent::on_load(vm, options) });
+    if loaded { 0 } else { REFUSED }
+}
+
+/// The agent is loaded into a running JVM, which Martini does not do yet.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnAttach(_: *mut JavaVM, _: *const c_char, _: *const c_void) -> jint {
+    agent::message("this version cannot attach to a running JVM: start the JVM with -agentpath or by martini run");
+    REFUSED
+}
+
+/// `HeapProxy.registerNatives`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniHeapProxy_registerNatives(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: the JVM passes this thread's environment and the class.
+    guard(|| unsafe { agent::register_natives(jni, class) });
+}

@@ -1,0 +1,84 @@
+//! Compiles the Java side: the class that runs inside the profiled JVM, and the demo program, which the agent
+//! and the command carry in their own binaries so that there is no jar to lose.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let javac = find_javac();
+
+    // Class file version 52 runs on every JVM from 8 on, and `-source 8` knows no modules: the one way to compile
+    // into package java.lang without patching java.base.
+    let agent = out.join("agent");
+    compile(&javac, &["-source", "8", "-target", "8"], &[PathBuf::from("java/MartiniHeapProxy.java")], &agent);
+    fs::copy(agent.join("java/lang/MartiniHeapProxy.class"), out.join("MartiniHeapProxy.class"))
+        .expect("the compiled MartiniHeapProxy.class can be copied within OUT_DIR");
+
+    let demo = out.join("demo");
+    let sources: Vec<_> = files(Path::new("java/demo")).into_iter().filter(|f| f.extension().is_some_and(|e| e == "java")).collect();
+    if !sources.is_empty() {
+        compile(&javac, &["--release", "11"], &sources, &demo);
+    }
+    let mut list = String::from("/// Path inside the class path, and bytes, of every class of the demo program.\npub(crate) const DEMO_CLASSES: &[(&str, &[u8])] = &[\n");
+    for class in files(&demo) {
+        let name = class.strip_prefix(&demo).expect("a file of the folder").display();
+        writeln!(list, "    ({:?}, include_bytes!({class:?})),", name.to_string()).expect("writing to a String");
+    }
+    list.push_str("];\n");
+    fs::write(out.join("demo_classes.rs"), list).expect("OUT_DIR is writable");
+
+    println!("cargo::rerun-if-changed=java");
+    println!("cargo::rerun-if-env-changed=JAVA_HOME");
+}
+
+/// The javac of JAVA_HOME, of the PATH, or of the first JDK under /usr/lib/jvm.
+fn find_javac() -> PathBuf {
+    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path());
+    let mut homes: Vec<PathBuf> = installed.collect();
+    homes.sort();
+    let in_path = env::var_os("PATH").map(|p| env::split_paths(&p).map(|d| d.join("javac")).collect::<Vec<_>>());
+    env::var_os("JAVA_HOME")
+        .map(|h| PathBuf::from(h).join("bin/javac"))
+        .into_iter()
+        .chain(in_path.unwrap_or_default())
+        .chain(homes.into_iter().map(|h| h.join("bin/javac")))
+        .find(|p| p.is_file())
+        .unwrap_or_else(|| panic!("no javac found: install a JDK (11 or newer), or set JAVA_HOME to one"))
+}
+
+fn compile(javac: &Path, flags: &[&str], sources: &[PathBuf], out: &Path) {
+    let _ = fs::remove_dir_all(out);
+    fs::create_dir_all(out).expect("OUT_DIR is writable");
+    let result = Command::new(javac)
+        .args(["-nowarn", "-Xlint:-options", "-g", "-encoding", "UTF-8", "-d"])
+        .arg(out)
+        .args(flags)
+        .args(sources)
+        .output()
+        .unwrap_or_else(|e| panic!("{} does not start: {e}", javac.display()));
+    assert!(
+        result.status.success(),
+        "{} failed on {sources:?}:\n{}",
+        javac.display(),
+        String::from_utf8_lossy(&result.stderr)
+    );
+}
+
+/// All files below a folder, in a fixed order; none if there is no such folder.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

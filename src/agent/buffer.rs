@@ -1,0 +1,256 @@
+//! The way of an event from the thread on which it happened to the writer: a list of chunks per thread, filled by
+//! that thread alone and read by the writer alone.
+//!
+//! Chunks are handed over by publishing their length, so the writer sees an event at once, yet nothing is shared
+//! between two producing threads. Slots are relaxed atomics: plain moves on every CPU we run on, and no `unsafe`.
+//! A chunk starts small and grows with the thread's appetite, so that ten thousand idle threads cost little.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+const FIRST_CHUNK: usize = 64;
+const LARGEST_CHUNK: usize = 2048;
+const WORDS: usize = 4;
+
+/// An event as it travels: the time first, then what `event.rs` packs.
+pub(crate) type Record = [u64; WORDS];
+
+/// Bytes that one record takes in a chunk.
+pub(crate) const RECORD_BYTES: usize = size_of::<Record>();
+
+struct Chunk {
+    slots: Box<[[AtomicU64; WORDS]]>,
+    len: AtomicU32,
+    next: OnceLock<Arc<Chunk>>,
+}
+
+impl Chunk {
+    fn new(capacity: usize) -> Arc<Chunk> {
+        let slots = (0..capacity).map(|_| [const { AtomicU64::new(0) }; WORDS]).collect();
+        Arc::new(Chunk { slots, len: AtomicU32::new(0), next: OnceLock::new() })
+    }
+}
+
+/// What all buffers share: how much waits for the writer, how much may, and used chunks.
+pub(crate) struct Pool {
+    backlog: AtomicUsize,
+    limit: usize,
+    closed: AtomicBool,
+    spare: Mutex<Vec<Arc<Chunk>>>,
+    room: Condvar,
+    /// Times a producer had to wait for the writer.
+    waits: AtomicU64,
+}
+
+impl Pool {
+    /// A pool whose full chunks hold at most `limit` records before producers wait.
+    pub(crate) fn new(limit: usize) -> Arc<Pool> {
+        Arc::new(Pool {
+            backlog: AtomicUsize::new(0),
+            limit: limit.max(LARGEST_CHUNK),
+            closed: AtomicBool::new(false),
+            spare: Mutex::new(Vec::new()),
+            room: Condvar::new(),
+            waits: AtomicU64::new(0),
+        })
+    }
+
+    /// From now on nobody waits: what comes too late is dropped by the producers.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        let _spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        self.room.notify_all();
+    }
+
+    /// True once `close` was called.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Times a producer had to wait for the writer.
+    pub(crate) fn waits(&self) -> u64 {
+        self.waits.load(Ordering::Relaxed)
+    }
+
+    /// Records in full chunks that the writer has not read yet.
+    pub(crate) fn backlog(&self) -> usize {
+        self.backlog.load(Ordering::Relaxed)
+    }
+
+    /// A chunk for a producer whose last one, of `filled` records, is full. Waits while too much is unread.
+    fn next_chunk(&self, filled: usize) -> Arc<Chunk> {
+        self.backlog.fetch_add(filled, Ordering::AcqRel);
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
+            self.waits.fetch_add(1, Ordering::Relaxed);
+            while self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
+                // The time-out is a belt over the braces: a lost wake-up costs 50 ms, not the program.
+                spare = self.room.wait_timeout(spare, Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        let capacity = (filled * 4).clamp(FIRST_CHUNK, LARGEST_CHUNK);
+        if capacity == LARGEST_CHUNK && let Some(chunk) = spare.pop() {
+            return chunk;
+        }
+        drop(spare);
+        Chunk::new(capacity)
+    }
+
+    fn recycle(&self, mut chunk: Arc<Chunk>) {
+        let capacity = chunk.slots.len();
+        let before = self.backlog.fetch_sub(capacity, Ordering::AcqRel);
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if capacity == LARGEST_CHUNK
+            && spare.len() * LARGEST_CHUNK < self.limit
+            && let Some(inner) = Arc::get_mut(&mut chunk)
+        {
+            *inner.len.get_mut() = 0;
+            inner.next = OnceLock::new();
+            spare.push(chunk);
+        }
+        if before > self.limit {
+            self.room.notify_all();
+        }
+    }
+}
+
+/// The producing end; belongs to one thread.
+pub(crate) struct Producer {
+    chunk: Arc<Chunk>,
+    len: u32,
+    pool: Arc<Pool>,
+}
+
+/// The reading end; belongs to the writer.
+pub(crate) struct Consumer {
+    chunk: Arc<Chunk>,
+    read: u32,
+    /// Records of the current chunk that may be read, as of the last `refresh`.
+    seen: u32,
+    pool: Arc<Pool>,
+}
+
+/// A buffer for one thread.
+pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
+    let chunk = Chunk::new(FIRST_CHUNK);
+    let producer = Producer { chunk: chunk.clone(), len: 0, pool: pool.clone() };
+    (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone() })
+}
+
+impl Producer {
+    /// Hands a record to the writer. True if a chunk became full, so that the writer should be woken.
+    pub(crate) fn push(&mut self, record: Record) -> bool {
+        let mut filled = false;
+        if self.len as usize == self.chunk.slots.len() {
+            let next = self.pool.next_chunk(self.chunk.slots.len());
+            // This thread alone appends to its list, so the place is free.
+            let _ = self.chunk.next.set(next.clone());
+            self.chunk = next;
+            self.len = 0;
+            filled = true;
+        }
+        let slot = &self.chunk.slots[self.len as usize];
+        for (word, value) in slot.iter().zip(record) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.len += 1;
+        self.chunk.len.store(self.len, Ordering::Release);
+        filled
+    }
+}
+
+impl Consumer {
+    /// Looks again at how far the producer has come; what `peek` and `pop` show ends there.
+    pub(crate) fn refresh(&mut self) {
+        self.seen = self.chunk.len.load(Ordering::Acquire);
+    }
+
+    /// The oldest unread record, if there is one.
+    pub(crate) fn peek(&mut self) -> Option<Record> {
+        if self.read == self.seen && !self.advance() {
+            return None;
+        }
+        let slot = &self.chunk.slots[self.read as usize];
+        Some(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)))
+    }
+
+    /// Marks the record that `peek` showed as read.
+    pub(crate) fn pop(&mut self) {
+        debug_assert!(self.read < self.seen);
+        self.read += 1;
+    }
+
+    /// Whether the producer is gone and everything it left has been read.
+    pub(crate) fn is_finished(&mut self) -> bool {
+        // The producer holds the chunk that it fills; the writer holds each earlier one alone, but only the last has no next.
+        Arc::strong_count(&self.chunk) == 1 && {
+            // What the producer wrote before it let go of the chunk is to be seen now.
+            fence(Ordering::Acquire);
+            self.refresh();
+            self.read == self.seen && self.chunk.next.get().is_none()
+        }
+    }
+
+    /// Goes to the next chunk, once this one is read to its end.
+    fn advance(&mut self) -> bool {
+        if (self.read as usize) < self.chunk.slots.len() {
+            return false;
+        }
+        let Some(next) = self.chunk.next.get().cloned() else { return false };
+        let used = std::mem::replace(&mut self.chunk, next);
+        self.pool.recycle(used);
+        self.read = 0;
+        self.refresh();
+        self.seen > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_writer_makes_the_producer_wait_and_loses_nothing() {
+        const RECORDS: u64 = 200_000;
+        let pool = Pool::new(4096);
+        let (mut producer, mut consumer) = channel(&pool);
+        std::thread::scope(|scope| {
+            scope.spawn(move || (0..RECORDS).for_each(|i| drop(producer.push([i, i * 2, !i, 7]))));
+            let mut expected = 0;
+            while expected < RECORDS {
+                consumer.refresh();
+                while let Some(record) = consumer.peek() {
+                    assert_eq!(record, [expected, expected * 2, !expected, 7]);
+                    consumer.pop();
+                    expected += 1;
+                }
+                std::thread::yield_now();
+            }
+        });
+        assert!(pool.backlog() <= 4096);
+    }
+
+    #[test]
+    fn a_closed_pool_lets_producers_go_on() {
+        let pool = Pool::new(0);
+        let (mut producer, _consumer) = channel(&pool);
+        pool.close();
+        for i in 0..20_000 {
+            producer.push([i; WORDS]);
+        }
+        assert_eq!(pool.waits(), 0);
+    }
+
+    #[test]
+    fn nothing_is_shown_before_refresh() {
+        let pool = Pool::new(1 << 20);
+        let (mut producer, mut consumer) = channel(&pool);
+        producer.push([1; WORDS]);
+        assert_eq!(consumer.peek(), None);
+        consumer.refresh();
+        assert_eq!(consumer.peek(), Some([1; WORDS]));
+        consumer.pop();
+        assert_eq!(consumer.peek(), None);
+    }
+}

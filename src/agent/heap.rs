@@ -1,0 +1,202 @@
+//! Allocations: the natives that HeapProxy calls, and the objects that the VM makes itself.
+
+use jvmti::jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use jvmti::sys::{jthread, jvmtiEnv};
+use jvmti::{Jni, guard};
+
+use super::Agent;
+use super::classes::{self, ClassIndex};
+use super::clock::Ticks;
+use super::event::{Event, Extent};
+use super::stacks::{StackIndex, Tables, Top};
+use super::threads::{ThreadContext, with_context};
+
+/// `HeapProxy.classCode`: the code of a class, by its first instance; 0 if it cannot be told yet.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn class_code(
+    jni: *mut JNIEnv,
+    _: jclass,
+    class: jclass,
+    instance: jobject,
+) -> jint {
+    guard(|| {
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let Some(agent) = Agent::reporting() else { return 0 };
+        // SAFETY: HeapProxy passes an object and its class.
+        let code = unsafe {
+            agent
+                .classes
+                .resolve(agent.env, jni, class, agent)
+                .and_then(|index| agent.classes.code(agent.env, index, instance))
+        };
+        code.unwrap_or_else(|error| {
+            agent.count_failure("class", error);
+            0
+        })
+    })
+}
+
+/// `HeapProxy.objectAllocated`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn object_allocated(jni: *mut JNIEnv, _: jclass, object: jobject, number: jint) {
+    guard(|| {
+        let class = classes::from_proxy(number);
+        // SAFETY: HeapProxy passes a live object of that class on this thread.
+        unsafe { allocated(Jni::from_raw(jni), object, class, Extent::Instance, Top::Constructors) };
+    });
+}
+
+/// `HeapProxy.arrayAllocated`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn array_allocated(
+    jni: *mut JNIEnv,
+    _: jclass,
+    array: jobject,
+    number: jint,
+    length: jint,
+) {
+    guard(|| {
+        let class = classes::from_proxy(number);
+        // SAFETY: HeapProxy passes a live array of that class on this thread.
+        unsafe { allocated(Jni::from_raw(jni), array, class, Extent::Array(length as u32), Top::Hook) };
+    });
+}
+
+/// # Safety
+/// `object` is a live reference to an object of that class, and `jni` belongs to the current thread.
+#[inline]
+unsafe fn allocated(jni: Jni, object: jobject, class: ClassIndex, extent: Extent, top: Top) {
+    let Some(agent) = Agent::reporting() else { return };
+    let now = Ticks::now();
+    with_context(agent, jni, now, |context| {
+        // SAFETY: by the caller's promise.
+        unsafe { report(agent, jni, context, object, class, extent, top, now) };
+    });
+}
+
+/// # Safety
+/// As for `allocated`.
+#[allow(clippy::too_many_arguments, reason = "one straight path, inlined into each hook")]
+#[inline]
+unsafe fn report(
+    agent: &'static Agent,
+    jni: Jni,
+    context: &mut ThreadContext,
+    object: jobject,
+    class: ClassIndex,
+    mut extent: Extent,
+    top: Top,
+    now: Ticks,
+) {
+    let id = context.new_object(&agent.ids);
+    if agent.options.lifetimes {
+        // SAFETY: by the caller's promise.
+        if let Err(error) = unsafe { agent.heap_env.set_tag(object, id.0 as jlong) } {
+            agent.count_failure("tag", error);
+            return;
+        }
+    }
+    if matches!(extent, Extent::Array(_)) && agent.classes.get(class).is_none_or(|c| c.layout.is_none()) {
+        // SAFETY: by the caller's promise.
+        let bytes = unsafe { agent.heap_env.get_object_size(object) }.unwrap_or(0);
+        extent = Extent::Words((bytes / 8) as u32);
+    }
+    let stack = match &mut context.walker {
+        Some(walker) => {
+            let tables = Tables {
+                env: agent.env,
+                jni,
+                classes: &agent.classes,
+                methods: &agent.methods,
+                stacks: &agent.stacks,
+                around: agent,
+            };
+            walker.walk(top, &tables).unwrap_or_else(|error| {
+                agent.count_failure("stack", error);
+                StackIndex::default()
+            })
+        }
+        None => StackIndex::default(),
+    };
+    context.push(agent, Event::Alloc { object: id, class, extent, stack }, now);
+}
+
+/// JVMTI `VMObjectAlloc`: the VM made an object for JNI, reflection or itself.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn vm_object_alloc(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _: jthread,
+    object: jobject,
+    class: jclass,
+    size: jlong,
+) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        let now = Ticks::now();
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        with_context(agent, jni, now, |context| {
+            // SAFETY: the VM passes a live object and its class.
+            unsafe {
+                // An object whose constructor ran (reflection) has been reported from there.
+                if agent.heap_env.get_tag(object).is_ok_and(|tag| tag != 0) {
+                    return;
+                }
+                let index = match agent.classes.resolve(agent.env, jni, class, agent) {
+                    Ok(index) => index,
+                    Err(error) => return agent.count_failure("class", error),
+                };
+                if agent.classes.get(index).is_some_and(|c| c.is_included()) {
+                    let extent = Extent::Words((size / 8) as u32);
+                    report(agent, jni, context, object, index, extent, Top::Method, now);
+                }
+            }
+        });
+    });
+}
+
+/// JVMTI `ObjectFree`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
+    guard(|| {
+        if let Some(agent) = Agent::get() {
+            agent.gc.free(trace::ids::ObjectId(tag as u64));
+        }
+    });
+}
+
+/// JVMTI `GarbageCollectionStart`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
+    guard(|| {
+        if let Some(agent) = Agent::get() {
+            agent.gc.start(Ticks::now());
+        }
+    });
+}
+
+/// JVMTI `GarbageCollectionFinish`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn gc_finish(_: *mut jvmtiEnv) {
+    guard(|| {
+        if let Some(agent) = Agent::get() {
+            agent.gc.finish(Ticks::now());
+        }
+    });
+}

@@ -1,0 +1,412 @@
+//! From `Agent_OnLoad` to VMDeath: what is switched on when (design page, section 4).
+
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jobject, jvalue};
+use jvmti::sys::*;
+use jvmti::{Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
+use trace::model::ArrayCode;
+
+use super::buffer::{Pool, RECORD_BYTES};
+use super::classes::Classes;
+use super::clock::{Clock, Ticks};
+use super::event::Event;
+use super::gc::{GcNumber, GcQueue};
+use super::layout::ArrayLayouts;
+use super::methods::Methods;
+use super::options::{self, Options};
+use super::output::Output;
+use super::proxy::Proxy;
+use super::stacks::Stacks;
+use super::threads::{self, Threads};
+use super::writer::Writer;
+use super::{AGENT, Agent, GlobalRef, Vm, head, heap, message, transform, virtual_threads};
+
+const CLASS_CAPABILITIES: jvmtiCapabilities = jvmtiCapabilities::of(&[
+    CAN_TAG_OBJECTS,
+    CAN_GENERATE_ALL_CLASS_HOOK_EVENTS,
+    CAN_RETRANSFORM_CLASSES,
+    CAN_GET_BYTECODES,
+    CAN_GET_LINE_NUMBERS,
+    CAN_GET_SOURCE_FILE_NAME,
+]);
+const HEAP_CAPABILITIES: jvmtiCapabilities = jvmtiCapabilities::of(&[
+    CAN_TAG_OBJECTS,
+    CAN_GENERATE_OBJECT_FREE_EVENTS,
+    CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS,
+    CAN_GENERATE_GARBAGE_COLLECTION_EVENTS,
+]);
+
+/// The JVM starts with the agent. False, after a message, if it must not start.
+///
+/// # Safety
+/// Called by the JVM with its VM and a NUL-terminated or null option string.
+pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
+    // SAFETY: by the caller's promise.
+    let (vm, given) = unsafe { (JavaVirtualMachine::from_raw(vm), head::option_string(given)) };
+    match load(vm, &given) {
+        Ok(()) => true,
+        Err(problem) => {
+            message(&problem);
+            false
+        }
+    }
+}
+
+fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
+    let options = options::parse(given).map_err(|e| e.to_string())?;
+    if AGENT.get().is_some() {
+        return Err("the agent is loaded twice; leave one -agentpath out".into());
+    }
+    let environment = || vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"));
+    let (env, heap_env) = (environment()?, environment()?);
+    let mut class_capabilities = CLASS_CAPABILITIES;
+    if virtual_threads::are_offered(env) {
+        class_capabilities = class_capabilities.with(CAN_SUPPORT_VIRTUAL_THREADS);
+    }
+    for (env, wanted) in [(env, class_capabilities), (heap_env, HEAP_CAPABILITIES)] {
+        env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))?;
+    }
+    let output = Output::open(&options.file, options.format)?;
+    install(env, heap_env, options, output)
+}
+
+fn install(env: Env, heap_env: Env, options: Options, output: Output) -> Result<(), String> {
+    let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
+    let frees_in_pause = java_version(env).is_some_and(|version| version < 16);
+    let agent = AGENT.get_or_init(|| Agent {
+        heap_env,
+        env,
+        options,
+        clock: Clock::start(),
+        start: Ticks::now(),
+        ids: AtomicU64::new(1),
+        classes: Classes::new(),
+        methods: Methods::new(),
+        stacks: Stacks::new(),
+        threads: Threads::new(),
+        gc: GcQueue::new(frees_in_pause),
+        pool,
+        vm: OnceLock::new(),
+        reporting: AtomicBool::new(false),
+        failures: Mutex::new(BTreeMap::new()),
+        transform: transform::Counters::default(),
+        writer: Mutex::new(None),
+        writer_thread: OnceLock::new(),
+    });
+    let callbacks = jvmtiEventCallbacks {
+        VMStart: Some(vm_start),
+        VMInit: Some(vm_init),
+        VMDeath: Some(vm_death),
+        ClassFileLoadHook: Some(transform::class_file_load_hook),
+        ClassPrepare: Some(class_prepare),
+        ThreadStart: Some(thread_start),
+        ThreadEnd: Some(thread_end),
+        VirtualThreadEnd: Some(virtual_threads::end),
+        ..jvmtiEventCallbacks::default()
+    };
+    let heap_callbacks = jvmtiEventCallbacks {
+        VMObjectAlloc: Some(heap::vm_object_alloc),
+        ObjectFree: Some(heap::object_free),
+        GarbageCollectionStart: Some(heap::gc_start),
+        GarbageCollectionFinish: Some(heap::gc_finish),
+        ..jvmtiEventCallbacks::default()
+    };
+    // SAFETY: the callbacks fit their events, do not unwind, and look at nothing but the agent, which lives for ever.
+    unsafe {
+        env.set_event_callbacks(&callbacks).map_err(|e| e.to_string())?;
+        heap_env.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
+    }
+    for event in [JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH] {
+        env.enable_event(event).map_err(|e| e.to_string())?;
+    }
+    start_writer(agent, output)
+}
+
+/// Starts the writer with all signals blocked: those are the JVM's business.
+fn start_writer(agent: &'static Agent, output: Output) -> Result<(), String> {
+    let writer = Writer::begin(agent, output);
+    // SAFETY: all-zero is a valid signal set, and the calls fill and read only the two given.
+    let handle = unsafe {
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let handle = std::thread::Builder::new().name("martini-writer".into()).spawn(|| writer.run());
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
+        handle
+    };
+    let handle = handle.map_err(|e| format!("cannot start the thread that writes the trace: {e}"))?;
+    let _ = agent.writer_thread.set(handle.thread().clone());
+    *agent.writer.lock().map_err(|e| e.to_string())? = Some(handle);
+    Ok(())
+}
+
+/// The feature version, such as 17.
+fn java_version(env: Env) -> Option<u32> {
+    let version = env.get_system_property(c"java.vm.specification.version").ok()?;
+    std::str::from_utf8(&version).ok()?.parse().ok()
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        match Proxy::define(jni) {
+            Ok(proxy) => {
+                let vm = Vm { proxy, layouts: measure_arrays(agent, jni), permanent_loaders: OnceLock::new() };
+                let _ = agent.vm.set(vm);
+                agent.transform.proxy_defined.store(true, Ordering::Release);
+                if let Err(error) = agent.env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) {
+                    message(&format!("classes cannot be rewritten, so nothing is reported: {error}"));
+                }
+            }
+            Err(error) => message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
+        }
+    });
+}
+
+fn measure_arrays(agent: &Agent, jni: Jni) -> ArrayLayouts {
+    const DESCRIPTORS: [(ArrayCode, u8); 8] = [
+        (ArrayCode::BOOLEAN, b'Z'),
+        (ArrayCode::CHAR, b'C'),
+        (ArrayCode::FLOAT, b'F'),
+        (ArrayCode::DOUBLE, b'D'),
+        (ArrayCode::BYTE, b'B'),
+        (ArrayCode::SHORT, b'S'),
+        (ArrayCode::INT, b'I'),
+        (ArrayCode::LONG, b'J'),
+    ];
+    let object = jni.find_class(c"java/lang/Object").ok();
+    let layouts = ArrayLayouts::measure(|code, length| {
+        let array = match DESCRIPTORS.iter().find(|(c, _)| *c == code) {
+            Some((_, descriptor)) => jni.new_primitive_array(*descriptor, length),
+            // SAFETY: a live local reference to a class.
+            None => unsafe { jni.new_object_array(length, object?, null_mut()) },
+        };
+        let array = array.inspect_err(|_| jni.exception_clear()).ok()?;
+        // SAFETY: a live local reference, deleted at once.
+        unsafe {
+            let size = agent.heap_env.get_object_size(array);
+            jni.delete_local_ref(array);
+            size.ok().map(|bytes| bytes as u64)
+        }
+    });
+    if let Some(object) = object {
+        // SAFETY: a local reference that nobody uses any more.
+        unsafe { jni.delete_local_ref(object) };
+    }
+    layouts
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let Some(vm) = agent.vm.get() else { return };
+        if let Err(error) = initialise(agent, vm, jni) {
+            message(&format!("nothing is reported: {error}"));
+            return;
+        }
+        // SAFETY: the VM passes the current thread.
+        unsafe { announce_threads(agent, jni, thread) };
+        agent.reporting.store(true, Ordering::SeqCst);
+        vm.proxy.set_jvm_init(jni, true);
+    });
+}
+
+fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
+    let jvmti = |e: jvmti::Error| e.to_string();
+    let _ = vm.permanent_loaders.set(permanent_loaders(jni).map_err(|e| cleared(jni, e))?);
+    for (field, descriptor) in [
+        (c"booleanArray", b'Z'),
+        (c"byteArray", b'B'),
+        (c"charArray", b'C'),
+        (c"shortArray", b'S'),
+        (c"intArray", b'I'),
+        (c"longArray", b'J'),
+        (c"floatArray", b'F'),
+        (c"doubleArray", b'D'),
+    ] {
+        let array = jni.new_primitive_array(descriptor, 0).map_err(|e| cleared(jni, e))?;
+        // SAFETY: live local references, deleted at once.
+        let number = unsafe {
+            let class = jni.get_object_class(array);
+            let index = agent.classes.resolve(agent.env, jni, class, agent);
+            jni.delete_local_ref(class);
+            let code = index.and_then(|index| agent.classes.code(agent.env, index, array)).map_err(jvmti)?;
+            jni.delete_local_ref(array);
+            code >> 1
+        };
+        vm.proxy.set_primitive_array(jni, field, number).map_err(|e| cleared(jni, e))?;
+    }
+    for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
+        agent.env.enable_event(event).map_err(jvmti)?;
+    }
+    virtual_threads::enable(agent.env);
+    let heap_events =
+        [JVMTI_EVENT_VM_OBJECT_ALLOC, JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
+    for event in heap_events.into_iter().filter(|&e| agent.options.lifetimes || e != JVMTI_EVENT_VM_OBJECT_ALLOC) {
+        agent.heap_env.enable_event(event).map_err(jvmti)?;
+    }
+    if agent.options.lifetimes {
+        agent.heap_env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
+    }
+    start_control(agent, jni).map_err(|e| format!("the agent thread cannot be started: {e}"))?;
+    agent.transform.direct.store(true, Ordering::Release);
+    transform::retransform_loaded(agent, jni);
+    Ok(())
+}
+
+fn cleared(jni: Jni, error: JniError) -> String {
+    jni.exception_clear();
+    error.to_string()
+}
+
+/// The platform and the system class loader.
+fn permanent_loaders(jni: Jni) -> Result<Vec<GlobalRef>, JniError> {
+    let loader_class = jni.find_class(c"java/lang/ClassLoader")?;
+    // SAFETY: a live class, and static methods of it that take nothing; the locals are deleted at once.
+    unsafe {
+        let mut found = Vec::new();
+        for name in [c"getPlatformClassLoader", c"getSystemClassLoader"] {
+            let method = jni.get_static_method_id(loader_class, name, c"()Ljava/lang/ClassLoader;")?;
+            let loader = jni.call_static_object_method(loader_class, method, &[])?;
+            found.push(GlobalRef(jni.new_global_ref(loader)));
+            jni.delete_local_ref(loader);
+        }
+        jni.delete_local_ref(loader_class);
+        Ok(found)
+    }
+}
+
+/// Announces the threads that are there already, and that reporting begins.
+///
+/// # Safety
+/// `current` is a live reference to the current thread.
+unsafe fn announce_threads(agent: &'static Agent, jni: Jni, current: jobject) {
+    let now = Ticks::now();
+    let there = agent.env.get_all_threads();
+    threads::with_context(agent, jni, now, |context| {
+        for &thread in there.iter().flat_map(|threads| threads.iter()) {
+            // SAFETY: live local references; all but `current` are deleted.
+            unsafe {
+                let index = agent.threads.resolve(agent, jni, thread, now);
+                context.push(agent, Event::ThreadStart(index), now);
+                if thread != current {
+                    jni.delete_local_ref(thread);
+                }
+            }
+        }
+        context.push(agent, Event::InitDone(context.carrier), now);
+    });
+}
+
+/// Starts the agent's thread inside the VM, which asks for freed objects after each collection.
+fn start_control(agent: &'static Agent, jni: Jni) -> Result<(), String> {
+    let java = |e: JniError| cleared(jni, e);
+    // SAFETY: live local references, deleted at the end; `control` fits and takes no argument.
+    unsafe {
+        let class = jni.find_class(c"java/lang/Thread").map_err(java)?;
+        let constructor = jni.get_method_id(class, c"<init>", c"(Ljava/lang/String;)V").map_err(java)?;
+        let name = jni.new_string_utf(c"Martini control").map_err(java)?;
+        let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(java)?;
+        let started = agent.env.run_agent_thread(thread, control, null_mut(), JVMTI_THREAD_NORM_PRIORITY);
+        for local in [class, name, thread] {
+            jni.delete_local_ref(local);
+        }
+        started.map_err(|e| e.to_string())
+    }
+}
+
+/// # Safety
+/// Called by the VM, on the agent's thread.
+unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
+    guard(|| {
+        let (Some(agent), Some(vm)) = (Agent::get(), Agent::get().and_then(|a| a.vm.get())) else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        threads::mute();
+        let mut seen = GcNumber(0);
+        while let Some(number) = agent.gc.wait_for_finish(seen) {
+            seen = number;
+            vm.proxy.purge(jni);
+            settle_frees(agent);
+        }
+    });
+}
+
+/// Makes the VM deliver the frees it knows of.
+fn settle_frees(agent: &Agent) {
+    // Enabling the event, even if it is enabled, posts what is pending before it returns (JDK 16 and later).
+    if agent.options.lifetimes
+        && let Err(error) = agent.heap_env.enable_event(JVMTI_EVENT_OBJECT_FREE)
+    {
+        agent.count_failure("frees", error);
+    }
+    agent.gc.settle();
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        agent.reporting.store(false, Ordering::SeqCst);
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let Some(vm) = agent.vm.get() {
+            vm.proxy.set_jvm_init(jni, false);
+            agent.count_lost("hook without stack or memory", vm.proxy.lost(jni));
+        }
+        settle_frees(agent);
+        agent.gc.close();
+        agent.stop_reporting();
+        let writer = agent.writer.lock().ok().and_then(|mut writer| writer.take());
+        if let Some(writer) = writer {
+            writer.thread().unpark();
+            if writer.join().is_err() {
+                message("the thread that writes the trace has failed; the trace ends early");
+            }
+        }
+    });
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, class: jclass) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes a live reference. A load time that cannot be noted is replaced by the agent's start.
+        let _ = unsafe { agent.classes.note_load(agent.env, class, Ticks::now()) };
+    });
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes this thread's environment and a reference to it.
+        unsafe { threads::start(agent, Jni::from_raw(jni), thread) };
+    });
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        threads::end(agent, unsafe { Jni::from_raw(jni) });
+    });
+}

@@ -1,0 +1,162 @@
+//! The methods that allocation sites and stacks refer to.
+
+use std::sync::{Mutex, PoisonError};
+
+use classfile::opcode;
+use jvmti::jni_sys::jmethodID;
+use jvmti::{Env, Jni};
+use rustc_hash::FxHashMap;
+use trace::ids::MethodId;
+
+use super::classes::{ClassIndex, Classes, Surroundings};
+use super::table::Table;
+
+/// Number of a method in [`Methods`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MethodIndex(pub(crate) u32);
+
+/// What is known of a method.
+#[derive(Debug)]
+pub(crate) struct MethodRecord {
+    pub(crate) id: MethodId,
+    pub(crate) class: ClassIndex,
+    /// Source name, `<init>` for constructors.
+    pub(crate) name: String,
+    pub(crate) signature: String,
+    /// First bytecode index and line of each range, by bytecode index; empty if unknown.
+    lines: Vec<(i64, u32)>,
+    /// For constructors: where they call another constructor for the same object.
+    delegation: Option<i64>,
+}
+
+impl MethodRecord {
+    /// The source line of a bytecode index; 0 if unknown.
+    pub(crate) fn line(&self, location: i64) -> u32 {
+        let after = self.lines.partition_point(|&(start, _)| start <= location);
+        after.checked_sub(1).map_or(0, |at| self.lines[at].1)
+    }
+
+    /// First and last source line.
+    pub(crate) fn line_range(&self) -> Option<(u32, u32)> {
+        let lines = self.lines.iter().map(|&(_, line)| line);
+        Some((lines.clone().min()?, lines.max()?))
+    }
+
+    /// Whether a frame of this method at this place is a constructor at its `this(...)` or `super(...)`, so that what is
+    /// being constructed further in is the same object.
+    pub(crate) fn delegates_at(&self, location: i64) -> bool {
+        self.delegation == Some(location)
+    }
+}
+
+/// All methods met so far.
+pub(crate) struct Methods {
+    table: Table<MethodRecord>,
+    by_id: Mutex<FxHashMap<usize, MethodIndex>>,
+}
+
+impl Methods {
+    pub(crate) fn new() -> Methods {
+        Methods { table: Table::new(), by_id: Mutex::default() }
+    }
+
+    /// The method of that number.
+    pub(crate) fn get(&self, index: MethodIndex) -> Option<&MethodRecord> {
+        self.table.get(index.0)
+    }
+
+    /// The number of a method, which is registered if it is new.
+    ///
+    /// # Safety
+    /// `method` is a valid method id.
+    pub(crate) unsafe fn resolve(
+        &self,
+        env: Env,
+        jni: Jni,
+        method: jmethodID,
+        classes: &Classes,
+        around: &impl Surroundings,
+    ) -> jvmti::Result<MethodIndex> {
+        if let Some(&known) = self.by_id.lock().unwrap_or_else(PoisonError::into_inner).get(&(method as usize)) {
+            return Ok(known);
+        }
+        // SAFETY: by the caller's promise; the class is a local reference, deleted below.
+        let (names, class, lines, code) = unsafe {
+            (
+                env.get_method_name(method)?,
+                env.get_method_declaring_class(method)?,
+                env.get_line_number_table(method),
+                env.get_bytecodes(method),
+            )
+        };
+        // SAFETY: a live local reference.
+        let declaring = unsafe { classes.resolve(env, jni, class, around) };
+        // SAFETY: as above; nobody uses it after this.
+        unsafe { jni.delete_local_ref(class) };
+        let declaring = declaring?;
+        let name = trace::modified_utf8::decode(&names.name);
+        let mut lines: Vec<_> = lines
+            .map(|table| table.iter().map(|l| (l.start_location, l.line_number.max(0) as u32)).collect())
+            .unwrap_or_default();
+        lines.sort_unstable();
+        let delegation = if name == "<init>" { code.ok().and_then(|c| delegation(&c)) } else { None };
+        // Two threads may both come here; the second finds the first one's entry.
+        let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(*by_id.entry(method as usize).or_insert_with(|| {
+            MethodIndex(self.table.push_with(|_| MethodRecord {
+                id: MethodId(around.new_id()),
+                class: declaring,
+                name,
+                signature: trace::modified_utf8::decode(&names.signature),
+                lines,
+                delegation,
+            }))
+        }))
+    }
+}
+
+/// Where a constructor calls `this(...)` or `super(...)`.
+///
+/// Before that call no other method of an object can be called by `invokespecial`, so each one constructs what a `new` before
+/// it made, and the first without a `new` of its own is the call.
+fn delegation(code: &[u8]) -> Option<i64> {
+    let mut pending = 0u32;
+    for (pc, opcode) in classfile::walk(code) {
+        match opcode {
+            opcode::NEW => pending += 1,
+            opcode::INVOKESPECIAL if pending == 0 => return Some(pc as i64),
+            opcode::INVOKESPECIAL => pending -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delegating_call_is_told_from_constructing_its_arguments() {
+        // aload_0; new #1; dup; new #2; dup; invokespecial #3; invokespecial #4; invokespecial #5; return
+        let code = [42, 187, 0, 1, 89, 187, 0, 2, 89, 183, 0, 3, 183, 0, 4, 183, 0, 5, 177];
+        assert_eq!(delegation(&code), Some(15));
+        assert_eq!(delegation(&[42, 183, 0, 1, 187, 0, 2, 89, 183, 0, 3, 87, 177]), Some(1));
+        assert_eq!(delegation(&[177]), None);
+        assert_eq!(delegation(&[187, 0]), None);
+    }
+
+    #[test]
+    fn lines_are_ranges_of_bytecode() {
+        let method = MethodRecord {
+            id: MethodId(1),
+            class: ClassIndex(0),
+            name: "m".into(),
+            signature: "()V".into(),
+            lines: vec![(0, 10), (4, 12), (9, 11)],
+            delegation: None,
+        };
+        assert_eq!([-1, 0, 3, 4, 8, 9, 100].map(|at| method.line(at)), [0, 10, 10, 12, 12, 11, 11]);
+        assert_eq!(method.line_range(), Some((10, 12)));
+    }
+}

@@ -1,0 +1,179 @@
+//! The agent: what runs inside the profiled JVM.
+//!
+//! Events start in `heap` and `threads`, on the thread where they happen; travel through `buffer` and `gc`; and end in
+//! `writer`, on a native thread that knows no JNI. `classes`, `methods`, `stacks` and `threads` are the tables that both
+//! sides share. `lifecycle` puts it all in motion.
+
+mod buffer;
+mod classes;
+mod clock;
+mod event;
+mod gc;
+mod head;
+mod heap;
+mod instrument;
+mod layout;
+mod lifecycle;
+mod methods;
+pub mod options;
+mod output;
+mod proxy;
+mod stacks;
+mod table;
+mod threads;
+mod transform;
+mod virtual_threads;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{JoinHandle, Thread};
+
+use jvmti::jni_sys::{jclass, jobject};
+use jvmti::{Env, Jni};
+use trace::model::ArrayCode;
+
+use buffer::Pool;
+use classes::{Classes, Surroundings};
+use clock::{Clock, Ticks};
+use gc::GcQueue;
+use layout::{ArrayLayout, ArrayLayouts};
+use methods::Methods;
+use options::Options;
+use proxy::Proxy;
+use stacks::Stacks;
+use threads::Threads;
+
+pub(crate) use lifecycle::on_load;
+
+/// Says something to the user: one line on standard error, since standard output is the program's.
+pub(crate) fn message(text: &str) {
+    use std::io::Write;
+    // One write, so that lines of several JVMs do not mix; if standard error is gone there is nobody to tell.
+    let _ = std::io::stderr().write_all(format!("martini: {text}\n").as_bytes());
+}
+
+/// Binds HeapProxy's natives, called from its static initialiser.
+///
+/// # Safety
+/// Called by the VM, with HeapProxy as `class`.
+pub(crate) unsafe fn register_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: jclass) {
+    // SAFETY: by the caller's promise.
+    unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
+}
+
+/// What the VM told about itself while it initialised.
+struct Vm {
+    proxy: Proxy,
+    layouts: ArrayLayouts,
+    /// Boot, platform and system loader but for the boot loader, which is null.
+    permanent_loaders: OnceLock<Vec<GlobalRef>>,
+}
+
+/// A global JNI reference that is never deleted.
+struct GlobalRef(jobject);
+
+// SAFETY: JNI lets every thread use a global reference.
+unsafe impl Send for GlobalRef {}
+// SAFETY: as above.
+unsafe impl Sync for GlobalRef {}
+
+/// The one agent of this process. A JVM loads it once and never unloads it, so it lives for ever.
+pub(crate) struct Agent {
+    /// Tags of objects, and the events about them.
+    heap_env: Env,
+    /// Tags of classes, thread-local storage, and all other events.
+    env: Env,
+    options: Options,
+    clock: Clock,
+    start: Ticks,
+    /// The next id of the trace; all kinds of id share it (format page, 2.2).
+    ids: AtomicU64,
+    classes: Classes,
+    methods: Methods,
+    stacks: Stacks,
+    threads: Threads,
+    gc: GcQueue,
+    pool: Arc<Pool>,
+    vm: OnceLock<Vm>,
+    /// Between VMInit and VMDeath, unless the trace had to end before.
+    reporting: AtomicBool,
+    /// What was not reported, and why; shown at the end.
+    failures: Mutex<BTreeMap<String, u64>>,
+    transform: transform::Counters,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    writer_thread: OnceLock<Thread>,
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+impl Agent {
+    /// The agent, once loaded.
+    fn get() -> Option<&'static Agent> {
+        AGENT.get()
+    }
+
+    /// The agent, while it reports.
+    #[inline]
+    fn reporting() -> Option<&'static Agent> {
+        AGENT.get().filter(|agent| agent.reporting.load(Ordering::Relaxed))
+    }
+
+    /// Counts something that could not be reported.
+    #[cold]
+    fn count_failure(&self, what: &str, error: jvmti::Error) {
+        self.count_lost(&format!("{what} {}", error.name()), 1);
+    }
+
+    /// Counts events that were lost.
+    fn count_lost(&self, what: &str, number: u64) {
+        if number > 0 {
+            let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+            *failures.entry(what.to_owned()).or_default() += number;
+        }
+    }
+
+    /// Wakes the writer if so much waits that its next turn may be too late.
+    #[inline]
+    fn wake_writer_if_behind(&self) {
+        let limit = self.options.buffer_bytes / buffer::RECORD_BYTES;
+        if self.pool.backlog() > limit / 4
+            && let Some(writer) = self.writer_thread.get()
+        {
+            writer.unpark();
+        }
+    }
+
+    /// Ends reporting for good: hooks return at once and nobody waits for the writer any more.
+    fn stop_reporting(&self) {
+        self.reporting.store(false, Ordering::SeqCst);
+        self.pool.close();
+    }
+}
+
+impl Surroundings for Agent {
+    fn new_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn includes(&self, name: &str) -> bool {
+        self.options.filters.includes(name)
+    }
+
+    fn is_permanent(&self, jni: Jni, loader: jobject) -> bool {
+        loader.is_null()
+            || self.vm.get().is_some_and(|vm| {
+                // SAFETY: `loader` is a live local reference, the others are global ones.
+                vm.permanent_loaders.get().into_iter().flatten().any(|known| unsafe { jni.is_same_object(known.0, loader) })
+            })
+    }
+
+    fn layout(&self, array: ArrayCode) -> Option<ArrayLayout> {
+        self.vm.get().and_then(|vm| vm.layouts.get(array))
+    }
+
+    fn start(&self) -> Ticks {
+        self.start
+    }
+}

@@ -1,0 +1,348 @@
+//! The agent's options: one table from which parsing, the command's flags and the documentation come.
+//!
+//! Two spellings are understood. Ours: `heap=events,file=app.trcxml,include=com.foo.*`. TPTP's:
+//! `JPIAgent:server=standalone,file=x.trcxml,filters=f.txt;HeapProf:allocsites=true`. Nothing is guessed: what is not
+//! understood stops the JVM from starting, because a half-understood profiler answers the wrong question.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+use trace::filter::{FilterSet, Pattern, PatternError, Rule};
+use trace::model::FilterMode;
+
+/// An option as the user sees it.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// The key before the `=`.
+    pub name: &'static str,
+    /// What its value looks like.
+    pub value: &'static str,
+    /// One sentence: what it does, and the default.
+    pub help: &'static str,
+}
+
+/// Every option, in the order in which help lists them.
+pub const OPTIONS: &[OptionSpec] = &[
+    OptionSpec { name: "heap", value: "events", help: "What to record of the heap: events = every object (default)" },
+    OptionSpec {
+        name: "file",
+        value: "PATH",
+        help: "Where the trace goes; %p becomes the process id (default martini-%p.trcxml). A named pipe is waited for",
+    },
+    OptionSpec { name: "format", value: "xml|zip", help: "Plain XML (default), or a zip that TPTP imports" },
+    OptionSpec {
+        name: "include",
+        value: "PATTERN",
+        help: "Report these classes: a name, or one with a * at its end or beginning; the first pattern that matches decides",
+    },
+    OptionSpec {
+        name: "exclude",
+        value: "PATTERN",
+        help: "Do not report these classes; the first pattern that matches decides",
+    },
+    OptionSpec { name: "filters", value: "FILE", help: "A TPTP filter file, whose entries come after the patterns given here" },
+    OptionSpec { name: "lifetimes", value: "true|false", help: "Follow objects to their death: objFree (default true)" },
+    OptionSpec { name: "allocsites", value: "true|false", help: "Record the method and line of each allocation (default false)" },
+    OptionSpec { name: "stack", value: "DEPTH", help: "Record the innermost frames of each allocation, at most 64 (default 0)" },
+    OptionSpec {
+        name: "buffer",
+        value: "SIZE",
+        help: "Memory for events on their way to the file, such as 64m (default); when it is full the program waits",
+    },
+];
+
+const MAX_STACK_DEPTH: usize = 64;
+
+/// What is wrong with the options: one sentence each.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum OptionError {
+    /// No option of that name.
+    #[error("unknown option '{0}': the options are {known}", known = known())]
+    Unknown(String),
+    /// A key without `=value`.
+    #[error("option '{0}' has no value: write {0}=VALUE")]
+    NoValue(String),
+    /// A value that the option does not take.
+    #[error("option '{name}' does not take '{value}': it takes {takes}")]
+    BadValue {
+        /// The option.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What it takes.
+        takes: &'static str,
+    },
+    /// An option that was given twice.
+    #[error("option '{0}' is given twice: leave one of them out")]
+    Twice(&'static str),
+    /// A filter pattern or file that is not right.
+    #[error("{0}")]
+    Filter(String),
+    /// A TPTP profiler, server or option that Martini does not have.
+    #[error("'{0}' of the TPTP spelling is not supported: {1}")]
+    Tptp(String, &'static str),
+}
+
+fn known() -> String {
+    OPTIONS.iter().map(|o| o.name).collect::<Vec<_>>().join(", ")
+}
+
+/// How the trace is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// One XML document.
+    #[default]
+    Xml,
+    /// A zip with one XML document, which TPTP's importer takes.
+    Zip,
+}
+
+/// The options, resolved.
+#[derive(Debug)]
+pub struct Options {
+    /// The string as given, for `agentCreate agentParameters`.
+    pub given: String,
+    /// The trace file, `%p` not yet replaced.
+    pub file: PathBuf,
+    /// How it is written.
+    pub format: Format,
+    /// Which classes are reported.
+    pub filters: FilterSet,
+    /// Objects are tagged and their death reported.
+    pub lifetimes: bool,
+    /// `objAlloc` carries method and line.
+    pub allocsites: bool,
+    /// Frames per `stackDef`; 0 for none.
+    pub stack_depth: usize,
+    /// Bytes of records that may wait for the writer.
+    pub buffer_bytes: usize,
+}
+
+/// Parses what follows the `=` of `-agentpath:...=`.
+///
+/// # Errors
+/// The first thing that is not understood.
+pub fn parse(given: &str) -> Result<Options, OptionError> {
+    let pairs = if given == "JPIAgent" || given.starts_with("JPIAgent:") || given.starts_with("JPIAgent;") {
+        tptp_pairs(given)?
+    } else {
+        split(given)?
+    };
+    let mut options = Options {
+        given: given.to_owned(),
+        file: PathBuf::from("martini-%p.trcxml"),
+        format: Format::Xml,
+        filters: FilterSet::default(),
+        lifetimes: true,
+        allocsites: false,
+        stack_depth: 0,
+        buffer_bytes: 64 << 20,
+    };
+    let mut seen: Vec<&'static str> = Vec::new();
+    let mut last_pattern = None;
+    let mut file_filters = FilterSet::default();
+    for (key, value) in pairs {
+        let spec = OPTIONS.iter().find(|o| o.name == key).ok_or_else(|| OptionError::Unknown(key.clone()))?;
+        let repeatable = matches!(spec.name, "include" | "exclude");
+        if seen.contains(&spec.name) && !repeatable {
+            return Err(OptionError::Twice(spec.name));
+        }
+        seen.push(spec.name);
+        let bad = || OptionError::BadValue { name: spec.name, value: value.clone(), takes: spec.value };
+        let boolean = || match value.as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(bad()),
+        };
+        match spec.name {
+            "heap" if value == "events" => {}
+            "file" if !value.is_empty() => options.file = PathBuf::from(&value),
+            "format" => {
+                options.format = match value.as_str() {
+                    "xml" => Format::Xml,
+                    "zip" => Format::Zip,
+                    _ => return Err(bad()),
+                }
+            }
+            "include" | "exclude" => {
+                let mode = if spec.name == "include" { FilterMode::Include } else { FilterMode::Exclude };
+                let pattern = value.parse().map_err(|e: PatternError| OptionError::Filter(e.to_string()))?;
+                options.filters.push(Rule::for_classes(pattern, mode));
+                last_pattern = Some(mode);
+            }
+            "filters" => {
+                file_filters = FilterSet::load(value.as_ref()).map_err(|e| OptionError::Filter(e.to_string()))?;
+            }
+            "lifetimes" => options.lifetimes = boolean()?,
+            "allocsites" => options.allocsites = boolean()?,
+            "stack" => {
+                options.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
+            }
+            "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
+            _ => return Err(bad()),
+        }
+    }
+    // Patterns that only say what to include mean "and nothing else"; a filter file says so itself.
+    if last_pattern == Some(FilterMode::Include) && file_filters.rules().is_empty() {
+        options.filters.push(Rule::for_classes(Pattern::any(), FilterMode::Exclude));
+    }
+    for rule in file_filters.rules() {
+        options.filters.push(rule.clone());
+    }
+    Ok(options)
+}
+
+/// Writes one `key=value` so that [`parse`] reads it back: a comma inside a value is doubled.
+pub fn format_pair(key: &str, value: &str) -> String {
+    format!("{key}={}", value.replace(',', ",,"))
+}
+
+/// Splits at single commas; a doubled comma is a comma of the value.
+fn split(given: &str) -> Result<Vec<(String, String)>, OptionError> {
+    let mut parts = vec![String::new()];
+    let mut chars = given.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != ',' {
+            parts.last_mut().expect("never empty").push(c);
+        } else if chars.next_if_eq(&',').is_some() {
+            parts.last_mut().expect("never empty").push(',');
+        } else {
+            parts.push(String::new());
+        }
+    }
+    parts
+        .into_iter()
+        .filter(|p| !p.is_empty())
+        .map(|p| match p.split_once('=') {
+            Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+            None => Err(match OPTIONS.iter().any(|o| o.name == p) {
+                true => OptionError::NoValue(p),
+                false => OptionError::Unknown(p),
+            }),
+        })
+        .collect()
+}
+
+/// Translates the TPTP spelling (format page, section 6.1) into ours.
+fn tptp_pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
+    let mut pairs = Vec::new();
+    let mut parts = given.split(';');
+    let agent = parts.next().unwrap_or_default();
+    let mut standalone = false;
+    for (key, value) in split(agent.strip_prefix("JPIAgent").unwrap_or(agent).trim_start_matches(':'))? {
+        match (key.as_str(), value.as_str()) {
+            ("server", "standalone") => standalone = true,
+            ("server", _) => return Err(OptionError::Tptp(format!("server={value}"), "write server=standalone")),
+            ("file" | "filters", _) => pairs.push((key, value)),
+            ("format", "xml") => {}
+            _ => return Err(OptionError::Tptp(format!("{key}={value}"), "leave it out")),
+        }
+    }
+    if !standalone {
+        return Err(OptionError::Tptp("JPIAgent".into(), "without an Agent Controller, write JPIAgent:server=standalone,..."));
+    }
+    if !pairs.iter().any(|(k, _)| k == "file") {
+        pairs.push(("file".into(), "trace.trcxml".into()));
+    }
+    let mut profilers = 0;
+    for profiler in parts {
+        let (name, arguments) = profiler.split_once(':').unwrap_or((profiler, ""));
+        if name != "HeapProf" {
+            return Err(OptionError::Tptp(name.to_owned(), "the profiler that Martini has is HeapProf"));
+        }
+        profilers += 1;
+        for (key, value) in split(arguments)? {
+            match key.as_str() {
+                "allocsites" => pairs.push((key, value)),
+                _ => return Err(OptionError::Tptp(format!("{key}={value}"), "leave it out")),
+            }
+        }
+    }
+    if profilers != 1 {
+        return Err(OptionError::Tptp("JPIAgent".into(), "name one profiler, as in ...;HeapProf:allocsites=true"));
+    }
+    Ok(pairs)
+}
+
+fn parse_size(text: &str) -> Option<usize> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'm' | b'M' => (&text[..text.len() - 1], 20),
+        b'g' | b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: usize = digits.parse().ok().filter(|n| *n > 0)?;
+    number.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_what_help_says() {
+        let options = parse("").unwrap();
+        assert_eq!(options.file, PathBuf::from("martini-%p.trcxml"));
+        assert_eq!(options.format, Format::Xml);
+        assert_eq!((options.lifetimes, options.allocsites, options.stack_depth), (true, false, 0));
+        assert_eq!(options.buffer_bytes, 64 << 20);
+        assert!(options.filters.includes("any.Thing"));
+    }
+
+    #[test]
+    fn include_alone_means_nothing_else() {
+        let options = parse("include=com.foo.*").unwrap();
+        assert!(options.filters.includes("com.foo.Bar"));
+        assert!(!options.filters.includes("java.lang.String"));
+        let options = parse("include=com.foo.*,exclude=com.*").unwrap();
+        assert!(options.filters.includes("com.foo.Bar"));
+        assert!(!options.filters.includes("com.Bar"));
+        assert!(options.filters.includes("java.lang.String"));
+    }
+
+    #[test]
+    fn a_doubled_comma_is_part_of_the_value() {
+        let text = format!("heap=events,{}", format_pair("file", "/tmp/a,b,,c.xml"));
+        assert_eq!(parse(&text).unwrap().file, PathBuf::from("/tmp/a,b,,c.xml"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (given, sentence) in [
+            ("foo=1", "unknown option 'foo': the options are heap, file,"),
+            ("foo", "unknown option 'foo'"),
+            ("file", "option 'file' has no value: write file=VALUE"),
+            ("file=", "option 'file' does not take ''"),
+            ("heap=maybe", "option 'heap' does not take 'maybe': it takes events"),
+            ("allocsites=yes", "it takes true|false"),
+            ("stack=65", "option 'stack' does not take '65'"),
+            ("stack=-1", "option 'stack' does not take '-1'"),
+            ("buffer=0", "option 'buffer' does not take '0'"),
+            ("buffer=99999999999999999999g", "option 'buffer' does not take"),
+            ("file=a,file=b", "option 'file' is given twice"),
+            ("include=a*b", "a*b"),
+            ("filters=/no/such/file", "/no/such/file"),
+        ] {
+            let error = parse(given).unwrap_err().to_string();
+            assert!(error.contains(sentence), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_tptp_spelling_is_understood() {
+        let options = parse("JPIAgent:server=standalone,file=x.trcxml;HeapProf:allocsites=true").unwrap();
+        assert_eq!(options.file, PathBuf::from("x.trcxml"));
+        assert!(options.allocsites);
+        assert_eq!(parse("JPIAgent:server=standalone;HeapProf").unwrap().file, PathBuf::from("trace.trcxml"));
+        for refused in [
+            "JPIAgent:server=enabled;HeapProf",
+            "JPIAgent;HeapProf",
+            "JPIAgent:server=standalone",
+            "JPIAgent:server=standalone;CGProf",
+            "JPIAgent:server=standalone,format=binary;HeapProf",
+            "JPIAgent:server=standalone;HeapProf:what=1",
+        ] {
+            assert!(matches!(parse(refused), Err(OptionError::Tptp(..))), "{refused}");
+        }
+    }
+}

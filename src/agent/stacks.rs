@@ -1,0 +1,174 @@
+//! Where objects are allocated: call stacks, each kept once.
+//!
+//! The VM's `GetStackTrace` gives method and bytecode index per frame. A thread remembers the stacks it has seen, so that
+//! names and lines are looked up once per stack, not once per object.
+
+use std::sync::{Mutex, PoisonError};
+
+use jvmti::jni_sys::jmethodID;
+use jvmti::sys::jvmtiFrameInfo;
+use jvmti::{Env, Jni};
+use rustc_hash::FxHashMap;
+use trace::ids::StackId;
+
+use super::classes::{Classes, Surroundings};
+use super::methods::{MethodIndex, Methods};
+use super::table::Table;
+
+/// Number of a stack in [`Stacks`], counted from 1; 0 is "none".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct StackIndex(pub(crate) u32);
+
+/// A method and a line in it; 0 if unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Site {
+    pub(crate) method: MethodIndex,
+    pub(crate) line: u32,
+}
+
+/// A call stack, innermost frame first; never empty.
+#[derive(Debug)]
+pub(crate) struct StackRecord {
+    pub(crate) id: StackId,
+    pub(crate) frames: Box<[Site]>,
+}
+
+/// All stacks met so far.
+pub(crate) struct Stacks {
+    table: Table<StackRecord>,
+    by_frames: Mutex<FxHashMap<Box<[Site]>, StackIndex>>,
+}
+
+impl Stacks {
+    pub(crate) fn new() -> Stacks {
+        Stacks { table: Table::new(), by_frames: Mutex::default() }
+    }
+
+    /// The stack of that number, if it is not "none".
+    pub(crate) fn get(&self, index: StackIndex) -> Option<&StackRecord> {
+        self.table.get(index.0.checked_sub(1)?)
+    }
+
+    fn intern(&self, frames: &[Site], around: &impl Surroundings) -> StackIndex {
+        let mut by_frames = self.by_frames.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = by_frames.get(frames) {
+            return known;
+        }
+        let record = |_| StackRecord { id: StackId(around.new_id()), frames: frames.into() };
+        let index = StackIndex(self.table.push_with(record) + 1);
+        by_frames.insert(frames.into(), index);
+        index
+    }
+}
+
+/// What the stack of an event begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Top {
+    /// HeapProxy, `Object.<init>` and the constructors of the object.
+    Constructors,
+    /// HeapProxy.
+    Hook,
+    /// The method that made the VM allocate.
+    Method,
+}
+
+type RawFrame = (usize, i64);
+
+/// One thread's view of the stacks: buffers, and what it has seen already.
+pub(crate) struct StackWalker {
+    /// Frames wanted; at least 1.
+    depth: usize,
+    raw: Vec<jvmtiFrameInfo>,
+    seen: FxHashMap<Box<[RawFrame]>, StackIndex>,
+    key: Vec<RawFrame>,
+}
+
+/// Frames of HeapProxy and of an ordinary chain of constructors, asked for beyond those wanted.
+const EXTRA_FRAMES: usize = 8;
+/// A deeper chain of constructors than this ends the search for the site.
+const MOST_FRAMES: usize = 1024;
+/// Stands for a stack whose beginning alone does not reach the site.
+const DEEPER: StackIndex = StackIndex(u32::MAX);
+/// So many stacks a thread remembers before it begins anew.
+const MOST_SEEN: usize = 1 << 16;
+
+/// What walking needs.
+pub(crate) struct Tables<'t, S> {
+    pub(crate) env: Env,
+    pub(crate) jni: Jni,
+    pub(crate) classes: &'t Classes,
+    pub(crate) methods: &'t Methods,
+    pub(crate) stacks: &'t Stacks,
+    pub(crate) around: &'t S,
+}
+
+impl StackWalker {
+    /// A walker that keeps that many frames.
+    pub(crate) fn new(depth: usize) -> StackWalker {
+        StackWalker { depth, raw: Vec::new(), seen: FxHashMap::default(), key: Vec::new() }
+    }
+
+    /// The stack of the current thread.
+    pub(crate) fn walk<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<StackIndex> {
+        let mut room = self.depth + EXTRA_FRAMES;
+        loop {
+            self.raw.resize(room, jvmtiFrameInfo::default());
+            // SAFETY: null is the current thread.
+            let frames = unsafe { tables.env.get_stack_trace(std::ptr::null_mut(), 0, &mut self.raw) }?;
+            let cut_off = frames.len() == room;
+            self.key.clear();
+            self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
+            let seen = self.seen.get(self.key.as_slice()).copied();
+            if let Some(known) = seen.filter(|&known| known != DEEPER) {
+                return Ok(known);
+            }
+            let frames = if seen.is_none() { self.resolve(top, tables)? } else { Vec::new() };
+            if frames.len() < self.depth && cut_off && room < MOST_FRAMES {
+                self.seen.insert(self.key.as_slice().into(), DEEPER);
+                room *= 4;
+                continue;
+            }
+            let index = if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames, tables.around) };
+            if self.seen.len() >= MOST_SEEN {
+                self.seen.clear();
+            }
+            self.seen.insert(self.key.as_slice().into(), index);
+            return Ok(index);
+        }
+    }
+
+    /// The wanted frames of `self.key`: those from the allocation site on.
+    fn resolve<S: Surroundings>(&self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<Vec<Site>> {
+        let mut frames = Vec::with_capacity(self.depth);
+        // In front of the site come HeapProxy, then Object.<init>, then constructors that delegated to it.
+        let mut in_proxy = top != Top::Method;
+        let mut in_constructors = top == Top::Constructors;
+        for &(method, location) in &self.key {
+            // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
+            let index = unsafe {
+                tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
+            }?;
+            let Some(record) = tables.methods.get(index) else { continue };
+            if in_proxy {
+                let class = tables.classes.get(record.class);
+                if class.is_some_and(|c| c.name == super::proxy::DOTTED_NAME) {
+                    continue;
+                }
+                in_proxy = false;
+                if in_constructors {
+                    // This one is Object.<init>.
+                    continue;
+                }
+            }
+            if in_constructors && record.delegates_at(location) {
+                continue;
+            }
+            in_constructors = false;
+            frames.push(Site { method: index, line: record.line(location) });
+            if frames.len() == self.depth {
+                break;
+            }
+        }
+        Ok(frames)
+    }
+}

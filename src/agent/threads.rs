@@ -1,0 +1,254 @@
+//! Threads: what the trace says of them, and each one's own end of the event path.
+//!
+//! A thread finds its context in a native thread-local, made when the thread is first met: at its start event, or in its
+//! first hook if it was there before us or allocates before its start event (a thread attaching by JNI does). While a
+//! context is in use the thread is inside the agent, and whatever it allocates there is not reported.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use jvmti::jni_sys::jobject;
+use jvmti::{Env, Jni};
+use trace::ids::{ObjectId, ThreadId};
+
+use super::Agent;
+use super::buffer::{Consumer, Producer, channel};
+use super::classes::Surroundings;
+use super::clock::Ticks;
+use super::event::Event;
+use super::stacks::StackWalker;
+use super::table::Table;
+
+/// Number of a thread in [`Threads`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ThreadIndex(pub(crate) u32);
+
+/// Names of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadNames {
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) parent: String,
+}
+
+/// What is known of a thread.
+#[derive(Debug)]
+pub(crate) struct ThreadRecord {
+    pub(crate) id: ThreadId,
+    pub(crate) started: Ticks,
+    /// Known once the thread is far enough to have them.
+    pub(crate) names: OnceLock<ThreadNames>,
+}
+
+/// All threads met so far, and buffers that the writer has not taken over yet.
+pub(crate) struct Threads {
+    table: Table<ThreadRecord>,
+    fresh: Mutex<Vec<(ThreadIndex, Consumer)>>,
+}
+
+impl Threads {
+    pub(crate) fn new() -> Threads {
+        Threads { table: Table::new(), fresh: Mutex::default() }
+    }
+
+    /// The thread of that number.
+    pub(crate) fn get(&self, index: ThreadIndex) -> Option<&ThreadRecord> {
+        self.table.get(index.0)
+    }
+
+    /// The buffers that came since the last call.
+    pub(crate) fn take_fresh(&self) -> Vec<(ThreadIndex, Consumer)> {
+        std::mem::take(&mut self.fresh.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn register(&self, agent: &Agent, now: Ticks) -> ThreadIndex {
+        let id = ThreadId(agent.new_id());
+        ThreadIndex(self.table.push_with(|_| ThreadRecord { id, started: now, names: OnceLock::new() }))
+    }
+
+    /// The number of a thread, registered if it is new; its names are looked up if it has any by now.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread, or null for the current one.
+    pub(crate) unsafe fn resolve(&self, agent: &Agent, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
+        let env = agent.env;
+        // SAFETY: by the caller's promise.
+        let stored = unsafe { env.get_thread_local_storage(thread) }.map_or(0, |data| data as usize);
+        let index = match stored.checked_sub(1) {
+            Some(index) => ThreadIndex(index as u32),
+            None => {
+                let index = self.register(agent, now);
+                // A thread that cannot be marked (it is just starting) is registered once more at its start event, unless
+                // its context remembers.
+                // SAFETY: by the caller's promise; the number is stored as if it were a pointer and never followed.
+                let _ = unsafe { env.set_thread_local_storage(thread, (index.0 as usize + 1) as *const c_void) };
+                index
+            }
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { self.name(index, env, jni, thread) };
+        index
+    }
+
+    /// Looks up the names of a thread that has none yet.
+    ///
+    /// # Safety
+    /// As for `resolve`.
+    unsafe fn name(&self, index: ThreadIndex, env: Env, jni: Jni, thread: jobject) {
+        let Some(record) = self.get(index).filter(|r| r.names.get().is_none()) else { return };
+        // SAFETY: by the caller's promise.
+        if let Some(names) = unsafe { names_of(env, jni, thread) } {
+            // Somebody else may have been faster, with the same names.
+            let _ = record.names.set(names);
+        }
+    }
+}
+
+/// The names of a thread; `None` while it has none.
+///
+/// # Safety
+/// `thread` is a live reference to a thread, or null for the current one.
+unsafe fn names_of(env: Env, jni: Jni, thread: jobject) -> Option<ThreadNames> {
+    // SAFETY: by the caller's promise; what the VM returns are local references, deleted below.
+    unsafe {
+        let info = env.get_thread_info(thread).ok()?;
+        jni.delete_local_ref(info.context_class_loader);
+        let mut names = ThreadNames {
+            name: info.name.as_ref().map(|n| trace::modified_utf8::decode(n)).unwrap_or_default(),
+            ..ThreadNames::default()
+        };
+        if info.thread_group.is_null() {
+            // Not yet constructed, or already ended.
+            return (!names.name.is_empty()).then_some(names);
+        }
+        if let Ok(group) = env.get_thread_group_info(info.thread_group) {
+            names.group = group.name.as_ref().map(|n| trace::modified_utf8::decode(n)).unwrap_or_default();
+            if !group.parent.is_null() {
+                if let Ok(parent) = env.get_thread_group_info(group.parent) {
+                    names.parent = parent.name.as_ref().map(|n| trace::modified_utf8::decode(n)).unwrap_or_default();
+                    jni.delete_local_ref(parent.parent);
+                }
+                jni.delete_local_ref(group.parent);
+            }
+        }
+        jni.delete_local_ref(info.thread_group);
+        Some(names)
+    }
+}
+
+/// A thread's own end of the event path.
+pub(crate) struct ThreadContext {
+    /// The platform thread itself.
+    pub(crate) carrier: ThreadIndex,
+    producer: Producer,
+    next_object: u64,
+    last_object: u64,
+    pub(crate) walker: Option<StackWalker>,
+    busy: bool,
+}
+
+thread_local! {
+    static CONTEXT: Cell<*mut ThreadContext> = const { Cell::new(null_mut()) };
+}
+
+/// Stands in `CONTEXT` while the context is being made: hooks that run meanwhile do nothing.
+const MAKING: *mut ThreadContext = std::ptr::without_provenance_mut(1);
+
+/// Object ids that a thread takes at once.
+const ID_BLOCK: u64 = 1024;
+
+impl ThreadContext {
+    /// Hands an event to the writer.
+    #[inline]
+    pub(crate) fn push(&mut self, agent: &Agent, event: Event, time: Ticks) {
+        if self.producer.push(event.pack(time)) {
+            agent.wake_writer_if_behind();
+        }
+    }
+
+    /// An id for a new object.
+    #[inline]
+    pub(crate) fn new_object(&mut self, ids: &AtomicU64) -> ObjectId {
+        if self.next_object == self.last_object {
+            self.next_object = ids.fetch_add(ID_BLOCK, Ordering::Relaxed);
+            self.last_object = self.next_object + ID_BLOCK;
+        }
+        self.next_object += 1;
+        ObjectId(self.next_object - 1)
+    }
+}
+
+/// Runs `body` with the current thread's context, unless the thread is inside the agent already.
+#[inline]
+pub(crate) fn with_context(agent: &'static Agent, jni: Jni, now: Ticks, body: impl FnOnce(&mut ThreadContext)) {
+    let mut context = CONTEXT.get();
+    if context.is_null() {
+        context = make_context(agent, jni, now);
+    }
+    if context == MAKING {
+        return;
+    }
+    // SAFETY: a pointer in this thread's CONTEXT comes from `make_context` and is freed by `end_context` only, which this
+    // thread calls. `busy` keeps a second reference from being made: a hook inside `body` ends here.
+    let context = unsafe { &mut *context };
+    if context.busy {
+        return;
+    }
+    context.busy = true;
+    // Not restored when `body` panics: then the thread's events end, which is better than a second panic.
+    body(context);
+    context.busy = false;
+}
+
+#[cold]
+fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadContext {
+    CONTEXT.set(MAKING);
+    // SAFETY: null is the current thread.
+    let carrier = unsafe { agent.threads.resolve(agent, jni, null_mut(), now) };
+    let (producer, consumer) = channel(&agent.pool);
+    agent.threads.fresh.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
+    let depth = agent.options.stack_depth.max(usize::from(agent.options.allocsites));
+    let context = Box::into_raw(Box::new(ThreadContext {
+        carrier,
+        producer,
+        next_object: 0,
+        last_object: 0,
+        walker: (depth > 0).then(|| StackWalker::new(depth)),
+        busy: false,
+    }));
+    CONTEXT.set(context);
+    context
+}
+
+/// The current thread begins.
+///
+/// # Safety
+/// `thread` is a live reference to the current thread.
+pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
+    let now = Ticks::now();
+    with_context(agent, jni, now, |context| {
+        // SAFETY: by the caller's promise.
+        unsafe { agent.threads.name(context.carrier, agent.env, jni, thread) };
+        context.push(agent, Event::ThreadStart(context.carrier), now);
+    });
+}
+
+/// The current thread ends: its last event, and its context goes.
+pub(crate) fn end(agent: &'static Agent, jni: Jni) {
+    let now = Ticks::now();
+    with_context(agent, jni, now, |context| context.push(agent, Event::ThreadEnd(context.carrier), now));
+    let context = CONTEXT.replace(null_mut());
+    if !context.is_null() && context != MAKING {
+        // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it; this
+        // callback does not run inside `with_context`.
+        drop(unsafe { Box::from_raw(context) });
+    }
+}
+
+/// Marks the current thread as one whose events are never reported.
+pub(crate) fn mute() {
+    CONTEXT.set(MAKING);
+}

@@ -1,0 +1,151 @@
+//! The class file load hook: hands every class to the rewriter, and asks the VM to reload those that came before it could.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
+use jvmti::sys::jvmtiEnv;
+use jvmti::{Env, Jni, guard};
+use rustc_hash::FxHashSet;
+
+use super::instrument::{ARRAY_OPCODES, HeapHooks, may_rewrite};
+use super::{Agent, proxy};
+
+/// What the rewriter did, and what it left.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) rewritten: AtomicU64,
+    /// Methods and classes left as they were, by reason.
+    pub(crate) refused: Mutex<BTreeMap<String, u64>>,
+    /// HeapProxy is defined: rewritten classes will find it.
+    pub(crate) proxy_defined: AtomicBool,
+    /// From VMInit on, rewritten code calls the direct hooks.
+    pub(crate) direct: AtomicBool,
+    /// Classes of the boot loader that were rewritten before VMInit.
+    early: Mutex<FxHashSet<Box<[u8]>>>,
+}
+
+impl Counters {
+    fn refuse(&self, reason: String) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
+    }
+}
+
+/// JVMTI `ClassFileLoadHook`.
+///
+/// # Safety
+/// Called by the VM.
+#[allow(clippy::too_many_arguments, reason = "the signature is JVMTI's")]
+pub(crate) unsafe extern "system" fn class_file_load_hook(
+    _: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    redefined: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _: jobject,
+    len: jint,
+    data: *const u8,
+    new_len: *mut jint,
+    new_data: *mut *mut u8,
+) {
+    guard(|| {
+        let Some(agent) = Agent::get().filter(|a| a.transform.proxy_defined.load(Ordering::Acquire)) else { return };
+        if data.is_null() || len <= 0 {
+            return;
+        }
+        // SAFETY: the VM passes `len` bytes of class file, and a NUL-terminated name or null.
+        let (class, name) = unsafe {
+            let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
+            (std::slice::from_raw_parts(data, len as usize), name)
+        };
+        // Without a name the class cannot be Object nor HeapProxy, which are loaded by name.
+        let name = name.unwrap_or_default();
+        let direct = agent.transform.direct.load(Ordering::Acquire);
+        let Some(bytes) = rewrite(agent, name, class, direct) else { return };
+        if !direct && redefined.is_null() && loader.is_null() {
+            agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
+        }
+        match agent.env.allocate_copy(&bytes) {
+            // SAFETY: the VM passes places for the new class file, and frees it.
+            Ok(copy) => unsafe {
+                *new_len = bytes.len() as jint;
+                *new_data = copy.into_raw();
+            },
+            Err(error) => agent.transform.refuse(format!("class: {}", error.name())),
+        }
+    });
+}
+
+fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec<u8>> {
+    if !may_rewrite(name) {
+        return None;
+    }
+    let hooks = if direct { &proxy::DIRECT } else { &proxy::EARLY };
+    match classfile::rewrite(class, &mut HeapHooks::new(name, hooks)) {
+        Ok(rewritten) => {
+            for refused in &rewritten.refused {
+                agent.transform.refuse(format!("method: {}", refused.reason));
+            }
+            if rewritten.bytes.is_some() {
+                agent.transform.rewritten.fetch_add(1, Ordering::Relaxed);
+            }
+            rewritten.bytes
+        }
+        // The VM will say what it thinks of the class; we only note that we did not look.
+        Err(error) => {
+            agent.transform.refuse(format!("class: {error}"));
+            None
+        }
+    }
+}
+
+/// Makes the VM reload the classes that came before the hook and that hold something to rewrite.
+pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni) {
+    let classes = match agent.env.get_loaded_classes() {
+        Ok(classes) => classes,
+        Err(error) => return agent.transform.refuse(format!("loaded classes: {}", error.name())),
+    };
+    let wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c)).collect();
+    // SAFETY: live local references, deleted at the end.
+    if unsafe { agent.env.retransform_classes(&wanted) }.is_err() {
+        // One bad class fails them all; alone each shows whether it is the one.
+        for class in &wanted {
+            // SAFETY: as above.
+            if let Err(error) = unsafe { agent.env.retransform_classes(&[*class]) } {
+                agent.transform.refuse(format!("class: {}", error.name()));
+            }
+        }
+    }
+    for class in classes.iter() {
+        // SAFETY: a local reference that nobody uses any more.
+        unsafe { jni.delete_local_ref(*class) };
+    }
+}
+
+fn needs_rewriting(agent: &Agent, class: jclass) -> bool {
+    let env = agent.env;
+    // SAFETY: a live local reference.
+    let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
+    let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return false };
+    if !may_rewrite(name) || agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).contains(name) {
+        return false;
+    }
+    // SAFETY: a live local reference.
+    let modifiable = unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
+    modifiable && (name == b"java/lang/Object" || has_array_site(env, class))
+}
+
+fn has_array_site(env: Env, class: jclass) -> bool {
+    // SAFETY: a live local reference; the methods are of this class.
+    unsafe {
+        let Ok(methods) = env.get_class_methods(class) else { return false };
+        methods.iter().any(|&method| {
+            // Abstract and native methods have no code, which the VM calls an error.
+            env.get_bytecodes(method)
+                .is_ok_and(|code| classfile::walk(&code).any(|(_, opcode)| ARRAY_OPCODES.contains(&opcode)))
+        })
+    }
+}
+

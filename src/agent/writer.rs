@@ -1,0 +1,480 @@
+//! The writer: one native thread that merges all buffers by time and turns records into elements.
+//!
+//! It never touches JNI, so it goes on while the VM stands still in a collection. Definitions are written in front of the
+//! first element that refers to them, so "defined before used" holds by construction.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use trace::ids::{MethodId, ObjectId};
+use trace::model::{
+    AgentDestroy, ClassDef, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef, ObjAlloc, ObjFree, Record,
+    RuntimeInitDone, RuntimeShutdown, StackDef, ThreadEnd, ThreadStart, TraceEnd,
+};
+use trace::time::Time;
+
+use super::buffer::Consumer;
+use super::classes::ClassIndex;
+use super::clock::Ticks;
+use super::event::{Event, Extent};
+use super::gc::{GcEvent, GcNumber};
+use super::head::{self, Head};
+use super::methods::MethodIndex;
+use super::output::Output;
+use super::stacks::StackIndex;
+use super::threads::{ThreadIndex, ThreadNames};
+use super::{Agent, message};
+
+/// Text is handed to the file in pieces of about this size.
+const PIECE: usize = 256 << 10;
+/// A compressed trace can be read up to here at most before now.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// The writer looks for events this often.
+const TURN: Duration = Duration::from_millis(10);
+/// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
+const GRACE_NANOS: u64 = 1_000_000;
+/// A `gcFinish` waits this long at most for the frees of its collection.
+const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(5);
+/// An event of a thread that has no name yet waits this long at most for it.
+const LONGEST_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
+
+struct Source {
+    consumer: Consumer,
+    /// The thread whose events these are: the platform thread, or a virtual one that it carries.
+    thread: ThreadIndex,
+}
+
+/// Which entries of a table have been defined in the trace.
+#[derive(Default)]
+struct Defined(Vec<bool>);
+
+impl Defined {
+    /// True the first time it is asked about an entry.
+    fn first(&mut self, index: u32) -> bool {
+        let index = index as usize;
+        if index >= self.0.len() {
+            self.0.resize((index + 1).next_power_of_two(), false);
+        }
+        !std::mem::replace(&mut self.0[index], true)
+    }
+
+    fn contains(&self, index: u32) -> bool {
+        self.0.get(index as usize).copied().unwrap_or(false)
+    }
+}
+
+/// The text that has not gone to the file yet.
+struct Text {
+    output: Output,
+    text: Vec<u8>,
+    failed: bool,
+}
+
+impl Text {
+    /// Appends one element.
+    #[inline]
+    fn emit(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        if let Some(pages) = self.output.pages() {
+            pages.settle(&mut self.text, start);
+        }
+        if self.text.len() >= PIECE {
+            self.drain();
+        }
+    }
+
+    fn drain(&mut self) {
+        if !self.failed
+            && !self.text.is_empty()
+            && let Err(error) = self.output.write(&self.text)
+        {
+            self.fail(&error);
+        }
+        self.text.clear();
+    }
+
+    fn flush(&mut self) {
+        if !self.failed
+            && let Err(error) = self.output.flush()
+        {
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&mut self, error: &std::io::Error) {
+        self.failed = true;
+        self.output.cut_back();
+        message(&format!(
+            "cannot go on writing the trace to {}: {error}; the trace ends here, the program goes on",
+            self.output.path.display()
+        ));
+    }
+}
+
+/// The writing end of the agent.
+pub(crate) struct Writer {
+    agent: &'static Agent,
+    text: Text,
+    head: Head,
+    sources: Vec<Source>,
+    threads: Defined,
+    classes: Defined,
+    methods: Defined,
+    stacks: Defined,
+    /// No element is written with an earlier time.
+    last: Time,
+    gc: VecDeque<GcEvent>,
+    freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
+    settled: GcNumber,
+    /// Since when the merge waits for something that is not an event.
+    waiting_since: Option<Instant>,
+    gave_up_waiting: u64,
+    flushed: Instant,
+}
+
+impl Writer {
+    /// Writes the head of the trace.
+    pub(crate) fn begin(agent: &'static Agent, output: Output) -> Writer {
+        let mut text = Text { output, text: Vec::with_capacity(PIECE * 2), failed: false };
+        text.emit(|out| out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n"));
+        let start = agent.clock.time(agent.start);
+        let head = head::write(&agent.options, start, |write| text.emit(write));
+        text.drain();
+        Writer {
+            agent,
+            text,
+            head,
+            sources: Vec::new(),
+            threads: Defined::default(),
+            classes: Defined::default(),
+            methods: Defined::default(),
+            stacks: Defined::default(),
+            last: start,
+            gc: VecDeque::new(),
+            freed: VecDeque::new(),
+            settled: GcNumber(0),
+            waiting_since: None,
+            gave_up_waiting: 0,
+            flushed: Instant::now(),
+        }
+    }
+
+    /// Writes until reporting ends, and then the rest.
+    pub(crate) fn run(mut self) {
+        while !self.agent.pool.is_closed() {
+            std::thread::park_timeout(TURN);
+            self.turn(Ticks(Ticks::now().0.saturating_sub(GRACE_NANOS)));
+            if self.text.failed {
+                self.agent.stop_reporting();
+            }
+        }
+        self.turn(Ticks(u64::MAX));
+        self.end();
+    }
+
+    /// Writes all events up to the horizon, or to the first that has to wait.
+    fn turn(&mut self, horizon: Ticks) {
+        // Frees first: an object that is dead by now was allocated in a record that is visible by now.
+        let taken = self.agent.gc.take();
+        self.gc.extend(taken.events);
+        self.freed.extend(taken.freed);
+        self.settled = self.settled.max(taken.settled);
+        for (thread, consumer) in self.agent.threads.take_fresh() {
+            self.sources.push(Source { consumer, thread });
+        }
+        self.sources.retain_mut(|source| {
+            source.consumer.refresh();
+            !source.consumer.is_finished()
+        });
+        self.merge(horizon);
+        self.text.drain();
+        if self.flushed.elapsed() > FLUSH_EVERY {
+            self.text.flush();
+            self.flushed = Instant::now();
+        }
+    }
+
+    fn merge(&mut self, horizon: Ticks) {
+        let mut queue: BinaryHeap<Reverse<(Ticks, usize)>> = BinaryHeap::with_capacity(self.sources.len());
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            queue.extend(source.consumer.peek().map(|record| Reverse((Event::time(&record), index))));
+        }
+        loop {
+            let gc_time = self.gc.front().map(GcEvent::time);
+            let next = queue.peek().map(|Reverse((time, _))| *time);
+            if let Some(gc_time) = gc_time.filter(|&t| t <= horizon && next.is_none_or(|n| t <= n)) {
+                if !self.gc_event(gc_time, horizon) {
+                    return;
+                }
+                continue;
+            }
+            let Some(Reverse((time, index))) = queue.pop() else { return };
+            if time > horizon || !self.is_presentable(self.sources[index].thread, horizon) {
+                return;
+            }
+            // As long as this thread's events are the oldest there is no need to ask the others.
+            let rival = queue.peek().map_or(horizon, |Reverse((time, _))| *time).min(horizon);
+            let rival = gc_time.map_or(rival, |t| t.min(rival));
+            loop {
+                let Some(record) = self.sources[index].consumer.peek() else { break };
+                let time = Event::time(&record);
+                if time > rival {
+                    queue.push(Reverse((time, index)));
+                    break;
+                }
+                self.sources[index].consumer.pop();
+                self.event(index, time, Event::unpack(&record));
+            }
+        }
+    }
+
+    /// Whether a thread can be announced: its name is known, or it has been waited for long enough.
+    fn is_presentable(&mut self, thread: ThreadIndex, horizon: Ticks) -> bool {
+        if self.threads.contains(thread.0) {
+            return true;
+        }
+        let named = self.agent.threads.get(thread).is_none_or(|t| t.names.get().is_some());
+        named || self.waited(LONGEST_WAIT_FOR_NAME, horizon)
+    }
+
+    /// Whether the merge has waited long enough for what it waits for. At the end of the trace nothing is waited for.
+    fn waited(&mut self, longest: Duration, horizon: Ticks) -> bool {
+        let since = *self.waiting_since.get_or_insert_with(Instant::now);
+        let enough = horizon.0 == u64::MAX || since.elapsed() > longest;
+        if enough {
+            self.waiting_since = None;
+        }
+        enough
+    }
+
+    fn time(&mut self, ticks: Ticks) -> Time {
+        self.last = self.last.max(self.agent.clock.time(ticks));
+        self.last
+    }
+
+    /// Writes the beginning or end of a collection; false if it has to wait.
+    fn gc_event(&mut self, ticks: Ticks, horizon: Ticks) -> bool {
+        match self.gc.front() {
+            Some(GcEvent::Finish(_, number)) => {
+                let number = *number;
+                if self.agent.options.lifetimes && self.settled < number {
+                    if !self.waited(LONGEST_WAIT_FOR_FREES, horizon) {
+                        return false;
+                    }
+                    self.gave_up_waiting += 1;
+                }
+                self.waiting_since = None;
+                // Just before the end, so that the collection which killed an object does not count in its age.
+                let time = self.time(Ticks(ticks.0.saturating_sub(1)));
+                while self.freed.front().is_some_and(|(charged, _)| *charged <= number) {
+                    let (_, objects) = self.freed.pop_front().unwrap_or_default();
+                    for object in objects {
+                        self.text.emit(|out| ObjFree { object, time, thread: None }.write(out));
+                    }
+                }
+                let time = self.time(ticks);
+                let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
+                self.text.emit(|out| finish.write(out));
+            }
+            Some(GcEvent::Start(_)) => {
+                let time = self.time(ticks);
+                self.text.emit(|out| GcStart { time, thread: None }.write(out));
+            }
+            None => {}
+        }
+        self.gc.pop_front();
+        true
+    }
+
+    #[inline]
+    fn event(&mut self, source: usize, ticks: Ticks, event: Event) {
+        match event {
+            Event::Alloc { object, class, extent, stack } => {
+                self.alloc(self.sources[source].thread, ticks, object, class, extent, stack);
+            }
+            Event::Switch(thread) => self.sources[source].thread = thread,
+            Event::ThreadStart(thread) => self.define_thread(thread),
+            Event::ThreadEnd(thread) => {
+                self.define_thread(thread);
+                let time = self.time(ticks);
+                if let Some(record) = self.agent.threads.get(thread) {
+                    self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
+                }
+            }
+            Event::InitDone(thread) => {
+                self.define_thread(thread);
+                let time = self.time(ticks);
+                if let Some(record) = self.agent.threads.get(thread) {
+                    self.text.emit(|out| RuntimeInitDone { thread: record.id, time }.write(out));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn alloc(
+        &mut self,
+        thread: ThreadIndex,
+        ticks: Ticks,
+        object: ObjectId,
+        class: ClassIndex,
+        extent: Extent,
+        stack: StackIndex,
+    ) {
+        self.define_thread(thread);
+        self.define_class(class);
+        let (Some(thread), Some(class)) = (self.agent.threads.get(thread), self.agent.classes.get(class)) else { return };
+        let size = match extent {
+            Extent::Instance => class.instance_bytes(),
+            Extent::Array(length) => class.layout.map_or(0, |layout| layout.bytes(length)),
+            Extent::Words(words) => u64::from(words) * 8,
+        };
+        let site = self.site(stack);
+        let time = self.time(ticks);
+        let element = ObjAlloc {
+            thread: Some(thread.id),
+            is_array: Some(class.array),
+            size,
+            obj_id: object,
+            class: class.id,
+            method: site.map(|s| s.0),
+            line: site.and_then(|s| s.1),
+            stack: (self.agent.options.stack_depth > 0).then(|| self.agent.stacks.get(stack).map(|s| s.id)).flatten(),
+            time,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    /// Method and line of an allocation, and in passing the definition of its stack.
+    fn site(&mut self, index: StackIndex) -> Option<(MethodId, Option<i64>)> {
+        let stack = self.agent.stacks.get(index)?;
+        if self.stacks.first(index.0) {
+            for frame in &stack.frames {
+                self.define_method(frame.method);
+            }
+            if self.agent.options.stack_depth > 0 {
+                let frames: Vec<Frame> = stack
+                    .frames
+                    .iter()
+                    .filter_map(|f| Some(Frame { method: self.agent.methods.get(f.method)?.id, line: f.line }))
+                    .collect();
+                let element = StackDef { stack_id: stack.id, frames: Frames(Cow::Owned(frames)) };
+                self.text.emit(|out| element.write(out));
+            }
+        }
+        if !self.agent.options.allocsites {
+            return None;
+        }
+        let site = stack.frames.first()?;
+        let line = (site.line > 0).then_some(i64::from(site.line));
+        Some((self.agent.methods.get(site.method)?.id, line))
+    }
+
+    fn define_thread(&mut self, index: ThreadIndex) {
+        if !self.threads.first(index.0) {
+            return;
+        }
+        let Some(record) = self.agent.threads.get(index) else { return };
+        let unnamed = ThreadNames::default();
+        let names = record.names.get().unwrap_or(&unnamed);
+        let element = ThreadStart {
+            thread_id: record.id,
+            time: self.time(record.started),
+            thread_name: Cow::Borrowed(&names.name),
+            group_name: Cow::Borrowed(&names.group),
+            parent_name: Cow::Borrowed(&names.parent),
+            object: Some(ObjectId(0)),
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    fn define_class(&mut self, index: ClassIndex) {
+        if !self.classes.first(index.0) {
+            return;
+        }
+        let Some(record) = self.agent.classes.get(index) else { return };
+        let element = ClassDef {
+            thread: None,
+            name: Cow::Borrowed(&record.name),
+            source_name: Some(Cow::Borrowed(&record.source)),
+            class_id: record.id,
+            object: None,
+            time: self.agent.clock.time(record.loaded),
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    fn define_method(&mut self, index: MethodIndex) {
+        if !self.methods.first(index.0) {
+            return;
+        }
+        let Some(record) = self.agent.methods.get(index) else { return };
+        self.define_class(record.class);
+        let Some(class) = self.agent.classes.get(record.class) else { return };
+        let (start, end) = record.line_range().unzip();
+        let element = MethodDef {
+            name: Cow::Borrowed(trace::names::method_name(&record.name)),
+            signature: Cow::Borrowed(&record.signature),
+            start_line: start.map(i64::from),
+            end_line: end.map(i64::from),
+            method_id: record.id,
+            class: class.id,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    /// Writes what was counted, and the tail.
+    fn end(mut self) {
+        let time = self.time(Ticks::now());
+        self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
+        for (key, detail, value) in self.counts() {
+            let element = MartiniCount {
+                key: Cow::Borrowed(key),
+                detail: detail.as_deref().map(Cow::Borrowed),
+                value,
+            };
+            self.text.emit(|out| element.write(out));
+        }
+        let agent_id = Cow::Borrowed(self.head.agent_id.as_str());
+        self.text.emit(|out| TraceEnd { time }.write(out));
+        self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
+        self.text.emit(|out| out.extend_from_slice(b"</TRACE>\n"));
+        self.text.drain();
+        let Text { output, failed, .. } = self.text;
+        if !failed {
+            let path = output.path.clone();
+            if let Err(error) = output.finish() {
+                message(&format!("cannot finish the trace {}: {error}", path.display()));
+            }
+        }
+    }
+
+    /// What was done, and what was not seen: key, detail and number.
+    fn counts(&self) -> Vec<(&'static str, Option<String>, u64)> {
+        let transform = &self.agent.transform;
+        let mut counts = vec![
+            ("classes.rewritten", None, transform.rewritten.load(Ordering::Relaxed)),
+            ("events.waits", None, self.agent.pool.waits()),
+        ];
+        let refused = transform.refused.lock().map(|r| r.clone()).unwrap_or_default();
+        counts.extend(refused.into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)));
+        let failures = self.agent.failures.lock().map(|f| f.clone()).unwrap_or_default();
+        counts.extend(failures.into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
+        let unattributed: usize = self.freed.iter().map(|(_, objects)| objects.len()).sum();
+        let loose = self.agent.gc.take_loose().len() + unattributed;
+        for (key, value) in [
+            ("frees.late", loose as u64),
+            ("gc.unsettled", self.gave_up_waiting),
+            ("agent.panics", jvmti::caught_panics()),
+        ] {
+            if value > 0 {
+                counts.push((key, None, value));
+            }
+        }
+        counts
+    }
+}
