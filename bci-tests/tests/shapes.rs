@@ -1,10 +1,13 @@
 //! A million objects of known number over many shapes: the trace holds exactly these, on every JDK, with every
 //! collector, interpreted and compiled.
 
+use std::collections::BTreeMap;
+
+use bci_tests::histogram::{Histogram, Which, family};
 use bci_tests::java;
 use bci_tests::jdk::{self, Collector, Jdk, Mode};
 use bci_tests::martini;
-use bci_tests::process;
+use bci_tests::process::{self, Running};
 use bci_tests::recorded::Recorded;
 use bci_tests::say::say;
 use bci_tests::schema::{self, Schema};
@@ -125,6 +128,38 @@ fn the_same_under_full_verification() {
         let expected = windows::printed(&ran.success().out());
         let differences = windows::differences(&expected, &Recorded::read(&file));
         assert!(differences.is_empty(), "JDK {jdk}: {}", differences.join("\n"));
+    }
+}
+
+/// The numbers of the program itself, against the JVM's: nothing is collected, so every object ever made is in the heap.
+/// What is not measured (warming up, printing) is the same in both runs and falls out of the difference.
+#[test]
+fn the_program_counts_right() {
+    for jdk in jdk::each_feature() {
+        let seen = ["200", "400"].map(|rounds| {
+            let flags = ["-Xint", "-XX:+UseSerialGC", "-Xms1600m", "-Xmx1600m", "-Xmn1400m"];
+            let args = ["shapes.Main", rounds, rounds];
+            let mut running = Running::start(&mut java::program(jdk, &flags, "hold.Main", &args));
+            running.wait_for("held");
+            let histogram = Histogram::of(jdk, running.pid(), Which::All);
+            running.tell("");
+            let out = running.finish().success().out();
+            let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+            for window in windows::printed(out.strip_suffix("held\n").expect("waited for above")) {
+                for (class, amount) in window.expected {
+                    if class.starts_with("shapes.") && !class.ends_with("[]") {
+                        *counted.entry(family(&class).to_owned()).or_default() += amount.count;
+                    }
+                }
+            }
+            (counted, histogram)
+        });
+        let [(few, heap_few), (many, heap_many)] = &seen;
+        assert!(many.len() > 40, "JDK {jdk}: only {} classes", many.len());
+        for (class, count) in many {
+            let in_heap = heap_many.instances(class) - heap_few.instances(class);
+            assert_eq!(count - few[class], in_heap, "JDK {jdk}: {class}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Programs that nobody here wrote, with every object recorded: they say and write what they do without the agent, the
 //! trace is valid, and what lives in it at the end is what the JVM's own heap histogram shows.
 
-mod histogram;
+mod living;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bci_tests::histogram::{Histogram, Which};
 use bci_tests::java;
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::martini::{self, workspace};
@@ -19,7 +20,6 @@ use bci_tests::say::say;
 use bci_tests::schema::{self, Schema};
 use bci_tests::workdir::Workdir;
 
-use histogram::Histogram;
 use programs::Program;
 
 /// The folder with the programs' jars, if the machine has it.
@@ -43,7 +43,7 @@ fn command(program: &Program, jdk: &Jdk, agent: Option<OsString>, folder: &Path)
 fn run(command: &mut Command, jdk: &Jdk, look: bool) -> (Finished, Option<Histogram>) {
     let mut running = Running::start(command);
     running.wait_for("held");
-    let seen = look.then(|| Histogram::of_living(jdk, running.pid()));
+    let seen = look.then(|| Histogram::of(jdk, running.pid(), Which::Living));
     running.tell("");
     (running.finish(), seen)
 }
@@ -76,7 +76,7 @@ fn check(program: &Program, jdk: &Jdk) {
     let trace = Recorded::read(&file);
     assert!(trace.complete, "{place}");
     assert!(trace.objects.len() > 50_000, "{place}: only {} objects", trace.objects.len());
-    let differences = living.expect("looked at above").differences(&trace, program.modules);
+    let differences = living::differences(&living.expect("looked at above"), &trace, program.modules);
     assert!(differences.is_empty(), "{place}: live objects\n{}", differences.join("\n"));
 }
 

@@ -117,18 +117,18 @@ final class ArrayShapes {
                     @Override
                     void make(int n) {
                         for (int i = 0; i < 6; i++) {
-                            Window.sink = new byte[(8 << 20) + i];
-                            Window.sink = new long[1 << 19];
-                            Window.sink = new Cell[1 << 20];
+                            Window.sink = new byte[(2 << 20) + i];
+                            Window.sink = new long[1 << 17];
+                            Window.sink = new Cell[1 << 18];
                         }
                     }
 
                     @Override
                     void expect(int n, Expect expected) {
                         for (int i = 0; i < 6; i++) {
-                            expected.arrays(byte.class, (8 << 20) + i, 1);
+                            expected.arrays(byte.class, (2 << 20) + i, 1);
                         }
-                        expected.arrays(long.class, 1 << 19, 6).arrays(Cell.class, 1 << 20, 6);
+                        expected.arrays(long.class, 1 << 17, 6).arrays(Cell.class, 1 << 18, 6);
                     }
                 });
     }

@@ -65,13 +65,15 @@ final class SerialShapes {
             void prepare(int n) throws Exception {
                 ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                 try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+                    // The same objects again and again, which a stream that is reset takes for new ones.
+                    Flat flat = new Flat();
+                    flat.next = new Flat();
+                    Object[] written = {new Leaf(5), new Middle(), flat, new External(6)};
                     for (int i = 0; i < n / 2; i++) {
-                        Flat flat = new Flat();
-                        flat.next = new Flat();
-                        out.writeObject(new Leaf(i));
-                        out.writeObject(new Middle());
-                        out.writeObject(flat);
-                        out.writeObject(new External(i));
+                        for (Object object : written) {
+                            out.writeObject(object);
+                        }
+                        out.reset();
                     }
                 }
                 stream = bytes.toByteArray();

@@ -28,9 +28,12 @@ final class RecordShapes {
 
     static List<Shape> all() {
         return List.of(new Shape("records", Shape.EXACT) {
+            private Class<?> local;
+
             @Override
             void make(int n) {
                 record Local(int i) {}
+                local = Local.class;
                 for (int i = 0; i < n; i++) {
                     Window.sink = new Empty();
                     Window.sink = new Pair<>("left");
@@ -49,7 +52,7 @@ final class RecordShapes {
             @Override
             void expect(int n, Expect expected) {
                 expected.of(Empty.class, n).of(Pair.class, 3L * n).of(Circle.class, n).of(Square.class, n)
-                        .of("shapes.RecordShapes$1Local", n);
+                        .of(local, n);
             }
         });
     }
