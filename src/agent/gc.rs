@@ -54,6 +54,7 @@ struct Inner {
     loose: Vec<ObjectId>,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
+    control_is_up: bool,
     closed: bool,
 }
 
@@ -114,11 +115,24 @@ impl GcQueue {
         self.lock().settle();
     }
 
+    /// The control thread has begun.
+    pub(crate) fn control_is_up(&self) {
+        self.lock().control_is_up = true;
+        self.finished.notify_all();
+    }
+
+    /// Waits until the control thread has begun, at most a second.
+    pub(crate) fn wait_for_control(&self) {
+        let inner = self.lock();
+        let up = |inner: &mut Inner| !inner.control_is_up;
+        drop(self.finished.wait_timeout_while(inner, Duration::from_secs(1), up));
+    }
+
     /// Waits until a collection later than `seen` has ended and returns its number; `None` once closed.
     pub(crate) fn wait_for_finish(&self, seen: GcNumber) -> Option<GcNumber> {
         let mut inner = self.lock();
         while inner.finished <= seen && !inner.closed {
-            inner = self.finished.wait_timeout(inner, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner).0;
+            inner = self.finished.wait(inner).unwrap_or_else(PoisonError::into_inner);
         }
         (!inner.closed).then_some(inner.finished)
     }

@@ -121,7 +121,8 @@ fn install(env: Env, heap_env: Env, options: Options, output: Output) -> Result<
         env.set_event_callbacks(&callbacks).map_err(|e| e.to_string())?;
         heap_env.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
     }
-    for event in [JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH] {
+    // The hook cannot be switched on at VMStart, only here or from VMInit on; until HeapProxy is defined it does nothing.
+    for event in [JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK] {
         env.enable_event(event).map_err(|e| e.to_string())?;
     }
     start_writer(agent, output)
@@ -163,9 +164,6 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
                 let vm = Vm { proxy, layouts: measure_arrays(agent, jni), permanent_loaders: OnceLock::new() };
                 let _ = agent.vm.set(vm);
                 agent.transform.proxy_defined.store(true, Ordering::Release);
-                if let Err(error) = agent.env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) {
-                    message(&format!("classes cannot be rewritten, so nothing is reported: {error}"));
-                }
             }
             Err(error) => message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
         }
@@ -249,6 +247,8 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         };
         vm.proxy.set_primitive_array(jni, field, number).map_err(|e| cleared(jni, e))?;
     }
+    // Before thread events are switched on: the agent's own thread is no thread of the program.
+    start_control(agent, jni).map_err(|e| format!("the agent thread cannot be started: {e}"))?;
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
     }
@@ -261,7 +261,6 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     if agent.options.lifetimes {
         agent.heap_env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
     }
-    start_control(agent, jni).map_err(|e| format!("the agent thread cannot be started: {e}"))?;
     agent.transform.direct.store(true, Ordering::Release);
     transform::retransform_loaded(agent, jni);
     Ok(())
@@ -324,8 +323,10 @@ fn start_control(agent: &'static Agent, jni: Jni) -> Result<(), String> {
         for local in [class, name, thread] {
             jni.delete_local_ref(local);
         }
-        started.map_err(|e| e.to_string())
+        started.map_err(|e| e.to_string())?;
     }
+    agent.gc.wait_for_control();
+    Ok(())
 }
 
 /// # Safety
@@ -336,6 +337,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         threads::mute();
+        agent.gc.control_is_up();
         let mut seen = GcNumber(0);
         while let Some(number) = agent.gc.wait_for_finish(seen) {
             seen = number;
