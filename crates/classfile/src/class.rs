@@ -1,6 +1,6 @@
 //! A parsed class: where its parts are, with each read when asked for.
 
-use crate::attribute::Attributes;
+use crate::attribute::{Attribute, Attributes};
 use crate::code::{Code, CodeLayout};
 use crate::error::ParseError;
 use crate::pool::ConstantPool;
@@ -185,6 +185,7 @@ pub struct Member<'c, 'a> {
     pub(crate) start: usize,
     name: &'a [u8],
     descriptor: &'a [u8],
+    code: Option<Attribute<'a>>,
 }
 
 impl<'c, 'a> Member<'c, 'a> {
@@ -215,8 +216,12 @@ impl<'c, 'a> Member<'c, 'a> {
 
     /// Its first Code attribute, if it has one that holds together.
     pub fn code(&self) -> Option<Code<'c, 'a>> {
-        let attribute = self.attributes().find(|a| a.name == b"Code")?;
-        Code::parse(self.class, &attribute).ok()
+        Code::parse(self.class, &self.code?).ok()
+    }
+
+    /// Its first Code attribute.
+    pub(crate) fn code_attribute(&self) -> Option<Attribute<'a>> {
+        self.code
     }
 }
 
@@ -247,14 +252,19 @@ impl<'c, 'a> Iterator for Members<'c, 'a> {
     fn next(&mut self) -> Option<Member<'c, 'a>> {
         self.left = self.left.checked_sub(1)?;
         let class = self.class;
-        let member = Member {
+        let mut member = Member {
+            code: None,
             class,
             start: self.at,
             name: class.pool.utf8(class.u16_at(self.at + 2))?,
             descriptor: class.pool.utf8(class.u16_at(self.at + 4))?,
         };
         let mut attributes = member.attributes();
-        while attributes.try_next().ok()?.is_some() {}
+        while let Some(attribute) = attributes.try_next().ok()? {
+            if member.code.is_none() && attribute.name == b"Code" {
+                member.code = Some(attribute);
+            }
+        }
         self.at = attributes.position();
         Some(member)
     }

@@ -49,14 +49,14 @@ pub enum Op<'h> {
 
 /// Decides what is inserted where.
 pub trait Instrument {
-    /// The opcodes that [`instruction`](Instrument::instruction) wants to see. Asked once per class; the
-    /// others are passed over at the cost of a table look-up.
+    /// Called once per method that has Code; `false` leaves the method alone.
+    fn method(&mut self, method: &MethodView<'_>) -> bool;
+
+    /// The opcodes that [`instruction`](Instrument::instruction) wants to see. Asked once per method,
+    /// after [`method`](Instrument::method); methods without any of a few opcodes are not even walked.
     fn opcodes(&self) -> OpcodeSet {
         OpcodeSet::ALL
     }
-
-    /// Called once per method that has Code; `false` leaves the method alone.
-    fn method(&mut self, method: &MethodView<'_>) -> bool;
 
     /// Called once per instruction with an opcode of [`opcodes`](Instrument::opcodes), in order. What is to be
     /// inserted is said to `insert`; saying nothing costs nothing.

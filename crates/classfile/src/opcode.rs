@@ -62,7 +62,7 @@ pub const GOTO_W: u8 = 200;
 pub const JSR_W: u8 = 201;
 
 /// Lengths by opcode, opcode included; 0 where the length depends on what follows or the opcode is unknown.
-pub(crate) static LENGTHS: [u8; 256] = lengths();
+pub(crate) const LENGTHS: [u8; 256] = lengths();
 
 const fn lengths() -> [u8; 256] {
     let mut table = [0; 256];
@@ -82,6 +82,22 @@ const fn lengths() -> [u8; 256] {
     }
     table
 }
+
+/// The instructions that hold distances to other instructions.
+pub(crate) const MOVING: OpcodeSet = {
+    let mut moving = [0; (JSR - IFEQ) as usize + 7];
+    let mut at = 0;
+    while at < moving.len() - 6 {
+        moving[at] = IFEQ + at as u8;
+        at += 1;
+    }
+    let others = [TABLESWITCH, LOOKUPSWITCH, IFNULL, IFNONNULL, GOTO_W, JSR_W];
+    while at < moving.len() {
+        moving[at] = others[at + others.len() - moving.len()];
+        at += 1;
+    }
+    OpcodeSet::of(&moving)
+};
 
 /// True for the 16-bit conditional branches.
 pub(crate) fn is_conditional(op: u8) -> bool {
@@ -109,33 +125,96 @@ pub(crate) fn never_continues(code: &[u8], pc: usize) -> bool {
 
 /// A set of opcodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpcodeSet([bool; 256]);
+pub struct OpcodeSet {
+    bits: [u64; 4],
+    /// The members again if there are few of them, the last one repeated: what vector instructions look for.
+    few: Option<[u8; FEW]>,
+}
+
+const FEW: usize = 8;
 
 impl OpcodeSet {
     /// Every opcode.
-    pub const ALL: OpcodeSet = OpcodeSet([true; 256]);
+    pub const ALL: OpcodeSet = OpcodeSet { bits: [u64::MAX; 4], few: None };
 
     /// The set of these opcodes.
     pub const fn of(opcodes: &[u8]) -> Self {
-        let mut set = [false; 256];
+        let mut set = OpcodeSet { bits: [0; 4], few: None };
+        let mut few = [0; FEW];
         let mut i = 0;
         while i < opcodes.len() {
-            set[opcodes[i] as usize] = true;
+            let opcode = opcodes[i];
+            set.bits[(opcode >> 6) as usize] |= 1 << (opcode & 63);
+            let mut rest = i;
+            while rest < FEW {
+                few[rest] = opcode;
+                rest += 1;
+            }
             i += 1;
         }
-        OpcodeSet(set)
+        if !opcodes.is_empty() && opcodes.len() <= FEW {
+            set.few = Some(few);
+        }
+        set
     }
 
     /// Whether the set holds `opcode`.
     #[inline]
     pub const fn contains(&self, opcode: u8) -> bool {
-        self.0[opcode as usize]
+        self.bits[(opcode >> 6) as usize] >> (opcode & 63) & 1 != 0
+    }
+
+    /// Calls `visit` with each member, with some perhaps more than once.
+    pub(crate) fn for_each(&self, visit: impl FnMut(u8)) {
+        match self.few {
+            Some(few) => few.into_iter().for_each(visit),
+            None => (0..=u8::MAX).filter(|&opcode| self.contains(opcode)).for_each(visit),
+        }
+    }
+
+    /// Whether any byte of `code` is in the set: if not, no instruction is, and the code need not be walked.
+    pub(crate) fn occurs_in(&self, code: &[u8]) -> bool {
+        let Some(few) = self.few else {
+            return code.iter().any(|&byte| self.contains(byte));
+        };
+        let (blocks, rest) = code.as_chunks::<32>();
+        // Without an early exit inside a block the compiler compares all its bytes at once.
+        let found = |block: &[u8; 32]| {
+            let hit = |hits, &byte: &u8| few.iter().fold(hits, |hits, &one| hits | (byte == one));
+            block.iter().fold(false, hit)
+        };
+        blocks.iter().any(found) || rest.iter().any(|&byte| self.contains(byte))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_are_found_wherever_their_members_stand() {
+        const SET: OpcodeSet = OpcodeSet::of(&[NEW, RETURN, NOP]);
+        assert!((0..=255).all(|op| SET.contains(op) == [NEW, RETURN, NOP].contains(&op)));
+        assert!(!OpcodeSet::of(&[]).occurs_in(&[0; 100]));
+        let many: Vec<u8> = (100..120).collect();
+        for at in 0..100 {
+            let mut code = [1; 100];
+            assert!(!SET.occurs_in(&code));
+            code[at] = RETURN;
+            assert!(SET.occurs_in(&code), "{at}");
+            assert!(!OpcodeSet::of(&many).occurs_in(&code));
+            code[at] = 110;
+            assert!(OpcodeSet::of(&many).occurs_in(&code), "{at}");
+        }
+    }
+
+    #[test]
+    fn moving_instructions_are_branches_and_switches() {
+        let moving: Vec<u8> = (0..=255).filter(|&op| MOVING.contains(op)).collect();
+        let mut expected: Vec<u8> = (153..=168).collect();
+        expected.extend([170, 171, 198, 199, 200, 201]);
+        assert_eq!(moving, expected);
+    }
 
     #[test]
     fn inversion_pairs_are_those_of_the_specification() {

@@ -21,6 +21,24 @@ pub(crate) const INVOKE_DYNAMIC: u8 = 18;
 pub(crate) const MODULE: u8 = 19;
 pub(crate) const PACKAGE: u8 = 20;
 
+/// Size of an entry by its tag, tag and the length of a Utf8 included, its text not; 0 for no entry.
+const SIZES: [u8; 21] = {
+    let mut sizes = [0; 21];
+    let mut tag = 0;
+    while tag < sizes.len() {
+        let size = match tag as u8 {
+            UTF8 | CLASS | STRING | METHOD_TYPE | MODULE | PACKAGE => 3,
+            METHOD_HANDLE => 4,
+            INTEGER | FLOAT | FIELD | METHOD | INTERFACE_METHOD | NAME_AND_TYPE | DYNAMIC | INVOKE_DYNAMIC => 5,
+            LONG | DOUBLE => 9,
+            _ => 0,
+        };
+        sizes[tag] = size;
+        tag += 1;
+    }
+    sizes
+};
+
 /// One entry of the constant pool, with the indexes it holds left unresolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are those of JVMS 4.4
@@ -62,30 +80,35 @@ impl<'a> ConstantPool<'a> {
             return Err(ParseError::BadPoolCount);
         }
         // A count the bytes cannot hold (an entry takes 3 bytes or more) must not reserve memory.
-        let mut offsets = Vec::with_capacity(count.min(bytes.len() / 3 + 1));
+        let mut offsets = Vec::with_capacity(count.min(bytes.len() / 3 + 1) + 1);
         offsets.push(0);
+        let mut at = reader.position();
         while offsets.len() < count {
-            let offset = reader.position();
+            let offset = at;
+            // The smallest entry is a tag and a u16, which for a Utf8 is its length.
+            let head = bytes.get(offset..).and_then(|rest| rest.first_chunk::<3>());
+            let &[tag, high, low] = head.ok_or(ParseError::Truncated { offset })?;
             // Offsets are u32: JVMTI hands over lengths of 31 bits.
             offsets.push(u32::try_from(offset).map_err(|_| ParseError::Truncated { offset })?);
-            let tag = reader.u8()?;
-            let size = match tag {
-                UTF8 => usize::from(reader.u16()?),
-                CLASS | STRING | METHOD_TYPE | MODULE | PACKAGE => 2,
-                METHOD_HANDLE => 3,
-                INTEGER | FLOAT | FIELD | METHOD | INTERFACE_METHOD | NAME_AND_TYPE | DYNAMIC | INVOKE_DYNAMIC => 4,
-                LONG | DOUBLE => {
-                    offsets.push(0);
-                    8
-                }
-                _ => return Err(ParseError::UnknownConstant { tag, offset }),
-            };
-            reader.skip(size)?;
+            let size = SIZES.get(usize::from(tag)).copied().unwrap_or(0);
+            if size == 0 {
+                return Err(ParseError::UnknownConstant { tag, offset });
+            }
+            // A look-up instead of a match: the order of tags is beyond any branch predictor.
+            let text = if tag == UTF8 { usize::from(u16::from_be_bytes([high, low])) } else { 0 };
+            at += usize::from(size) + text;
+            if matches!(tag, LONG | DOUBLE) {
+                offsets.push(0);
+            }
         }
         if offsets.len() != count {
             return Err(ParseError::BadPoolCount);
         }
-        Ok(ConstantPool { bytes, offsets, end: reader.position() })
+        if at > bytes.len() {
+            let last = offsets.last().map_or(start, |&offset| offset as usize);
+            return Err(ParseError::Truncated { offset: last });
+        }
+        Ok(ConstantPool { bytes, offsets, end: at })
     }
 
     /// `constant_pool_count`: one more than the highest index, as the class file counts.

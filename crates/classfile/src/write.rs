@@ -56,6 +56,7 @@ fn write_attributes(attributes: Attributes<'_, '_>, member: Option<&Member<'_, '
             let code = Code::parse(member.class(), &attribute).ok()?;
             let mut insertions = Insertions::new(0);
             let mut layout = Layout::default();
+            layout.begin_whole(code.bytes()).ok()?;
             layout.settle(&code, &insertions).ok()?;
             write_code(member, &code, &mut insertions, &layout, out).ok()
         });

@@ -138,7 +138,7 @@ impl NewConstants {
 
     /// A Methodref constant with all it needs.
     pub(crate) fn callee(&mut self, method: &StaticMethod) -> Result<Callee, Refusal> {
-        if let Some(callee) = self.callees.iter().find(|known| known.method == *method) {
+        if let Some(callee) = self.callees.iter().find(|known| same(&known.method, method)) {
             return Ok(*callee);
         }
         let (arguments, result) = slots(method.descriptor.as_bytes()).ok_or(Refusal::InvalidInsertion)?;
@@ -151,6 +151,12 @@ impl NewConstants {
         self.callees.push(callee);
         Ok(callee)
     }
+}
+
+/// Equality, with the usual case (the very same constant) told without looking at the texts.
+fn same(one: &StaticMethod, other: &StaticMethod) -> bool {
+    let same = |a: &'static str, b: &'static str| std::ptr::eq(a, b) || a == b;
+    same(one.name, other.name) && same(one.class, other.class) && same(one.descriptor, other.descriptor)
 }
 
 /// Splits the first field type off `types`: its bytes and the rest.

@@ -87,38 +87,37 @@ fn write_head(code: &Code<'_, '_>, insertions: &Insertions, layout: &Layout, out
 fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let mut writer = Writer { code, layout, start: out.len(), out };
     let mut sites = insertions.iter().peekable();
-    // Instructions that only move are copied together: from here up to `pc`.
-    let mut unwritten = 0;
-    let mut pc = 0;
-    while let Some(&opcode) = code.get(pc) {
-        let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
-        let site = sites.next_if(|(site, _, _)| usize::from(site.pc) == pc);
-        let moves = matches!(
-            opcode,
-            op::IFEQ..=op::JSR
-                | op::TABLESWITCH
-                | op::LOOKUPSWITCH
-                | op::IFNULL..=op::JSR_W
-        );
-        let slotted = !layout.slots.is_empty() && layout.slots.contains_key(&(pc as u16));
-        if site.is_some() || moves || slotted {
-            writer.out.extend_from_slice(&code[unwritten..pc]);
-            writer.slot(pc)?;
-            let (before, after) = site.map_or((&[][..], &[][..]), |(_, b, a)| (b, a));
-            writer.out.extend_from_slice(before);
-            if moves {
-                writer.moving(pc, opcode, length)?;
-            } else {
-                writer.out.extend_from_slice(&code[pc..pc + length]);
-            }
-            writer.out.extend_from_slice(after);
-            unwritten = pc + length;
+    // Between two stops code is copied as it is, and the distances in it are set afterwards.
+    let mut copied = 0;
+    for &stop in &layout.stops {
+        let pc = usize::from(stop);
+        writer.out.extend_from_slice(&code[copied..pc]);
+        writer.slot(stop)?;
+        copied = pc;
+        if pc == code.len() {
+            break;
         }
-        pc += length;
+        let site = sites.next_if(|(site, _, _)| site.pc == stop);
+        let (before, after) = site.map_or((&[][..], &[][..]), |(_, before, after)| (before, after));
+        writer.out.extend_from_slice(before);
+        let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
+        copied += length;
+        match code[pc] {
+            opcode @ (op::TABLESWITCH | op::LOOKUPSWITCH) => writer.switch(pc, opcode, length)?,
+            opcode => match layout.fixes.get(&stop) {
+                Some(&fix) => writer.fixed_branch(pc, opcode, fix)?,
+                None => writer.out.extend_from_slice(&code[pc..copied]),
+            },
+        }
+        writer.out.extend_from_slice(after);
     }
-    writer.out.extend_from_slice(&code[unwritten..]);
-    writer.slot(code.len())?;
+    writer.out.extend_from_slice(&code[copied..]);
     debug_assert_eq!(writer.place(), layout.new_length());
+    for &pc in &layout.moving {
+        if layout.fixes.is_empty() || !layout.fixes.contains_key(&pc) {
+            writer.set_distance(pc, insertions)?;
+        }
+    }
     Ok(())
 }
 
@@ -161,55 +160,65 @@ impl Writer<'_> {
     }
 
     /// The relays in front of the instruction at `pc`.
-    fn slot(&mut self, pc: usize) -> Result<(), Refusal> {
-        let Some(slot) = self.layout.slots.get(&(pc as u16)) else {
+    fn slot(&mut self, pc: u16) -> Result<(), Refusal> {
+        if self.layout.slots.is_empty() {
+            return Ok(());
+        }
+        let Some(slot) = self.layout.slots.get(&pc) else {
             return Ok(());
         };
         if slot.skipped {
             self.jump(op::GOTO_W, slot.length() as i32);
         }
         for &target in &slot.targets {
-            let from = self.place();
-            let distance = self.distance(usize::from(target), 0, from)?;
+            let distance = self.distance(usize::from(target), 0, self.place())?;
             self.jump(op::GOTO_W, distance);
         }
         Ok(())
     }
 
-    fn moving(&mut self, pc: usize, opcode: u8, length: usize) -> Result<(), Refusal> {
-        match opcode {
-            op::TABLESWITCH | op::LOOKUPSWITCH => self.switch(pc, opcode, length),
-            op::GOTO_W | op::JSR_W => {
-                let offset = i32_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)?;
-                let distance = self.distance(pc, offset, self.place())?;
-                self.jump(opcode, distance);
-                Ok(())
-            }
-            _ => self.branch(pc, opcode),
-        }
-    }
-
-    /// A branch with a 16-bit offset.
-    fn branch(&mut self, pc: usize, opcode: u8) -> Result<(), Refusal> {
+    /// A 16-bit branch in another form.
+    fn fixed_branch(&mut self, pc: usize, opcode: u8, fix: Fix) -> Result<(), Refusal> {
         let offset = u16_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)? as i16;
         let distance = self.distance(pc, i32::from(offset), self.place())?;
-        match self.layout.fixes.get(&(pc as u16)) {
-            None => self.short_jump(opcode, distance),
-            Some(Fix::Wide) => {
+        match fix {
+            Fix::Wide => {
                 // goto_w and jsr_w follow each other as goto and jsr do.
                 self.jump(opcode - op::GOTO + op::GOTO_W, distance);
                 Ok(())
             }
-            Some(Fix::Inverted) => {
+            Fix::Inverted => {
                 self.short_jump(op::inverted(opcode), 8)?;
                 self.jump(op::GOTO_W, distance - 3);
                 Ok(())
             }
-            Some(&Fix::Relay(slot, number)) => {
+            Fix::Relay(slot, number) => {
                 let relay = self.layout.relay(slot, number).ok_or(Refusal::BranchTooFar)?;
                 self.short_jump(opcode, relay as i32 - self.place() as i32)
             }
         }
+    }
+
+    /// Sets the distance in a branch that has been copied as it was.
+    fn set_distance(&mut self, pc: u16, insertions: &Insertions) -> Result<(), Refusal> {
+        let from = self.layout.place(pc, insertions).ok_or(Refusal::MalformedCode)?;
+        let operand = self.start + from as usize + 1;
+        let pc = usize::from(pc);
+        match self.code[pc] {
+            op::TABLESWITCH | op::LOOKUPSWITCH => {}
+            op::GOTO_W | op::JSR_W => {
+                let offset = i32_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)?;
+                let distance = self.distance(pc, offset, from)?;
+                self.out[operand..operand + 4].copy_from_slice(&distance.to_be_bytes());
+            }
+            _ => {
+                let offset = u16_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)? as i16;
+                let distance = self.distance(pc, i32::from(offset), from)?;
+                let distance = i16::try_from(distance).map_err(|_| Refusal::BranchTooFar)?;
+                self.out[operand..operand + 2].copy_from_slice(&distance.to_be_bytes());
+            }
+        }
+        Ok(())
     }
 
     fn switch(&mut self, pc: usize, opcode: u8, length: usize) -> Result<(), Refusal> {

@@ -21,12 +21,19 @@ pub(crate) struct Insertions {
     sites: Vec<Site>,
     arena: Vec<u8>,
     extra_stack: u32,
+    any_before: bool,
     constants: NewConstants,
 }
 
 impl Insertions {
     pub(crate) fn new(pool_count: u16) -> Self {
-        Insertions { sites: Vec::new(), arena: Vec::new(), extra_stack: 0, constants: NewConstants::new(pool_count) }
+        Insertions {
+            sites: Vec::new(),
+            arena: Vec::new(),
+            extra_stack: 0,
+            any_before: false,
+            constants: NewConstants::new(pool_count),
+        }
     }
 
     /// Forgets the sites of the last method; the mark is for refusing this one.
@@ -34,6 +41,7 @@ impl Insertions {
         self.sites.clear();
         self.arena.clear();
         self.extra_stack = 0;
+        self.any_before = false;
         self.constants.mark()
     }
 
@@ -63,7 +71,11 @@ impl Insertions {
     }
 
     /// The length of what goes in front of the instruction at `pc`.
+    #[inline]
     pub(crate) fn before_length(&self, pc: u16) -> u32 {
+        if !self.any_before {
+            return 0;
+        }
         match self.sites.binary_search_by_key(&pc, |site| site.pc) {
             Ok(i) => self.sites[i].before as u32,
             Err(_) => 0,
@@ -90,6 +102,7 @@ impl Insertions {
         if before {
             self.arena[site.start + site.before..].rotate_right(added);
             site.before += added;
+            self.any_before = true;
         } else {
             site.after += added;
         }

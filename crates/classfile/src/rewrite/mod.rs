@@ -9,6 +9,7 @@ mod expand;
 mod frames;
 mod insertions;
 mod layout;
+mod steps;
 mod tables;
 mod type_annotations;
 mod widen;
@@ -25,6 +26,7 @@ use crate::error::{ParseError, Refusal};
 use crate::instruction::{Instruction, length_at};
 use crate::instrument::{Insert, Instrument, MethodView};
 use crate::opcode::{self as op, OpcodeSet};
+use crate::rewrite::steps::Steps;
 
 /// A method that was left as it was, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +56,10 @@ pub struct Rewritten<'a> {
 /// not a class at all. The cost is proportional to the size of the class.
 pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<Rewritten<'a>, ParseError> {
     let class = ClassFile::parse(class)?;
-    let interest = instrument.opcodes();
     let mut work = Work {
         insertions: Insertions::new(class.pool().count()),
         layout: Layout::default(),
+        steps: Steps::new(OpcodeSet::of(&[])),
         out: Vec::new(),
         patches: Vec::new(),
     };
@@ -65,7 +67,7 @@ pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<
     let mut refused = Vec::new();
     for member in class.methods() {
         let mark = work.insertions.begin_method();
-        match work.method(&class, member, instrument, &interest) {
+        match work.method(&class, member, instrument) {
             // No method has more sites than bytes of code.
             Ok(sites) => inserted_sites += sites as u32,
             Err(reason) => {
@@ -88,6 +90,7 @@ struct Patch {
 struct Work {
     insertions: Insertions,
     layout: Layout,
+    steps: Steps,
     out: Vec<u8>,
     patches: Vec<Patch>,
 }
@@ -99,9 +102,8 @@ impl Work {
         class: &ClassFile<'a>,
         member: Member<'_, 'a>,
         instrument: &mut impl Instrument,
-        interest: &OpcodeSet,
     ) -> Result<usize, Refusal> {
-        let Some(attribute) = member.attributes().find(|a| a.name == b"Code") else {
+        let Some(attribute) = member.code_attribute() else {
             return Ok(0);
         };
         let code = Code::parse(class, &attribute)?;
@@ -109,13 +111,21 @@ impl Work {
         if !instrument.method(&view) {
             return Ok(0);
         }
-        self.scan(class, &view, instrument, interest)?;
+        let interest = instrument.opcodes();
+        if !interest.occurs_in(code.bytes()) {
+            return Ok(0);
+        }
+        self.steps.set_to(interest);
+        self.scan(class, &view, instrument, &interest)?;
         let sites = self.insertions.sites();
         if sites == 0 {
             return Ok(0);
         }
 
         let start = self.out.len();
+        if start == 0 {
+            self.out.reserve(class.bytes().len() / 2);
+        }
         self.out.extend_from_slice(&[0; 4]);
         let done = self
             .layout
@@ -133,7 +143,7 @@ impl Work {
         Ok(sites)
     }
 
-    /// Shows the instrument the instructions it asked for.
+    /// Notes the instructions, and shows the instrument those it asked for.
     fn scan<'a>(
         &mut self,
         class: &ClassFile<'a>,
@@ -142,10 +152,14 @@ impl Work {
         interest: &OpcodeSet,
     ) -> Result<(), Refusal> {
         let code = view.code().bytes();
+        self.layout.begin(code);
         let mut failed = None;
-        let mut pc = 0;
+        let mut pc = self.steps.find(code, 0, &mut self.layout.starts);
         while let Some(&opcode) = code.get(pc) {
             let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
+            if op::MOVING.contains(opcode) {
+                self.layout.moving.push(pc as u16);
+            }
             if interest.contains(opcode) {
                 let instruction = Instruction::new(class.pool(), code, pc, opcode);
                 let mut insert = Insert {
@@ -156,7 +170,10 @@ impl Work {
                 };
                 instrument.instruction(view, &instruction, &mut insert);
             }
-            pc += length;
+            pc = self.steps.find(code, pc + length, &mut self.layout.starts);
+        }
+        if pc > code.len() {
+            return Err(Refusal::MalformedCode);
         }
         match failed {
             Some(refusal) => Err(refusal),

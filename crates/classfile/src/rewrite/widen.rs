@@ -28,10 +28,8 @@ const ROUNDS: u32 = 32;
 const ALWAYS_IN_REACH: u32 = 32_768;
 
 impl Layout {
-    /// Finds the layout of a method, widening branches where needed.
+    /// Finds the layout of a method whose instructions have been added, widening branches where needed.
     pub(crate) fn settle(&mut self, code: &Code<'_, '_>, insertions: &Insertions) -> Result<(), Refusal> {
-        self.fixes.clear();
-        self.slots.clear();
         self.compute(code.bytes(), insertions)?;
         if self.new_length() <= ALWAYS_IN_REACH {
             return Ok(());
@@ -56,11 +54,10 @@ impl Layout {
         latest: &mut HashMap<u16, Fix>,
     ) -> Result<bool, Refusal> {
         let mut changed = false;
-        let mut pc = 0;
-        while let Some(&opcode) = code.get(pc) {
-            let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
-            let old_pc = pc as u16;
-            pc += length;
+        // Fixing borrows the layout, but never changes which instructions move.
+        for at in 0..self.moving.len() {
+            let old_pc = self.moving[at];
+            let opcode = code[usize::from(old_pc)];
             if !matches!(opcode, op::IFEQ..=op::JSR | op::IFNULL | op::IFNONNULL) {
                 continue;
             }
