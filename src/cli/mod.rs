@@ -19,6 +19,7 @@ mod stats;
 mod supervise;
 mod table;
 mod tables;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ enum Command {
     Run(run::Arguments),
     Demo(demo::Arguments),
     Stats(stats::Arguments),
+    Validate(validate::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -58,6 +60,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     })

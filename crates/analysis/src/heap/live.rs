@@ -1,5 +1,8 @@
 //! The objects that are alive at the current point of a trace: the only part of the statistics that grows with the heap.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use rustc_hash::FxHashMap;
 use trace::ids::ObjectId;
 use trace::time::Time;
@@ -28,10 +31,35 @@ struct Packed {
 /// Stands for "the size is kept aside".
 const LARGE: u32 = u32::MAX;
 
+/// Hashes ids so that eight in a row fall into one group of the table. Objects allocated one after the other have ids in a row, and
+/// most die in the same collection: with neighbours together a large table costs a fraction of the cache misses.
+#[derive(Default)]
+struct NeighbourHasher(u64);
+
+impl Hasher for NeighbourHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+        // The table takes the group from the low bits, and tells the members of a group apart by the seven highest.
+        let group = (id >> 3).wrapping_mul(MIX).rotate_left(32) >> 7;
+        let member = id.wrapping_mul(MIX) >> 57 << 57;
+        self.0 = group | member;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(self.0 << 8 ^ u64::from(byte));
+        }
+    }
+}
+
 /// Live objects by id.
 #[derive(Debug, Default)]
 pub(super) struct LiveObjects {
-    objects: FxHashMap<ObjectId, Packed>,
+    objects: HashMap<ObjectId, Packed, BuildHasherDefault<NeighbourHasher>>,
     large: FxHashMap<ObjectId, u64>,
 }
 
@@ -69,10 +97,29 @@ impl Packed {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::BuildHasher;
+
     use super::*;
 
     fn object(bytes: u64) -> LiveObject {
         LiveObject { cell: CellIndex(3), bytes, allocated: Time(7) }
+    }
+
+    #[test]
+    fn neighbours_share_a_group_and_differ_as_its_members() {
+        let hash = |id: u64| BuildHasherDefault::<NeighbourHasher>::default().hash_one(ObjectId(id));
+        // Unlike neighbours, blocks of neighbours have to spread: in a table of 1024 groups hardly any gets many.
+        let mut blocks = [0_u32; 1024];
+        for block in 0..1024_u64 {
+            let hashes: Vec<u64> = (block * 8..block * 8 + 8).map(hash).collect();
+            let mut members: Vec<u64> = hashes.iter().map(|hash| hash >> 57).collect();
+            members.sort_unstable();
+            members.dedup();
+            assert_eq!(members.len(), 8);
+            assert!(hashes.iter().all(|hash| hash << 7 == hashes[0] << 7));
+            blocks[(hashes[0] & 1023) as usize] += 1;
+        }
+        assert!(*blocks.iter().max().unwrap() < 8, "{blocks:?}");
     }
 
     #[test]
