@@ -20,6 +20,8 @@ mod bundle {
 /// The package of the demo's own classes.
 const PACKAGE: &str = "demo.";
 const MAIN_CLASS: &str = "demo.Main";
+/// Frames to record: enough to get from inside the JDK back to the program.
+const STACK: &str = "16";
 /// Rows of each table.
 const TOP: usize = 6;
 
@@ -51,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let Some(trace_name) = trace.to_str() else {
         bail!("the folder {} is not UTF-8; use another --out", folder.display())
     };
-    let options = AgentOptions::of(&[("file", trace_name), ("allocsites", "true")]).resolve()?;
+    let options = AgentOptions::of(&[("file", trace_name), ("stack", STACK)]).resolve()?;
 
     let mut out = anstream::stdout();
     writeln!(out, "{}", "The program: an order desk, ten days of 300 orders, three clerks.".bold())?;
@@ -63,15 +65,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if status != exit::OK {
         bail!("the program ended with status {} instead of 0; its output above says why", status);
     }
-    let reading = reading::heap(&trace)?;
+    let reading = reading::heap(&trace, &[format!("{PACKAGE}*").parse()?])?;
     let mut out = out.lock();
     tell(&reading, &mut out)?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(reading.bytes))?;
     writeln!(out, "{}", "Look closer:".bold())?;
     writeln!(out, "  martini stats {}", trace.display())?;
-    writeln!(out, "  martini stats {} --by site --filter '{PACKAGE}*' --sort generations", trace.display())?;
+    writeln!(out, "  martini stats {} --by site --caller '{PACKAGE}*'", trace.display())?;
     writeln!(out, "{}", "Your own program:".bold())?;
-    writeln!(out, "  martini run --allocsites java -jar your-app.jar")?;
+    writeln!(out, "  martini run --stack 16 java -jar your-app.jar")?;
     Ok(exit::OK)
 }
 
@@ -167,12 +169,12 @@ fn ages(tally: &Tally) -> String {
 
 fn tell_churn(report: &HeapReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     let tally = &row.tally;
-    let share = 100.0 * tally.collected_bytes() as f64 / tally.total_bytes().max(1) as f64;
     writeln!(out, "\n{} {}", "The churn:".yellow().bold(), row.subject.bold())?;
     writeln!(
         out,
-        "  {} were allocated, {share:.0} % of it garbage by now: no leak, but work for the collector.{}",
+        "  Of {} allocated, {} are garbage by now: no leak, but work for the collector.{}",
         bytes(tally.total_bytes()),
+        bytes(tally.collected_bytes()),
         made_at(report, &row.subject, Column::TotalSize)
     )?;
     Ok(())

@@ -1,6 +1,6 @@
 //! What has to be said about a trace besides its tables: who recorded it, its sums, and what is missing or wrong in it.
 
-use analysis::heap::{Facts, Tally};
+use analysis::heap::{Count, Facts, Tally};
 
 use super::human::{bytes, count, counted};
 use super::reading::Reading;
@@ -88,9 +88,38 @@ pub(crate) fn notes(reading: &Reading) -> Vec<String> {
         let ids = counted(facts.reused_ids, "object id comes", "object ids come");
         notes.push(format!("{ids} back while in use; the older object counts as collected"));
     }
-    for counter in facts.counts.iter().filter(|counter| counter.value > 0) {
-        let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
-        notes.push(format!("the agent counted {}{detail}: {}", counter.key, count(counter.value)));
-    }
+    notes.extend(facts.counts.iter().filter_map(told));
     notes
+}
+
+/// What a number that the agent counted means for a reader of the tables; `None` if nothing.
+fn told(counter: &Count) -> Option<String> {
+    let number = counter.value;
+    if number == 0 {
+        return None;
+    }
+    let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
+    Some(match counter.key.as_str() {
+        "classes.rewritten" => return None,
+        "events.waits" => format!(
+            "the program had to wait {} for the trace to be written; --include, --exclude or a larger --buffer helps",
+            counted(number, "time", "times")
+        ),
+        "events.lost" => format!("{} lost{detail}", counted(number, "event was", "events were")),
+        "rewriting.refused" => format!(
+            "{} as it was{detail}, so what it allocates may be missing",
+            counted(number, "time code was left", "times code was left")
+        ),
+        "frees.late" => format!(
+            "{} told after the last collection that the trace knows; these objects count as live",
+            counted(number, "death was", "deaths were")
+        ),
+        "gc.unsettled" => {
+            format!("the deaths of {} may be counted for the next one", counted(number, "collection", "collections"))
+        }
+        "agent.panics" => {
+            format!("the agent failed {} inside and went on; please report that", counted(number, "time", "times"))
+        }
+        key => format!("the agent counted {key}{detail}: {}", count(number)),
+    })
 }

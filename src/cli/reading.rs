@@ -5,6 +5,7 @@ use std::path::Path;
 
 use analysis::heap::{HeapReport, HeapStats};
 use anyhow::{anyhow, bail};
+use trace::filter::Pattern;
 use trace::reader::{Event, ReadError, TraceReader};
 
 use super::progress;
@@ -24,13 +25,13 @@ pub(crate) struct Reading {
 }
 
 /// Reads the heap statistics of a trace; `-` is standard input. A trace that can be read in part is; an error means that there is
-/// nothing to tell.
-pub(crate) fn heap(path: &Path) -> anyhow::Result<Reading> {
+/// nothing to tell. `callers` are the classes to look for in call stacks.
+pub(crate) fn heap(path: &Path, callers: &[Pattern]) -> anyhow::Result<Reading> {
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
-        return read(path, reader);
+        return read(path, reader, callers);
     }
-    read(path, TraceReader::open(path).map_err(|error| named(path, error))?)
+    read(path, TraceReader::open(path).map_err(|error| named(path, error))?, callers)
 }
 
 /// An error with the name of the trace in front, unless it names the trace itself.
@@ -41,12 +42,12 @@ pub(crate) fn named(path: &Path, error: ReadError) -> anyhow::Error {
     }
 }
 
-fn read<R: Read>(path: &Path, mut reader: TraceReader<R>) -> anyhow::Result<Reading> {
+fn read<R: Read>(path: &Path, mut reader: TraceReader<R>, callers: &[Pattern]) -> anyhow::Result<Reading> {
     /// The bar is told how far the reading is after so many elements.
     const STRIDE: u64 = 1 << 14;
 
     let bar = progress::bar(reader.total(), &format!("reading {}", path.display()));
-    let mut stats = HeapStats::new();
+    let mut stats = HeapStats::with_callers(callers.to_vec());
     let mut malformed = 0;
     let mut first_malformed = None;
     let mut broken = None;

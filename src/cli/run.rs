@@ -103,7 +103,7 @@ fn report(outputs: &Outputs, top: usize) -> std::io::Result<()> {
 }
 
 fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
-    let reading = reading::heap(path)?;
+    let reading = reading::heap(path, &[])?;
     let report = &reading.report;
     writeln!(err)?;
     writeln!(err, "{} {} ({})", "martini:".bold(), path.display(), notes::origin(&reading))?;

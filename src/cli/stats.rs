@@ -30,9 +30,10 @@ Columns:
                made all the time and never let go has many
 
 Examples:
-  martini stats app.trcxml                              packages, classes and allocation sites
+  martini stats app.trcxml                                   packages, classes, allocation sites
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
+  martini stats app.trcxml --by site --caller 'com.acme.*'   which of my lines make byte[]?
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
 pub(super) struct Arguments {
     /// Traces to read, each for itself
@@ -47,6 +48,9 @@ pub(super) struct Arguments {
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
+    /// Name as allocation site the innermost call from these classes, where the trace has stacks (`run --stack`; repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    caller: Vec<Pattern>,
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -81,7 +85,7 @@ const DEFAULT_TOP: usize = 20;
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut documents = Vec::new();
     for path in &arguments.traces {
-        let reading = reading::heap(path)?;
+        let reading = reading::heap(path, &arguments.caller)?;
         if arguments.json {
             documents.push(to_json(arguments, path, &reading));
         } else {

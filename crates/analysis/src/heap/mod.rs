@@ -10,8 +10,9 @@ mod symbols;
 mod tally;
 
 use rustc_hash::FxHashMap;
+use trace::filter::Pattern;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
-use trace::model::{Element, ObjAlloc, StackDef};
+use trace::model::{Element, Frame, ObjAlloc, StackDef};
 use trace::time::Time;
 
 pub use facts::{Count, Facts, Origin};
@@ -39,7 +40,9 @@ struct AllocKey {
 #[derive(Debug, Default)]
 pub struct HeapStats {
     symbols: Symbols,
-    /// The innermost frames of the document's call stacks; `None` if a stack is empty or was used without a definition.
+    /// Classes to look for in call stacks; see [`HeapStats::with_callers`].
+    callers: Vec<Pattern>,
+    /// The frame that stands for each of the document's call stacks; `None` if a stack is empty or was used without a definition.
     stacks: FxHashMap<StackId, Option<SiteIndex>>,
     cells: Vec<Cell>,
     cell_index: FxHashMap<CellKey, CellIndex>,
@@ -56,6 +59,12 @@ impl HeapStats {
     /// Statistics of nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Statistics that name as allocation site not the innermost frame but, where the trace has call stacks, the innermost one in a
+    /// class of the patterns. `byte[]` is then made by the user's own line, not by a helper of the JDK.
+    pub fn with_callers(callers: Vec<Pattern>) -> Self {
+        HeapStats { callers, ..Self::default() }
     }
 
     /// Takes in the next element of the document.
@@ -123,7 +132,9 @@ impl HeapStats {
     fn cell(&mut self, key: &AllocKey) -> CellIndex {
         let class = self.symbols.class(key.class);
         let thread = key.thread.map(|thread| self.symbols.thread(thread));
-        let site = match (key.method, key.stack) {
+        // Where callers are asked for, a stack knows more than the allocating method.
+        let method = key.method.filter(|_| self.callers.is_empty() || key.stack.is_none());
+        let site = match (method, key.stack) {
             (Some(method), _) => Some(self.symbols.site(method, key.line.and_then(line))),
             (None, Some(stack)) => *self.stacks.entry(stack).or_insert_with(|| {
                 self.facts.undefined_ids += 1;
@@ -143,10 +154,18 @@ impl HeapStats {
         }
     }
 
-    /// Remembers where a stack ends; says whether its id meant another stack before.
+    /// Remembers the frame that stands for a stack; says whether its id meant another stack before.
     fn define_stack(&mut self, stack: &StackDef<'_>) -> bool {
-        let innermost = stack.frames.0.first();
-        let site = innermost.map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
+        let frames = &stack.frames.0;
+        let calls = |frame: &&Frame| {
+            let class = self.symbols.declaring_class(frame.method);
+            class.is_some_and(|class| self.callers.iter().any(|pattern| pattern.matches(class)))
+        };
+        let site = frames
+            .iter()
+            .find(calls)
+            .or(frames.first())
+            .map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
         self.stacks.insert(stack.stack_id, site).is_some_and(|before| before != site)
     }
 }

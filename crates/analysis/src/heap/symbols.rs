@@ -179,6 +179,12 @@ impl Symbols {
         SiteIndex(self.sites.intern(SiteName { method, line }))
     }
 
+    /// The name of the class that declares a method; `None` for an undefined id.
+    pub(super) fn declaring_class(&self, method: MethodId) -> Option<&str> {
+        let method = self.method_name(*self.method_ids.get(&method)?);
+        Some(&self.class_name(method.class).name)
+    }
+
     pub(super) fn class_name(&self, index: ClassIndex) -> &ClassName {
         &self.classes[index.0 as usize]
     }
