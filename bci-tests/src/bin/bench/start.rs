@@ -28,36 +28,45 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let built = built::build()?;
     let rounds = request.rounds.unwrap_or(ROUNDS);
     for jdk in request.jdks(jdk::each_feature)? {
-        let mut milliseconds: Vec<Vec<f64>> = vec![Vec::new(); VARIANTS.len()];
+        let mut taken: Vec<Vec<Taken>> = vec![Vec::new(); VARIANTS.len()];
         // One round more than counted, for the files to be in memory.
         for round in 0..=rounds {
             for turn in 0..VARIANTS.len() {
                 let index = (round + turn) % VARIANTS.len();
-                let taken = hello(&built, jdk, &VARIANTS[index])?;
+                let run = hello(&built, jdk, &VARIANTS[index])?;
                 if round > 0 {
-                    milliseconds[index].push(taken);
+                    taken[index].push(run);
                 }
             }
         }
-        print(jdk, rounds, &milliseconds);
+        print(jdk, rounds, &taken);
     }
     Ok(())
 }
 
-/// Milliseconds from the start to the end of the smallest program.
-fn hello(built: &Built, jdk: &Jdk, variant: &Variant) -> Result<f64, String> {
+/// Milliseconds of one run of the smallest program, from its start to its end.
+#[derive(Clone, Copy)]
+struct Taken {
+    wall: f64,
+    cpu: f64,
+}
+
+fn hello(built: &Built, jdk: &Jdk, variant: &Variant) -> Result<Taken, String> {
     let mut command = jdk.tool("java");
     command.args(variant.jvm_option(built, &built.traces.join("start.trcxml")));
     let finished = run_command(command.arg("-cp").arg(&built.classes).arg("Hello"))?;
-    Ok(finished.wall.as_secs_f64() * 1e3)
+    Ok(Taken { wall: finished.wall.as_secs_f64() * 1e3, cpu: finished.cpu.as_secs_f64() * 1e3 })
 }
 
-fn print(jdk: &Jdk, rounds: usize, milliseconds: &[Vec<f64>]) {
+fn print(jdk: &Jdk, rounds: usize, taken: &[Vec<Taken>]) {
     println!("JDK {jdk}, hello world, {rounds} rounds: median (least .. most)");
-    println!("{:40} {:>26} {:>24}", "", "ms", "times no agent");
-    for (variant, taken) in VARIANTS.iter().zip(milliseconds) {
-        let ratios = taken.iter().zip(&milliseconds[0]).map(|(taken, bare)| taken / bare);
-        println!("{:40} {:>26.1} {:>24.2}", variant.name, Spread::of(taken.iter().copied()), Spread::of(ratios));
+    println!("{:40} {:>26} {:>24} {:>12}", "", "ms", "times no agent", "mean CPU ms");
+    for (variant, runs) in VARIANTS.iter().zip(taken) {
+        let ratios = runs.iter().zip(&taken[0]).map(|(run, bare)| run.wall / bare.wall);
+        // A single run is measured in steps of 10 ms, so a median would say less than the mean.
+        let cpu = runs.iter().map(|run| run.cpu).sum::<f64>() / runs.len() as f64;
+        let wall = Spread::of(runs.iter().map(|run| run.wall));
+        println!("{:40} {wall:>26.1} {:>24.2} {cpu:>12.1}", variant.name, Spread::of(ratios));
     }
     println!();
 }
