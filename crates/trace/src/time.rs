@@ -41,14 +41,11 @@ fn parse(text: &[u8]) -> Option<u64> {
 
 fn write(nanos: u64, out: &mut Vec<u8>) {
     attribute::write_u64(nanos / NANOS_PER_SECOND, out);
-    let mut fraction = *b".000000000";
-    // The fraction is below 10^9, so it fits a u32, whose divisions are cheaper.
-    let mut rest = (nanos % NANOS_PER_SECOND) as u32;
-    for digit in fraction[1..].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    out.extend_from_slice(&fraction);
+    // A leading 1 keeps the zeros behind it, and gives way to the point.
+    let fraction = (NANOS_PER_SECOND + nanos % NANOS_PER_SECOND) as u32;
+    let mut digits = itoa::Buffer::new();
+    out.push(b'.');
+    out.extend_from_slice(&digits.format(fraction).as_bytes()[1..]);
 }
 
 macro_rules! nanoseconds {

@@ -51,6 +51,11 @@ impl<W: Write> ZipWriter<W> {
         })
     }
 
+    /// What the zip is written to. It has everything that was written before the last flush.
+    pub fn get_ref(&self) -> &W {
+        &self.encoder.get_ref().write
+    }
+
     /// Ends the zip and gives back what it was written to, flushed.
     ///
     /// # Errors
@@ -174,5 +179,36 @@ impl<W: Write> Write for Counted<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.write.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_traces_need_no_zip64() {
+        let entry = Entry { crc: 1, packed: 2, unpacked: u64::from(u32::MAX) - 1 };
+        assert_eq!(entry.descriptor().len(), 16);
+        let directory = entry.directory("trace.xml", 100);
+        assert_eq!(directory.len(), 46 + 9 + 22);
+        assert_eq!(directory[46 + 9..][16..20], 100_u32.to_le_bytes());
+    }
+
+    #[test]
+    fn large_traces_are_zip64() {
+        let unpacked = 5 << 32 | 7;
+        let entry = Entry { crc: 1, packed: 2, unpacked };
+        assert_eq!(entry.descriptor()[8..], [2_u64.to_le_bytes(), unpacked.to_le_bytes()].concat());
+        let directory = entry.directory("trace.xml", 100);
+        assert_eq!(directory.len(), 46 + 9 + 20 + 56 + 20 + 22);
+        // Both 32-bit sizes point to the extra field, unpacked size first.
+        assert_eq!(directory[20..28], [0xFF; 8]);
+        assert_eq!(directory[46 + 9 + 4..][..8], unpacked.to_le_bytes());
+        let end = &directory[46 + 9 + 20..];
+        assert_eq!(end[..4], *b"PK\x06\x06");
+        assert_eq!(end[48..56], 100_u64.to_le_bytes());
+        // The locator says where that record begins.
+        assert_eq!(end[56 + 8..][..8], (100_u64 + 46 + 9 + 20).to_le_bytes());
     }
 }

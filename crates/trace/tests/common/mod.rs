@@ -11,9 +11,9 @@ use trace::model::{AttributeSpec, Element, ElementSpec, Presence};
 use trace::reader::{DocumentEnd, Event, ReadError, TraceReader};
 use trace::zip::ZipWriter;
 
-pub(crate) const HEAP: &str = include_str!("../fixtures/heap.trcxml");
-pub(crate) const THREADS: &str = include_str!("../fixtures/threads.trcxml");
-pub(crate) const DUMP: &str = include_str!("../fixtures/dump.trcxml");
+pub(crate) const HEAP: &str = include_str!("../fixtures/heap.xml");
+pub(crate) const THREADS: &str = include_str!("../fixtures/threads.xml");
+pub(crate) const DUMP: &str = include_str!("../fixtures/dump.xml");
 /// In the shape of the JVMPI agent's traces: nothing between elements, no end tag, lazy definitions,
 /// an exit of a method that was never defined, times that run back.
 pub(crate) const JVMPI: &str = include_str!("../fixtures/jvmpi.xml");
