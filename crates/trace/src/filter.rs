@@ -3,7 +3,7 @@
 //! A list of patterns, each with INCLUDE or EXCLUDE. The first pattern that matches a class decides;
 //! if none does, the class is included. A pattern is a whole name or has one `*`, in front or
 //! behind. Arrays go by their element type. Method patterns are kept and written, but selectivity in
-//! heap and thread traces is by class alone (format document, 5.1).
+//! heap and thread traces is by class alone.
 
 use std::borrow::Cow;
 use std::io;

@@ -5,6 +5,12 @@
 
 use crate::model::Record;
 
+/// What a document begins with: the prolog and the root's start tag.
+pub const DOCUMENT_START: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n";
+
+/// What a document ends with: the root's end tag.
+pub const DOCUMENT_END: &[u8] = b"</TRACE>\n";
+
 /// Appends elements to a buffer that the owner drains.
 #[derive(Debug, Default)]
 pub struct XmlWriter {
@@ -19,12 +25,12 @@ impl XmlWriter {
 
     /// Begins a document: the prolog and the root's start tag. A bare fragment goes without.
     pub fn start_document(&mut self) {
-        self.out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n");
+        self.out.extend_from_slice(DOCUMENT_START);
     }
 
     /// Ends a document with the root's end tag.
     pub fn end_document(&mut self) {
-        self.out.extend_from_slice(b"</TRACE>\n");
+        self.out.extend_from_slice(DOCUMENT_END);
     }
 
     /// Appends one element.

@@ -56,13 +56,13 @@ pub(crate) enum RecordError {
 pub struct Oddities {
     /// Expected attributes that were absent, so that an empty or zero value stands in.
     pub missing: u8,
-    /// Attributes that the format document does not know.
+    /// Attributes that the format does not know.
     pub unknown: u8,
     /// Attributes given twice; the last one counts.
     pub repeated: u8,
 }
 
-/// Attributes that any element may carry and that the model leaves out (format document, 1.4).
+/// Attributes that any element may carry and that the model leaves out.
 pub(crate) fn is_common(name: &str) -> bool {
     matches!(
         name,
@@ -111,7 +111,7 @@ macro_rules! elements {
                 $(#[$doc])*
                 $name($name $(<$lt>)?),
             )*
-            /// An element that the format document tolerates, or does not know at all.
+            /// An element without a struct of its own.
             Other(Other<$life>),
         }
 

@@ -62,7 +62,7 @@ words! {
 }
 
 words! {
-    /// Where the `*` of a filter pattern stood before it was cut off (format document, 3.5).
+    /// Where the `*` of a filter pattern stood before it was cut off.
     Wildcard {
         /// Nowhere: the pattern is a whole name.
         #[default]
@@ -75,7 +75,7 @@ words! {
 }
 
 words! {
-    /// Why the collector keeps an object (format document, 3.15).
+    /// Why the collector keeps an object.
     RootType {
         /// A global JNI reference.
         JniGlobal = "JNIGlobal",
@@ -101,7 +101,7 @@ words! {
     else Unknown
 }
 
-/// What kind of array an object is, as the type code of JVMPI (format document, 3.10).
+/// What kind of array an object is, as the type code of JVMPI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ArrayCode(pub u8);
 

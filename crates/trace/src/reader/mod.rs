@@ -2,7 +2,7 @@
 //!
 //! Takes what profilers and workbenches really left behind: plain XML, gzip, or a zip whose every
 //! entry is a document; documents without an end tag or cut off inside an element; no white space
-//! between elements; elements and attributes that the format document does not know.
+//! between elements; elements and attributes that the format does not know.
 //!
 //! A scanner finds the tags in one large reused buffer, and `quick-xml` takes their attributes
 //! apart where they lie, so that an element borrows its texts from the buffer.

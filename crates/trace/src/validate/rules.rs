@@ -59,9 +59,9 @@ rules! {
     Tail, Lenient, "tail";
     /// `traceEnd`, `agentDestroy` and the root's end tag are there.
     Ending, Strict, "ending";
-    /// Attributes are those of the format document, all of them, once.
+    /// Attributes are those of the format, all of them, once.
     Attributes, Strict, "attributes";
-    /// Elements are those of the format document.
+    /// Elements are those of the format.
     Elements, Strict, "elements";
 }
 
