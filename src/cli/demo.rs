@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use owo_colors::OwoColorize;
 
 use super::agent_options::AgentOptions;
-use super::human::{bytes, count};
+use super::human::{self, bytes, count};
 use super::tables::{self, Column};
 use super::{exit, jdk, launch, library, notes, reading, supervise};
 
@@ -70,8 +70,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     tell(&reading, &mut out)?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(reading.bytes))?;
     writeln!(out, "{}", "Look closer:".bold())?;
-    writeln!(out, "  martini stats {}", trace.display())?;
-    writeln!(out, "  martini stats {} --by site --caller '{PACKAGE}*'", trace.display())?;
+    let word = human::shell_word(&trace);
+    writeln!(out, "  martini stats {word}")?;
+    writeln!(out, "  martini stats {word} --by site --caller '{PACKAGE}*'")?;
     writeln!(out, "{}", "Your own program:".bold())?;
     writeln!(out, "  martini run --stack 16 java -jar your-app.jar")?;
     Ok(exit::OK)

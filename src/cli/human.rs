@@ -1,11 +1,13 @@
 //! Numbers as people read them. JSON gets the exact ones.
 
+use std::path::Path;
+
 /// A count with its thousands apart: `1,234,567`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -32,6 +34,13 @@ pub(crate) fn bytes(bytes: u64) -> String {
 /// `1 object`, `2,000 objects`: a count with its noun, `plural` being the noun's plural.
 pub(crate) fn counted(number: u64, singular: &str, plural: &str) -> String {
     format!("{} {}", count(number), if number == 1 { singular } else { plural })
+}
+
+/// A path as a word of a shell's command line, quoted where it has to be.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:,@%".contains(c);
+    if text.chars().all(plain) && !text.is_empty() { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]
@@ -66,5 +75,12 @@ mod tests {
     fn nouns_agree_with_their_counts() {
         assert_eq!(counted(1, "class", "classes"), "1 class");
         assert_eq!(counted(2000, "class", "classes"), "2,000 classes");
+    }
+
+    #[test]
+    fn paths_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_word(Path::new("/tmp/martini-4711.trcxml")), "/tmp/martini-4711.trcxml");
+        assert_eq!(shell_word(Path::new("a b")), "'a b'");
+        assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
     }
 }

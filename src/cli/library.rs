@@ -25,11 +25,11 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
         }
         return checked(path);
     }
-    // cargo puts a library beside the command when it was asked for, and into deps/ when it is only needed.
-    for path in [folder.join(NAME), folder.join("deps").join(NAME)] {
-        if path.is_file() {
-            return checked(path);
-        }
+    // cargo puts a library beside the command when it was asked for, and into deps/ when it is only needed: the newer one is ours.
+    let places = [folder.join("deps").join(NAME), folder.join(NAME)].into_iter();
+    let found = places.filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)));
+    if let Some((_, path)) = found.max_by_key(|(modified, _)| *modified) {
+        return checked(path);
     }
     bail!(
         "the agent {NAME} is not in {} beside this command; build it with `cargo build --release`, \
@@ -60,8 +60,11 @@ mod tests {
         std::fs::write(&in_deps, "").unwrap();
         assert_eq!(look(None, folder.path()).unwrap(), in_deps);
         let beside = folder.path().join(NAME);
-        std::fs::write(&beside, "").unwrap();
+        let newer = std::fs::metadata(&in_deps).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+        std::fs::File::create(&beside).unwrap().set_modified(newer).unwrap();
         assert_eq!(look(None, folder.path()).unwrap(), beside);
+        std::fs::File::create(&in_deps).unwrap().set_modified(newer + std::time::Duration::from_secs(1)).unwrap();
+        assert_eq!(look(None, folder.path()).unwrap(), in_deps);
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn read<R: Read>(path: &Path, mut reader: TraceReader<R>, callers: &[Pattern]) -
             Ok(Some(Event::Element { element, .. })) => {
                 stats.element(&element);
                 elements += 1;
-                if elements % STRIDE == 0 {
+                if elements.is_multiple_of(STRIDE) {
                     bar.set_position(reader.consumed());
                 }
             }
@@ -78,6 +78,7 @@ fn read<R: Read>(path: &Path, mut reader: TraceReader<R>, callers: &[Pattern]) -
     let facts = report.facts();
     match broken {
         Some(error) if facts.elements == 0 => return Err(named(path, error)),
+        None if facts.documents == 0 => bail!("cannot read {}: it holds no document", path.display()),
         _ if facts.elements + malformed > 0 && facts.elements == facts.unknown => {
             bail!("{} is XML, but no trace: it holds no element that a trace has", path.display());
         }

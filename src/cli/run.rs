@@ -12,7 +12,7 @@ use super::exit::{FAILED, Failure};
 use super::launch::{self, Door};
 use super::outputs::{Outputs, PID};
 use super::tables::{self, Column};
-use super::{exit, library, notes, reading, supervise};
+use super::{exit, human, library, notes, reading, supervise};
 
 /// Runs a program and records what its JVM allocates
 ///
@@ -123,7 +123,7 @@ fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()
     for note in notes::notes(&reading) {
         writeln!(err, "{} {note}", "note:".yellow().bold())?;
     }
-    writeln!(err, "\nMore: martini stats {}", path.display())?;
+    writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
     Ok(())
 }
 

@@ -1,0 +1,143 @@
+//! Input that is no trace, or not all of one: a sentence, the right status, and never a panic.
+
+use std::io::Write;
+
+use crate::support::{run, text, trace};
+
+/// Runs `stats` and `validate` on a file and gives their ends.
+fn both(contents: &[u8]) -> [crate::support::Ended; 2] {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(contents).unwrap();
+    let path = file.path().to_str().unwrap();
+    [run(&["stats", path]), run(&["validate", path])]
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_reason() {
+    for command in ["stats", "validate"] {
+        for (path, part) in [("/no/such/trace", "No such file"), ("/", "directory")] {
+            let ended = run(&[command, path]);
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{command} {path}");
+            assert!(ended.err.starts_with("martini: cannot open the trace "), "{}", ended.err);
+            assert!(ended.err.contains(path) && ended.err.contains(part), "{}", ended.err);
+            assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_traces_are_refused() {
+    let junk: Vec<u8> = (0..5000_u32).map(|i| (i * 7919 % 251) as u8).collect();
+    let class_file = b"\xCA\xFE\xBA\xBE\0\0\0\x34\0\x0F";
+    let inputs: [&[u8]; 6] = [b"", &junk, class_file, b"hello\n", b"PK\x03\x04", b"\x1F\x8B\x08"];
+    for contents in inputs {
+        for ended in both(contents) {
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{contents:?}");
+            assert!(ended.err.starts_with("martini: cannot read "), "{}", ended.err);
+            assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn xml_of_another_kind_is_no_trace() {
+    let [stats, validate] = both(b"<html><body class=\"x\"/></html>");
+    assert_eq!(stats.status, 2);
+    assert!(stats.err.contains("is XML, but no trace"), "{}", stats.err);
+    assert_eq!(validate.status, 1);
+}
+
+#[test]
+fn a_trace_cut_anywhere_is_read_up_to_there() {
+    let whole = text("heap.trcxml");
+    let begin = whole.find("<objAlloc").unwrap();
+    for cut in (begin..whole.len() - 10).step_by(97) {
+        let [stats, validate] = both(&whole.as_bytes()[..cut]);
+        assert_eq!((stats.status, stats.err.as_str()), (0, ""), "cut at {cut}");
+        assert_eq!((validate.status, validate.err.as_str()), (1, ""), "cut at {cut}");
+        let complete = &whole[..cut].contains("<traceEnd time=\"1767606401.500000000\"/>");
+        assert_eq!(stats.out.contains("cut off, as by a kill"), !complete, "cut at {cut}: {}", stats.out);
+    }
+}
+
+#[test]
+fn an_element_that_makes_no_sense_is_left_out_and_told() {
+    let broken = text("heap.trcxml").replace("size=\"1040\"", "size=\"many\"");
+    let [stats, validate] = both(broken.as_bytes());
+    assert_eq!(stats.status, 0);
+    assert!(stats.out.contains("3 objects (56 B) allocated"), "{}", stats.out);
+    assert!(
+        stats.out.contains("note: 1 element makes no sense and is not counted; the first is at line 29"),
+        "{}",
+        stats.out
+    );
+    assert_eq!(validate.status, 1);
+}
+
+#[test]
+fn undefined_and_reused_ids_are_tolerated_and_told() {
+    let strange = text("heap.trcxml")
+        .replace("objId=\"12\" classIdRef=\"10\"", "objId=\"11\" classIdRef=\"500\"")
+        .replace("objFree objIdRef=\"11\"", "objFree objIdRef=\"501\"");
+    let [stats, _] = both(strange.as_bytes());
+    assert_eq!(stats.status, 0);
+    assert!(stats.out.contains("(undefined class 500)"), "{}", stats.out);
+    for note in [
+        "note: 1 id of a class, thread, method or stack is used without a definition",
+        "note: 1 death is reported of objects whose allocation is not in the trace",
+        "note: 1 object id comes back while in use; the older object counts as collected",
+    ] {
+        assert!(stats.out.contains(note), "{note}: {}", stats.out);
+    }
+}
+
+#[test]
+fn a_zip_damaged_in_the_middle_is_told() {
+    // A stored entry whose checksum does not match.
+    let body = text("heap.trcxml");
+    let mut zip = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0".to_vec();
+    zip.extend_from_slice(&[1, 2, 3, 4]);
+    zip.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    zip.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    zip.extend_from_slice(&[1, 0, 0, 0]);
+    zip.push(b't');
+    zip.extend_from_slice(body.as_bytes());
+    let [stats, validate] = both(&zip);
+    assert_eq!(stats.status, 0);
+    assert!(stats.out.contains("4 objects"), "{}", stats.out);
+    assert!(stats.out.contains("note: only a part of the trace could be read: "), "{}", stats.out);
+    assert_eq!(validate.status, 1);
+}
+
+#[test]
+fn wrong_options_are_usage_errors() {
+    let heap = trace("heap.trcxml");
+    for arguments in [
+        &["stats"][..],
+        &["stats", "--by", "colour", &heap],
+        &["stats", "--sort", "colour", &heap],
+        &["stats", "--top", "-1", &heap],
+        &["stats", "--filter", "a*b", &heap],
+        &["validate"],
+        &["nonsense"],
+        &["completions", "clay"],
+        &["run"],
+        &["run", "--no-such-option", "java"],
+        &["man", "nonsense"],
+        &[],
+    ] {
+        let ended = run(arguments);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{arguments:?}");
+        assert!(!ended.err.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_output_that_is_full_is_told() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let ended =
+        crate::support::martini().args(["stats", "--json", &trace("heap.trcxml")]).stdout(full).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert!(err.contains("No space left"), "{err}");
+}

@@ -1,0 +1,37 @@
+//! `martini demo`: the story it tells is true.
+
+use crate::java::tool;
+use crate::support::{end, martini, run};
+
+#[test]
+fn the_demo_finds_its_leak_and_its_churn() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("new/demo");
+    let ended = end(martini().arg("demo").arg("--java").arg(tool("java")).arg("--out").arg(&out));
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    for part in [
+        "closed: 3000 orders taken, 200 still in the cache\n",
+        "The leak: demo.PriceWatch\n",
+        "3,000 of 3,000 are alive, and they are of 10 different ages",
+        "demo.OrderDesk.take(OrderDesk.java:",
+        "The churn: byte[]\n",
+        "demo.Report.text(Report.java:",
+        "martini run --stack 16 java -jar your-app.jar\n",
+    ] {
+        assert!(ended.out.contains(part), "{part}: {}", ended.out);
+    }
+    let trace = out.join("demo.trcxml");
+    assert!(ended.out.contains(&format!("The trace: {}", trace.display())), "{}", ended.out);
+    let valid = end(martini().arg("validate").arg(&trace));
+    assert_eq!(valid.status, 0, "{}", valid.out);
+}
+
+#[test]
+fn a_java_that_is_none_is_refused() {
+    for (java, part) in [("/no/such/java", "cannot be started"), ("/bin/true", "does not tell its version")] {
+        let ended = run(&["demo", "--java", java]);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+        assert!(ended.err.starts_with(&format!("martini: --java {java} cannot be used: ")), "{}", ended.err);
+        assert!(ended.err.contains(part), "{}", ended.err);
+    }
+}

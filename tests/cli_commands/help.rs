@@ -1,0 +1,48 @@
+//! Help, version, manual pages and completions.
+
+use crate::support::run;
+
+const COMMANDS: [&str; 6] = ["run", "demo", "stats", "validate", "completions", "man"];
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in COMMANDS {
+        let ended = run(&[command, "--help"]);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{command}");
+        assert!(ended.out.contains(&format!("Usage: martini {command}")), "{}", ended.out);
+        assert!(ended.out.contains("Examples:\n  martini"), "{command}: {}", ended.out);
+    }
+    let ended = run(&["--help"]);
+    assert!(ended.out.contains("Exit status:\n  0 "), "{}", ended.out);
+    for command in COMMANDS {
+        assert!(ended.out.contains(&format!("\n  {command} ")), "{command}: {}", ended.out);
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    assert_eq!(run(&["--version"]).out, format!("martini {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn manual_pages_name_every_option() {
+    let page = run(&["man"]);
+    assert_eq!(page.status, 0);
+    assert!(page.out.contains(".TH martini 1"), "{}", page.out);
+    let page = run(&["man", "run"]).out;
+    assert!(page.contains(".TH martini-run 1"), "{page}");
+    for option in ["allocsites", "include", "stack", "quiet"] {
+        assert!(page.contains(&format!("\\-\\-{option}")), "{option}: {page}");
+    }
+}
+
+#[test]
+fn completions_know_commands_and_options() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ended = run(&["completions", shell]);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+        for word in ["validate", "allocsites"] {
+            assert!(ended.out.contains(word), "{shell} {word}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `martini stats` on the worked examples of the format document (section 10) and on what old profilers leave.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{end, martini, run, text, trace};
+
+fn stats_json(arguments: &[&str]) -> Value {
+    let ended = run(&[&["stats", "--json"], arguments].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    serde_json::from_str(&ended.out).expect("the output is JSON")
+}
+
+/// A row of a JSON table as total, live, collected, total bytes, active bytes, average age, generations.
+fn numbers(row: &Value) -> Value {
+    let keys = ["total", "live", "collected", "total_bytes", "active_bytes", "average_age", "generations"];
+    keys.iter().map(|key| row[key].clone()).collect()
+}
+
+fn row<'a>(json: &'a Value, table: &str, name: &str) -> &'a Value {
+    let rows = json["traces"][0]["tables"][table].as_array().expect("the table is there");
+    rows.iter().find(|row| row[table] == name).unwrap_or_else(|| panic!("no {name} in {rows:?}"))
+}
+
+#[test]
+fn the_heap_example_has_the_statistics_that_the_format_document_expects() {
+    let json = stats_json(&[&trace("heap.trcxml")]);
+    assert_eq!(numbers(row(&json, "class", "demo.Cell")), json!([2, 1, 1, 32, 16, 1.0, 1]));
+    assert_eq!(numbers(row(&json, "class", "byte[]")), json!([1, 1, 0, 1040, 1040, 0.0, 1]));
+    assert_eq!(numbers(row(&json, "class", "java.lang.String")), json!([1, 1, 0, 24, 24, 0.0, 1]));
+    assert_eq!(numbers(row(&json, "package", "demo")), json!([2, 1, 1, 32, 16, 1.0, 1]));
+    assert_eq!(numbers(row(&json, "package", "")), json!([1, 1, 0, 1040, 1040, 0.0, 1]));
+    let trace = &json["traces"][0];
+    assert_eq!(numbers(&trace["sum"]), json!([4, 3, 1, 1096, 1080, 1.0 / 3.0, 2]));
+    assert_eq!(trace["complete"], true);
+    assert_eq!((&trace["allocations"], &trace["frees"], &trace["collections"]), (&json!(4), &json!(1), &json!(1)));
+    assert_eq!(trace["agents"][0]["pid"], 4711);
+    assert_eq!(trace["problems"], json!({ "undefined_ids": 0, "unknown_frees": 0, "reused_ids": 0 }));
+}
+
+#[test]
+fn the_tables_are_aligned_and_complete() {
+    let ended = run(&["stats", &trace("heap.trcxml")]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let (_, tables) = ended.out.split_once('\n').expect("the first line names the trace");
+    let expected = "\
+4 objects (1.1 KiB) allocated in 1.4 s; 1 (16 B) collected in 1 collection; 3 (1.1 KiB) live at the end
+
+  live  total  collected  active size  total size  avg age  gens  package
+     1      1          0      1.0 KiB     1.0 KiB      0.0     1  (default package)
+     1      1          0         24 B        24 B      0.0     1  java.lang
+     1      2          1         16 B        32 B      1.0     1  demo
+
+  live  total  collected  active size  total size  avg age  gens  class
+     1      1          0      1.0 KiB     1.0 KiB      0.0     1  byte[]
+     1      1          0         24 B        24 B      0.0     1  java.lang.String
+     1      2          1         16 B        32 B      1.0     1  demo.Cell
+
+  live  total  collected  active size  total size  avg age  gens  allocation site
+     1      1          0      1.0 KiB     1.0 KiB      0.0     1  byte[] at demo.Main.run(Main.java:22)
+     1      1          0         24 B        24 B      0.0     1  java.lang.String at demo.Worker.<init>(Worker.java:7)
+     1      1          0         16 B        16 B      1.0     1  demo.Cell at demo.Main.run(Main.java:15)
+     0      1          1          0 B        16 B        -     0  demo.Cell at demo.Main.run(Main.java:14)
+
+";
+    assert_eq!(tables, expected);
+}
+
+#[test]
+fn the_thread_example_has_one_object_without_a_thread() {
+    let json = stats_json(&["--by", "thread", &trace("threads.trcxml")]);
+    let rows = &json["traces"][0]["tables"]["thread"];
+    assert_eq!(rows.as_array().unwrap().len(), 1);
+    assert_eq!(rows[0]["thread"], Value::Null);
+    assert_eq!(numbers(&rows[0]), json!([1, 1, 0, 24, 24, 0.0, 1]));
+}
+
+#[test]
+fn the_dump_example_counts_objects_announced_late() {
+    let json = stats_json(&["--by", "class", &trace("dump.trcxml")]);
+    assert_eq!(numbers(row(&json, "class", "demo.Node")), json!([3, 2, 1, 72, 48, 1.0, 1]));
+    assert_eq!(numbers(row(&json, "class", "demo.Registry")), json!([1, 1, 0, 16, 16, 0.0, 1]));
+    assert_eq!(json["traces"][0]["tables"].as_object().unwrap().keys().collect::<Vec<_>>(), ["class"]);
+}
+
+#[test]
+fn threads_and_sites_are_told_apart() {
+    let json = stats_json(&["--by", "thread", &trace("heap.trcxml")]);
+    let rows = json["traces"][0]["tables"]["thread"].as_array().unwrap();
+    let names: Vec<&Value> = rows.iter().map(|row| &row["thread"]["name"]).collect();
+    assert_eq!(names, ["main", "worker & co"]);
+    let json = stats_json(&["--by", "site", "--filter", "demo.*", "--sort", "name", &trace("heap.trcxml")]);
+    let site = &json["traces"][0]["tables"]["site"][0]["site"];
+    let expected = json!({
+        "class": "demo.Main", "method": "run", "signature": "()V", "source": "Main.java", "line": 14,
+    });
+    assert_eq!(site, &expected);
+}
+
+#[test]
+fn rows_are_filtered_sorted_and_cut() {
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let json = stats_json(&[&["--by", "class"], arguments, &[&trace("heap.trcxml")]].concat());
+        let rows = json["traces"][0]["tables"]["class"].as_array().unwrap().iter();
+        rows.map(|row| row["class"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[]), ["byte[]", "java.lang.String", "demo.Cell"]);
+    assert_eq!(names(&["--sort", "total"]), ["demo.Cell", "byte[]", "java.lang.String"]);
+    assert_eq!(names(&["--sort", "age"]), ["demo.Cell", "byte[]", "java.lang.String"]);
+    assert_eq!(names(&["--sort", "collected", "--top", "1"]), ["demo.Cell"]);
+    assert_eq!(names(&["--sort", "name"]), ["byte[]", "demo.Cell", "java.lang.String"]);
+    assert_eq!(names(&["--filter", "byte"]), ["byte[]"]);
+    assert_eq!(names(&["--filter", "*String", "--filter", "demo.*"]), ["java.lang.String", "demo.Cell"]);
+    let ended = run(&["stats", "--by", "class", "--top", "2", &trace("heap.trcxml")]);
+    assert!(ended.out.contains("... and 1 more; --top 0 shows all"), "{}", ended.out);
+    let ended = run(&["stats", "--filter", "nothing.*", &trace("heap.trcxml")]);
+    assert!(ended.out.contains("No class of the trace matches --filter."), "{}", ended.out);
+}
+
+#[test]
+fn a_call_stack_gives_the_callers_line() {
+    let stacked = text("heap.trcxml")
+        .replace("<gcStart", "<stackDef stackId=\"3\" frames=\"18:7 8:21\"/>\n<gcStart")
+        .replace("classIdRef=\"14\" methodIdRef=\"8\" lineNumber=\"22\"", "classIdRef=\"14\" stackIdRef=\"3\"")
+        // The methods of the frames have to be known by then.
+        .replace("<methodDef name=\"-init-\"", "<methodDef name=\"unused\"")
+        .replace(
+            "<classDef name=\"demo.Cell\"",
+            concat!(
+                "<classDef name=\"lib.Buffers\" sourceName=\"Buffers.java\" classId=\"30\" time=\"1767606400.2\"/>\n",
+                "<methodDef name=\"make\" signature=\"()V\" methodId=\"18\" classIdRef=\"30\"/>\n",
+                "<classDef name=\"demo.Cell\""
+            ),
+        );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, stacked).unwrap();
+    let site = |arguments: &[&str]| {
+        let path = path.to_str().unwrap();
+        let json = stats_json(&[&["--by", "site", "--filter", "byte"], arguments, &[path]].concat());
+        let site = &json["traces"][0]["tables"]["site"][0]["site"];
+        format!("{}.{}:{}", site["class"], site["method"], site["line"]).replace('"', "")
+    };
+    assert_eq!(site(&[]), "lib.Buffers.make:7");
+    assert_eq!(site(&["--caller", "demo.*"]), "demo.Main.run:21");
+    assert_eq!(site(&["--caller", "nobody.*"]), "lib.Buffers.make:7");
+}
+
+#[test]
+fn a_trace_comes_through_a_pipe() {
+    let mut command = martini();
+    let mut child = command
+        .args(["stats", "--json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    child.stdin.take().unwrap().write_all(text("heap.trcxml").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["traces"][0]["allocations"], 4);
+}
+
+#[test]
+fn several_traces_are_told_one_by_one() {
+    let json = stats_json(&[&trace("heap.trcxml"), &trace("dump.trcxml")]);
+    let pids: Vec<&Value> = json["traces"].as_array().unwrap().iter().map(|trace| &trace["agents"][0]["pid"]).collect();
+    assert_eq!(pids, [4711, 4713]);
+}
+
+#[test]
+fn documents_of_one_file_have_ids_of_their_own() {
+    let one = text("heap.trcxml");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.trcxml");
+    std::fs::write(&path, format!("{one}{one}")).unwrap();
+    let json = stats_json(&[path.to_str().unwrap()]);
+    assert_eq!(json["traces"][0]["documents"], 2);
+    assert_eq!(json["traces"][0]["problems"]["reused_ids"], 0);
+    assert_eq!(numbers(row(&json, "class", "demo.Cell")), json!([4, 2, 2, 64, 32, 1.0, 1]));
+}
+
+#[test]
+fn a_trace_of_the_old_agent_says_that_it_has_no_allocations() {
+    let ended = run(&["stats", &trace("jvmpi.trcxml")]);
+    assert_eq!(ended.status, 0);
+    let note = "note: no allocation is in the trace: it was recorded without the heap profiler; \
+                it holds 2 call events of methods";
+    assert!(ended.out.contains(note), "{}", ended.out);
+    assert!(ended.out.contains("Java Profiling Agent 1.000, pid 42 on old"), "{}", ended.out);
+    assert!(ended.out.contains("note: the trace was cut off"), "{}", ended.out);
+}
+
+#[test]
+fn what_the_agent_could_not_see_is_told() {
+    let counts = "<martiniCount key=\"events.lost\" detail=\"no memory\" value=\"3\"/>\n\
+                  <martiniCount key=\"classes.rewritten\" value=\"159\"/>\n\
+                  <martiniCount key=\"future.key\" value=\"2\"/>\n\
+                  <martiniCount key=\"agent.panics\" value=\"0\"/>\n<traceEnd";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, text("heap.trcxml").replace("<traceEnd", counts)).unwrap();
+    let ended = run(&["stats", path.to_str().unwrap()]);
+    let notes: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("note:")).collect();
+    assert_eq!(notes, ["note: 3 events were lost (no memory)", "note: the agent counted future.key: 2"]);
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let ended = end(martini().args(["stats", &trace("heap.trcxml")]));
+    assert!(!ended.out.contains('\x1b'));
+    let forced = end(martini().env("CLICOLOR_FORCE", "1").args(["stats", &trace("heap.trcxml")]));
+    assert!(forced.out.contains('\x1b'));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = martini()
+        .args(["stats", "--json", &trace("heap.trcxml")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // The write may have come before the close; then all went well.
+    assert!(matches!(output.status.code(), Some(0 | 141)), "{:?}", output.status);
+}

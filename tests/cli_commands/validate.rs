@@ -1,0 +1,58 @@
+//! `martini validate`: verdicts, places and exit codes.
+
+use crate::support::{run, text, trace};
+
+fn validate(text: &str, arguments: &[&str]) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, text).unwrap();
+    let ended = run(&[&["validate"], arguments, &[path.to_str().unwrap()]].concat());
+    assert_eq!(ended.err, "");
+    (ended.status, ended.out)
+}
+
+#[test]
+fn the_worked_examples_are_valid() {
+    let ended = run(&["validate", &trace("heap.trcxml"), &trace("threads.trcxml"), &trace("dump.trcxml")]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert_eq!(ended.out.lines().filter(|line| line.contains(": valid (")).count(), 3, "{}", ended.out);
+}
+
+#[test]
+fn a_violation_is_told_with_its_place_and_rule() {
+    let broken = text("heap.trcxml").replace("objFree objIdRef=\"11\"", "objFree objIdRef=\"99\"");
+    let (status, out) = validate(&broken, &[]);
+    assert_eq!(status, 1);
+    assert!(out.contains("not valid (1 violation in 36 elements, 1 document)"), "{out}");
+    assert!(out.contains("line 26:") && out.contains("99") && out.contains("[freed-once]"), "{out}");
+}
+
+#[test]
+fn lenient_forgives_what_old_profilers_did() {
+    let cut = text("heap.trcxml").replace("</TRACE>\n", "");
+    assert_eq!(validate(&cut, &[]).0, 1);
+    assert_eq!(validate(&cut, &["--strict"]).0, 1);
+    let (status, out) = validate(&cut, &["--lenient"]);
+    assert_eq!(status, 0);
+    assert!(out.contains("valid (36 elements, 1 document, 1 cut off)"), "{out}");
+    assert_eq!(run(&["validate", "--lenient", &trace("jvmpi.trcxml")]).status, 0);
+    assert_eq!(run(&["validate", "--strict", "--lenient", &trace("heap.trcxml")]).status, 2);
+}
+
+#[test]
+fn long_lists_are_cut_and_counted() {
+    let frees = "<objFree objIdRef=\"77\" time=\"1767606401.004000000\"/>\n".repeat(5);
+    let broken = text("heap.trcxml").replace("<gcFinish", &format!("{frees}<gcFinish"));
+    let (status, out) = validate(&broken, &["--top", "2"]);
+    assert_eq!(status, 1);
+    assert!(out.contains("5 violations"), "{out}");
+    assert_eq!(out.matches("[freed-once]").count(), 2);
+    assert!(out.contains("... and 3 more; by rule: freed-once 5"), "{out}");
+}
+
+#[test]
+fn one_bad_trace_among_good_ones_decides() {
+    let ended = run(&["validate", &trace("jvmpi.trcxml"), &trace("heap.trcxml")]);
+    assert_eq!(ended.status, 1);
+    assert!(ended.out.contains("heap.trcxml: valid"), "{}", ended.out);
+}
