@@ -1,9 +1,9 @@
 //! Collections and the objects they free, on their way to the writer.
 //!
 //! The VM tells of a collection inside its pause, so these doors only queue. Up to JDK 15 it tells of freed objects in the
-//! pause too; later VMs do so some time after it, on another thread, unless somebody asks. The control thread asks
-//! after every collection, and the writer holds the collection's `gcFinish` back until all frees are in: so each
-//! `objFree` stands between the `gcStart` and `gcFinish` of the collection that found the object dead.
+//! pause too; later VMs do so some time after it, on their service thread. The control thread finds out when that is done
+//! (`fence`), and the writer holds the collection's `gcFinish` back until then: so each `objFree` stands between the
+//! `gcStart` and `gcFinish` of the collection that found the object dead.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -55,6 +55,7 @@ struct Inner {
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
     control_is_up: bool,
+    fence_is_freed: bool,
     closed: bool,
 }
 
@@ -71,18 +72,24 @@ impl Inner {
 /// The queue.
 pub(crate) struct GcQueue {
     inner: Mutex<Inner>,
-    finished: Condvar,
+    changed: Condvar,
     /// The VM delivers frees inside the pause (before JDK 16).
     frees_in_pause: bool,
 }
 
 impl GcQueue {
+    /// An empty queue.
     pub(crate) fn new(frees_in_pause: bool) -> GcQueue {
-        GcQueue { inner: Mutex::default(), finished: Condvar::new(), frees_in_pause }
+        GcQueue { inner: Mutex::default(), changed: Condvar::new(), frees_in_pause }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the VM delivers frees inside the pause.
+    pub(crate) fn frees_in_pause(&self) -> bool {
+        self.frees_in_pause
     }
 
     /// A pause began.
@@ -99,7 +106,7 @@ impl GcQueue {
         if self.frees_in_pause {
             inner.settle();
         }
-        self.finished.notify_all();
+        self.changed.notify_all();
     }
 
     /// An object is dead.
@@ -113,26 +120,63 @@ impl GcQueue {
     /// so charging the last one is late at worst, and never earlier than the object's allocation.
     pub(crate) fn settle(&self) {
         self.lock().settle();
+        self.changed.notify_all();
+    }
+
+    /// The fence object is dead, and so all frees that the VM knew of have been delivered.
+    pub(crate) fn free_fence(&self) {
+        self.lock().fence_is_freed = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the fence object's death is delivered. Gives up when nothing at all is delivered for `longest`, or when
+    /// closed.
+    pub(crate) fn wait_for_fence(&self, longest: Duration) {
+        let mut inner = self.lock();
+        let mut delivered = inner.loose.len();
+        while !inner.fence_is_freed && !inner.closed {
+            let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
+            inner = guard;
+            if timeout.timed_out() && inner.loose.len() == delivered {
+                break;
+            }
+            delivered = inner.loose.len();
+        }
+        inner.fence_is_freed = false;
+    }
+
+    /// Waits until the frees of every collection so far are settled. Gives up when nothing is delivered for `longest`.
+    pub(crate) fn wait_until_settled(&self, longest: Duration) {
+        let mut inner = self.lock();
+        let mut delivered = inner.loose.len();
+        while inner.settled < inner.finished {
+            let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
+            inner = guard;
+            if timeout.timed_out() && inner.loose.len() == delivered {
+                break;
+            }
+            delivered = inner.loose.len();
+        }
     }
 
     /// The control thread has begun.
     pub(crate) fn control_is_up(&self) {
         self.lock().control_is_up = true;
-        self.finished.notify_all();
+        self.changed.notify_all();
     }
 
     /// Waits until the control thread has begun, at most a second.
     pub(crate) fn wait_for_control(&self) {
         let inner = self.lock();
         let up = |inner: &mut Inner| !inner.control_is_up;
-        drop(self.finished.wait_timeout_while(inner, Duration::from_secs(1), up));
+        drop(self.changed.wait_timeout_while(inner, Duration::from_secs(1), up));
     }
 
     /// Waits until a collection later than `seen` has ended and returns its number; `None` once closed.
     pub(crate) fn wait_for_finish(&self, seen: GcNumber) -> Option<GcNumber> {
         let mut inner = self.lock();
         while inner.finished <= seen && !inner.closed {
-            inner = self.finished.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
         }
         (!inner.closed).then_some(inner.finished)
     }
@@ -140,7 +184,7 @@ impl GcQueue {
     /// Ends the control thread's wait.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
-        self.finished.notify_all();
+        self.changed.notify_all();
     }
 
     /// Takes all that is there.

@@ -15,6 +15,7 @@ use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
 use super::event::Event;
+use super::fence::{self, Fence, LONGEST_SILENCE};
 use super::gc::{GcNumber, GcQueue};
 use super::layout::ArrayLayouts;
 use super::methods::Methods;
@@ -63,24 +64,28 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
         return Err("the agent is loaded twice; leave one -agentpath out".into());
     }
     let environment = || vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"));
-    let (env, heap_env) = (environment()?, environment()?);
+    // The VM delivers frees to environments in the order of their making: the fence comes behind the heap's.
+    let (env, heap_env, fence_env) = (environment()?, environment()?, environment()?);
     let mut class_capabilities = CLASS_CAPABILITIES;
     if virtual_threads::are_offered(env) {
         class_capabilities = class_capabilities.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
-    for (env, wanted) in [(env, class_capabilities), (heap_env, HEAP_CAPABILITIES)] {
+    for (env, wanted) in
+        [(env, class_capabilities), (heap_env, HEAP_CAPABILITIES), (fence_env, fence::CAPABILITIES)]
+    {
         env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))?;
     }
     let output = Output::open(&options.file, options.format)?;
-    install(env, heap_env, options, output)
+    install([env, heap_env, fence_env], options, output)
 }
 
-fn install(env: Env, heap_env: Env, options: Options, output: Output) -> Result<(), String> {
+fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Output) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
     let frees_in_pause = java_version(env).is_some_and(|version| version < 16);
     let agent = AGENT.get_or_init(|| Agent {
         heap_env,
         env,
+        fence_env,
         options,
         clock: Clock::start(),
         start: Ticks::now(),
@@ -120,6 +125,7 @@ fn install(env: Env, heap_env: Env, options: Options, output: Output) -> Result<
     unsafe {
         env.set_event_callbacks(&callbacks).map_err(|e| e.to_string())?;
         heap_env.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
+        fence_env.set_event_callbacks(&fence::callbacks()).map_err(|e| e.to_string())?;
     }
     // The hook cannot be switched on at VMStart, only here or from VMInit on; until HeapProxy is defined it does nothing.
     for event in [JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK] {
@@ -259,7 +265,9 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         agent.heap_env.enable_event(event).map_err(jvmti)?;
     }
     if agent.options.lifetimes {
-        agent.heap_env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
+        for env in [agent.heap_env, agent.fence_env] {
+            env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
+        }
     }
     agent.transform.direct.store(true, Ordering::Release);
     transform::retransform_loaded(agent, jni);
@@ -337,25 +345,17 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         threads::mute();
+        let mut fence = Fence::new(agent);
+        fence.put_up(agent, jni);
         agent.gc.control_is_up();
         let mut seen = GcNumber(0);
         while let Some(number) = agent.gc.wait_for_finish(seen) {
             seen = number;
             vm.proxy.purge(jni);
-            settle_frees(agent);
+            fence.pass(agent, jni);
+            agent.gc.settle();
         }
     });
-}
-
-/// Makes the VM deliver the frees it knows of.
-fn settle_frees(agent: &Agent) {
-    // Enabling the event, even if it is enabled, posts what is pending before it returns (JDK 16 and later).
-    if agent.options.lifetimes
-        && let Err(error) = agent.heap_env.enable_event(JVMTI_EVENT_OBJECT_FREE)
-    {
-        agent.count_failure("frees", error);
-    }
-    agent.gc.settle();
 }
 
 /// # Safety
@@ -370,7 +370,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             vm.proxy.set_jvm_init(jni, false);
             agent.count_lost("hook without stack or memory", vm.proxy.lost(jni));
         }
-        settle_frees(agent);
+        agent.gc.wait_until_settled(LONGEST_SILENCE);
         agent.gc.close();
         agent.stop_reporting();
         let writer = agent.writer.lock().ok().and_then(|mut writer| writer.take());

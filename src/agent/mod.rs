@@ -8,6 +8,7 @@ mod buffer;
 mod classes;
 mod clock;
 mod event;
+mod fence;
 mod gc;
 mod head;
 mod heap;
@@ -85,6 +86,8 @@ pub(crate) struct Agent {
     heap_env: Env,
     /// Tags of classes, thread-local storage, and all other events.
     env: Env,
+    /// The tag of the fence, see there.
+    fence_env: Env,
     options: Options,
     clock: Clock,
     start: Ticks,

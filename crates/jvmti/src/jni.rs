@@ -295,6 +295,22 @@ impl Jni {
         self.not_null(unsafe { jni!(self, NewObjectA, class, constructor, arguments.as_ptr()) })
     }
 
+    /// Calls a static method that returns a reference; the result is a new local reference, or null.
+    ///
+    /// # Safety
+    ///
+    /// Class and method are live, and the arguments fit the method.
+    pub unsafe fn call_static_object_method(
+        self,
+        class: jclass,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Result<jobject, JniError> {
+        // SAFETY: by the caller's promise.
+        let result = unsafe { jni!(self, CallStaticObjectMethodA, class, method, arguments.as_ptr()) };
+        if self.exception_check() { Err(JniError::Exception) } else { Ok(result) }
+    }
+
     // ---- references
 
     /// A global reference to the same object, null for null. Valid on every thread until it is deleted.
@@ -400,6 +416,29 @@ impl Jni {
     pub unsafe fn get_array_length(self, array: jarray) -> jint {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, GetArrayLength, array) }
+    }
+
+    /// A new array of the primitive type with that descriptor character (`Z`, `I` ...).
+    ///
+    /// # Errors
+    ///
+    /// Out of memory; a length beyond Java's; [`JniError::Code`] for a character that stands for no primitive type.
+    pub fn new_primitive_array(self, descriptor: u8, len: usize) -> Result<jarray, JniError> {
+        let len = length(len)?;
+        // SAFETY: no reference passes.
+        self.not_null(unsafe {
+            match descriptor {
+                b'Z' => jni!(self, NewBooleanArray, len),
+                b'B' => jni!(self, NewByteArray, len),
+                b'C' => jni!(self, NewCharArray, len),
+                b'S' => jni!(self, NewShortArray, len),
+                b'I' => jni!(self, NewIntArray, len),
+                b'J' => jni!(self, NewLongArray, len),
+                b'F' => jni!(self, NewFloatArray, len),
+                b'D' => jni!(self, NewDoubleArray, len),
+                other => return Err(JniError::Code(jint::from(other))),
+            }
+        })
     }
 
     /// A new `byte[]`, all 0, as a local reference.
