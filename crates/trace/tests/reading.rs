@@ -188,7 +188,7 @@ fn too_long_tags_and_too_many_attributes_are_refused() {
 #[test]
 fn quotes_do_not_make_the_search_quadratic() {
     // Each `>` stands between quotes and could be the end of the tag; takes hours if that is tried.
-    let text = format!("<TRACE><option key='{}' value=\"\"/></TRACE>", ">\"".repeat(4 << 20));
+    let text = format!("<TRACE><option key='{}' value=\"\"/></TRACE>", ">\"".repeat(1 << 20));
     assert_eq!(read(text.as_bytes()).lines.len(), 1);
 }
 

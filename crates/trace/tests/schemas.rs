@@ -151,7 +151,7 @@ fn broken_documents_are_refused() {
         ("time=\"1767606400.231500000\"", "time=\"1767606400.2315\"", false),
         ("time=\"1767606400.231500000\"", "time=\"now\"", true),
         ("isArray=\"8\"", "isArray=\"3\"", false),
-        ("isArray=\"8\"", "isArray=\"true\"", true),
+        ("isArray=\"8\"", "isArray=\"true\"", false),
         ("size=\"1040\"", "size=\"-1040\"", true),
         ("objId=\"15\"", "objId=\"0x0F\"", true),
         ("objId=\"15\"", "objId=\"015\"", false),

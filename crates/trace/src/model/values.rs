@@ -144,7 +144,12 @@ impl Attribute<'_> for ArrayCode {
     }
 
     fn read(raw: &str) -> Option<Self> {
-        attribute::parse_u64(raw.as_bytes())?.try_into().ok().map(Self)
+        match raw {
+            // No real `objAlloc` of TPTP's JVMTI profiler was found; it may have written these.
+            "false" => Some(Self::OBJECT),
+            "true" => Some(Self::REFERENCE),
+            code => attribute::parse_u64(code.as_bytes())?.try_into().ok().map(Self),
+        }
     }
 }
 
@@ -214,6 +219,7 @@ mod tests {
     #[test]
     fn array_codes() {
         assert_eq!(ArrayCode::read("11"), Some(ArrayCode::LONG));
+        assert_eq!(ArrayCode::read("true"), Some(ArrayCode::REFERENCE));
         assert_eq!(ArrayCode::read("256"), None);
         assert!(!ArrayCode(1).is_known() && !ArrayCode(3).is_known() && !ArrayCode(12).is_known());
         assert!(ArrayCode::REFERENCE.is_array() && !ArrayCode::OBJECT.is_array());
