@@ -75,12 +75,10 @@ pub enum Refusal {
     /// The constant pool has no room for the constants that the insertion needs.
     #[error("the constant pool is full")]
     ConstantPoolFull,
-    /// A conditional branch became longer than 16 bits and no place for a relay is in its reach.
-    #[error("a conditional branch would become longer than 16 bits with no place for a relay")]
+    /// Widening branches did not come to an end within 32 rounds, each of which made more branches too long, or
+    /// needs room behind code that runs over its own end.
+    #[error("a branch would become longer than 16 bits and cannot be widened")]
     BranchTooFar,
-    /// Relays cut exception ranges into more entries than the table may have.
-    #[error("the exception table would exceed 65535 entries")]
-    ExceptionTableFull,
     /// Relays need stack-map frames written out in full, and these are out of proportion.
     #[error("the stack-map frames would grow out of proportion")]
     FramesTooLarge,

@@ -91,7 +91,8 @@ impl Insert<'_> {
     }
 
     fn note(&mut self, before: bool, ops: &[Op<'_>]) {
-        let done = if before || self.continues {
+        // Nothing is fine anywhere.
+        let done = if before || self.continues || ops.is_empty() {
             self.insertions.add(self.pc, before, ops)
         } else {
             Err(Refusal::InvalidInsertion)

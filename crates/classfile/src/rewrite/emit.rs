@@ -25,7 +25,7 @@ pub(crate) fn write_code(
 ) -> Result<(), Refusal> {
     write_head(code, insertions, layout, out)?;
     write_instructions(code.bytes(), insertions, layout, out)?;
-    let exceptions = tables::write_exceptions(code, layout, out)?;
+    tables::write_exceptions(code, layout, out)?;
 
     let count_at = out.len();
     out.extend_from_slice(&[0; 2]);
@@ -48,7 +48,7 @@ pub(crate) fn write_code(
                 tables::write_variables(attribute.data, layout, out)?;
             }
             b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-                type_annotations::write(attribute.data, insertions, layout, &exceptions, out)?;
+                type_annotations::write(attribute.data, insertions, layout, out)?;
             }
             // The JVM must ignore attributes it does not know (JVMS 4.7.1), so a pc in one, grown
             // stale, cannot change what the program does.
@@ -87,21 +87,17 @@ fn write_head(code: &Code<'_, '_>, insertions: &Insertions, layout: &Layout, out
 fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let mut writer = Writer { code, layout, start: out.len(), out };
     let mut sites = insertions.iter().peekable();
+    writer.head()?;
     // Between two stops code is copied as it is, and the distances in it are set afterwards.
     let mut copied = 0;
     for &stop in &layout.stops {
         let pc = usize::from(stop);
         writer.out.extend_from_slice(&code[copied..pc]);
-        writer.slot(stop)?;
-        copied = pc;
-        if pc == code.len() {
-            break;
-        }
         let site = sites.next_if(|(site, _, _)| site.pc == stop);
         let (before, after) = site.map_or((&[][..], &[][..]), |(_, before, after)| (before, after));
         writer.out.extend_from_slice(before);
         let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
-        copied += length;
+        copied = pc + length;
         match code[pc] {
             opcode @ (op::TABLESWITCH | op::LOOKUPSWITCH) => writer.switch(pc, opcode, length)?,
             opcode => match layout.fixes.get(&stop) {
@@ -112,6 +108,7 @@ fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out
         writer.out.extend_from_slice(after);
     }
     writer.out.extend_from_slice(&code[copied..]);
+    writer.relays(&layout.tail)?;
     debug_assert_eq!(writer.place(), layout.new_length());
     for &pc in &layout.moving {
         if layout.fixes.is_empty() || !layout.fixes.contains_key(&pc) {
@@ -159,18 +156,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The relays in front of the instruction at `pc`.
-    fn slot(&mut self, pc: u16) -> Result<(), Refusal> {
-        if self.layout.slots.is_empty() {
-            return Ok(());
+    /// The relays at the head with the jump over them.
+    fn head(&mut self) -> Result<(), Refusal> {
+        if !self.layout.head.is_empty() {
+            self.jump(op::GOTO_W, self.layout.head_length() as i32);
         }
-        let Some(slot) = self.layout.slots.get(&pc) else {
-            return Ok(());
-        };
-        if slot.skipped {
-            self.jump(op::GOTO_W, slot.length() as i32);
-        }
-        for &target in &slot.targets {
+        self.relays(&self.layout.head)
+    }
+
+    fn relays(&mut self, targets: &[u16]) -> Result<(), Refusal> {
+        for &target in targets {
             let distance = self.distance(usize::from(target), 0, self.place())?;
             self.jump(op::GOTO_W, distance);
         }
@@ -192,11 +187,13 @@ impl Writer<'_> {
                 self.jump(op::GOTO_W, distance - 3);
                 Ok(())
             }
-            Fix::Relay(slot, number) => {
-                let relay = self.layout.relay(slot, number).ok_or(Refusal::BranchTooFar)?;
-                self.short_jump(opcode, relay as i32 - self.place() as i32)
-            }
+            Fix::Head(number) => self.branch_to(opcode, self.layout.head_relay(number)),
+            Fix::Tail(number) => self.branch_to(opcode, self.layout.tail_relay(number)),
         }
+    }
+
+    fn branch_to(&mut self, opcode: u8, place: u32) -> Result<(), Refusal> {
+        self.short_jump(opcode, place as i32 - self.place() as i32)
     }
 
     /// Sets the distance in a branch that has been copied as it was.

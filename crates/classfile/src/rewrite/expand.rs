@@ -66,31 +66,25 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The frames by rising new pc: those of the table, those of relays, and one where the method begins
-/// behind a slot.
+/// The frames by rising new pc: those of relays at the head, one where the method then begins, those of the
+/// table, those of relays at the tail.
 fn place<'f>(frames: &'f [Frame], at_start: &'f Frame, layout: &Layout) -> Result<Vec<(u32, &'f Frame)>, Broken> {
+    let of_target = |target: u16| {
+        let index = frames.binary_search_by_key(&usize::from(target), |frame| frame.pc);
+        index.map(|index| &frames[index]).map_err(|_| Broken)
+    };
     let mut placed = Vec::new();
-    let mut rest = frames;
-    let own = |frame: &'f Frame| layout.entry(frame.pc).map(|new| (new, frame)).ok_or(Broken);
-    for (&pc, slot) in &layout.slots {
-        let (earlier, later) = rest.split_at(rest.partition_point(|f| f.pc < usize::from(pc)));
-        for frame in earlier {
-            placed.push(own(frame)?);
-        }
-        rest = later;
-        for (number, &target) in slot.targets.iter().enumerate() {
-            let target = usize::from(target);
-            let frame = frames.binary_search_by_key(&target, |frame| frame.pc);
-            let frame = frame.map_err(|_| Broken)?;
-            let place = layout.relay(pc, number as u32).ok_or(Broken)?;
-            placed.push((place, &frames[frame]));
-        }
-        if pc == 0 && rest.first().is_none_or(|frame| frame.pc != 0) {
-            placed.push(own(at_start)?);
-        }
+    for (number, &target) in (0..).zip(&layout.head) {
+        placed.push((layout.head_relay(number), of_target(target)?));
     }
-    for frame in rest {
-        placed.push(own(frame)?);
+    if !layout.head.is_empty() && frames.first().is_none_or(|frame| frame.pc != 0) {
+        placed.push((layout.head_length(), at_start));
+    }
+    for frame in frames {
+        placed.push((layout.entry(frame.pc).ok_or(Broken)?, frame));
+    }
+    for (number, &target) in (0..).zip(&layout.tail) {
+        placed.push((layout.tail_relay(number), of_target(target)?));
     }
     Ok(placed)
 }

@@ -178,7 +178,7 @@ pub(crate) fn write(
     layout: &Layout,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    if !layout.slots.is_empty() {
+    if layout.has_relays() {
         return expand::write(member, table, insertions, layout, out);
     }
     Ok(write_compact(table, insertions, layout, out)?)

@@ -1,8 +1,8 @@
 //! Where each instruction goes: old pc to new pc.
 //!
-//! Between the code of two instructions there can stand, in this order: what is inserted behind the
-//! first, a slot of relays (see [`widen`](super::widen)), what is inserted in front of the second.
-//! Branches to the second, its frame, its line and its exception range begin behind the slot.
+//! The new code is: relays at the head, if any (see [`widen`](super::widen)), the instructions with what is
+//! inserted in front of and behind each, relays at the tail. Branches to an instruction, its frame, its line
+//! and its exception range begin in front of what is inserted there.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::instruction::length_at;
 use crate::opcode as op;
 use crate::rewrite::Insertions;
 
-/// The length of a `goto_w`: a relay, or the jump over a slot.
+/// The length of a `goto_w`, which is what a relay is.
 pub(crate) const GOTO_W_LENGTH: u32 = 5;
 
 /// How a 16-bit branch that no longer reaches its target is written.
@@ -21,29 +21,10 @@ pub(crate) enum Fix {
     Wide,
     /// As the opposite condition over a `goto_w`.
     Inverted,
-    /// As a branch to a relay: slot before this pc, number in the slot.
-    Relay(u16, u32),
-}
-
-/// Relays in front of an instruction (or behind the last one).
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Slot {
-    /// The code before runs into the slot and must jump over it.
-    pub(crate) skipped: bool,
-    /// Old pcs that the relays jump to.
-    pub(crate) targets: Vec<u16>,
-}
-
-impl Slot {
-    pub(crate) fn length(&self) -> u32 {
-        let jumps = self.targets.len() as u32 + u32::from(self.skipped);
-        jumps * GOTO_W_LENGTH
-    }
-
-    /// Where relay `number` stands, counted from the beginning of the slot.
-    pub(crate) fn offset_of(&self, number: u32) -> u32 {
-        (number + u32::from(self.skipped)) * GOTO_W_LENGTH
-    }
+    /// As a branch to the relay of this number at the head.
+    Head(u32),
+    /// As a branch to the relay of this number at the tail.
+    Tail(u32),
 }
 
 /// The map from old to new pcs of one method.
@@ -58,14 +39,18 @@ pub(crate) struct Layout {
     /// The pcs where the distance from old to new changes, and where therefore copying has to stop.
     pub(crate) stops: Vec<u16>,
     pub(crate) fixes: BTreeMap<u16, Fix>,
-    pub(crate) slots: BTreeMap<u16, Slot>,
+    /// Old pcs that the relays at the head jump to. A jump over them all comes first.
+    pub(crate) head: Vec<u16>,
+    /// The same at the tail, which nothing runs into.
+    pub(crate) tail: Vec<u16>,
 }
 
 impl Layout {
     /// Takes up another method; its instructions are to be put into `starts` and `moving`.
     pub(super) fn begin(&mut self, code: &[u8]) {
         self.fixes.clear();
-        self.slots.clear();
+        self.head.clear();
+        self.tail.clear();
         self.moving.clear();
         self.starts.clear();
         self.starts.resize(code.len() / 64 + 1, 0);
@@ -85,16 +70,15 @@ impl Layout {
         Ok(())
     }
 
-    /// Computes the map for the fixes and slots as they are.
+    /// Computes the map for the fixes and relays as they are.
     pub(crate) fn compute(&mut self, code: &[u8], insertions: &Insertions) -> Result<(), Refusal> {
         self.find_stops(code, insertions);
         self.entries.clear();
         self.entries.reserve(code.len() + 1);
         let mut sites = insertions.iter().peekable();
-        let mut shift: u32 = 0;
+        let mut shift = self.head_length();
         for &pc in &self.stops {
             self.entries.extend((self.entries.len() as u32..u32::from(pc)).map(|old| old.wrapping_add(shift)));
-            shift = shift.wrapping_add(self.slot_length(pc));
             let entry = u32::from(pc).wrapping_add(shift);
             self.entries.push(entry);
             let mut place = entry;
@@ -102,18 +86,17 @@ impl Layout {
                 place += before.len() as u32;
                 shift = shift.wrapping_add((before.len() + after.len()) as u32);
             }
-            match code.get(usize::from(pc)) {
-                Some(&(op::TABLESWITCH | op::LOOKUPSWITCH)) => {
+            match code[usize::from(pc)] {
+                op::TABLESWITCH | op::LOOKUPSWITCH => {
                     shift = shift.wrapping_add(padding(place)).wrapping_sub(padding(u32::from(pc)));
                 }
                 _ => match self.fixes.get(&pc) {
                     Some(Fix::Wide) => shift = shift.wrapping_add(2),
                     Some(Fix::Inverted) => shift = shift.wrapping_add(GOTO_W_LENGTH),
-                    Some(Fix::Relay(..)) | None => {}
+                    Some(Fix::Head(_) | Fix::Tail(_)) | None => {}
                 },
             }
         }
-        // A slot behind the code has its stop at the end, which has then been pushed above.
         self.entries.extend((self.entries.len() as u32..=code.len() as u32).map(|old| old.wrapping_add(shift)));
         if self.new_length() > 65_535 {
             return Err(Refusal::CodeTooLarge);
@@ -121,14 +104,13 @@ impl Layout {
         Ok(())
     }
 
-    /// Merges the pcs of sites, switches, fixed branches and slots.
+    /// Merges the pcs of sites, switches and fixed branches.
     fn find_stops(&mut self, code: &[u8], insertions: &Insertions) {
         self.stops.clear();
         self.stops.extend(insertions.iter().map(|(site, _, _)| site.pc));
         let is_switch = |pc: &u16| matches!(code[usize::from(*pc)], op::TABLESWITCH | op::LOOKUPSWITCH);
         self.stops.extend(self.moving.iter().copied().filter(is_switch));
         self.stops.extend(self.fixes.keys());
-        self.stops.extend(self.slots.keys());
         if !self.stops.is_sorted() {
             self.stops.sort_unstable();
         }
@@ -137,12 +119,35 @@ impl Layout {
 
     /// The length of the new code.
     pub(crate) fn new_length(&self) -> u32 {
+        self.tail_start() + self.tail.len() as u32 * GOTO_W_LENGTH
+    }
+
+    pub(crate) fn has_relays(&self) -> bool {
+        !self.head.is_empty() || !self.tail.is_empty()
+    }
+
+    /// The length of the relays at the head and the jump over them.
+    pub(crate) fn head_length(&self) -> u32 {
+        if self.head.is_empty() { 0 } else { (1 + self.head.len() as u32) * GOTO_W_LENGTH }
+    }
+
+    fn tail_start(&self) -> u32 {
         self.entries.last().copied().unwrap_or(0)
     }
 
-    /// The length of the slot in front of the instruction at `pc`.
-    pub(crate) fn slot_length(&self, pc: u16) -> u32 {
-        self.slots.get(&pc).map_or(0, Slot::length)
+    /// Where the relay of this number stands, at the head or at the tail.
+    pub(crate) fn head_relay(&self, number: u32) -> u32 {
+        (1 + number) * GOTO_W_LENGTH
+    }
+
+    pub(crate) fn tail_relay(&self, number: u32) -> u32 {
+        self.tail_start() + number * GOTO_W_LENGTH
+    }
+
+    /// The pc of the last instruction.
+    pub(crate) fn last_pc(&self) -> Option<usize> {
+        let word = self.starts.iter().rposition(|&word| word != 0)?;
+        Some(word * 64 + self.starts[word].ilog2() as usize)
     }
 
     /// Where branches to the instruction at `pc` lead; nothing if there is none.
@@ -155,11 +160,10 @@ impl Layout {
         self.entries.get(pc).copied()
     }
 
-    /// Where a range that ends in front of the instruction at `pc`, or with the code, ends: before the slot.
+    /// The same for the end of a range, which may be the end of the code.
     pub(crate) fn range_end(&self, pc: u16) -> Option<u32> {
-        let at = usize::from(pc);
-        let end = if at + 1 == self.entries.len() { self.entries.last().copied() } else { self.entry(at) };
-        end.map(|end| end - self.slot_length(pc))
+        let pc = usize::from(pc);
+        if pc + 1 == self.entries.len() { Some(self.tail_start()) } else { self.entry(pc) }
     }
 
     /// The same for debug tables, which may name any byte of an instruction or the end of the code.
@@ -171,13 +175,6 @@ impl Layout {
     pub(crate) fn place(&self, pc: u16, insertions: &Insertions) -> Option<u32> {
         let entry = self.entry(usize::from(pc))?;
         Some(entry + insertions.before_length(pc))
-    }
-
-    /// Where relay `number` of the slot in front of `pc` stands.
-    pub(crate) fn relay(&self, pc: u16, number: u32) -> Option<u32> {
-        let slot = self.slots.get(&pc)?;
-        let entry = self.nearest(usize::from(pc))?;
-        Some(entry - slot.length() + slot.offset_of(number))
     }
 }
 

@@ -4,61 +4,23 @@ use crate::code::Code;
 use crate::error::Refusal;
 use crate::rewrite::layout::Layout;
 
-/// Where the entries of the exception table went; needed by annotations of catch clauses.
-#[derive(Debug)]
-pub(crate) struct ExceptionIndexes {
-    /// By old index; empty when every entry kept its own.
-    first: Vec<u16>,
-}
-
-impl ExceptionIndexes {
-    /// The new index of the first piece of an entry.
-    pub(crate) fn new_index(&self, old: u16) -> u16 {
-        self.first.get(usize::from(old)).copied().unwrap_or(old)
-    }
-}
-
-/// Appends the exception table, its count first.
-///
-/// A range is cut around the slots inside it: a relay has the frame of its target, which the handler of
-/// a range that the target is outside of need not accept.
-pub(crate) fn write_exceptions(
-    code: &Code<'_, '_>,
-    layout: &Layout,
-    out: &mut Vec<u8>,
-) -> Result<ExceptionIndexes, Refusal> {
-    let bad = Refusal::MalformedExceptionTable;
-    let count_at = out.len();
-    out.extend_from_slice(&[0; 2]);
-    let mut count: u16 = 0;
-    let mut first = Vec::new();
-    for entry in code.exception_handlers() {
-        if !layout.slots.is_empty() {
-            first.push(count);
+/// Appends the exception table, its count first. Relays at head and tail are outside of all ranges.
+pub(crate) fn write_exceptions(code: &Code<'_, '_>, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let handlers = code.exception_handlers();
+    // The count was read as a u16.
+    out.extend_from_slice(&(handlers.len() as u16).to_be_bytes());
+    for entry in handlers {
+        let start = layout.entry(usize::from(entry.start));
+        let end = layout.range_end(entry.end);
+        let handler = layout.entry(usize::from(entry.handler));
+        for pc in [start, end, handler] {
+            // `Layout::compute` keeps the code within 65,535 bytes.
+            let pc = pc.ok_or(Refusal::MalformedExceptionTable)? as u16;
+            out.extend_from_slice(&pc.to_be_bytes());
         }
-        let handler = layout.entry(usize::from(entry.handler)).ok_or(bad)?;
-        let mut piece = |from: u32, to: u32| -> Result<(), Refusal> {
-            for field in [from, to, handler] {
-                // `Layout::compute` keeps the code within 65,535 bytes.
-                out.extend_from_slice(&(field as u16).to_be_bytes());
-            }
-            out.extend_from_slice(&entry.catch_type.to_be_bytes());
-            count = count.checked_add(1).ok_or(Refusal::ExceptionTableFull)?;
-            Ok(())
-        };
-        let mut from = layout.entry(usize::from(entry.start)).ok_or(bad)?;
-        let end = layout.range_end(entry.end).ok_or(bad)?;
-        if !layout.slots.is_empty() && entry.start < entry.end {
-            for (&pc, slot) in layout.slots.range(entry.start + 1..entry.end) {
-                let behind = layout.entry(usize::from(pc)).ok_or(bad)?;
-                piece(from, behind - slot.length())?;
-                from = behind;
-            }
-        }
-        piece(from, end)?;
+        out.extend_from_slice(&entry.catch_type.to_be_bytes());
     }
-    out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
-    Ok(ExceptionIndexes { first })
+    Ok(())
 }
 
 /// Appends a LineNumberTable. A line begins with what is inserted in front of its first instruction.

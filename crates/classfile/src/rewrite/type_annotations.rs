@@ -4,22 +4,16 @@ use crate::error::Refusal;
 use crate::read::{Reader, Short, u16_at};
 use crate::rewrite::Insertions;
 use crate::rewrite::layout::Layout;
-use crate::rewrite::tables::{ExceptionIndexes, move_range};
+use crate::rewrite::tables::move_range;
 
 /// Annotations may hold annotations; nobody nests them this deep but to break a reader.
 const DEEPEST: u32 = 64;
 
 /// Appends a Runtime(In)VisibleTypeAnnotations attribute's content.
-pub(crate) fn write(
-    data: &[u8],
-    insertions: &Insertions,
-    layout: &Layout,
-    exceptions: &ExceptionIndexes,
-    out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+pub(crate) fn write(data: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let start = out.len();
     out.extend_from_slice(data);
-    let mut mover = Mover { data, reader: Reader::new(data), insertions, layout, exceptions, copy: &mut out[start..] };
+    let mut mover = Mover { data, reader: Reader::new(data), insertions, layout, copy: &mut out[start..] };
     mover.all().map_err(|Broken| Refusal::MalformedTypeAnnotations)
 }
 
@@ -37,7 +31,6 @@ struct Mover<'m> {
     reader: Reader<'m>,
     insertions: &'m Insertions,
     layout: &'m Layout,
-    exceptions: &'m ExceptionIndexes,
     copy: &'m mut [u8],
 }
 
@@ -56,18 +49,13 @@ impl Mover<'_> {
     fn target(&mut self) -> Result<(), Broken> {
         match self.reader.u8()? {
             0x00 | 0x01 | 0x16 => self.reader.skip(1)?,
-            0x10 | 0x17 => self.reader.skip(2)?,
-            0x11 | 0x12 => self.reader.skip(2)?,
+            // Among them the exception-table index of a catch clause, which stays what it was.
+            0x10 | 0x11 | 0x12 | 0x17 | 0x42 => self.reader.skip(2)?,
             0x13..=0x15 => {}
             0x40 | 0x41 => {
                 for _ in 0..self.reader.u16()? {
                     self.variable_range()?;
                 }
-            }
-            0x42 => {
-                let at = self.reader.position();
-                let index = self.reader.u16()?;
-                self.put(at, self.exceptions.new_index(index));
             }
             0x43..=0x46 => self.offset()?,
             0x47..=0x4B => {
