@@ -8,19 +8,24 @@ use bci_tests::recorded::Recorded;
 use bci_tests::schema::{self, Schema};
 use bci_tests::workdir::Workdir;
 
-/// The text behind the program's `\uXXXX`. Unpaired surrogates, which no Rust string can hold, keep that spelling, as in
-/// the model of a trace.
+/// The program's `\uXXXX` as the text of a trace's model. Unpaired surrogates, which no Rust string can hold, keep that
+/// spelling there, and a backslash before what would look like one is spelled too.
 fn unescape(printed: &str) -> String {
     let mut units: Vec<u16> = Vec::new();
     let mut rest = printed;
-    while let Some(at) = rest.find("\\u") {
+    while let Some(at) = rest.find(r"\u") {
         units.extend(rest[..at].encode_utf16());
-        units.push(u16::from_str_radix(&rest[at + 2..at + 6], 16).expect("the program writes four digits"));
+        let unit = u16::from_str_radix(&rest[at + 2..at + 6], 16).expect("the program writes four digits");
         rest = &rest[at + 6..];
+        if unit == u16::from(b'\\') && rest.starts_with("ud800") {
+            units.extend(r"\u005c".encode_utf16());
+        } else {
+            units.push(unit);
+        }
     }
     units.extend(rest.encode_utf16());
-    let decoded = char::decode_utf16(units);
-    decoded.map(|unit| unit.map_or_else(|e| format!("\\u{:04x}", e.unpaired_surrogate()), String::from)).collect()
+    let spelled = |e: std::char::DecodeUtf16Error| format!("\\u{:04x}", e.unpaired_surrogate());
+    char::decode_utf16(units).map(|unit| unit.map_or_else(spelled, String::from)).collect()
 }
 
 #[test]
@@ -44,7 +49,10 @@ fn every_name_and_version() {
             let fields: Vec<&str> = line.split('\t').collect();
             match fields[..] {
                 ["class", count, "odd.long*"] => {
-                    let (name, &made) = objects.iter().find(|(name, _)| name.starts_with("odd.long")).expect(line);
+                    let (name, &made) = objects
+                        .iter()
+                        .find(|(name, _)| name.starts_with("odd.long") && !name.ends_with("[]"))
+                        .expect(line);
                     assert!(name.chars().count() >= 20_000);
                     assert_eq!(made.to_string(), count);
                 }

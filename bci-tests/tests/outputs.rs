@@ -40,7 +40,7 @@ fn output_that_cannot_be_opened() {
     let missing = dir.join("no/such/folder/x.trcxml");
     let ran = run(&format!("file={}", missing.display()));
     assert!(!ran.status.success());
-    assert_eq!(ran.out(), "");
+    assert!(!ran.out().contains("1000 cells"), "the program ran");
     let err = ran.err();
     let ours: Vec<&str> = err.lines().filter(|line| line.starts_with("martini")).collect();
     assert!(ours.len() == 1 && ours[0].contains(&*missing.to_string_lossy()), "{err}");
@@ -98,7 +98,7 @@ fn named_pipe() {
     assert!(made.success());
     let reader = {
         let (pipe, copy) = (pipe.clone(), copy.clone());
-        std::thread::spawn(move || fs::copy(pipe, copy))
+        std::thread::spawn(move || fs::write(copy, fs::read(pipe)?))
     };
     assert_eq!(run(&format!("file={}", pipe.display())).status.code(), Some(7));
     reader.join().expect("the reader does not panic").expect("the pipe can be read");
