@@ -6,7 +6,8 @@
 //!
 //! Both alternate all variants in every round, so that a change of the machine's speed meets them all alike, and give
 //! medians with the extremes. `--rounds N` sets how often, `--jdk N` the Java release (else: any for `alloc`, each for
-//! `start`), `--only A,B` restricts `alloc` to variants whose names contain one of the words.
+//! `start`). For `alloc`, `--only A,B` restricts it to variants whose names contain one of the words, and
+//! `--documents N` says how many documents a thread reads where an allocation is dear (ten times as many where it is cheap).
 
 mod alloc;
 mod built;
@@ -24,6 +25,7 @@ struct Request {
     rounds: Option<usize>,
     jdk: Option<u32>,
     only: Vec<String>,
+    documents: Option<usize>,
 }
 
 fn main() -> ExitCode {
@@ -39,15 +41,16 @@ fn main() -> ExitCode {
 fn dispatch() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
     let benchmark = arguments.next().unwrap_or_default();
-    let mut request = Request { rounds: None, jdk: None, only: Vec::new() };
+    let mut request = Request { rounds: None, jdk: None, only: Vec::new(), documents: None };
     while let Some(option) = arguments.next() {
         let value = arguments.next().ok_or(format!("{option} has no value behind it"))?;
         let number = || value.parse::<usize>().map_err(|_| format!("{option} takes a number, not {value}"));
         match option.as_str() {
             "--rounds" => request.rounds = Some(number()?.max(1)),
+            "--documents" => request.documents = Some(number()?.max(1)),
             "--jdk" => request.jdk = Some(number()? as u32),
             "--only" => request.only = value.split(',').map(str::to_owned).collect(),
-            _ => return Err(format!("unknown option {option}: there are --rounds, --jdk and --only")),
+            _ => return Err(format!("unknown option {option}: there are --rounds, --jdk, --only and --documents")),
         }
     }
     match benchmark.as_str() {
