@@ -36,8 +36,8 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(10);
 /// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
 const GRACE_NANOS: u64 = 1_000_000;
-/// A `gcFinish` waits this long at most for the frees of its collection.
-const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(5);
+/// A `gcFinish` waits this long at most for the frees of its collection; the control thread gives up long before.
+const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
 /// An event of a thread that has no name yet waits this long at most for it.
 const LONGEST_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
 
