@@ -11,6 +11,9 @@ use trace::time::Time;
 
 const CLASSES: [&str; 5] = ["a.A", "a.b.B", "a.b.C[]", "int[]", "Main"];
 
+/// What all ids are counted from: small ids, ids around the limit of 32 bits, and huge ones.
+const BASES: [u64; 3] = [0, u32::MAX as u64 - 4, 1 << 40];
+
 /// One step of a made-up trace. Times are given freely: they may run backwards and coincide.
 #[derive(Clone, Debug)]
 enum Step {
@@ -130,16 +133,16 @@ fn group<K: Ord>(objects: &[(Object, u64)], key: impl Fn(&Object) -> K) -> BTree
     groups
 }
 
-fn define_class(stats: &mut HeapStats, index: usize, name: &str) {
-    let class_id = ClassId(index as u64 + 1);
+fn define_class(stats: &mut HeapStats, base: u64, index: usize, name: &str) {
+    let class_id = ClassId(base + index as u64 + 1);
     let time = Time(0);
     let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
     stats.element(&Element::ClassDef(class));
 }
 
-fn define_thread(stats: &mut HeapStats, id: u64) {
+fn define_thread(stats: &mut HeapStats, base: u64, id: u64) {
     let thread = ThreadStart {
-        thread_id: ThreadId(id),
+        thread_id: ThreadId(base + id),
         time: Time(0),
         thread_name: "worker".into(),
         group_name: "main".into(),
@@ -149,42 +152,46 @@ fn define_thread(stats: &mut HeapStats, id: u64) {
     stats.element(&Element::ThreadStart(thread));
 }
 
-fn define(stats: &mut HeapStats) {
+fn define(stats: &mut HeapStats, base: u64) {
     for (index, name) in CLASSES.iter().enumerate() {
-        define_class(stats, index, name);
+        define_class(stats, base, index, name);
     }
     let method = MethodDef {
         name: "run".into(),
         signature: "()V".into(),
         start_line: None,
         end_line: None,
-        method_id: MethodId(9),
-        class: ClassId(1),
+        method_id: MethodId(base + 9),
+        class: ClassId(base + 1),
     };
     stats.element(&Element::MethodDef(method));
     for id in 1..4 {
-        define_thread(stats, id);
+        define_thread(stats, base, id);
     }
 }
 
-fn feed(steps: &[Step]) -> HeapReport {
+fn feed(steps: &[Step], base: u64) -> HeapReport {
     let mut stats = HeapStats::new();
-    define(&mut stats);
+    define(&mut stats, base);
     for step in steps {
         match *step {
             Step::Alloc { id, class, thread, line, size, time } => stats.element(&Element::ObjAlloc(ObjAlloc {
-                thread: thread.map(ThreadId),
+                thread: thread.map(|thread| ThreadId(base + thread)),
                 is_array: None,
                 size,
-                obj_id: ObjectId(id),
-                class: ClassId(class as u64 + 1),
-                method: line.map(|_| MethodId(9)),
+                obj_id: ObjectId(base + id),
+                class: ClassId(base + class as u64 + 1),
+                method: line.map(|_| MethodId(base + 9)),
                 line,
                 stack: None,
                 time: Time(time),
             })),
             Step::Free { id, time } => {
-                stats.element(&Element::ObjFree(ObjFree { object: ObjectId(id), time: Time(time), thread: None }));
+                stats.element(&Element::ObjFree(ObjFree {
+                    object: ObjectId(base + id),
+                    time: Time(time),
+                    thread: None,
+                }));
             }
             Step::Collect { time } => {
                 stats.element(&Element::GcStart(GcStart { time: Time(time), thread: None }));
@@ -192,11 +199,11 @@ fn feed(steps: &[Step]) -> HeapReport {
                 let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
                 stats.element(&Element::GcFinish(finish));
             }
-            Step::Rename { class, name } => define_class(&mut stats, class, CLASSES[name]),
-            Step::Restart { thread } => define_thread(&mut stats, thread),
+            Step::Rename { class, name } => define_class(&mut stats, base, class, CLASSES[name]),
+            Step::Restart { thread } => define_thread(&mut stats, base, thread),
             Step::NewDocument => {
                 stats.end_document();
-                define(&mut stats);
+                define(&mut stats, base);
             }
         }
     }
@@ -217,8 +224,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_table_agrees_with_a_recount(steps in proptest::collection::vec(step(), 0..200)) {
-        let report = feed(&steps);
+    fn every_table_agrees_with_a_recount(
+        steps in proptest::collection::vec(step(), 0..200),
+        base in proptest::sample::select(&BASES[..]),
+    ) {
+        let report = feed(&steps, base);
         let (objects, unknown_frees) = recount(&steps);
 
         let classes = group(&objects, |o| CLASSES[o.class].to_owned());
@@ -250,7 +260,7 @@ proptest! {
         let threads = group(&objects, |o| o.thread);
         let mut rows: Vec<_> = report.rows(By::Thread, |_| true).iter().map(|row| {
             let Subject::Thread(thread) = row.subject else { panic!("a thread row is about a thread") };
-            (thread.map(|thread| thread.id.0), format!("{:?}", numbers(&row.tally)))
+            (thread.map(|thread| thread.id.0 - base), format!("{:?}", numbers(&row.tally)))
         }).collect();
         let mut wanted: Vec<_> =
             threads.iter().map(|(key, n)| (key.map(|(_, id)| id), format!("{:?}", expected(n)))).collect();

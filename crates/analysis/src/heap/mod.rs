@@ -11,7 +11,7 @@ mod tally;
 
 use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
-use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
+use trace::ids::{ObjectId, StackId};
 use trace::model::{Element, Frame, ObjAlloc, StackDef};
 use trace::time::Time;
 
@@ -26,14 +26,41 @@ use symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 /// What an object is counted under.
 type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);
 
-/// What an `objAlloc` says about that, in the ids of the document.
+/// What an `objAlloc` says about that, in the ids of the document. Small, so that the ways to the cells of a large program stay in
+/// the processor's cache; ids that do not fit go the long way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AllocKey {
-    class: ClassId,
-    thread: Option<ThreadId>,
-    method: Option<MethodId>,
-    line: Option<i64>,
-    stack: Option<StackId>,
+    class: u32,
+    thread: u32,
+    method: u32,
+    line: u32,
+    stack: u32,
+}
+
+impl AllocKey {
+    fn of(alloc: &ObjAlloc) -> Option<Self> {
+        /// Stands for "absent".
+        const NONE: u64 = u32::MAX as u64;
+        let pack = |value: Option<u64>| match value {
+            None => Some(u32::MAX),
+            Some(NONE) => None,
+            Some(value) => u32::try_from(value).ok(),
+        };
+        Some(AllocKey {
+            class: pack(Some(alloc.class.0))?,
+            thread: pack(alloc.thread.map(|thread| thread.0))?,
+            method: pack(alloc.method.map(|method| method.0))?,
+            line: pack(alloc.line.and_then(line).map(u64::from))?,
+            stack: pack(alloc.stack.map(|stack| stack.0))?,
+        })
+    }
+}
+
+/// How many objects were allocated, and how large they were: the part of a cell that every allocation changes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Made {
+    objects: u64,
+    bytes: u64,
 }
 
 /// Gathers the statistics of a trace, element by element.
@@ -45,6 +72,8 @@ pub struct HeapStats {
     /// The frame that stands for each of the document's call stacks; `None` if a stack is empty or was used without a definition.
     stacks: FxHashMap<StackId, Option<SiteIndex>>,
     cells: Vec<Cell>,
+    /// What was allocated in each cell, kept apart because it is hot.
+    made: Vec<Made>,
     cell_index: FxHashMap<CellKey, CellIndex>,
     /// A shortcut from the ids of an allocation to its cell, one look-up instead of five: this is the hot path. Emptied whenever
     /// an id changes its meaning.
@@ -107,36 +136,43 @@ impl HeapStats {
 
     /// The statistics of the documents that ended.
     pub fn finish(mut self) -> HeapReport {
+        for (cell, made) in self.cells.iter_mut().zip(&self.made) {
+            cell.tally.allocated(made.objects, made.bytes);
+        }
         self.facts.undefined_ids += self.symbols.undefined();
         HeapReport { symbols: self.symbols, cells: self.cells, facts: self.facts }
     }
 
     fn allocated(&mut self, alloc: &ObjAlloc) {
-        let ObjAlloc { class, thread, method, line, stack, .. } = *alloc;
-        let key = AllocKey { class, thread, method, line, stack };
-        let cell = match self.shortcut.get(&key) {
+        let key = AllocKey::of(alloc);
+        let cell = match key.and_then(|key| self.shortcut.get(&key)) {
             Some(&cell) => cell,
             None => {
-                let cell = self.cell(&key);
-                self.shortcut.insert(key, cell);
+                let cell = self.cell(alloc);
+                self.shortcut.extend(key.map(|key| (key, cell)));
                 cell
             }
         };
-        self.cells[cell.0 as usize].tally.allocated(alloc.size);
+        let made = &mut self.made[cell.0 as usize];
+        made.objects += 1;
+        made.bytes += alloc.size;
         let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
         if self.live.insert(alloc.obj_id, object).is_some() {
             self.facts.reused_ids += 1;
         }
     }
 
-    fn cell(&mut self, key: &AllocKey) -> CellIndex {
-        let class = self.symbols.class(key.class);
-        let thread = key.thread.map(|thread| self.symbols.thread(thread));
+    fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {
+        let class = self.symbols.class(alloc.class);
+        let thread = alloc.thread.map(|thread| self.symbols.thread(thread));
         // Where callers are asked for, a stack knows more than the allocating method.
-        let method = key.method.filter(|_| self.callers.is_empty() || key.stack.is_none());
-        let site = match (method, key.stack) {
-            (Some(method), _) => Some(self.symbols.site(method, key.line.and_then(line))),
+        let method = alloc.method.filter(|_| self.callers.is_empty() || alloc.stack.is_none());
+        let site = match (method, alloc.stack) {
+            (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
             (None, Some(stack)) => *self.stacks.entry(stack).or_insert_with(|| {
+                for (cell, made) in self.cells.iter_mut().zip(&self.made) {
+                    cell.tally.allocated(made.objects, made.bytes);
+                }
                 self.facts.undefined_ids += 1;
                 None
             }),
@@ -144,6 +180,7 @@ impl HeapStats {
         };
         *self.cell_index.entry((class, thread, site)).or_insert_with(|| {
             self.cells.push(Cell { class, thread, site, tally: Tally::default() });
+            self.made.push(Made::default());
             CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
         })
     }

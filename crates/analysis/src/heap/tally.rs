@@ -54,9 +54,9 @@ impl Tally {
         self.ages.len() as u64
     }
 
-    /// Counts an allocated object.
-    pub(super) fn allocated(&mut self, bytes: u64) {
-        self.total += 1;
+    /// Counts objects that were allocated.
+    pub(super) fn allocated(&mut self, objects: u64, bytes: u64) {
+        self.total += objects;
         self.total_bytes += bytes;
     }
 
@@ -89,10 +89,10 @@ mod tests {
         let mut other = Tally::default();
         for tally in [&mut one, &mut other] {
             for age in [1, 1, 4] {
-                tally.allocated(16);
+                tally.allocated(1, 16);
                 tally.survived(16, age);
             }
-            tally.allocated(100);
+            tally.allocated(1, 100);
         }
         one.add(&other);
         assert_eq!((one.total(), one.live(), one.collected()), (8, 6, 2));
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_is_all_collected_has_no_age() {
         let mut tally = Tally::default();
-        tally.allocated(24);
+        tally.allocated(1, 24);
         assert_eq!(tally.average_age(), None);
         assert_eq!(tally.generations(), 0);
     }
