@@ -142,6 +142,17 @@ fn names_that_are_no_utf8_are_taken_for_latin1() {
 }
 
 #[test]
+fn messages_cannot_steer_a_terminal() {
+    let hostile = "<TRACE><\u{1b}[2J/><\u{9b}/>";
+    let result = read(hostile.as_bytes());
+    assert_eq!((result.errors.len(), result.lines.len()), (2, 0));
+    let zipped = read(zip("\u{1b}[2J.xml", b"oops").as_slice());
+    assert_eq!(zipped.errors.len(), 1);
+    let messages = [result.errors, zipped.errors].concat().concat();
+    assert!(!messages.contains(char::is_control), "{messages:?}");
+}
+
+#[test]
 fn what_is_no_trace_is_said() {
     for (input, error) in [
         (&b""[..], "the trace is empty"),

@@ -254,8 +254,10 @@ pub(crate) fn for_each_attribute<'a>(
 ) -> Result<(), RecordError> {
     // Duplicates are counted by the generated readers, for less.
     attributes.with_checks(false);
-    for (index, attribute) in attributes.enumerate() {
-        if index == MAX_ATTRIBUTES {
+    let mut count = 0;
+    for attribute in attributes {
+        count += 1;
+        if count > MAX_ATTRIBUTES {
             return Err(RecordError::TooMany);
         }
         let attribute = attribute.map_err(|_| RecordError::Syntax)?;

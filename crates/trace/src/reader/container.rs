@@ -31,7 +31,7 @@ pub(crate) struct Container<R> {
     pending: Option<ReadError>,
     /// Whether the current document ended because the file ended inside it.
     pub(crate) cut: bool,
-    /// Name of the current zip entry; empty outside a zip.
+    /// Name of the current zip entry as it may be shown; empty outside a zip.
     pub(crate) name: String,
 }
 
@@ -292,7 +292,7 @@ impl<R: Read> Container<R> {
             if !self.take(&mut name)? || !self.take(&mut extra)? {
                 return Ok(None);
             }
-            self.name = String::from_utf8_lossy(&name).into_owned();
+            self.name = super::printable(&String::from_utf8_lossy(&name));
             let (flags, method) = (u16_at(&head, 2), u16_at(&head, 4));
             let sizes_behind = flags & FLAG_SIZES_BEHIND != 0;
             let crc = u32_at(&head, 10);
@@ -300,7 +300,7 @@ impl<R: Read> Container<R> {
                 u32::MAX => zip64_packed_size(&extra),
                 size => size.into(),
             };
-            if self.name.ends_with('/') && packed == 0 && method == 0 {
+            if name.ends_with(b"/") && packed == 0 && method == 0 {
                 continue;
             }
             if flags & FLAG_ENCRYPTED != 0 {

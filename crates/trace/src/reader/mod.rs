@@ -64,7 +64,7 @@ impl DocumentEnd {
 pub enum Event<'a> {
     /// A document begins.
     DocumentStart {
-        /// Name of the zip entry; empty outside a zip.
+        /// Name of the zip entry, cut to a length and of characters that can be shown; empty outside a zip.
         name: &'a str,
     },
     /// An element.
@@ -201,7 +201,7 @@ impl<R: Read> TraceReader<R> {
         };
         match element {
             Ok(element) => Ok(Some(Event::Element { element, at: tag.at, oddities })),
-            Err(error) => Err(ReadError::Malformed { at: tag.at, name: shortened(name), problem: error.into() }),
+            Err(error) => Err(ReadError::Malformed { at: tag.at, name: printable(name), problem: error.into() }),
         }
     }
 
@@ -324,16 +324,16 @@ fn name_of_bytes(content: &[u8]) -> &[u8] {
     &content[..end.unwrap_or(content.len())]
 }
 
-/// Whether text can name an element; beyond ASCII everything may pass.
+/// Whether text can name an element; beyond ASCII everything may pass that a terminal can print.
 fn is_xml_name(text: &str) -> bool {
-    let starts = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':' | 0x80..);
-    let goes_on = |byte: &u8| starts(byte) || byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
-    text.bytes().next().is_some_and(|byte| starts(&byte)) && text.as_bytes().iter().all(goes_on)
+    let starts = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | ':') || !c.is_ascii() && !c.is_control();
+    let goes_on = |c: char| starts(c) || c.is_ascii_digit() || matches!(c, '.' | '-');
+    text.starts_with(starts) && text.chars().all(goes_on)
 }
 
-/// A name for an error message; hostile ones may be megabytes long.
-fn shortened(name: &str) -> String {
-    name.chars().take(64).collect()
+/// A name for an error message; hostile ones may be megabytes long, or steer a terminal.
+fn printable(name: &str) -> String {
+    name.chars().take(200).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 impl From<RecordError> for Malformed {

@@ -325,7 +325,7 @@ impl Uses<'_> {
         // One known converter leaves these ids empty.
         if found != defined && (self.findings.is_strict() || !found.is_empty() && !defined.is_empty()) {
             let name = self.element.name();
-            let text = || format!("{name} has {attribute}=\"{found}\", but \"{defined}\" was defined");
+            let text = || format!("{name} has {attribute}={found:?}, but {defined:?} was defined");
             self.findings.add(Rule::DefineBeforeUse, text);
         }
     }
