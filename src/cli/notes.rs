@@ -107,16 +107,17 @@ fn told(counter: &Count) -> Option<String> {
         ),
         "events.lost" => format!("{} lost{detail}", counted(number, "event was", "events were")),
         "rewriting.refused" => format!(
-            "{} as it was{detail}, so what it allocates may be missing",
-            counted(number, "time code was left", "times code was left")
+            "{} left as it was{detail}, so what it allocates may be missing",
+            counted(number, "class or method was", "times a class or method was")
         ),
         "frees.late" => format!(
-            "{} told after the last collection that the trace knows; these objects count as live",
-            counted(number, "death was", "deaths were")
+            "{} died, but in no collection that the trace knows; they count as live",
+            counted(number, "object", "objects")
         ),
-        "gc.unsettled" => {
-            format!("the deaths of {} may be counted for the next one", counted(number, "collection", "collections"))
-        }
+        "gc.unsettled" => format!(
+            "{} closed before all deaths in it were known; they count for a later one",
+            counted(number, "collection was", "collections were")
+        ),
         "agent.panics" => {
             format!("the agent failed {} inside and went on; please report that", counted(number, "time", "times"))
         }
