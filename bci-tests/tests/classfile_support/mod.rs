@@ -3,8 +3,12 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+#[path = "../../../crates/classfile/tests/support/assembler.rs"]
+pub(crate) mod assembler;
 #[path = "../../../crates/classfile/tests/support/pack.rs"]
 pub(crate) mod pack;
+#[path = "../../../crates/classfile/tests/support/random_class.rs"]
+pub(crate) mod random_class;
 #[path = "../../../crates/classfile/tests/support/sites.rs"]
 pub(crate) mod sites;
 
@@ -90,13 +94,13 @@ impl Tools {
         file
     }
 
-    /// A JVM that verifies every class, those of the JDK too, with the replacements loaded instead of the originals.
-    pub(crate) fn verifying_jvm(&self, jdk: &Jdk, pack: &Pack, replacements: Option<&Path>) -> Command {
+    /// A JVM that verifies every class, those of the JDK too; classes of a pack can be swapped as they are loaded.
+    pub(crate) fn verifying_jvm(&self, jdk: &Jdk, swap: Option<(&Pack, &Path)>) -> Command {
         let mut java = jdk.tool("java");
         java.args(["-Xmx2g", "-Xshare:off", "--add-modules", "ALL-SYSTEM", "-XX:+UnlockDiagnosticVMOptions"]);
         java.args(["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote", "--patch-module"]);
         java.arg(joined(&[OsString::from("java.base="), self.folder.join("probe").into()]));
-        if let Some(replacements) = replacements {
+        if let Some((pack, replacements)) = swap {
             let comma = OsString::from(",");
             let agent = [OsString::from("-javaagent:"), self.jar().into(), OsString::from("=")];
             java.arg(joined(&[joined(&agent), pack.file.clone().into(), comma, replacements.into()]));
@@ -107,7 +111,7 @@ impl Tools {
 
     /// Links every class of the pack in such a JVM, from the image or from these jars.
     pub(crate) fn link(&self, jdk: &Jdk, pack: &Pack, replacements: Option<&Path>, jars: &[PathBuf]) -> Linked {
-        let mut java = self.verifying_jvm(jdk, pack, replacements);
+        let mut java = self.verifying_jvm(jdk, replacements.map(|file| (pack, file)));
         java.arg("LinkAll").arg(&pack.file).args(jars);
         Linked::read(&process::run(&mut java).success().out())
     }

@@ -1,7 +1,7 @@
 //! A parsed class: where its parts are, with each read when asked for.
 
 use crate::attribute::{Attribute, Attributes};
-use crate::code::{Code, CodeLayout};
+use crate::code::Code;
 use crate::error::ParseError;
 use crate::pool::ConstantPool;
 use crate::read::Reader;
@@ -141,10 +141,9 @@ impl<'a> ClassFile<'a> {
         self.pool.utf8(crate::read::u16_at(attribute.data, 0)?)
     }
 
-    /// How the fields before the code are laid out in this version.
-    pub fn code_layout(&self) -> CodeLayout {
-        // HotSpot's rule (classFileParser.cpp, parse_method): 45.0 to 45.2 have the short fields.
-        if self.major_version() == 45 && self.minor_version() <= 2 { CodeLayout::Short } else { CodeLayout::Normal }
+    /// Whether the fields in front of code can be the short ones of the class files before 45.3.
+    pub(crate) fn may_have_short_code(&self) -> bool {
+        self.major_version() == 45 && self.minor_version() < 3
     }
 
     /// A `u16` at a place that `parse` has found to exist.

@@ -42,8 +42,15 @@ pub struct Code<'c, 'a> {
 
 impl<'c, 'a> Code<'c, 'a> {
     pub(crate) fn parse(class: &'c ClassFile<'a>, attribute: &Attribute<'a>) -> Result<Self, Refusal> {
-        let layout = class.code_layout();
-        let data = attribute.data;
+        match Code::parse_as(CodeLayout::Normal, class, attribute.data) {
+            // JDK 11 and newer read all versions in the normal way, JDK 8 those before 45.3 in the short one.
+            // Code of one kind that holds together when read as the other is next to impossible.
+            Err(_) if class.may_have_short_code() => Code::parse_as(CodeLayout::Short, class, attribute.data),
+            parsed => parsed,
+        }
+    }
+
+    fn parse_as(layout: CodeLayout, class: &'c ClassFile<'a>, data: &'a [u8]) -> Result<Self, Refusal> {
         let mut reader = Reader::new(data);
         let (max_stack, max_locals, length) = match layout {
             CodeLayout::Short => (u16::from(reader.u8()?), u16::from(reader.u8()?), u32::from(reader.u16()?)),
@@ -62,6 +69,11 @@ impl<'c, 'a> Code<'c, 'a> {
             return Err(Refusal::MalformedCode);
         }
         Ok(Code { pool: &class.pool, layout, max_stack, max_locals, bytes, exceptions, attributes })
+    }
+
+    /// How the fields in front of the code are laid out.
+    pub fn layout(&self) -> CodeLayout {
+        self.layout
     }
 
     /// The instructions' bytes, at most 65,535.

@@ -18,8 +18,8 @@ pub(crate) struct Shape {
     pub(crate) blocks: usize,
     /// Statements in a block, at most.
     pub(crate) statements: u32,
-    /// Class-file version.
-    pub(crate) major: u16,
+    /// Class-file version, major and minor.
+    pub(crate) version: (u16, u16),
 }
 
 /// A generator of numbers: xorshift*, enough for choosing.
@@ -84,11 +84,11 @@ impl Instrument for RandomSites {
 /// A class `Made<seed>` with `static int run(int fuel, int x)`, or nothing if the code became too long.
 pub(crate) fn make(seed: u64, shape: Shape) -> Option<Vec<u8>> {
     let mut dice = Dice::new(seed);
-    let mut class = Builder::new(&format!("Made{seed}"), shape.major, 0);
+    let mut class = Builder::new(&format!("Made{seed}"), shape.version.0, shape.version.1);
     let mut asm = Asm::new(6, 8);
     asm.initial = vec![Type::Int; 2];
     // From version 50 on; and from there on there is no jsr.
-    let has_frames = shape.major >= 50;
+    let has_frames = shape.version.0 >= 50;
     let ints = [Type::Int; INTS as usize];
     for local in 2..INTS {
         asm.emit(&[op::ICONST_0, op::ISTORE, local]);
