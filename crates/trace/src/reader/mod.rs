@@ -195,9 +195,9 @@ impl<R: Read> TraceReader<R> {
         let name = name_of(text);
         let attributes = Attributes::new(text, name.len());
         let mut oddities = Oddities::default();
-        let element = match name {
-            name if !is_xml_name(name) => Err(RecordError::Syntax),
-            name => Element::read(name, attributes, &mut oddities),
+        let element = match is_xml_name(name) {
+            true => Element::read(name, attributes, &mut oddities),
+            false => Err(RecordError::Syntax),
         };
         match element {
             Ok(element) => Ok(Some(Event::Element { element, at: tag.at, oddities })),
