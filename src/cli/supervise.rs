@@ -3,9 +3,12 @@
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
@@ -22,6 +25,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<u8> {
         if origin.signal != SIGCHLD {
             forward(&child, &origin);
         } else if let Some(status) = child.try_wait()? {
+            restore_signals()?;
             return Ok(exit_status(status));
         }
     }
@@ -46,6 +50,15 @@ fn forward(child: &Child, origin: &Origin) {
     };
     // The child has not been waited for, so its id is still its own. If it is dead already, nothing has to be told.
     let _ = kill_process(Pid::from_child(child), signal);
+}
+
+/// What we do after the program ended can be stopped by the same signals as any other command.
+fn restore_signals() -> std::io::Result<()> {
+    let always = Arc::new(AtomicBool::new(true));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2] {
+        register_conditional_default(signal, Arc::clone(&always))?;
+    }
+    Ok(())
 }
 
 fn exit_status(status: ExitStatus) -> u8 {

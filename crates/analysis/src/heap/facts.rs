@@ -3,6 +3,9 @@
 use trace::model::Element;
 use trace::time::Time;
 
+/// So many of the agent's counts are told apart. Agents write a handful; a hostile trace may hold millions.
+const MAX_COUNTS: usize = 256;
+
 /// Who recorded a document, as its head says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
@@ -113,10 +116,38 @@ impl Facts {
     }
 
     fn count(&mut self, key: &str, detail: Option<&str>, value: u64) {
+        let (key, detail) = if self.counts.len() < MAX_COUNTS { (key, detail) } else { ("...", None) };
         let known = self.counts.iter_mut().find(|known| known.key == key && known.detail.as_deref() == detail);
         match known {
-            Some(known) => known.value += value,
+            Some(known) => known.value = known.value.saturating_add(value),
             None => self.counts.push(Count { key: key.to_owned(), detail: detail.map(str::to_owned), value }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::model::MartiniCount;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_added_up_by_key_and_detail_and_never_pile_up() {
+        let mut facts = Facts::default();
+        let mut count = |key: &str, detail: Option<&str>| {
+            let element = MartiniCount { key: key.into(), detail: detail.map(Into::into), value: 2 };
+            facts.note(&Element::MartiniCount(element));
+        };
+        for _ in 0..3 {
+            count("lost", None);
+            count("lost", Some("full"));
+        }
+        for number in 0..1000 {
+            count(&number.to_string(), None);
+        }
+        assert_eq!(facts.counts[0], Count { key: "lost".into(), detail: None, value: 6 });
+        assert_eq!(facts.counts[1], Count { key: "lost".into(), detail: Some("full".into()), value: 6 });
+        assert_eq!(facts.counts.len(), MAX_COUNTS + 1);
+        assert_eq!(facts.counts.iter().map(|count| count.value).sum::<u64>(), 2012);
     }
 }

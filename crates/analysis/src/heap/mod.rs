@@ -155,7 +155,7 @@ impl HeapStats {
         };
         let made = &mut self.made[cell.0 as usize];
         made.objects += 1;
-        made.bytes += alloc.size;
+        made.bytes = made.bytes.saturating_add(alloc.size);
         let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
         if self.live.insert(alloc.obj_id, object).is_some() {
             self.facts.reused_ids += 1;

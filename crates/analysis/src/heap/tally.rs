@@ -29,7 +29,7 @@ impl Tally {
         self.total - self.live
     }
 
-    /// Bytes of all objects ever reported ("total size").
+    /// Bytes of all objects ever reported ("total size"). Stays at the largest number there is if a hostile trace exceeds it.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
@@ -57,13 +57,13 @@ impl Tally {
     /// Counts objects that were allocated.
     pub(super) fn allocated(&mut self, objects: u64, bytes: u64) {
         self.total += objects;
-        self.total_bytes += bytes;
+        self.total_bytes = self.total_bytes.saturating_add(bytes);
     }
 
     /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
     pub(super) fn survived(&mut self, bytes: u64, age: u32) {
         self.live += 1;
-        self.live_bytes += bytes;
+        self.live_bytes = self.live_bytes.saturating_add(bytes);
         self.age_sum += u64::from(age);
         self.ages.insert(age);
     }
@@ -72,8 +72,8 @@ impl Tally {
     pub(super) fn add(&mut self, other: &Tally) {
         self.total += other.total;
         self.live += other.live;
-        self.total_bytes += other.total_bytes;
-        self.live_bytes += other.live_bytes;
+        self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
+        self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
         self.age_sum += other.age_sum;
         self.ages.extend(&other.ages);
     }
@@ -99,6 +99,18 @@ mod tests {
         assert_eq!((one.total_bytes(), one.live_bytes(), one.collected_bytes()), (296, 96, 200));
         assert_eq!(one.average_age(), Some(2.0));
         assert_eq!(one.generations(), 2);
+    }
+
+    #[test]
+    fn sizes_that_no_heap_has_do_not_overflow() {
+        let mut tally = Tally::default();
+        for _ in 0..2 {
+            tally.allocated(1, u64::MAX);
+            tally.survived(u64::MAX, 0);
+        }
+        let mut sum = tally.clone();
+        sum.add(&tally);
+        assert_eq!((sum.total_bytes(), sum.live_bytes(), sum.collected_bytes()), (u64::MAX, u64::MAX, 0));
     }
 
     #[test]
