@@ -79,8 +79,10 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         for turn in 0..steps.len() {
             // Each round begins elsewhere, so that no variant always runs after the same one.
             let index = (round + turn) % steps.len();
-            costs[index].push(measure(&built, jdk, steps[index], documents)?);
-            eprintln!("round {} of {rounds}: {}", round + 1, steps[index].variant.name);
+            let cost = measure(&built, jdk, steps[index], documents)?;
+            let (name, cpu) = (steps[index].variant.name, cost.cpu);
+            eprintln!("round {} of {rounds}: {name}: {cpu:.1} ns of CPU per allocation", round + 1);
+            costs[index].push(cost);
         }
     }
     print(jdk, rounds, &steps, &costs);
