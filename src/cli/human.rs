@@ -43,6 +43,19 @@ pub(crate) fn shell_word(path: &Path) -> String {
     if text.chars().all(plain) && !text.is_empty() { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
+/// A name that cannot break a table or speak to the terminal: control characters are spelled out.
+pub(crate) fn printable(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_control() {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +95,11 @@ mod tests {
         assert_eq!(shell_word(Path::new("/tmp/martini-4711.trcxml")), "/tmp/martini-4711.trcxml");
         assert_eq!(shell_word(Path::new("a b")), "'a b'");
         assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
+    }
+
+    #[test]
+    fn names_cannot_break_lines_or_colour_the_terminal() {
+        assert_eq!(printable("work\ner \x1b[31mred"), r"work\ner \u{1b}[31mred");
+        assert_eq!(printable("Ünïcode-漢"), "Ünïcode-漢");
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> 
             human::bytes(tally.total_bytes()),
             tally.average_age().map_or_else(|| "-".to_owned(), |age| format!("{age:.1}")),
             human::count(tally.generations()),
-            subject.to_string(),
+            human::printable(&subject.to_string()),
         ]);
     }
     table

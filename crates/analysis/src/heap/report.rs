@@ -177,9 +177,12 @@ impl fmt::Display for Subject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Subject::Package("") => f.write_str("(default package)"),
+            Subject::Class("") => f.write_str("(unnamed class)"),
             Subject::Package(name) | Subject::Class(name) => f.write_str(name),
             Subject::Site { class, at: Some(at) } => write!(f, "{class} at {at}"),
             Subject::Site { class, at: None } => write!(f, "{class} (no site)"),
+            // Java allows it.
+            Subject::Thread(Some(ThreadSubject { name: "", .. })) => f.write_str("(unnamed thread)"),
             Subject::Thread(Some(thread)) => f.write_str(thread.name),
             Subject::Thread(None) => f.write_str("(no thread)"),
         }
