@@ -54,10 +54,9 @@ pub fn printed(stdout: &str) -> Vec<Window> {
                 expected: BTreeMap::new(),
             }),
             ["expect", count, bytes, class] => {
-                let count = count.parse().expect("a count");
-                let amount = Amount { count, bytes: bytes.parse().ok() };
+                let amount = Amount { count: count.parse().expect("a count"), bytes: bytes.parse().ok() };
                 let window = windows.last_mut().expect("a window comes first");
-                window.expected.insert(plain(class), amount);
+                add(&mut window.expected, class, amount);
             }
             ["done"] | ["absent", _] => {}
             _ => panic!("shapes.Main printed {line:?}"),
@@ -89,11 +88,20 @@ pub fn recorded(trace: &Recorded) -> BTreeMap<&str, Vec<BTreeMap<String, Amount>
         }
     }
     let named = |window: BTreeMap<usize, (u64, u64)>| {
-        let amount = |(count, bytes)| Amount { count, bytes: Some(bytes) };
-        window.into_iter().map(|(class, numbers)| (plain(&trace.names[class]), amount(numbers))).collect()
+        let mut by_name = BTreeMap::new();
+        for (class, (count, bytes)) in window {
+            add(&mut by_name, &trace.names[class], Amount { count, bytes: Some(bytes) });
+        }
+        by_name
     };
     let all = threads.into_iter().filter(|(_, thread)| !thread.closed.is_empty());
     all.map(|(name, thread)| (trace.names[name].as_str(), thread.closed.into_iter().map(named).collect())).collect()
+}
+
+fn add(amounts: &mut BTreeMap<String, Amount>, class: &str, amount: Amount) {
+    let sum = amounts.entry(plain(class)).or_insert(Amount { count: 0, bytes: Some(0) });
+    sum.count += amount.count;
+    sum.bytes = sum.bytes.zip(amount.bytes).map(|(a, b)| a + b);
 }
 
 /// Every difference between what the program did and what its trace says, one sentence each.
@@ -125,7 +133,10 @@ pub fn differences(windows: &[Window], trace: &Recorded) -> Vec<String> {
     differences
 }
 
-/// A class name in one form: hidden classes are `name/address` for `Class.getName` and `name.address` in a signature.
+/// A class name in one form. Classes behind lambdas are named by an address or a hash that `Class.getName` and JVMTI
+/// write differently, so they are counted by the class and number of the lambda, where the JVM gives it one.
 fn plain(class: &str) -> String {
-    class.replace('/', ".")
+    let Some(lambda) = class.find("$$Lambda") else { return class.replace('/', ".") };
+    let end = class[lambda..].find(['/', '.']).map_or(class.len(), |at| lambda + at);
+    class[..end].to_owned()
 }

@@ -44,9 +44,13 @@ public final class Main {
     static class Grid {}
 
     static class Finalized {
+        private static int finalized;
+
         @Override
         @SuppressWarnings({"deprecation", "removal"})
-        protected void finalize() {}
+        protected void finalize() {
+            finalized++;
+        }
     }
 
     private static final Pauses PAUSES = new Pauses();

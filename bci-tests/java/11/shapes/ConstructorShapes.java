@@ -106,8 +106,13 @@ final class ConstructorShapes {
 
     @SuppressWarnings({"deprecation", "removal"})
     static class Finalizable {
+        private static int finalized;
+
+        /** Not empty: HotSpot does not register objects whose finalizer does nothing. */
         @Override
-        protected void finalize() {}
+        protected void finalize() {
+            finalized++;
+        }
     }
 
     static class Weak extends WeakReference<Object> {
