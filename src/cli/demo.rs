@@ -20,6 +20,8 @@ mod bundle {
 /// The package of the demo's own classes.
 const PACKAGE: &str = "demo.";
 const MAIN_CLASS: &str = "demo.Main";
+/// Room for all that the program allocates between its own collections, so that the story is the same on any machine.
+const HEAP: [&str; 2] = ["-Xmx256m", "-Xmn128m"];
 /// Frames to record: enough to get from inside the JDK back to the program.
 const STACK: &str = "16";
 /// Rows of each table.
@@ -59,7 +61,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     writeln!(out, "{}", "The program: an order desk, ten days of 300 orders, three clerks.".bold())?;
     writeln!(out, "It runs on {jdk}, under the agent, every object recorded.\n")?;
     out.flush()?;
-    let java_arguments: Vec<OsString> = vec!["-cp".into(), classes.into(), MAIN_CLASS.into()];
+    let heap = HEAP.iter().map(OsString::from);
+    let java_arguments: Vec<OsString> = heap.chain(["-cp".into(), classes.into(), MAIN_CLASS.into()]).collect();
     let mut command = launch::command(jdk.java.as_os_str(), &java_arguments, &agent, &options.string);
     let status = supervise::run(&mut command)?;
     if status != exit::OK {

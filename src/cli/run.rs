@@ -86,6 +86,10 @@ fn with_pid(file: &str) -> String {
 /// Tells on stderr what every JVM left behind, and what went wrong in reading it.
 fn report(outputs: &Outputs, top: usize) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
+    if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
+        // A pipe or a device: whoever reads it has the trace.
+        return Ok(());
+    }
     let traces = outputs.written();
     if traces.is_empty() {
         let place = outputs.pattern().display().to_string();

@@ -180,6 +180,24 @@ fn a_program_without_a_jvm_leaves_no_trace_and_says_so() {
 }
 
 #[test]
+fn a_trace_can_go_through_a_pipe() {
+    let place = Place::with("Program", PROGRAM);
+    let pipe = place.file("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = martini()
+        .args(["stats", "--json", "--by", "class", "--filter", "Program$Item"])
+        .arg(&pipe)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ended = end(&mut place.run(&["--file", "pipe", &java(), "-cp", ".", "Program"]));
+    assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (42, "\n", "done\n"));
+    let json: Value = serde_json::from_slice(&reader.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(json["traces"][0]["complete"], true);
+    assert_eq!(json["traces"][0]["tables"]["class"][0]["total"], 1000);
+}
+
+#[test]
 fn what_cannot_run_is_told_before_anything_starts() {
     let place = Place::with("Program", PROGRAM);
     let java = java();
