@@ -54,7 +54,6 @@ struct Inner {
     loose: Vec<ObjectId>,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
-    control_is_up: bool,
     fence_is_freed: bool,
     closed: bool,
 }
@@ -157,19 +156,6 @@ impl GcQueue {
             }
             delivered = inner.loose.len();
         }
-    }
-
-    /// The control thread has begun.
-    pub(crate) fn control_is_up(&self) {
-        self.lock().control_is_up = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits until the control thread has begun, at most a second.
-    pub(crate) fn wait_for_control(&self) {
-        let inner = self.lock();
-        let up = |inner: &mut Inner| !inner.control_is_up;
-        drop(self.changed.wait_timeout_while(inner, Duration::from_secs(1), up));
     }
 
     /// Waits until a collection later than `seen` has ended and returns its number; `None` once closed.

@@ -23,7 +23,9 @@ use super::options::{self, Options};
 use super::output::Output;
 use super::proxy::Proxy;
 use super::stacks::Stacks;
+use super::start::{Stage, StartUp};
 use super::threads::{self, Threads};
+use super::transform::Share;
 use super::writer::Writer;
 use super::{AGENT, Agent, GlobalRef, Vm, head, heap, message, transform, virtual_threads};
 
@@ -95,6 +97,7 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
         stacks: Stacks::new(),
         threads: Threads::new(),
         gc: GcQueue::new(frees_in_pause),
+        control: StartUp::default(),
         pool,
         vm: OnceLock::new(),
         reporting: AtomicBool::new(false),
@@ -255,6 +258,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     }
     // Before thread events are switched on: the agent's own thread is no thread of the program.
     start_control(agent, jni).map_err(|e| format!("the agent thread cannot be started: {e}"))?;
+    agent.control.wait_for(Stage::Up);
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
     }
@@ -270,7 +274,17 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         }
     }
     agent.transform.direct.store(true, Ordering::Release);
-    transform::retransform_loaded(agent, jni);
+    // Most of the start-up cost, so two threads share it where the VM locks the classes it redefines.
+    if java_version(agent.env).is_some_and(|version| version >= 17) {
+        agent.control.reach(Stage::Share);
+        transform::retransform_loaded(agent, jni, Share::Even);
+        if agent.control.wait_for(Stage::Shared) != Stage::Shared {
+            agent.transform.refuse("half of the classes loaded before VMInit: no answer".into());
+        }
+    } else {
+        transform::retransform_loaded(agent, jni, Share::All);
+        agent.control.reach(Stage::Shared);
+    }
     Ok(())
 }
 
@@ -333,7 +347,6 @@ fn start_control(agent: &'static Agent, jni: Jni) -> Result<(), String> {
         }
         started.map_err(|e| e.to_string())?;
     }
-    agent.gc.wait_for_control();
     Ok(())
 }
 
@@ -347,7 +360,11 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         threads::mute();
         let mut fence = Fence::new(agent);
         fence.put_up(agent, jni);
-        agent.gc.control_is_up();
+        agent.control.reach(Stage::Up);
+        if agent.control.wait_for(Stage::Share) == Stage::Share {
+            transform::retransform_loaded(agent, jni, Share::Odd);
+            agent.control.reach(Stage::Shared);
+        }
         let mut seen = GcNumber(0);
         while let Some(number) = agent.gc.wait_for_finish(seen) {
             seen = number;

@@ -20,6 +20,7 @@ pub mod options;
 mod output;
 mod proxy;
 mod stacks;
+mod start;
 mod table;
 mod threads;
 mod transform;
@@ -44,6 +45,7 @@ use methods::Methods;
 use options::Options;
 use proxy::Proxy;
 use stacks::Stacks;
+use start::StartUp;
 use threads::Threads;
 
 pub(crate) use lifecycle::on_load;
@@ -98,6 +100,7 @@ pub(crate) struct Agent {
     stacks: Stacks,
     threads: Threads,
     gc: GcQueue,
+    control: StartUp,
     pool: Arc<Pool>,
     vm: OnceLock<Vm>,
     /// Between VMInit and VMDeath, unless the trace had to end before.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
-use jvmti::sys::jvmtiEnv;
+use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiEnv};
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,8 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    fn refuse(&self, reason: String) {
+    /// Counts something that is left as it was.
+    pub(crate) fn refuse(&self, reason: String) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
     }
 }
@@ -101,13 +102,35 @@ fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec
     }
 }
 
+/// Which of the classes that are there already a thread retransforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// All of them.
+    All,
+    /// One half, while another thread takes the other.
+    Even,
+    /// The other half.
+    Odd,
+}
+
+impl Share {
+    fn contains(self, name: &[u8]) -> bool {
+        let odd = name.iter().fold(0u8, |sum, byte| sum ^ byte) & 1 == 1;
+        match self {
+            Share::All => true,
+            Share::Even => !odd,
+            Share::Odd => odd,
+        }
+    }
+}
+
 /// Makes the VM reload the classes that came before the hook and that hold something to rewrite.
-pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni) {
+pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni, share: Share) {
     let classes = match agent.env.get_loaded_classes() {
         Ok(classes) => classes,
         Err(error) => return agent.transform.refuse(format!("loaded classes: {}", error.name())),
     };
-    let wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c)).collect();
+    let wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c, share)).collect();
     // SAFETY: live local references, deleted at the end.
     if unsafe { agent.env.retransform_classes(&wanted) }.is_err() {
         // One bad class fails them all; alone each shows whether it is the one.
@@ -124,12 +147,12 @@ pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni) {
     }
 }
 
-fn needs_rewriting(agent: &Agent, class: jclass) -> bool {
+fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     let env = agent.env;
     // SAFETY: a live local reference.
     let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
     let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return false };
-    if !may_rewrite(name) || agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).contains(name) {
+    if !share.contains(name) || !may_rewrite(name) || agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).contains(name) {
         return false;
     }
     // SAFETY: a live local reference.
@@ -141,11 +164,29 @@ fn has_array_site(env: Env, class: jclass) -> bool {
     // SAFETY: a live local reference; the methods are of this class.
     unsafe {
         let Ok(methods) = env.get_class_methods(class) else { return false };
+        let initialised = env.get_class_status(class).is_ok_and(|s| s & JVMTI_CLASS_STATUS_INITIALIZED != 0);
         methods.iter().any(|&method| {
             // Abstract and native methods have no code, which the VM calls an error.
             env.get_bytecodes(method)
                 .is_ok_and(|code| classfile::walk(&code).any(|(_, opcode)| ARRAY_OPCODES.contains(&opcode)))
+                // Retransforming is most of the start-up cost, and a static initialiser that has run never runs again, nor
+                // does what javac makes of an enum's constants.
+                && !(initialised
+                    && env.get_method_name(method).is_ok_and(|m| matches!(&*m.name, b"<clinit>" | b"$values")))
         })
     }
 }
 
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_is_in_one_half() {
+        for name in [&b"java/lang/Object"[..], b"java/lang/String", b"a", b""] {
+            assert!(Share::All.contains(name));
+            assert_ne!(Share::Even.contains(name), Share::Odd.contains(name));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How the thread of VMInit and the agent's own thread wait for each other while the agent starts.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Better an incomplete start, which the trace shows, than a program that hangs.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// How far the start has come; stages are reached in this order, and some may be left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// The agent's thread does not run yet.
+    #[default]
+    Begun,
+    /// The agent's thread runs.
+    Up,
+    /// The agent's thread is to take its share of the classes.
+    Share,
+    /// All classes are retransformed.
+    Shared,
+}
+
+/// The stage, and who waits for the next.
+#[derive(Default)]
+pub(crate) struct StartUp {
+    stage: Mutex<Stage>,
+    changed: Condvar,
+}
+
+impl StartUp {
+    /// Says that a stage is reached.
+    pub(crate) fn reach(&self, stage: Stage) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        self.changed.notify_all();
+    }
+
+    /// Waits for a stage or a later one, and returns it; returns an earlier one if the other thread does not come.
+    pub(crate) fn wait_for(&self, stage: Stage) -> Stage {
+        let reached = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(reached, LONGEST_WAIT, |reached| *reached < stage);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_stage_ends_the_wait_for_an_earlier_one() {
+        let start = StartUp::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| start.wait_for(Stage::Share));
+            start.reach(Stage::Up);
+            start.reach(Stage::Shared);
+            assert_eq!(waiting.join().ok(), Some(Stage::Shared));
+        });
+    }
+}
