@@ -16,9 +16,10 @@ use super::{exit, human, library, notes, reading, supervise};
 
 /// Runs a program and records what its JVM allocates
 ///
-/// The program keeps its input, output and exit status. `java` gets the agent as its first argument; for any other command (mvn,
-/// gradle, scala, a script) the agent goes into JAVA_TOOL_OPTIONS, and every JVM that the command starts writes a trace of its own.
-/// When the program has ended, a short summary appears on stderr.
+/// The program keeps its input, output and exit status. `java` gets the agent as its first argument, so that this one JVM is
+/// profiled and those that it may start are not. For any other command (mvn, gradle, scala, a script) the agent goes into
+/// JAVA_TOOL_OPTIONS, and every JVM that the command starts writes a trace of its own. When the program has ended, a short summary
+/// appears on stderr.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
