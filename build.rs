@@ -19,11 +19,14 @@ fn main() {
         .expect("the compiled MartiniHeapProxy.class can be copied within OUT_DIR");
 
     let demo = out.join("demo");
-    let sources: Vec<_> = files(Path::new("java/demo")).into_iter().filter(|f| f.extension().is_some_and(|e| e == "java")).collect();
+    let sources: Vec<_> =
+        files(Path::new("java/demo")).into_iter().filter(|f| f.extension().is_some_and(|e| e == "java")).collect();
     if !sources.is_empty() {
         compile(&javac, &["--release", "11"], &sources, &demo);
     }
-    let mut list = String::from("/// Path inside the class path, and bytes, of every class of the demo program.\npub(crate) const DEMO_CLASSES: &[(&str, &[u8])] = &[\n");
+    let mut list = String::from(
+        "/// Path inside the class path, and bytes, of every class of the demo program.\npub(crate) const DEMO_CLASSES: &[(&str, &[u8])] = &[\n",
+    );
     for class in files(&demo) {
         let name = class.strip_prefix(&demo).expect("a file of the folder").display();
         writeln!(list, "    ({:?}, include_bytes!({class:?})),", name.to_string()).expect("writing to a String");

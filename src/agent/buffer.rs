@@ -86,11 +86,14 @@ impl Pool {
             self.waits.fetch_add(1, Ordering::Relaxed);
             while self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
                 // The time-out is a belt over the braces: a lost wake-up costs 50 ms, not the program.
-                spare = self.room.wait_timeout(spare, Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
+                spare =
+                    self.room.wait_timeout(spare, Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
         let capacity = (filled * 4).clamp(FIRST_CHUNK, LARGEST_CHUNK);
-        if capacity == LARGEST_CHUNK && let Some(chunk) = spare.pop() {
+        if capacity == LARGEST_CHUNK
+            && let Some(chunk) = spare.pop()
+        {
             return chunk;
         }
         drop(spare);

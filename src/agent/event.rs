@@ -99,8 +99,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn event() -> impl Strategy<Value = Event> {
-        let extent =
-            prop_oneof![Just(Extent::Instance), any::<u32>().prop_map(Extent::Array), any::<u32>().prop_map(Extent::Words)];
+        let extent = prop_oneof![
+            Just(Extent::Instance),
+            any::<u32>().prop_map(Extent::Array),
+            any::<u32>().prop_map(Extent::Words)
+        ];
         let alloc = (any::<u64>(), any::<u32>(), extent, any::<u32>()).prop_map(|(object, class, extent, stack)| {
             Event::Alloc { object: ObjectId(object), class: ClassIndex(class), extent, stack: StackIndex(stack) }
         });

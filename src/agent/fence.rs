@@ -14,9 +14,7 @@ use std::ptr::null_mut;
 use std::time::Duration;
 
 use jvmti::jni_sys::{jlong, jobject};
-use jvmti::sys::{
-    CAN_GENERATE_OBJECT_FREE_EVENTS, CAN_TAG_OBJECTS, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
-};
+use jvmti::sys::{CAN_GENERATE_OBJECT_FREE_EVENTS, CAN_TAG_OBJECTS, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks};
 use jvmti::{Jni, guard};
 
 use super::Agent;

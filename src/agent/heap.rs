@@ -15,12 +15,7 @@ use super::threads::{ThreadContext, with_context};
 ///
 /// # Safety
 /// Called by the VM.
-pub(crate) unsafe extern "system" fn class_code(
-    jni: *mut JNIEnv,
-    _: jclass,
-    class: jclass,
-    instance: jobject,
-) -> jint {
+pub(crate) unsafe extern "system" fn class_code(jni: *mut JNIEnv, _: jclass, class: jclass, instance: jobject) -> jint {
     guard(|| {
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };

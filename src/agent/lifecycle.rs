@@ -65,16 +65,15 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
     if AGENT.get().is_some() {
         return Err("the agent is loaded twice; leave one -agentpath out".into());
     }
-    let environment = || vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"));
+    let environment =
+        || vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"));
     // The VM delivers frees to environments in the order of their making: the fence comes behind the heap's.
     let (env, heap_env, fence_env) = (environment()?, environment()?, environment()?);
     let mut class_capabilities = CLASS_CAPABILITIES;
     if virtual_threads::are_offered(env) {
         class_capabilities = class_capabilities.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
-    for (env, wanted) in
-        [(env, class_capabilities), (heap_env, HEAP_CAPABILITIES), (fence_env, fence::CAPABILITIES)]
-    {
+    for (env, wanted) in [(env, class_capabilities), (heap_env, HEAP_CAPABILITIES), (fence_env, fence::CAPABILITIES)] {
         env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))?;
     }
     let output = Output::open(&options.file, options.format)?;

@@ -171,7 +171,11 @@ impl Surroundings for Agent {
         loader.is_null()
             || self.vm.get().is_some_and(|vm| {
                 // SAFETY: `loader` is a live local reference, the others are global ones.
-                vm.permanent_loaders.get().into_iter().flatten().any(|known| unsafe { jni.is_same_object(known.0, loader) })
+                vm.permanent_loaders
+                    .get()
+                    .into_iter()
+                    .flatten()
+                    .any(|known| unsafe { jni.is_same_object(known.0, loader) })
             })
     }
 

@@ -40,10 +40,26 @@ pub const OPTIONS: &[OptionSpec] = &[
         value: "PATTERN",
         help: "Do not report these classes; the first pattern that matches decides",
     },
-    OptionSpec { name: "filters", value: "FILE", help: "A TPTP filter file, whose entries come after the patterns given here" },
-    OptionSpec { name: "lifetimes", value: "true|false", help: "Follow objects to their death: objFree (default true)" },
-    OptionSpec { name: "allocsites", value: "true|false", help: "Record the method and line of each allocation (default false)" },
-    OptionSpec { name: "stack", value: "DEPTH", help: "Record the innermost frames of each allocation, at most 64 (default 0)" },
+    OptionSpec {
+        name: "filters",
+        value: "FILE",
+        help: "A TPTP filter file, whose entries come after the patterns given here",
+    },
+    OptionSpec {
+        name: "lifetimes",
+        value: "true|false",
+        help: "Follow objects to their death: objFree (default true)",
+    },
+    OptionSpec {
+        name: "allocsites",
+        value: "true|false",
+        help: "Record the method and line of each allocation (default false)",
+    },
+    OptionSpec {
+        name: "stack",
+        value: "DEPTH",
+        help: "Record the innermost frames of each allocation, at most 64 (default 0)",
+    },
     OptionSpec {
         name: "buffer",
         value: "SIZE",
@@ -239,7 +255,10 @@ fn tptp_pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
         }
     }
     if !standalone {
-        return Err(OptionError::Tptp("JPIAgent".into(), "without an Agent Controller, write JPIAgent:server=standalone,..."));
+        return Err(OptionError::Tptp(
+            "JPIAgent".into(),
+            "without an Agent Controller, write JPIAgent:server=standalone,...",
+        ));
     }
     if !pairs.iter().any(|(k, _)| k == "file") {
         pairs.push(("file".into(), "trace.trcxml".into()));

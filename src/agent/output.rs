@@ -17,7 +17,7 @@ const PAGE: u64 = 4096;
 
 enum Sink {
     Stream(File),
-    Zip(ZipWriter<File>),
+    Zip(Box<ZipWriter<File>>),
 }
 
 /// The open trace file.
@@ -32,7 +32,8 @@ impl Output {
     /// Opens the file, empties it and locks it against other JVMs. `%p` in the path becomes the process id.
     pub(crate) fn open(path: &Path, format: Format) -> Result<Output, String> {
         let path = PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
-        let problem = |e: io::Error| format!("cannot write the trace to {}: {e}; give another file=PATH", path.display());
+        let problem =
+            |e: io::Error| format!("cannot write the trace to {}: {e}; give another file=PATH", path.display());
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(problem)?;
         let regular = file.metadata().map_err(problem)?.file_type();
@@ -51,7 +52,7 @@ impl Output {
         let pages = (regular.is_file() && format == Format::Xml).then(Pages::default);
         let sink = match format {
             Format::Xml => Sink::Stream(file),
-            Format::Zip => Sink::Zip(ZipWriter::new(file, "trace.trcxml").map_err(problem)?),
+            Format::Zip => Sink::Zip(Box::new(ZipWriter::new(file, "trace.trcxml").map_err(problem)?)),
         };
         Ok(Output { sink, path, pages })
     }

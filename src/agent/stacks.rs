@@ -128,7 +128,8 @@ impl StackWalker {
                 room *= 4;
                 continue;
             }
-            let index = if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames, tables.around) };
+            let index =
+                if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames, tables.around) };
             if self.seen.len() >= MOST_SEEN {
                 self.seen.clear();
             }

@@ -152,7 +152,10 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     // SAFETY: a live local reference.
     let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
     let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return false };
-    if !share.contains(name) || !may_rewrite(name) || agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).contains(name) {
+    if !share.contains(name)
+        || !may_rewrite(name)
+        || agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+    {
         return false;
     }
     // SAFETY: a live local reference.
@@ -176,7 +179,6 @@ fn has_array_site(env: Env, class: jclass) -> bool {
         })
     }
 }
-
 
 #[cfg(test)]
 mod tests {

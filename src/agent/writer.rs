@@ -15,6 +15,7 @@ use trace::model::{
     RuntimeInitDone, RuntimeShutdown, StackDef, ThreadEnd, ThreadStart, TraceEnd,
 };
 use trace::time::Time;
+use trace::writer::{DOCUMENT_END, DOCUMENT_START};
 
 use super::buffer::Consumer;
 use super::classes::ClassIndex;
@@ -140,7 +141,7 @@ impl Writer {
     /// Writes the head of the trace.
     pub(crate) fn begin(agent: &'static Agent, output: Output) -> Writer {
         let mut text = Text { output, text: Vec::with_capacity(PIECE * 2), failed: false };
-        text.emit(|out| out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n"));
+        text.emit(|out| out.extend_from_slice(DOCUMENT_START));
         let start = agent.clock.time(agent.start);
         let head = head::write(&agent.options, start, |write| text.emit(write));
         text.drain();
@@ -219,8 +220,7 @@ impl Writer {
             // As long as this thread's events are the oldest there is no need to ask the others.
             let rival = queue.peek().map_or(horizon, |Reverse((time, _))| *time).min(horizon);
             let rival = gc_time.map_or(rival, |t| t.min(rival));
-            loop {
-                let Some(record) = self.sources[index].consumer.peek() else { break };
+            while let Some(record) = self.sources[index].consumer.peek() {
                 let time = Event::time(&record);
                 if time > rival {
                     queue.push(Reverse((time, index)));
@@ -327,7 +327,9 @@ impl Writer {
     ) {
         self.define_thread(thread);
         self.define_class(class);
-        let (Some(thread), Some(class)) = (self.agent.threads.get(thread), self.agent.classes.get(class)) else { return };
+        let (Some(thread), Some(class)) = (self.agent.threads.get(thread), self.agent.classes.get(class)) else {
+            return;
+        };
         let size = match extent {
             Extent::Instance => class.instance_bytes(),
             Extent::Array(length) => class.layout.map_or(0, |layout| layout.bytes(length)),
@@ -432,17 +434,13 @@ impl Writer {
         let time = self.time(Ticks::now());
         self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
         for (key, detail, value) in self.counts() {
-            let element = MartiniCount {
-                key: Cow::Borrowed(key),
-                detail: detail.as_deref().map(Cow::Borrowed),
-                value,
-            };
+            let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
             self.text.emit(|out| element.write(out));
         }
         let agent_id = Cow::Borrowed(self.head.agent_id.as_str());
         self.text.emit(|out| TraceEnd { time }.write(out));
         self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
-        self.text.emit(|out| out.extend_from_slice(b"</TRACE>\n"));
+        self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
         self.text.drain();
         let Text { output, failed, .. } = self.text;
         if !failed {
