@@ -14,7 +14,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Rewrites every class of a pack with ASM, with the insertions of {@code AllSites} in the Rust benchmark.
+ * Rewrites every class of a pack with ASM, with the insertions of {@code Sites} in the Rust benchmark.
  *
  * <p>Each line on standard input, {@code plain} or {@code frames}, runs one round and is answered by one line:
  * nanoseconds of CPU time, sites, and the bytes of all results. {@code plain} is the cheapest way ASM has: the constant pool is
@@ -30,7 +30,7 @@ public final class AsmBench {
 
     public static void main(String[] args) throws Exception {
         List<byte[]> classes = read(args[0]);
-        boolean allConstructors = args[1].equals("all");
+        boolean counts = args[1].equals("counts");
         ThreadMXBean clock = ManagementFactory.getThreadMXBean();
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         for (String command = commands.readLine(); command != null; command = commands.readLine()) {
@@ -40,18 +40,18 @@ public final class AsmBench {
             long bytes = 0;
             long start = clock.getCurrentThreadCpuTime();
             for (byte[] c : classes) {
-                bytes += rewrite(c, frames, allConstructors).length;
+                bytes += rewrite(c, frames, counts).length;
             }
             long nanos = clock.getCurrentThreadCpuTime() - start;
             System.out.println(nanos + " " + sites + " " + bytes);
         }
     }
 
-    private static byte[] rewrite(byte[] bytes, boolean frames, boolean allConstructors) {
+    private static byte[] rewrite(byte[] bytes, boolean frames, boolean counts) {
         ClassReader reader = new ClassReader(bytes);
         ClassWriter writer = frames ? new FrameWriter() : new ClassWriter(reader, 0);
-        boolean constructors = allConstructors || reader.getClassName().equals("java/lang/Object");
-        reader.accept(new Sites(writer, constructors), frames ? ClassReader.SKIP_FRAMES : 0);
+        boolean object = !counts && reader.getClassName().equals("java/lang/Object");
+        reader.accept(new Sites(writer, counts, object), frames ? ClassReader.SKIP_FRAMES : 0);
         return writer.toByteArray();
     }
 
@@ -68,25 +68,29 @@ public final class AsmBench {
     }
 
     private static final class Sites extends ClassVisitor {
-        private final boolean constructors;
+        private final boolean counts;
+        private final boolean object;
 
-        Sites(ClassVisitor next, boolean constructors) {
+        Sites(ClassVisitor next, boolean counts, boolean object) {
             super(Opcodes.ASM9, next);
-            this.constructors = constructors;
+            this.counts = counts;
+            this.object = object;
         }
 
         @Override
         public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] thrown) {
             MethodVisitor next = super.visitMethod(access, name, descriptor, signature, thrown);
-            return new MethodSites(next, constructors && name.equals("<init>"));
+            return new MethodSites(next, counts, object && name.equals("<init>"));
         }
     }
 
     private static final class MethodSites extends MethodVisitor {
+        private final boolean counts;
         private final boolean constructor;
 
-        MethodSites(MethodVisitor next, boolean constructor) {
+        MethodSites(MethodVisitor next, boolean counts, boolean constructor) {
             super(Opcodes.ASM9, next);
+            this.counts = counts;
             this.constructor = constructor;
         }
 
@@ -103,7 +107,7 @@ public final class AsmBench {
             super.visitTypeInsn(opcode, type);
             if (opcode == Opcodes.ANEWARRAY) {
                 array();
-            } else if (opcode == Opcodes.NEW) {
+            } else if (counts && opcode == Opcodes.NEW) {
                 sites++;
                 push(nextSite++);
                 super.visitMethodInsn(Opcodes.INVOKESTATIC, PROBE, "fresh", "(I)V", false);

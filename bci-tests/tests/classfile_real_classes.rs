@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use bci_tests::jdk;
 use bci_tests::say::say;
 use classfile::ClassFile;
-use classfile_support::sites::AllSites;
+use classfile_support::sites::Sites;
 use classfile_support::{Linked, Pack, Tools};
 
 #[test]
@@ -98,7 +98,7 @@ fn assert_identity(pack: &Pack) -> usize {
 
 /// Rewrites each class at all its sites, and sees to it that none is refused.
 fn rewrite_all(pack: &Pack) -> (Vec<Option<Vec<u8>>>, u64) {
-    let mut sites = AllSites::new(true);
+    let mut sites = Sites::all();
     let mut inserted = 0;
     let mut rewrite = |class| {
         let done = classfile::rewrite(class, &mut sites).unwrap();

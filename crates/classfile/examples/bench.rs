@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use sites::AllSites;
+use sites::Sites;
 
 const WARM_UP: usize = 3;
 
@@ -29,15 +29,17 @@ fn main() {
     let bytes = std::fs::read(file).expect("the pack is readable");
     let classes: Vec<&[u8]> = pack::classes(&bytes).collect();
     println!("{} classes, {:.1} MB", classes.len(), bytes.len() as f64 / 1e6);
-    for (insertions, all_constructors) in
-        [("allocations and Object.<init> (what the agent inserts)", false), ("allocations and every constructor", true)]
-    {
+    for (scenario, insertions) in [
+        ("events", "after array instructions and in Object.<init> (heap=events)"),
+        ("counts", "after array instructions and every new (heap=counts)"),
+    ] {
         println!("{insertions}:");
-        let mut asm = Asm::start(command, all_constructors);
+        let sites = if scenario == "events" { Sites::events } else { Sites::counts };
+        let mut asm = Asm::start(command, scenario);
         let mut times = [const { Vec::new() }; 3];
         let mut rust = (0, 0, 0);
         for round in 0..rounds + WARM_UP {
-            let (seconds, done) = rust_round(&classes, all_constructors);
+            let (seconds, done) = rust_round(&classes, sites());
             rust = done;
             let mut found = [Some(seconds), None, None];
             if let Some(asm) = &mut asm {
@@ -71,8 +73,7 @@ fn main() {
 }
 
 /// Seconds, and how many sites, changed classes and refused methods.
-fn rust_round(classes: &[&[u8]], all_constructors: bool) -> (f64, (u64, usize, usize)) {
-    let mut sites = AllSites::new(all_constructors);
+fn rust_round(classes: &[&[u8]], mut sites: Sites) -> (f64, (u64, usize, usize)) {
     let (mut inserted, mut changed, mut refused) = (0, 0, 0);
     let start = cpu_seconds();
     for class in classes {
@@ -105,11 +106,11 @@ struct Asm {
 }
 
 impl Asm {
-    fn start(command: &[String], all_constructors: bool) -> Option<Self> {
+    fn start(command: &[String], scenario: &str) -> Option<Self> {
         let (program, args) = command.split_first()?;
         let mut child = Command::new(program)
             .args(args)
-            .arg(if all_constructors { "all" } else { "object" })
+            .arg(scenario)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

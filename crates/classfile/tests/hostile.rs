@@ -5,12 +5,12 @@ mod support;
 use classfile::ClassFile;
 use proptest::prelude::*;
 use support::random_class::{RandomSites, Shape, make};
-use support::sites::AllSites;
+use support::sites::Sites;
 
 /// Reads and rewrites; what comes out must be a class again.
 fn digest(bytes: &[u8]) {
     let Ok(class) = ClassFile::parse(bytes) else {
-        assert!(classfile::rewrite(bytes, &mut AllSites::new(true)).is_err());
+        assert!(classfile::rewrite(bytes, &mut Sites::all()).is_err());
         return;
     };
     let _ = (class.to_bytes(), class.source_file(), class.interfaces().count());

@@ -59,7 +59,7 @@ pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<
     let mut work = Work {
         insertions: Insertions::new(class.pool().count()),
         layout: Layout::default(),
-        steps: Steps::new(OpcodeSet::of(&[])),
+        steps: None,
         out: Vec::new(),
         patches: Vec::new(),
     };
@@ -90,7 +90,7 @@ struct Patch {
 struct Work {
     insertions: Insertions,
     layout: Layout,
-    steps: Steps,
+    steps: Option<Steps>,
     out: Vec<u8>,
     patches: Vec<Patch>,
 }
@@ -115,7 +115,6 @@ impl Work {
         if !interest.occurs_in(code.bytes()) {
             return Ok(0);
         }
-        self.steps.set_to(interest);
         self.scan(class, &view, instrument, &interest)?;
         let sites = self.insertions.sites();
         if sites == 0 {
@@ -152,9 +151,13 @@ impl Work {
         interest: &OpcodeSet,
     ) -> Result<(), Refusal> {
         let code = view.code().bytes();
+        let steps = match &mut self.steps {
+            Some(steps) if steps.set == *interest => steps,
+            other => other.insert(Steps::new(*interest)),
+        };
         self.layout.begin(code);
         let mut failed = None;
-        let mut pc = self.steps.find(code, 0, &mut self.layout.starts);
+        let mut pc = steps.find(code, 0, &mut self.layout.starts);
         while let Some(&opcode) = code.get(pc) {
             let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
             if op::MOVING.contains(opcode) {
@@ -170,7 +173,7 @@ impl Work {
                 };
                 instrument.instruction(view, &instruction, &mut insert);
             }
-            pc = self.steps.find(code, pc + length, &mut self.layout.starts);
+            pc = steps.find(code, pc + length, &mut self.layout.starts);
         }
         if pc > code.len() {
             return Err(Refusal::MalformedCode);

@@ -8,7 +8,7 @@ const STOP: u8 = 0x80;
 /// What to do at each opcode, for one set of interesting ones.
 #[derive(Debug)]
 pub(super) struct Steps {
-    set: OpcodeSet,
+    pub(super) set: OpcodeSet,
     table: [u8; 256],
 }
 
@@ -30,13 +30,6 @@ impl Steps {
         let mut table = PLAIN;
         set.for_each(|opcode| table[usize::from(opcode)] |= STOP);
         Steps { set, table }
-    }
-
-    /// Changes the set of interesting opcodes.
-    pub(super) fn set_to(&mut self, set: OpcodeSet) {
-        if set != self.set {
-            *self = Steps::new(set);
-        }
     }
 
     /// From the instruction at `pc` on, the pc of the first that is interesting, moves, or has no fixed

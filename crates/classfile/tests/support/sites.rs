@@ -1,5 +1,8 @@
 //! The insertions that tests and benchmarks make: what the agent makes, at every site there is.
 
+// Each of those who share it uses its own part.
+#![allow(dead_code)]
+
 use classfile::opcode::{ANEWARRAY, MULTIANEWARRAY, NEW, NEWARRAY, RETURN};
 use classfile::{Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod};
 
@@ -15,35 +18,62 @@ pub(crate) const FRESH: StaticMethod =
 pub(crate) const OBJECT: StaticMethod =
     StaticMethod { class: "java/lang/MartiniProbe", name: "object", descriptor: "(Ljava/lang/Object;)V" };
 
-/// All allocation sites and the ends of constructors.
+/// Allocation sites and the ends of constructors.
 #[derive(Debug)]
-pub(crate) struct AllSites {
-    /// All constructors, rather than that of `java.lang.Object` alone as the agent does.
-    pub(crate) all_constructors: bool,
-    /// Whether the method at hand is such a constructor.
-    pub(crate) ends_object: bool,
+pub(crate) struct Sites {
+    constructors: Constructors,
+    news: bool,
+    /// Whether the method at hand is a constructor to be seen.
+    in_constructor: bool,
     /// The number of the next site of a `new`.
-    pub(crate) next: i32,
+    next: i32,
 }
 
-impl AllSites {
-    /// Sites numbered from 0.
-    pub(crate) fn new(all_constructors: bool) -> Self {
-        AllSites { all_constructors, ends_object: false, next: 0 }
+#[derive(Debug, PartialEq, Eq)]
+enum Constructors {
+    None,
+    OfObject,
+    All,
+}
+
+impl Sites {
+    /// Arrays, and objects as their constructors end in that of `java.lang.Object`: `heap=events`.
+    pub(crate) fn events() -> Self {
+        Sites { constructors: Constructors::OfObject, news: false, in_constructor: false, next: 0 }
+    }
+
+    /// Arrays and every `new`, numbered: `heap=counts`.
+    pub(crate) fn counts() -> Self {
+        Sites { constructors: Constructors::None, news: true, ..Sites::events() }
+    }
+
+    /// Arrays, every `new`, and the ends of all constructors: as many as there can be, for tests.
+    pub(crate) fn all() -> Self {
+        Sites { constructors: Constructors::All, ..Sites::counts() }
     }
 }
 
-impl Instrument for AllSites {
+impl Instrument for Sites {
     fn method(&mut self, method: &MethodView<'_>) -> bool {
-        self.ends_object =
-            method.name() == b"<init>" && (self.all_constructors || method.class_name() == b"java/lang/Object");
+        self.in_constructor = match self.constructors {
+            Constructors::None => false,
+            Constructors::OfObject => method.class_name() == b"java/lang/Object" && method.name() == b"<init>",
+            Constructors::All => method.name() == b"<init>",
+        };
         true
     }
 
     fn opcodes(&self) -> OpcodeSet {
-        const SITES: OpcodeSet = OpcodeSet::of(&[NEW, NEWARRAY, ANEWARRAY, MULTIANEWARRAY]);
-        const AND_END: OpcodeSet = OpcodeSet::of(&[NEW, NEWARRAY, ANEWARRAY, MULTIANEWARRAY, RETURN]);
-        if self.ends_object { AND_END } else { SITES }
+        const ARRAYS: OpcodeSet = OpcodeSet::of(&[NEWARRAY, ANEWARRAY, MULTIANEWARRAY]);
+        const ARRAYS_AND_END: OpcodeSet = OpcodeSet::of(&[NEWARRAY, ANEWARRAY, MULTIANEWARRAY, RETURN]);
+        const NEWS: OpcodeSet = OpcodeSet::of(&[NEW, NEWARRAY, ANEWARRAY, MULTIANEWARRAY]);
+        const NEWS_AND_END: OpcodeSet = OpcodeSet::of(&[NEW, NEWARRAY, ANEWARRAY, MULTIANEWARRAY, RETURN]);
+        match (self.news, self.in_constructor) {
+            (false, false) => ARRAYS,
+            (false, true) => ARRAYS_AND_END,
+            (true, false) => NEWS,
+            (true, true) => NEWS_AND_END,
+        }
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
