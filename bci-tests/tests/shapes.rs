@@ -15,7 +15,7 @@ use bci_tests::windows;
 use bci_tests::workdir::Workdir;
 
 /// Rounds of each shape on the main thread: a million objects in all.
-const MILLION: &str = "10000";
+const MILLION: &str = "10200";
 /// Rounds for combinations beyond the main ones.
 const FEW: &str = "2500";
 /// Rounds on each other thread.
@@ -123,7 +123,8 @@ fn the_same_under_full_verification() {
         let dir = Workdir::new();
         let file = dir.join("verified.trcxml");
         let agent = martini::built().agent_path(&format!("file={},allocsites=true", file.display()));
-        let flags = ["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"];
+        let flags =
+            ["-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"];
         let ran = process::run(&mut java::with_agent(jdk, &flags, Some(agent), "shapes.Main", &["500", "100"]));
         let expected = windows::printed(&ran.success().out());
         let differences = windows::differences(&expected, &Recorded::read(&file));
