@@ -92,6 +92,10 @@ impl Insertions {
         if ops.is_empty() {
             return Ok(());
         }
+        // Insertions alone are too much already: no need to collect more of them.
+        if self.arena.len() > 65_535 {
+            return Err(Refusal::CodeTooLarge);
+        }
         let mut site = match self.sites.pop_if(|site| site.pc == pc) {
             Some(site) => site,
             None => Site { pc, start: self.arena.len(), before: 0, after: 0 },

@@ -172,16 +172,16 @@ impl Work {
                     failed: &mut failed,
                 };
                 instrument.instruction(view, &instruction, &mut insert);
+                if let Some(refusal) = failed {
+                    return Err(refusal);
+                }
             }
             pc = steps.find(code, pc + length, &mut self.layout.starts);
         }
         if pc > code.len() {
             return Err(Refusal::MalformedCode);
         }
-        match failed {
-            Some(refusal) => Err(refusal),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The class with its patches and its longer pool.
