@@ -1,4 +1,4 @@
-//! Layout and values against the C compiler and every `jvmti.h` of this machine (`JAVA_HOME`, `/usr/lib/jvm`).
+//! Layout and values against the C compiler and every `jvmti.h` of this machine (`MARTINI_JDKS`, `JAVA_HOME`, `/usr/lib/jvm`).
 
 mod members;
 
@@ -19,6 +19,7 @@ const GROWING: [&str; 2] = ["sizeof(jvmtiEventCallbacks)", "sizeof(jvmtiInterfac
 
 fn headers() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+    homes.extend(env::var_os("MARTINI_JDKS").iter().flat_map(env::split_paths));
     if let Ok(entries) = fs::read_dir("/usr/lib/jvm") {
         homes.extend(entries.flatten().map(|entry| entry.path()));
     }

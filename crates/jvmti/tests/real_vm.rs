@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The `java` launchers of `JAVA_HOME` and `/usr/lib/jvm`.
+/// The `java` launchers of `MARTINI_JDKS` (homes separated by colons), `JAVA_HOME` and `/usr/lib/jvm`.
 fn launchers() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+    homes.extend(env::var_os("MARTINI_JDKS").iter().flat_map(env::split_paths));
     let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
     homes.extend(installed.map(|entry| entry.path()));
     let launchers = homes.iter().filter_map(|home| home.join("bin/java").canonicalize().ok());
