@@ -17,9 +17,8 @@ pub enum Which {
 /// What `jmap -histo` prints.
 #[derive(Debug)]
 pub struct Histogram {
-    /// Instances and bytes by class name (`[Lfoo.Bar;` for arrays) and module; the module is empty for classes of the
-    /// class path.
-    pub classes: BTreeMap<(String, String), (u64, u64)>,
+    /// Instances and bytes by class name (`[Lfoo.Bar;` for arrays).
+    pub classes: BTreeMap<String, (u64, u64)>,
 }
 
 impl Histogram {
@@ -35,18 +34,13 @@ impl Histogram {
         for line in ran.out().lines() {
             // num: instances bytes class [(module@version)]
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let (number, instances, bytes, class, module) = match fields[..] {
-                [number, instances, bytes, class] => (number, instances, bytes, class, ""),
-                [number, instances, bytes, class, module] => (number, instances, bytes, class, module),
-                _ => continue,
-            };
+            let [number, instances, bytes, class] = fields.get(..4).unwrap_or_default() else { continue };
             let (true, Ok(instances), Ok(bytes)) =
                 (number.ends_with(':'), instances.parse::<u64>(), bytes.parse::<u64>())
             else {
                 continue;
             };
-            let module = module.trim_start_matches('(').split(['@', ')']).next().unwrap_or_default().to_owned();
-            let sum: &mut (u64, u64) = classes.entry((family(class).to_owned(), module)).or_default();
+            let sum: &mut (u64, u64) = classes.entry(family(class).to_owned()).or_default();
             sum.0 += instances;
             sum.1 += bytes;
         }
@@ -54,15 +48,16 @@ impl Histogram {
         Self { classes }
     }
 
-    /// Number of instances of a class, whichever module it is in.
+    /// Number of instances of a class.
     pub fn instances(&self, class: &str) -> u64 {
-        self.classes.iter().filter(|((name, _), _)| name == class).map(|(_, (instances, _))| instances).sum()
+        self.classes.get(class).map_or(0, |(instances, _)| *instances)
     }
 }
 
 /// The name under which a class is counted. Hidden classes and those behind lambdas carry an address or a number,
 /// written differently by different tools, so they are counted by what made them.
 pub fn family(class: &str) -> &str {
-    let cut = class.find("$$Lambda").or_else(|| class.find(['/', '+']));
+    let lambda = class.find("$$Lambda").map(|at| at + "$$Lambda".len());
+    let cut = lambda.or_else(|| class.find(['/', '+'])).or_else(|| class.find(".0x"));
     cut.map_or(class, |at| &class[..at])
 }

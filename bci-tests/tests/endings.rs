@@ -98,6 +98,7 @@ fn killed() {
             assert!(bytes.ends_with(b"/>\n"), "JDK {jdk}: {:?}", tail(&bytes));
             let trace = Recorded::read(&file);
             assert!(!trace.complete, "JDK {jdk}: nobody can have written the end");
+            schema::check(&file, Schema::Strict);
             schema::validate_unfinished(&file);
 
             let stats = process::run(Command::new(&martini::built().command).arg("stats").arg(&file)).success();

@@ -52,19 +52,20 @@ fn run(command: &mut Command, jdk: &Jdk, look: bool) -> (Finished, Option<Histog
 fn check(program: &Program, jdk: &Jdk) {
     let place = format!("{} on JDK {jdk}", program.name);
     let dir = Workdir::new();
-    let (bare, profiled, file) = (dir.join("bare"), dir.join("profiled"), dir.join("trace.trcxml"));
-    fs::create_dir(&bare).expect("the folder is ours");
-    fs::create_dir(&profiled).expect("the folder is ours");
-
+    // Both runs see the same folder, and find it empty.
+    let (folder, bare, file) = (dir.join("run"), dir.join("bare"), dir.join("trace.trcxml"));
+    fs::create_dir(&folder).expect("the folder is ours");
+    let (without, _) = run(&mut command(program, jdk, None, &folder), jdk, false);
+    fs::rename(&folder, &bare).expect("the folder is ours");
+    fs::create_dir(&folder).expect("the folder is ours");
     let agent = martini::built().agent_path(&format!("heap=events,file={}", file.display()));
-    let (without, _) = run(&mut command(program, jdk, None, &bare), jdk, false);
-    let (with, living) = run(&mut command(program, jdk, Some(agent), &profiled), jdk, true);
+    let (with, living) = run(&mut command(program, jdk, Some(agent), &folder), jdk, true);
 
     assert!(without.status.success(), "{place} fails without the agent\n{}\n{}", without.out(), without.err());
     assert_eq!(with.status, without.status, "{place}\n{}", with.err());
     assert_eq!((program.normalise)(&with.out()), (program.normalise)(&without.out()), "{place}: standard output");
     assert_eq!(with.err(), without.err(), "{place}: standard error");
-    let (files, bare_files) = (contents(&profiled), contents(&bare));
+    let (files, bare_files) = (contents(&folder), contents(&bare));
     assert_eq!(files.keys().collect::<Vec<_>>(), bare_files.keys().collect::<Vec<_>>(), "{place}: files");
     for (name, bytes) in &files {
         assert!(*bytes == bare_files[name], "{place}: {} differs", name.display());
@@ -76,7 +77,7 @@ fn check(program: &Program, jdk: &Jdk) {
     let trace = Recorded::read(&file);
     assert!(trace.complete, "{place}");
     assert!(trace.objects.len() > 50_000, "{place}: only {} objects", trace.objects.len());
-    let differences = living::differences(&living.expect("looked at above"), &trace, program.modules);
+    let differences = living::differences(&living.expect("looked at above"), &trace, program.packages);
     assert!(differences.is_empty(), "{place}: live objects\n{}", differences.join("\n"));
 }
 

@@ -7,8 +7,8 @@ pub(crate) struct Program {
     pub(crate) jars: &'static [&'static str],
     pub(crate) main_class: &'static str,
     pub(crate) args: &'static [&'static str],
-    /// Modules of the JDK that are the program; what is in no module is the program's anyhow.
-    pub(crate) modules: &'static [&'static str],
+    /// Its packages, if they look like the class library's.
+    pub(crate) packages: &'static [&'static str],
     pub(crate) needs_compiler: bool,
     /// The newest feature release that it runs on.
     pub(crate) newest: Option<u32>,
@@ -21,7 +21,7 @@ const PROGRAM: Program = Program {
     jars: &[],
     main_class: "",
     args: &[],
-    modules: &[],
+    packages: &[],
     needs_compiler: false,
     newest: None,
     normalise: str::to_owned,
@@ -33,7 +33,7 @@ pub(crate) fn javac() -> Program {
         name: "javac",
         main_class: "com.sun.tools.javac.Main",
         args: &["-Xlint:all", "-d", "out", "{real}/javac/Inventory.java"],
-        modules: &["jdk.compiler"],
+        packages: &["com.sun.tools.javac."],
         needs_compiler: true,
         ..PROGRAM
     }
