@@ -80,7 +80,6 @@ impl Pool {
 
     /// A chunk for a producer whose last one, of `filled` records, is full. Waits while too much is unread.
     fn next_chunk(&self, filled: usize) -> Arc<Chunk> {
-        self.backlog.fetch_add(filled, Ordering::AcqRel);
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
             self.waits.fetch_add(1, Ordering::Relaxed);
@@ -100,20 +99,26 @@ impl Pool {
         Chunk::new(capacity)
     }
 
+    /// The writer has read a full chunk.
+    fn drained(&self, records: usize) {
+        let before = self.backlog.fetch_sub(records, Ordering::AcqRel);
+        if before > self.limit {
+            // Taking the lock keeps this from falling between a producer's look at the backlog and its wait.
+            drop(self.spare.lock().unwrap_or_else(PoisonError::into_inner));
+            self.room.notify_all();
+        }
+    }
+
+    /// Keeps a chunk that nobody uses any more, for the next producer.
     fn recycle(&self, mut chunk: Arc<Chunk>) {
-        let capacity = chunk.slots.len();
-        let before = self.backlog.fetch_sub(capacity, Ordering::AcqRel);
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if capacity == LARGEST_CHUNK
+        if chunk.slots.len() == LARGEST_CHUNK
             && spare.len() * LARGEST_CHUNK < self.limit
             && let Some(inner) = Arc::get_mut(&mut chunk)
         {
             *inner.len.get_mut() = 0;
             inner.next = OnceLock::new();
             spare.push(chunk);
-        }
-        if before > self.limit {
-            self.room.notify_all();
         }
     }
 }
@@ -142,24 +147,28 @@ pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
 }
 
 impl Producer {
-    /// Hands a record to the writer. True if a chunk became full, so that the writer should be woken.
+    /// Hands a record to the writer. True if the chunk is full now, so that the writer may have to be woken.
     pub(crate) fn push(&mut self, record: Record) -> bool {
-        let mut filled = false;
-        if self.len as usize == self.chunk.slots.len() {
-            let next = self.pool.next_chunk(self.chunk.slots.len());
+        let capacity = self.chunk.slots.len();
+        if self.len as usize == capacity {
+            let next = self.pool.next_chunk(capacity);
             // This thread alone appends to its list, so the place is free.
             let _ = self.chunk.next.set(next.clone());
             self.chunk = next;
             self.len = 0;
-            filled = true;
         }
         let slot = &self.chunk.slots[self.len as usize];
         for (word, value) in slot.iter().zip(record) {
             word.store(value, Ordering::Relaxed);
         }
         self.len += 1;
+        let is_full = self.len as usize == self.chunk.slots.len();
+        if is_full {
+            // Before the writer can see the last record and take the chunk off again.
+            self.pool.backlog.fetch_add(self.len as usize, Ordering::AcqRel);
+        }
         self.chunk.len.store(self.len, Ordering::Release);
-        filled
+        is_full
     }
 }
 
@@ -182,6 +191,10 @@ impl Consumer {
     pub(crate) fn pop(&mut self) {
         debug_assert!(self.read < self.seen);
         self.read += 1;
+        // Not when the next chunk is begun: its producer may be waiting for this very room.
+        if self.read as usize == self.chunk.slots.len() {
+            self.pool.drained(self.chunk.slots.len());
+        }
     }
 
     /// Whether the producer is gone and everything it left has been read.
@@ -232,6 +245,32 @@ mod tests {
             }
         });
         assert!(pool.backlog() <= 4096);
+    }
+
+    #[test]
+    fn many_producers_share_little_room() {
+        const PRODUCERS: u64 = 100;
+        const RECORDS: u64 = 500;
+        let pool = Pool::new(0);
+        std::thread::scope(|scope| {
+            let mut consumers = Vec::new();
+            for _ in 0..PRODUCERS {
+                let (mut producer, consumer) = channel(&pool);
+                consumers.push(consumer);
+                scope.spawn(move || (0..RECORDS).for_each(|i| drop(producer.push([i; WORDS]))));
+            }
+            let mut read = 0;
+            while read < PRODUCERS * RECORDS {
+                for consumer in &mut consumers {
+                    consumer.refresh();
+                    while consumer.peek().is_some() {
+                        consumer.pop();
+                        read += 1;
+                    }
+                }
+            }
+        });
+        assert!(pool.waits() > 0);
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl ArrayLayout {
         let jump = (1..=LENGTHS).find(|&n| sizes[n] > sizes[0])?;
         let next = (jump + 1..=LENGTHS).find(|&n| sizes[n] > sizes[jump]);
         // Elements as wide as the alignment make every length jump.
-        let alignment = sizes.windows(2).map(|w| w[1] - w[0]).filter(|&d| d > 0).min()?;
+        let alignment = sizes.windows(2).filter_map(|w| w[1].checked_sub(w[0])).filter(|&d| d > 0).min()?;
         let per_jump = next.map_or(1, |n| n - jump) as u64;
         let element_bytes = alignment / per_jump;
         let header_bytes = sizes[0].checked_sub((jump as u64 - 1) * element_bytes)?;
