@@ -1,7 +1,7 @@
 //! Allocations: the natives that HeapProxy calls, and the objects that the VM makes itself.
 
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
-use jvmti::sys::{jthread, jvmtiEnv};
+use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 use jvmti::{Jni, guard};
 
 use super::Agent;
@@ -90,6 +90,12 @@ unsafe fn report(
     top: Top,
     now: Ticks,
 ) {
+    if top == Top::Constructors && context.unconstructed.expected() {
+        // SAFETY: by the caller's promise.
+        if unsafe { agent.heap_env.get_tag(object) }.is_ok_and(|tag| tag != 0) {
+            return context.unconstructed.constructed();
+        }
+    }
     let id = context.new_object(&agent.ids);
     if agent.options.lifetimes {
         // SAFETY: by the caller's promise.
@@ -152,12 +158,26 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
                     Err(error) => return agent.count_failure("class", error),
                 };
                 if agent.classes.get(index).is_some_and(|c| c.is_included()) {
+                    if is_in_allocate_instance(agent, jni) {
+                        context.unconstructed.made();
+                    }
                     let extent = Extent::Words((size / 8) as u32);
                     report(agent, jni, context, object, index, extent, Top::Method, now);
                 }
             }
         });
     });
+}
+
+/// Whether the current thread is in `Unsafe.allocateInstance`.
+fn is_in_allocate_instance(agent: &Agent, jni: Jni) -> bool {
+    let mut frames = [jvmtiFrameInfo::default()];
+    // SAFETY: null is the current thread, and the method id is on its stack, so its class is alive.
+    unsafe {
+        let Ok(&mut [top]) = agent.env.get_stack_trace(std::ptr::null_mut(), 0, &mut frames) else { return false };
+        let method = agent.methods.resolve(agent.env, jni, top.method, &agent.classes, agent);
+        method.ok().and_then(|m| agent.methods.get(m)).is_some_and(|m| m.name == "allocateInstance")
+    }
 }
 
 /// JVMTI `ObjectFree`.

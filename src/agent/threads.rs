@@ -147,7 +147,45 @@ pub(crate) struct ThreadContext {
     next_object: u64,
     last_object: u64,
     pub(crate) walker: Option<StackWalker>,
+    pub(crate) unconstructed: Unconstructed,
     busy: bool,
+}
+
+/// Instances that `Unsafe.allocateInstance` made and that the VM has told of: if a constructor runs on one after all (method
+/// handles do so), its hook must not report it again.
+#[derive(Default)]
+pub(crate) struct Unconstructed {
+    instances: u32,
+    patience: u32,
+}
+
+impl Unconstructed {
+    /// So many constructors may run before an instance is taken for one that never gets its own.
+    const PATIENCE: u32 = 4096;
+
+    /// Such an instance was made.
+    pub(crate) fn made(&mut self) {
+        self.instances += 1;
+        self.patience = Self::PATIENCE;
+    }
+
+    /// Whether an object whose constructor runs now may be one of them.
+    #[inline]
+    pub(crate) fn expected(&mut self) -> bool {
+        if self.instances == 0 {
+            return false;
+        }
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.instances = 0;
+        }
+        true
+    }
+
+    /// It is one of them.
+    pub(crate) fn constructed(&mut self) {
+        self.instances = self.instances.saturating_sub(1);
+    }
 }
 
 thread_local! {
@@ -217,6 +255,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         next_object: 0,
         last_object: 0,
         walker: (depth > 0).then(|| StackWalker::new(depth)),
+        unconstructed: Unconstructed::default(),
         busy: false,
     }));
     CONTEXT.set(context);
@@ -251,4 +290,21 @@ pub(crate) fn end(agent: &'static Agent, jni: Jni) {
 /// Marks the current thread as one whose events are never reported.
 pub(crate) fn mute() {
     CONTEXT.set(MAKING);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_is_expected_until_constructed_or_given_up() {
+        let mut unconstructed = Unconstructed::default();
+        assert!(!unconstructed.expected());
+        unconstructed.made();
+        assert!(unconstructed.expected());
+        unconstructed.constructed();
+        assert!(!unconstructed.expected());
+        unconstructed.made();
+        assert_eq!((0..10_000).filter(|_| unconstructed.expected()).count(), Unconstructed::PATIENCE as usize);
+    }
 }
