@@ -40,7 +40,7 @@ final class NativeThreads {
     }
 
     private static MemorySegment body(MemorySegment unused) {
-        Thread.currentThread().setName("native");
+        // It keeps the name that it came with: a trace has the name at the thread's start.
         Main.performOrDie(rounds);
         return MemorySegment.NULL;
     }
