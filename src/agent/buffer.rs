@@ -232,7 +232,11 @@ mod tests {
         let pool = Pool::new(4096);
         let (mut producer, mut consumer) = channel(&pool);
         std::thread::scope(|scope| {
-            scope.spawn(move || (0..RECORDS).for_each(|i| drop(producer.push([i, i * 2, !i, 7]))));
+            scope.spawn(move || {
+                (0..RECORDS).for_each(|i| {
+                    producer.push([i, i * 2, !i, 7]);
+                })
+            });
             let mut expected = 0;
             while expected < RECORDS {
                 consumer.refresh();
@@ -257,7 +261,11 @@ mod tests {
             for _ in 0..PRODUCERS {
                 let (mut producer, consumer) = channel(&pool);
                 consumers.push(consumer);
-                scope.spawn(move || (0..RECORDS).for_each(|i| drop(producer.push([i; WORDS]))));
+                scope.spawn(move || {
+                    (0..RECORDS).for_each(|i| {
+                        producer.push([i; WORDS]);
+                    })
+                });
             }
             let mut read = 0;
             while read < PRODUCERS * RECORDS {

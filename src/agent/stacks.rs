@@ -83,8 +83,19 @@ pub(crate) struct StackWalker {
     key: Vec<RawFrame>,
 }
 
-/// Frames of HeapProxy and of an ordinary chain of constructors, asked for beyond those wanted.
-const EXTRA_FRAMES: usize = 8;
+impl Top {
+    /// Frames that are HeapProxy's in any case: its native method and the one that called it.
+    fn skipped(self) -> i32 {
+        if self == Top::Method { 0 } else { 2 }
+    }
+
+    /// Frames asked for beyond those wanted; `Object.<init>` and two more constructors are the rule. Each frame costs, so
+    /// what is rarer is asked for in a second try.
+    fn extra(self) -> usize {
+        if self == Top::Constructors { 3 } else { 0 }
+    }
+}
+
 /// A deeper chain of constructors than this ends the search for the site.
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
@@ -110,11 +121,11 @@ impl StackWalker {
 
     /// The stack of the current thread.
     pub(crate) fn walk<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<StackIndex> {
-        let mut room = self.depth + EXTRA_FRAMES;
+        let mut room = self.depth + top.extra();
         loop {
             self.raw.resize(room, jvmtiFrameInfo::default());
             // SAFETY: null is the current thread.
-            let frames = unsafe { tables.env.get_stack_trace(std::ptr::null_mut(), 0, &mut self.raw) }?;
+            let frames = unsafe { tables.env.get_stack_trace(std::ptr::null_mut(), top.skipped(), &mut self.raw) }?;
             let cut_off = frames.len() == room;
             self.key.clear();
             self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));

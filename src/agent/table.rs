@@ -63,7 +63,11 @@ mod tests {
     fn readers_see_whole_entries_while_a_writer_appends() {
         let table = Table::new();
         std::thread::scope(|scope| {
-            scope.spawn(|| (0..20_000u32).for_each(|_| drop(table.push_with(|i| vec![i; 3]))));
+            scope.spawn(|| {
+                (0..20_000u32).for_each(|_| {
+                    table.push_with(|i| vec![i; 3]);
+                })
+            });
             scope.spawn(|| {
                 while table.get(19_999).is_none() {
                     for i in (0..20_000).step_by(97) {
