@@ -4,6 +4,8 @@ use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, Opco
 
 use super::proxy::{Hooks, INTERNAL_NAME};
 
+/// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
+const HUGE_METHOD_LIMIT: u32 = 8000;
 const OBJECT: &[u8] = b"java/lang/Object";
 
 /// Inserts the calls into HeapProxy.
@@ -31,6 +33,12 @@ impl Instrument for HeapHooks {
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
         !self.is_object || method.name() == b"<init>"
+    }
+
+    fn max_code_length(&self, method: &MethodView<'_>) -> u32 {
+        // HotSpot interprets longer methods for ever (HugeMethodLimit), which would harm the program more than the lost
+        // events harm the trace; a method that is longer already may grow.
+        if method.code().bytes().len() <= HUGE_METHOD_LIMIT as usize { HUGE_METHOD_LIMIT } else { 65_535 }
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
@@ -73,4 +81,41 @@ fn primitive_of(descriptor: u8) -> Option<ArrayKind> {
 
 fn primitive_index(kind: ArrayKind) -> usize {
     kind as usize - ArrayKind::Boolean as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::proxy::DIRECT;
+
+    /// A class with one method that makes `arrays` arrays of `int` and then fills up to `length` bytes.
+    fn class_with(arrays: usize, length: usize) -> Vec<u8> {
+        let mut code: Vec<u8> = [opcode::ICONST_0, opcode::NEWARRAY, 10, opcode::POP].repeat(arrays);
+        code.resize(length - 1, opcode::NOP);
+        code.push(opcode::RETURN);
+        let mut class = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 49, 0, 8];
+        for text in [&b"T"[..], b"java/lang/Object", b"m", b"()V", b"Code"] {
+            class.extend([1, 0, text.len() as u8]);
+            class.extend(text);
+        }
+        class.extend([7, 0, 1, 7, 0, 2]);
+        class.extend([0, 0x21, 0, 6, 0, 7, 0, 0, 0, 0, 0, 1, 0, 9, 0, 3, 0, 4, 0, 1, 0, 5]);
+        class.extend((code.len() as u32 + 12).to_be_bytes());
+        class.extend([0, 1, 0, 0]);
+        class.extend((code.len() as u32).to_be_bytes());
+        class.extend(&code);
+        class.extend([0, 0, 0, 0, 0, 0]);
+        class
+    }
+
+    #[test]
+    fn no_method_grows_beyond_what_hotspot_compiles() {
+        // Each site takes four bytes more.
+        for (length, expected) in [(7960, true), (7961, false), (8000, false), (8001, true)] {
+            let class = class_with(10, length);
+            let rewritten = classfile::rewrite(&class, &mut HeapHooks::new(b"T", &DIRECT)).expect("a class file");
+            assert_eq!(rewritten.bytes.is_some(), expected, "{length} bytes");
+            assert_eq!(rewritten.refused.is_empty(), expected, "{length} bytes");
+        }
+    }
 }

@@ -69,6 +69,10 @@ pub enum Refusal {
     /// The rewritten code would exceed 65,535 bytes (JVMS 4.7.3).
     #[error("the code would exceed 65535 bytes")]
     CodeTooLarge,
+    /// The rewritten code would exceed what the caller allows
+    /// ([`max_code_length`](crate::Instrument::max_code_length)).
+    #[error("the code would become longer than is good for it")]
+    CodeBeyondLimit,
     /// The operand stack would exceed 65,535 slots (255 before version 45.3).
     #[error("the operand stack would exceed its limit")]
     StackTooDeep,

@@ -58,6 +58,12 @@ pub trait Instrument {
         OpcodeSet::ALL
     }
 
+    /// The length in bytes up to which the code of this method may grow; beyond it the method is left as it was, with
+    /// [`Refusal::CodeBeyondLimit`]. A JVM may have limits of its own, such as the 8,000 bytes up to which HotSpot compiles.
+    fn max_code_length(&self, _method: &MethodView<'_>) -> u32 {
+        65_535
+    }
+
     /// Called once per instruction with an opcode of [`opcodes`](Instrument::opcodes), in order. What is to be
     /// inserted is said to `insert`; saying nothing costs nothing.
     fn instruction(&mut self, method: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>);

@@ -129,6 +129,10 @@ impl Work {
         let done = self
             .layout
             .settle(&code, &self.insertions)
+            .and_then(|()| match self.layout.new_length() > instrument.max_code_length(&view) {
+                true => Err(Refusal::CodeBeyondLimit),
+                false => Ok(()),
+            })
             .and_then(|()| write_code(&member, &code, &mut self.insertions, &self.layout, &mut self.out));
         if let Err(refusal) = done {
             self.out.truncate(start);
