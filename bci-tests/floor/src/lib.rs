@@ -1,7 +1,7 @@
 //! The benchmark's floor: an agent that rewrites allocations as Martini does and then does as little as possible.
 //!
 //! It is written as a careful C programmer would: one Java method that tests a flag, one native method, raw JVM TI
-//! calls, a constant tag, no record of anything. `-agentpath:libfloor_agent.so=MODE`, where each [`Mode`] adds one
+//! calls, a constant tag, no record of anything. `-agentpath:libfloor_agent.so=MODE`, where each `Mode` adds one
 //! step to the one before. Seen are `java.lang.Object`'s constructor and the outer array of the three array
 //! instructions.
 
