@@ -49,6 +49,8 @@ pub(crate) struct Taken {
 #[derive(Default)]
 struct Inner {
     events: VecDeque<GcEvent>,
+    /// Pauses that have begun and not ended: HotSpot may tell of one twice, nested (G1 collecting for metadata).
+    depth: u32,
     finished: GcNumber,
     /// Delivered, but not yet charged to a collection.
     loose: Vec<ObjectId>,
@@ -93,12 +95,20 @@ impl GcQueue {
 
     /// A pause began.
     pub(crate) fn start(&self, now: Ticks) {
-        self.lock().events.push_back(GcEvent::Start(now));
+        let mut inner = self.lock();
+        inner.depth += 1;
+        if inner.depth == 1 {
+            inner.events.push_back(GcEvent::Start(now));
+        }
     }
 
     /// A pause ended; wakes the control thread.
     pub(crate) fn finish(&self, now: Ticks) {
         let mut inner = self.lock();
+        inner.depth = inner.depth.saturating_sub(1);
+        if inner.depth > 0 {
+            return;
+        }
         inner.finished.0 += 1;
         let number = inner.finished;
         inner.events.push_back(GcEvent::Finish(now, number));

@@ -74,6 +74,13 @@ impl Threads {
     /// # Safety
     /// `thread` is a live reference to a thread, or null for the current one.
     pub(crate) unsafe fn resolve(&self, agent: &Agent, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
+        // SAFETY: by the caller's promise.
+        unsafe { self.resolve_as(agent, jni, thread, now, Stage::Constructed) }
+    }
+
+    /// # Safety
+    /// As for `resolve`.
+    unsafe fn resolve_as(&self, agent: &Agent, jni: Jni, thread: jobject, now: Ticks, stage: Stage) -> ThreadIndex {
         let env = agent.env;
         // SAFETY: by the caller's promise.
         let stored = unsafe { env.get_thread_local_storage(thread) }.map_or(0, |data| data as usize);
@@ -89,7 +96,7 @@ impl Threads {
             }
         };
         // SAFETY: by the caller's promise.
-        unsafe { self.name(index, env, jni, thread) };
+        unsafe { self.name(index, env, jni, thread, stage) };
         index
     }
 
@@ -97,21 +104,31 @@ impl Threads {
     ///
     /// # Safety
     /// As for `resolve`.
-    unsafe fn name(&self, index: ThreadIndex, env: Env, jni: Jni, thread: jobject) {
+    unsafe fn name(&self, index: ThreadIndex, env: Env, jni: Jni, thread: jobject, stage: Stage) {
         let Some(record) = self.get(index).filter(|r| r.names.get().is_none()) else { return };
         // SAFETY: by the caller's promise.
-        if let Some(names) = unsafe { names_of(env, jni, thread) } {
+        if let Some(names) = unsafe { names_of(env, jni, thread, stage) } {
             // Somebody else may have been faster, with the same names.
             let _ = record.names.set(names);
         }
     }
 }
 
+/// How far a thread is when its names are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The constructor of its `java.lang.Thread` may still run: a thread that JNI attaches runs it itself. Its group is set
+    /// before its name, so that no name is not yet an empty one.
+    Unknown,
+    /// It has the name that it starts with, which may be empty.
+    Constructed,
+}
+
 /// The names of a thread; `None` while it has none.
 ///
 /// # Safety
 /// `thread` is a live reference to a thread, or null for the current one.
-unsafe fn names_of(env: Env, jni: Jni, thread: jobject) -> Option<ThreadNames> {
+unsafe fn names_of(env: Env, jni: Jni, thread: jobject, stage: Stage) -> Option<ThreadNames> {
     // SAFETY: by the caller's promise; what the VM returns are local references, deleted below.
     unsafe {
         let info = env.get_thread_info(thread).ok()?;
@@ -135,7 +152,7 @@ unsafe fn names_of(env: Env, jni: Jni, thread: jobject) -> Option<ThreadNames> {
             }
         }
         jni.delete_local_ref(info.thread_group);
-        Some(names)
+        (stage == Stage::Constructed || !names.name.is_empty()).then_some(names)
     }
 }
 
@@ -245,7 +262,7 @@ pub(crate) fn with_context(agent: &'static Agent, jni: Jni, now: Ticks, body: im
 fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadContext {
     CONTEXT.set(MAKING);
     // SAFETY: null is the current thread.
-    let carrier = unsafe { agent.threads.resolve(agent, jni, null_mut(), now) };
+    let carrier = unsafe { agent.threads.resolve_as(agent, jni, null_mut(), now, Stage::Unknown) };
     let (producer, consumer) = channel(&agent.pool);
     agent.threads.fresh.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
     let depth = agent.options.stack_depth.max(usize::from(agent.options.allocsites));
@@ -270,7 +287,7 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
     let now = Ticks::now();
     with_context(agent, jni, now, |context| {
         // SAFETY: by the caller's promise.
-        unsafe { agent.threads.name(context.carrier, agent.env, jni, thread) };
+        unsafe { agent.threads.name(context.carrier, agent.env, jni, thread, Stage::Constructed) };
         context.push(agent, Event::ThreadStart(context.carrier), now);
     });
 }

@@ -39,6 +39,8 @@ pub(crate) fn enable(env: Env) {
             let callback = std::mem::transmute::<MountEvent, jvmtiExtensionEvent>(callback);
             env.set_extension_event_callback(event.index, Some(callback))
         };
+        // JVMTI says that setting the callback enables the event; HotSpot wants to be told.
+        let _ = env.enable_event(event.index);
     }
     // Without the event a virtual thread has no end in the trace, which is no more than that.
     let _ = env.enable_event(JVMTI_EVENT_VIRTUAL_THREAD_END);
