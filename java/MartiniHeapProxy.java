@@ -22,7 +22,7 @@ public final class MartiniHeapProxy {
      * collection, lest the table keep it alive), and code >> 1 is the agent's number of the class, negative if the
      * class is filtered out.
      */
-    private static Object[] table = newTable(1024);
+    private static volatile Object[] table = newTable(1024);
 
     private static int used;
     private static int unloadable;

@@ -36,6 +36,8 @@ impl Chunk {
 pub(crate) struct Pool {
     backlog: AtomicUsize,
     limit: usize,
+    /// Threads that have a buffer.
+    producers: AtomicUsize,
     closed: AtomicBool,
     spare: Mutex<Vec<Arc<Chunk>>>,
     room: Condvar,
@@ -49,6 +51,7 @@ impl Pool {
         Arc::new(Pool {
             backlog: AtomicUsize::new(0),
             limit: limit.max(LARGEST_CHUNK),
+            producers: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
             spare: Mutex::new(Vec::new()),
             room: Condvar::new(),
@@ -89,7 +92,9 @@ impl Pool {
                     self.room.wait_timeout(spare, Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
-        let capacity = (filled * 4).clamp(FIRST_CHUNK, LARGEST_CHUNK);
+        // Each thread keeps the chunk that it fills, so with many threads the chunks are small.
+        let fair = self.limit / self.producers.load(Ordering::Relaxed).max(1);
+        let capacity = (filled * 4).min(fair).clamp(FIRST_CHUNK, LARGEST_CHUNK);
         if capacity == LARGEST_CHUNK
             && let Some(chunk) = spare.pop()
         {
@@ -141,6 +146,7 @@ pub(crate) struct Consumer {
 
 /// A buffer for one thread.
 pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
+    pool.producers.fetch_add(1, Ordering::Relaxed);
     let chunk = Chunk::new(FIRST_CHUNK);
     let producer = Producer { chunk: chunk.clone(), len: 0, pool: pool.clone() };
     (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone() })
@@ -169,6 +175,12 @@ impl Producer {
         }
         self.chunk.len.store(self.len, Ordering::Release);
         is_full
+    }
+}
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        self.pool.producers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -122,8 +122,10 @@ impl Classes {
             (env.get_class_signature(class)?, source, env.get_class_loader(class)?)
         };
         let signature = trace::modified_utf8::decode(&signature);
-        // A hidden class may go while its loader stays; its signature has a dot or a slash too many.
-        let hidden = signature.contains('.') || !signature.starts_with(['L', '[']);
+        // A hidden class may go while its loader stays. Its signature ends in `.0x7f;`, or in `/1234;` before JDK 15; an
+        // ordinary class with such a name is only looked up more often.
+        let last = signature.rsplit('/').next().unwrap_or_default();
+        let hidden = signature.contains('.') || last.starts_with(|c: char| c.is_ascii_digit());
         let unloadable = hidden || !around.is_permanent(jni, loader);
         // SAFETY: a local reference that nobody uses any more; deleting null is allowed.
         unsafe { jni.delete_local_ref(loader) };

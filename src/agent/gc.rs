@@ -157,8 +157,9 @@ impl GcQueue {
     /// Waits until the frees of every collection so far are settled. Gives up when nothing is delivered for `longest`.
     pub(crate) fn wait_until_settled(&self, longest: Duration) {
         let mut inner = self.lock();
+        let wanted = inner.finished;
         let mut delivered = inner.loose.len();
-        while inner.settled < inner.finished {
+        while inner.settled < wanted {
             let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
             inner = guard;
             if timeout.timed_out() && inner.loose.len() == delivered {

@@ -186,7 +186,7 @@ fn is_in_allocate_instance(agent: &Agent, jni: Jni) -> bool {
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
     guard(|| {
-        if let Some(agent) = Agent::get() {
+        if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) {
             agent.gc.free(trace::ids::ObjectId(tag as u64));
         }
     });
@@ -198,7 +198,7 @@ pub(crate) unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
     guard(|| {
-        if let Some(agent) = Agent::get() {
+        if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) {
             agent.gc.start(Ticks::now());
         }
     });
@@ -210,7 +210,7 @@ pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn gc_finish(_: *mut jvmtiEnv) {
     guard(|| {
-        if let Some(agent) = Agent::get() {
+        if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) {
             agent.gc.finish(Ticks::now());
         }
     });

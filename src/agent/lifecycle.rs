@@ -6,9 +6,9 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jobject, jvalue};
+use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jvalue};
 use jvmti::sys::*;
-use jvmti::{Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
+use jvmti::{Allocated, Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
 use trace::model::ArrayCode;
 
 use super::buffer::{Pool, RECORD_BYTES};
@@ -136,6 +136,15 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
     start_writer(agent, output)
 }
 
+/// Ends reporting however the writer ends, lest the program wait for it.
+struct Closes(&'static Agent);
+
+impl Drop for Closes {
+    fn drop(&mut self) {
+        self.0.stop_reporting();
+    }
+}
+
 /// Starts the writer with all signals blocked: those are the JVM's business.
 fn start_writer(agent: &'static Agent, output: Output) -> Result<(), String> {
     let writer = Writer::begin(agent, output);
@@ -144,7 +153,10 @@ fn start_writer(agent: &'static Agent, output: Output) -> Result<(), String> {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-        let handle = std::thread::Builder::new().name("martini-writer".into()).spawn(|| writer.run());
+        let handle = std::thread::Builder::new().name("martini-writer".into()).spawn(move || {
+            let _closes = Closes(agent);
+            writer.run();
+        });
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
         handle
     };
@@ -213,18 +225,19 @@ fn measure_arrays(agent: &Agent, jni: Jni) -> ArrayLayouts {
 
 /// # Safety
 /// Called by the VM.
-unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     guard(|| {
         let Some(agent) = Agent::get() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         let Some(vm) = agent.vm.get() else { return };
+        // Before the agent's own thread is one of them.
+        let there = agent.env.get_all_threads();
         if let Err(error) = initialise(agent, vm, jni) {
             message(&format!("nothing is reported: {error}"));
             return;
         }
-        // SAFETY: the VM passes the current thread.
-        unsafe { announce_threads(agent, jni, thread) };
+        announce_threads(agent, jni, &there);
         agent.reporting.store(true, Ordering::SeqCst);
         vm.proxy.set_jvm_init(jni, true);
     });
@@ -310,21 +323,15 @@ fn permanent_loaders(jni: Jni) -> Result<Vec<GlobalRef>, JniError> {
 }
 
 /// Announces the threads that are there already, and that reporting begins.
-///
-/// # Safety
-/// `current` is a live reference to the current thread.
-unsafe fn announce_threads(agent: &'static Agent, jni: Jni, current: jobject) {
+fn announce_threads(agent: &'static Agent, jni: Jni, there: &jvmti::Result<Allocated<jthread>>) {
     let now = Ticks::now();
-    let there = agent.env.get_all_threads();
     threads::with_context(agent, jni, now, |context| {
         for &thread in there.iter().flat_map(|threads| threads.iter()) {
-            // SAFETY: live local references; all but `current` are deleted.
+            // SAFETY: live local references, each deleted when it is done with.
             unsafe {
                 let index = agent.threads.resolve(agent, jni, thread, now);
                 context.push(agent, Event::ThreadStart(index), now);
-                if thread != current {
-                    jni.delete_local_ref(thread);
-                }
+                jni.delete_local_ref(thread);
             }
         }
         context.push(agent, Event::InitDone(context.carrier), now);
@@ -413,7 +420,8 @@ unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jth
 /// Called by the VM.
 unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guard(|| {
-        let Some(agent) = Agent::get() else { return };
+        // Not `reporting`: a thread may start while VMInit is still at work.
+        let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) else { return };
         // SAFETY: the VM passes this thread's environment and a reference to it.
         unsafe { threads::start(agent, Jni::from_raw(jni), thread) };
     });

@@ -48,7 +48,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "lifetimes",
         value: "true|false",
-        help: "Follow objects to their death: objFree (default true)",
+        help: "Follow objects to their death: objFree (default true); without it objects that the VM makes itself are not seen",
     },
     OptionSpec {
         name: "allocsites",

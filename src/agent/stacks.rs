@@ -92,7 +92,12 @@ impl Top {
     /// Frames asked for beyond those wanted; `Object.<init>` and two more constructors are the rule. Each frame costs, so
     /// what is rarer is asked for in a second try.
     fn extra(self) -> usize {
-        if self == Top::Constructors { 3 } else { 0 }
+        match self {
+            Top::Constructors => 3,
+            // Arrays of primitives come by way of one more method of HeapProxy.
+            Top::Hook => 1,
+            Top::Method => 0,
+        }
     }
 }
 
@@ -100,8 +105,8 @@ impl Top {
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
 const DEEPER: StackIndex = StackIndex(u32::MAX);
-/// So many stacks a thread remembers before it begins anew.
-const MOST_SEEN: usize = 1 << 16;
+/// So many frames, of all stacks together, a thread remembers before it begins anew: 1 MiB.
+const MOST_SEEN_FRAMES: usize = 1 << 16;
 
 /// What walking needs.
 pub(crate) struct Tables<'t, S> {
@@ -133,7 +138,8 @@ impl StackWalker {
             if let Some(known) = seen.filter(|&known| known != DEEPER) {
                 return Ok(known);
             }
-            let frames = if seen.is_none() { self.resolve(top, tables)? } else { Vec::new() };
+            // A stack that is too short for this room may be complete in the next, with the same key.
+            let frames = if seen.is_none() || !cut_off { self.resolve(top, tables)? } else { Vec::new() };
             if frames.len() < self.depth && cut_off && room < MOST_FRAMES {
                 self.seen.insert(self.key.as_slice().into(), DEEPER);
                 room *= 4;
@@ -141,7 +147,7 @@ impl StackWalker {
             }
             let index =
                 if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames, tables.around) };
-            if self.seen.len() >= MOST_SEEN {
+            if self.seen.len() * room >= MOST_SEEN_FRAMES {
                 self.seen.clear();
             }
             self.seen.insert(self.key.as_slice().into(), index);

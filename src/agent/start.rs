@@ -30,7 +30,9 @@ pub(crate) struct StartUp {
 impl StartUp {
     /// Says that a stage is reached.
     pub(crate) fn reach(&self, stage: Stage) {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        let mut reached = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        *reached = (*reached).max(stage);
+        drop(reached);
         self.changed.notify_all();
     }
 

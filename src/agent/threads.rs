@@ -165,7 +165,6 @@ pub(crate) struct ThreadContext {
     last_object: u64,
     pub(crate) walker: Option<StackWalker>,
     pub(crate) unconstructed: Unconstructed,
-    busy: bool,
 }
 
 /// Instances that `Unsafe.allocateInstance` made and that the VM has told of: if a constructor runs on one after all (method
@@ -209,8 +208,8 @@ thread_local! {
     static CONTEXT: Cell<*mut ThreadContext> = const { Cell::new(null_mut()) };
 }
 
-/// Stands in `CONTEXT` while the context is being made: hooks that run meanwhile do nothing.
-const MAKING: *mut ThreadContext = std::ptr::without_provenance_mut(1);
+/// Stands in `CONTEXT` while the context is being made or is in use: hooks that run meanwhile do nothing.
+const BUSY: *mut ThreadContext = std::ptr::without_provenance_mut(1);
 
 /// Object ids that a thread takes at once.
 const ID_BLOCK: u64 = 1024;
@@ -243,24 +242,20 @@ pub(crate) fn with_context(agent: &'static Agent, jni: Jni, now: Ticks, body: im
     if context.is_null() {
         context = make_context(agent, jni, now);
     }
-    if context == MAKING {
+    if context == BUSY {
         return;
     }
-    // SAFETY: a pointer in this thread's CONTEXT comes from `make_context` and is freed by `end_context` only, which this
-    // thread calls. `busy` keeps a second reference from being made: a hook inside `body` ends here.
-    let context = unsafe { &mut *context };
-    if context.busy {
-        return;
-    }
-    context.busy = true;
-    // Not restored when `body` panics: then the thread's events end, which is better than a second panic.
-    body(context);
-    context.busy = false;
+    // Not put back when `body` panics: then the thread's events end, which is better than a second panic.
+    CONTEXT.set(BUSY);
+    // SAFETY: a pointer in this thread's CONTEXT comes from `make_context` and is freed by `end` only, which this thread
+    // calls. While it is out of CONTEXT nobody can make a second reference of it: a hook inside `body` ends above.
+    body(unsafe { &mut *context });
+    CONTEXT.set(context);
 }
 
 #[cold]
 fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadContext {
-    CONTEXT.set(MAKING);
+    CONTEXT.set(BUSY);
     // SAFETY: null is the current thread.
     let carrier = unsafe { agent.threads.resolve_as(agent, jni, null_mut(), now, Stage::Unknown) };
     let (producer, consumer) = channel(&agent.pool);
@@ -273,7 +268,6 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         last_object: 0,
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
-        busy: false,
     }));
     CONTEXT.set(context);
     context
@@ -295,9 +289,11 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
 /// The current thread ends: its last event, and its context goes.
 pub(crate) fn end(agent: &'static Agent, jni: Jni) {
     let now = Ticks::now();
-    with_context(agent, jni, now, |context| context.push(agent, Event::ThreadEnd(context.carrier), now));
+    if !agent.pool.is_closed() {
+        with_context(agent, jni, now, |context| context.push(agent, Event::ThreadEnd(context.carrier), now));
+    }
     let context = CONTEXT.replace(null_mut());
-    if !context.is_null() && context != MAKING {
+    if !context.is_null() && context != BUSY {
         // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it; this
         // callback does not run inside `with_context`.
         drop(unsafe { Box::from_raw(context) });
@@ -306,7 +302,7 @@ pub(crate) fn end(agent: &'static Agent, jni: Jni) {
 
 /// Marks the current thread as one whose events are never reported.
 pub(crate) fn mute() {
-    CONTEXT.set(MAKING);
+    CONTEXT.set(BUSY);
 }
 
 #[cfg(test)]

@@ -238,7 +238,11 @@ impl Writer {
             return true;
         }
         let named = self.agent.threads.get(thread).is_none_or(|t| t.names.get().is_some());
-        named || self.waited(LONGEST_WAIT_FOR_NAME, horizon)
+        if named {
+            self.waiting_since = None;
+            return true;
+        }
+        self.waited(LONGEST_WAIT_FOR_NAME, horizon)
     }
 
     /// Whether the merge has waited long enough for what it waits for. At the end of the trace nothing is waited for.
