@@ -1,0 +1,66 @@
+//! Allocation sites: the right method and line for every object, however deep the stack and long the chain of
+//! constructors.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use bci_tests::jdk;
+use bci_tests::workdir::Workdir;
+use bci_tests::{java, martini, process};
+
+const DEPTHS: u64 = 24;
+
+/// The value of an attribute; empty if the element has none of that name.
+fn attribute<'a>(line: &'a str, name: &str) -> &'a str {
+    let start = format!(" {name}=\"");
+    line.split_once(start.as_str()).and_then(|(_, rest)| rest.split_once('"')).map_or("", |(value, _)| value)
+}
+
+/// Objects by class, method and line, for classes of the test program.
+fn sites(trace: &str) -> BTreeMap<(String, String, String), u64> {
+    let (mut classes, mut methods, mut found) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for line in trace.lines() {
+        if line.starts_with("<classDef ") {
+            classes.insert(attribute(line, "classId"), attribute(line, "name"));
+        } else if line.starts_with("<methodDef ") {
+            methods.insert(attribute(line, "methodId"), attribute(line, "name"));
+        } else if line.starts_with("<objAlloc ") {
+            let class = classes[attribute(line, "classIdRef")];
+            if class.starts_with("sites.") || attribute(line, "size") == "98776" {
+                let method = methods.get(attribute(line, "methodIdRef")).copied().unwrap_or("none");
+                *found
+                    .entry((class.to_owned(), method.to_owned(), attribute(line, "lineNumber").to_owned()))
+                    .or_default() += 1;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_depth_and_every_way_to_allocate() {
+    let expected: BTreeMap<_, _> = [
+        ("double[]", "at", "40", DEPTHS),
+        ("sites.Main$Base[]", "at", "41", DEPTHS),
+        ("sites.Main$Chained", "at", "42", DEPTHS),
+        ("sites.Main$Nested", "-init-", "19", DEPTHS),
+        ("sites.Main$Base[][]", "at", "43", DEPTHS),
+        ("sites.Main$Base[]", "at", "43", DEPTHS * 2),
+        ("sites.Main$Tree", "at", "44", DEPTHS),
+        ("sites.Main$Tree", "-init-", "29", DEPTHS * 3),
+    ]
+    .map(|(class, method, line, count)| ((class.to_owned(), method.to_owned(), line.to_owned()), count))
+    .into();
+    for jdk in jdk::each_feature() {
+        for options in
+            ["allocsites=true", "allocsites=true,stack=4", "allocsites=true,stack=7", "allocsites=true,stack=64"]
+        {
+            let dir = Workdir::new();
+            let file = dir.join("sites.trcxml");
+            let agent = martini::built().agent_path(&format!("file={},{options}", file.display()));
+            process::run(&mut java::with_agent(jdk, &[], Some(agent), "sites.Main", &[])).success();
+            let trace = fs::read_to_string(&file).expect("the trace is there");
+            assert_eq!(sites(&trace), expected, "JDK {jdk}, {options}");
+        }
+    }
+}
