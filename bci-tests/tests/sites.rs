@@ -23,11 +23,15 @@ fn sites(trace: &str) -> BTreeMap<(String, String, String), u64> {
         if line.starts_with("<classDef ") {
             classes.insert(attribute(line, "classId"), attribute(line, "name"));
         } else if line.starts_with("<methodDef ") {
-            methods.insert(attribute(line, "methodId"), attribute(line, "name"));
+            let name = format!("{}.{}", classes[attribute(line, "classIdRef")], attribute(line, "name"));
+            methods.insert(attribute(line, "methodId"), name);
         } else if line.starts_with("<objAlloc ") {
             let class = classes[attribute(line, "classIdRef")];
-            if class.starts_with("sites.") || attribute(line, "size") == "98776" {
-                let method = methods.get(attribute(line, "methodIdRef")).copied().unwrap_or("none");
+            let method = methods.get(attribute(line, "methodIdRef")).map_or("none", String::as_str);
+            if method == "java.util.jar.Manifest.read" && attribute(line, "size") == "528" {
+                // Not every JDK has lines for its own classes.
+                *found.entry((class.to_owned(), method.to_owned(), String::new())).or_default() += 1;
+            } else if class.starts_with("sites.") || attribute(line, "size") == "98776" {
                 *found
                     .entry((class.to_owned(), method.to_owned(), attribute(line, "lineNumber").to_owned()))
                     .or_default() += 1;
@@ -40,14 +44,15 @@ fn sites(trace: &str) -> BTreeMap<(String, String, String), u64> {
 #[test]
 fn every_depth_and_every_way_to_allocate() {
     let expected: BTreeMap<_, _> = [
-        ("double[]", "at", "40", DEPTHS),
-        ("sites.Main$Base[]", "at", "41", DEPTHS),
-        ("sites.Main$Chained", "at", "42", DEPTHS),
-        ("sites.Main$Nested", "-init-", "19", DEPTHS),
-        ("sites.Main$Base[][]", "at", "43", DEPTHS),
-        ("sites.Main$Base[]", "at", "43", DEPTHS * 2),
-        ("sites.Main$Tree", "at", "44", DEPTHS),
-        ("sites.Main$Tree", "-init-", "29", DEPTHS * 3),
+        ("byte[]", "java.util.jar.Manifest.read", "", 1),
+        ("double[]", "sites.Main.at", "40", DEPTHS),
+        ("sites.Main$Base[]", "sites.Main.at", "41", DEPTHS),
+        ("sites.Main$Chained", "sites.Main.at", "42", DEPTHS),
+        ("sites.Main$Nested", "sites.Main$Chained.-init-", "19", DEPTHS),
+        ("sites.Main$Base[][]", "sites.Main.at", "43", DEPTHS),
+        ("sites.Main$Base[]", "sites.Main.at", "43", DEPTHS * 2),
+        ("sites.Main$Tree", "sites.Main.at", "44", DEPTHS),
+        ("sites.Main$Tree", "sites.Main$Tree.-init-", "29", DEPTHS * 3),
     ]
     .map(|(class, method, line, count)| ((class.to_owned(), method.to_owned(), line.to_owned()), count))
     .into();

@@ -166,7 +166,8 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
 fn has_array_site(env: Env, class: jclass) -> bool {
     // SAFETY: a live local reference; the methods are of this class.
     unsafe {
-        let Ok(methods) = env.get_class_methods(class) else { return false };
+        // Loaded but not linked yet, it shows no methods; the VM links it to retransform it.
+        let Ok(methods) = env.get_class_methods(class) else { return true };
         let initialised = env.get_class_status(class).is_ok_and(|s| s & JVMTI_CLASS_STATUS_INITIALIZED != 0);
         methods.iter().any(|&method| {
             // Abstract and native methods have no code, which the VM calls an error.

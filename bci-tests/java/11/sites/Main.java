@@ -44,7 +44,9 @@ public class Main {
         sink = new Tree(3); // line 44
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws java.io.IOException {
+        // A class that the VM has loaded but not linked when the agent begins; it makes a byte[512].
+        new java.util.jar.Manifest(new java.io.ByteArrayInputStream("Manifest-Version: 1.0\n".getBytes()));
         for (int depth = 1; depth <= 24; depth++) at(depth);
     }
 }
