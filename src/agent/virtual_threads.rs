@@ -10,7 +10,7 @@ use jvmti::{Env, Jni, guard};
 use super::Agent;
 use super::clock::Ticks;
 use super::event::Event;
-use super::threads::with_context;
+use super::threads::{ThreadIndex, with_context};
 
 const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
 const UNMOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadUnmount";
@@ -49,18 +49,8 @@ pub(crate) fn enable(env: Env) {
 /// # Safety
 /// Called by the VM on the carrier.
 unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        let now = Ticks::now();
-        // SAFETY: the VM passes this thread's environment and a live thread.
-        unsafe {
-            let jni = Jni::from_raw(jni);
-            with_context(agent, jni, now, |context| {
-                let index = agent.threads.resolve(agent, jni, thread, now);
-                context.push(agent, Event::Switch(index), now);
-            });
-        }
-    });
+    // SAFETY: the VM passes this thread's environment and a live thread.
+    guard(|| unsafe { report(jni, thread, Event::Switch) });
 }
 
 /// # Safety
@@ -81,16 +71,23 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
 /// # Safety
 /// Called by the VM on the ending thread.
 pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        let now = Ticks::now();
-        // SAFETY: the VM passes this thread's environment and a live thread.
-        unsafe {
-            let jni = Jni::from_raw(jni);
-            with_context(agent, jni, now, |context| {
-                let index = agent.threads.resolve(agent, jni, thread, now);
-                context.push(agent, Event::ThreadEnd(index), now);
-            });
-        }
-    });
+    // SAFETY: the VM passes this thread's environment and a live thread.
+    guard(|| unsafe { report(jni, thread, Event::ThreadEnd) });
+}
+
+/// Reports an event about a virtual thread on its carrier.
+///
+/// # Safety
+/// `jni` belongs to the current thread, and `thread` is a live reference.
+unsafe fn report(jni: *mut JNIEnv, thread: jthread, event: fn(ThreadIndex) -> Event) {
+    let Some(agent) = Agent::reporting() else { return };
+    let now = Ticks::now();
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let jni = Jni::from_raw(jni);
+        with_context(agent, jni, now, |context| {
+            let index = agent.threads.resolve(agent, jni, thread, now);
+            context.push(agent, event(index), now);
+        });
+    }
 }
