@@ -19,7 +19,7 @@ use super::fence::{self, Fence, LONGEST_SILENCE};
 use super::gc::{GcNumber, GcQueue};
 use super::layout::ArrayLayouts;
 use super::methods::Methods;
-use super::options::{self, Options};
+use super::options::{self, HeapMode, Options};
 use super::output::Output;
 use super::proxy::Proxy;
 use super::stacks::Stacks;
@@ -62,6 +62,9 @@ pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
 
 fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
     let options = options::parse(given).map_err(|e| e.to_string())?;
+    if options.heap != HeapMode::Events {
+        return Err(format!("heap={} is not there yet; use heap=events", options.heap.as_str()));
+    }
     if AGENT.get().is_some() {
         return Err("the agent is loaded twice; leave one -agentpath out".into());
     }

@@ -23,7 +23,12 @@ pub struct OptionSpec {
 
 /// Every option, in the order in which help lists them.
 pub const OPTIONS: &[OptionSpec] = &[
-    OptionSpec { name: "heap", value: "events", help: "What to record of the heap: events = every object (default)" },
+    OptionSpec {
+        name: "heap",
+        value: "events|counts|vm",
+        help: "What to record of the heap: events = every object (default); counts = numbers for each allocation site; \
+               vm = every object, told by the JVM itself without rewriting",
+    },
     OptionSpec {
         name: "file",
         value: "PATH",
@@ -59,6 +64,11 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "stack",
         value: "DEPTH",
         help: "Record the innermost frames of each allocation, at most 64 (default 0)",
+    },
+    OptionSpec {
+        name: "limit",
+        value: "SIZE",
+        help: "End the trace, cleanly, when it has that many bytes, such as 2g; the program goes on (default: none)",
     },
     OptionSpec {
         name: "buffer",
@@ -103,6 +113,29 @@ fn known() -> String {
     OPTIONS.iter().map(|o| o.name).collect::<Vec<_>>().join(", ")
 }
 
+/// What is recorded of the heap, and by what means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeapMode {
+    /// Every object, by rewritten bytecode.
+    #[default]
+    Events,
+    /// How many objects and bytes each allocation site makes, by rewritten bytecode.
+    Counts,
+    /// Every object, by the events of the JVM.
+    Vm,
+}
+
+impl HeapMode {
+    /// The option's value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HeapMode::Events => "events",
+            HeapMode::Counts => "counts",
+            HeapMode::Vm => "vm",
+        }
+    }
+}
+
 /// How the trace is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -118,6 +151,8 @@ pub enum Format {
 pub struct Options {
     /// The string as given, for `agentCreate agentParameters`.
     pub given: String,
+    /// What is recorded of the heap.
+    pub heap: HeapMode,
     /// The trace file, `%p` not yet replaced.
     pub file: PathBuf,
     /// How it is written.
@@ -130,6 +165,8 @@ pub struct Options {
     pub allocsites: bool,
     /// Frames per `stackDef`; 0 for none.
     pub stack_depth: usize,
+    /// Bytes of text after which the trace is ended.
+    pub limit_bytes: Option<u64>,
     /// Bytes of records that may wait for the writer.
     pub buffer_bytes: usize,
 }
@@ -146,12 +183,14 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
     };
     let mut options = Options {
         given: given.to_owned(),
+        heap: HeapMode::default(),
         file: PathBuf::from("martini-%p.trcxml"),
         format: Format::Xml,
         filters: FilterSet::default(),
         lifetimes: true,
         allocsites: false,
         stack_depth: 0,
+        limit_bytes: None,
         buffer_bytes: 64 << 20,
     };
     let mut seen: Vec<&'static str> = Vec::new();
@@ -171,7 +210,10 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             _ => Err(bad()),
         };
         match spec.name {
-            "heap" if value == "events" => {}
+            "heap" => {
+                let modes = [HeapMode::Events, HeapMode::Counts, HeapMode::Vm];
+                options.heap = modes.into_iter().find(|mode| mode.as_str() == value).ok_or_else(bad)?;
+            }
             "file" if !value.is_empty() => options.file = PathBuf::from(&value),
             "format" => {
                 options.format = match value.as_str() {
@@ -194,6 +236,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             "stack" => {
                 options.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
             }
+            "limit" => options.limit_bytes = Some(parse_size(&value).ok_or_else(bad)? as u64),
             "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
             _ => return Err(bad()),
         }
@@ -304,7 +347,7 @@ mod tests {
         assert_eq!(options.file, PathBuf::from("martini-%p.trcxml"));
         assert_eq!(options.format, Format::Xml);
         assert_eq!((options.lifetimes, options.allocsites, options.stack_depth), (true, false, 0));
-        assert_eq!(options.buffer_bytes, 64 << 20);
+        assert_eq!((options.heap, options.limit_bytes, options.buffer_bytes), (HeapMode::Events, None, 64 << 20));
         assert!(options.filters.includes("any.Thing"));
     }
 
@@ -332,7 +375,9 @@ mod tests {
             ("foo", "unknown option 'foo'"),
             ("file", "option 'file' has no value: write file=VALUE"),
             ("file=", "option 'file' does not take ''"),
-            ("heap=maybe", "option 'heap' does not take 'maybe': it takes events"),
+            ("heap=maybe", "option 'heap' does not take 'maybe': it takes events|counts|vm"),
+            ("limit=none", "option 'limit' does not take 'none': it takes SIZE"),
+            ("limit=0", "option 'limit' does not take '0'"),
             ("allocsites=yes", "it takes true|false"),
             ("stack=65", "option 'stack' does not take '65'"),
             ("stack=-1", "option 'stack' does not take '-1'"),
@@ -348,10 +393,19 @@ mod tests {
     }
 
     #[test]
+    fn the_heap_mode_is_one_word() {
+        for mode in [HeapMode::Events, HeapMode::Counts, HeapMode::Vm] {
+            assert_eq!(parse(&format!("heap={},limit=2k", mode.as_str())).unwrap().heap, mode);
+        }
+        assert_eq!(parse("limit=2g").unwrap().limit_bytes, Some(2 << 30));
+    }
+
+    #[test]
     fn the_tptp_spelling_is_understood() {
         let options = parse("JPIAgent:server=standalone,file=x.trcxml;HeapProf:allocsites=true").unwrap();
         assert_eq!(options.file, PathBuf::from("x.trcxml"));
         assert!(options.allocsites);
+        assert_eq!(options.heap, HeapMode::Events);
         assert_eq!(parse("JPIAgent:server=standalone;HeapProf").unwrap().file, PathBuf::from("trace.trcxml"));
         for refused in [
             "JPIAgent:server=enabled;HeapProf",

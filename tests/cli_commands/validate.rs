@@ -13,9 +13,10 @@ fn validate(text: &str, arguments: &[&str]) -> (i32, String) {
 
 #[test]
 fn the_worked_examples_are_valid() {
-    let ended = run(&["validate", &trace("heap.trcxml"), &trace("threads.trcxml"), &trace("dump.trcxml")]);
+    let traces = ["heap", "threads", "dump", "counts"].map(|name| trace(&format!("{name}.trcxml")));
+    let ended = run(&["validate", &traces[0], &traces[1], &traces[2], &traces[3]]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    assert_eq!(ended.out.lines().filter(|line| line.contains(": valid (")).count(), 3, "{}", ended.out);
+    assert_eq!(ended.out.lines().filter(|line| line.contains(": valid (")).count(), 4, "{}", ended.out);
 }
 
 #[test]

@@ -109,6 +109,8 @@ fn minimal(spec: &ElementSpec, without: Option<&str>) -> String {
         "genericPattern" | "methodGenericPattern" => "NONE",
         "type" => "Unknown",
         "frames" => "",
+        "isArray" => "2",
+        "source" => "vm",
         _ => "1",
     };
     let needed = spec.attributes.iter().filter(|a| a.presence != Presence::Optional && Some(a.name) != without);

@@ -181,6 +181,41 @@ fn times() {
 }
 
 #[test]
+fn counts() {
+    let alloc = r#"<allocCount isArray="0" classIdRef="2" instances="5" bytes="80" time="10.000000000"/>"#;
+    let thread = r#"<threadCount threadIdRef="1" instances="5" bytes="80" vmBytes="88" time="10.000000000"/>"#;
+    let live = r#"<liveCount isArray="0" classIdRef="2" instances="5" bytes="80" time="10.000000000"/>"#;
+    assert_breaks(&around(&[alloc, thread, live, alloc, thread].join("\n")), &[], false);
+    for (element, from, to) in [
+        (alloc, "instances=\"5\"", "instances=\"4\""),
+        (alloc, "bytes=\"80\"", "bytes=\"79\""),
+        (thread, "instances=\"5\"", "instances=\"4\""),
+        (thread, "bytes=\"80\"", "bytes=\"79\""),
+        (thread, "vmBytes=\"88\"", "vmBytes=\"87\""),
+    ] {
+        let less = element.replace(from, to);
+        assert_breaks(&around(&[element, &less].join("\n")), &[Rule::Counts], false);
+    }
+    // Other sites count for themselves, and a JVM that no longer says what it accounts is no fault of the trace.
+    let vm = alloc.replace("\"80\"", "\"1\"").replace(" time", " source=\"vm\" time");
+    let line = alloc.replace("\"80\"", "\"1\"").replace(" instances", " lineNumber=\"7\" instances");
+    assert_breaks(&around(&[alloc, &vm, &line, thread, &thread.replace(" vmBytes=\"88\"", "")].join("\n")), &[], false);
+    // A heap may shrink.
+    assert_breaks(&around(&[live, &live.replace("\"5\"", "\"4\"")].join("\n")), &[], false);
+    for element in [alloc, live] {
+        assert_breaks(&around(&element.replace("Ref=\"2\"", "Ref=\"9\"")), &[Rule::DefineBeforeUse], true);
+    }
+    assert_breaks(
+        &around(&alloc.replace(" instances", " methodIdRef=\"8\" instances")),
+        &[Rule::DefineBeforeUse],
+        true,
+    );
+    let end = r#"<threadEnd threadIdRef="1" time="11.000000000"/>"#;
+    assert_breaks(&around(&[thread, end].join("\n")), &[], false);
+    assert_breaks(&around(&[end, thread].join("\n")), &[Rule::DefineBeforeUse, Rule::Times], true);
+}
+
+#[test]
 fn monitors() {
     let enter = r#"<monContendedEnter threadIdRef="1" time="40.000000000" objIdRef="5"/>"#;
     let entered = r#"<monContendedEntered threadIdRef="1" time="41.000000000" objIdRef="5"/>"#;

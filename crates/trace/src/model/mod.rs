@@ -14,7 +14,7 @@ use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
 use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Oddities, Presence, Record};
-pub use values::{ArrayCode, FilterMode, Frame, Frames, RootType, Wildcard};
+pub use values::{ArrayCode, CountSource, FilterMode, Frame, Frames, RootType, Wildcard};
 
 pub(crate) use table::{Attributes, RecordError};
 use table::{ReadRecord, elements, for_each_attribute, is_common};
@@ -275,6 +275,62 @@ elements! {
         Expected time: Time = "time",
         /// The thread on which it happened.
         Optional thread: ThreadId = "threadIdRef",
+    }
+
+    /// What was allocated at one site from the beginning of reporting until `time`; an extension of Martini's.
+    ///
+    /// Cumulative: the last one for the same class, method, line and source counts.
+    AllocCount = "allocCount" {
+        /// What kind of array the objects are.
+        Expected is_array: ArrayCode = "isArray",
+        /// Class of the objects; for arrays the array class.
+        Required class: ClassId = "classIdRef",
+        /// The site: the method.
+        Optional method: MethodId = "methodIdRef",
+        /// The site: the source line.
+        Optional line: i64 = "lineNumber",
+        /// How many objects.
+        Required instances: u64 = "instances",
+        /// Their shallow sizes together.
+        Required bytes: u64 = "bytes",
+        /// How they were counted; absent for bytecode that counts.
+        Optional source: CountSource = "source",
+        /// How many of the bytes the JIT let be allocated, as a sampler estimates.
+        Optional allocated_bytes: u64 = "allocatedBytes",
+        /// Until when.
+        Expected time: Time = "time",
+    }
+
+    /// What one thread allocated, as reported and as the JVM itself accounts; an extension of Martini's.
+    ///
+    /// From the beginning of reporting or of the thread until `time`. Cumulative: the last one counts.
+    ThreadCount = "threadCount" {
+        /// The platform thread; what virtual threads allocated while it carried them is its own.
+        Required thread: ThreadId = "threadIdRef",
+        /// How many objects were reported.
+        Required instances: u64 = "instances",
+        /// Their shallow sizes together.
+        Required bytes: u64 = "bytes",
+        /// What the JVM accounted to the thread in the same span; absent if it did not say.
+        Optional vm_bytes: u64 = "vmBytes",
+        /// Until when.
+        Expected time: Time = "time",
+    }
+
+    /// The living instances of one class; an extension of Martini's.
+    ///
+    /// All that one walk of the heap found has the same time; a class without one has no living instances.
+    LiveCount = "liveCount" {
+        /// What kind of array the objects are.
+        Expected is_array: ArrayCode = "isArray",
+        /// Class of the objects; for arrays the array class.
+        Required class: ClassId = "classIdRef",
+        /// How many objects.
+        Required instances: u64 = "instances",
+        /// Their shallow sizes together.
+        Required bytes: u64 = "bytes",
+        /// When the heap was walked.
+        Expected time: Time = "time",
     }
 
     /// A stop-the-world collection began.

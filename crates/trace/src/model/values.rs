@@ -101,6 +101,15 @@ words! {
     else Unknown
 }
 
+words! {
+    /// How allocations came into an [`AllocCount`](super::AllocCount), other than by bytecode that counts.
+    CountSource {
+        /// The JVM told: an event of its own, or its accounting around a native method.
+        #[default]
+        Vm = "vm",
+    }
+}
+
 /// What kind of array an object is, as the type code of JVMPI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ArrayCode(pub u8);

@@ -6,6 +6,7 @@ use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
 use crate::model::{Element, Oddities};
 use crate::time::Time;
 
+use super::counts::Counts;
 use super::id_set::IdSet;
 use super::{Findings, Rule};
 
@@ -43,6 +44,7 @@ pub(crate) struct Document {
     methods: FxHashSet<MethodId>,
     stacks: FxHashSet<StackId>,
     dumps: FxHashSet<HeapDumpId>,
+    counts: Counts,
     /// The monitor that a thread is blocked on.
     blocked: FxHashMap<ThreadId, ObjectId>,
     /// The monitor that a thread waits for.
@@ -64,6 +66,7 @@ impl Document {
         self.order(element, findings);
         self.uses(element, findings);
         self.changes(element, findings);
+        self.counts.element(element, findings);
         if let Some(time) = time_of(element) {
             self.time(time, element.name(), findings);
         }
@@ -146,6 +149,12 @@ impl Document {
                 use_of.method(e.method);
                 use_of.stack(e.stack);
             }
+            Element::AllocCount(e) => {
+                use_of.class(e.class);
+                use_of.method(e.method);
+            }
+            Element::ThreadCount(e) => use_of.thread(Some(e.thread)),
+            Element::LiveCount(e) => use_of.class(e.class),
             Element::ObjFree(e) => use_of.thread(e.thread),
             Element::GcStart(e) => use_of.thread(e.thread),
             Element::MonContendedEnter(e) => {
@@ -407,6 +416,9 @@ fn time_of(element: &Element<'_>) -> Option<Time> {
         Element::MethodEntry(e) => e.time,
         Element::MethodExit(e) => e.time,
         Element::ObjAlloc(e) => e.time,
+        Element::AllocCount(e) => e.time,
+        Element::ThreadCount(e) => e.time,
+        Element::LiveCount(e) => e.time,
         Element::ObjFree(e) => e.time,
         Element::GcStart(e) => e.time,
         Element::GcFinish(e) => e.time,

@@ -2,6 +2,7 @@
 //!
 //! Works on the stream of events, in memory that grows with what lives at a time in the trace.
 
+mod counts;
 mod document;
 mod id_set;
 mod rules;

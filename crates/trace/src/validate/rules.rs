@@ -55,6 +55,8 @@ rules! {
     MonitorPairs, Strict, "monitor-pairs";
     /// Times do not run back, but for definitions.
     Times, Strict, "times";
+    /// What is counted from the beginning of reporting does not become less.
+    Counts, Strict, "counts";
     /// Nothing follows `traceEnd` but `agentDestroy`, and nothing that.
     Tail, Lenient, "tail";
     /// `traceEnd`, `agentDestroy` and the root's end tag are there.

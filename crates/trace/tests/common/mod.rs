@@ -14,11 +14,12 @@ use trace::zip::ZipWriter;
 pub(crate) const HEAP: &str = include_str!("../fixtures/heap.xml");
 pub(crate) const THREADS: &str = include_str!("../fixtures/threads.xml");
 pub(crate) const DUMP: &str = include_str!("../fixtures/dump.xml");
+pub(crate) const COUNTS: &str = include_str!("../fixtures/counts.xml");
 /// In the shape of the JVMPI agent's traces: nothing between elements, no end tag, lazy definitions,
 /// an exit of a method that was never defined, times that run back.
 pub(crate) const JVMPI: &str = include_str!("../fixtures/jvmpi.xml");
 
-pub(crate) const EXAMPLES: [&str; 3] = [HEAP, THREADS, DUMP];
+pub(crate) const EXAMPLES: [&str; 4] = [HEAP, THREADS, DUMP, COUNTS];
 
 /// Everything a reader delivers, for comparing.
 #[derive(Debug, Default, PartialEq)]
@@ -155,6 +156,7 @@ fn value(name: &str) -> BoxedStrategy<String> {
         }
         "type" => prop::sample::select(vec!["JNIGlobal", "StickyClass", "Unknown"]).prop_map_into().boxed(),
         "isArray" => prop::sample::select(vec!["0", "2", "4", "8", "11"]).prop_map_into().boxed(),
+        "source" => Just("vm".to_owned()).boxed(),
         "frames" => prop::collection::vec((any::<u64>(), any::<u32>()), 0..4)
             .prop_map(|frames| {
                 let frames = frames.iter().map(|(method, line)| format!("{method}:{line}"));

@@ -1,0 +1,50 @@
+//! The check that cumulative counts do not run back.
+
+use rustc_hash::FxHashMap;
+
+use crate::ids::{ClassId, MethodId, ThreadId};
+use crate::model::{CountSource, Element};
+
+use super::{Findings, Rule};
+
+/// What an `allocCount` counts for: class, method, line, source.
+type Site = (ClassId, Option<MethodId>, Option<i64>, Option<CountSource>);
+
+/// The last counts of each site and each living thread.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    sites: FxHashMap<Site, [u64; 2]>,
+    threads: FxHashMap<ThreadId, [u64; 3]>,
+}
+
+impl Counts {
+    /// Checks an element against the counts before it.
+    pub(crate) fn element(&mut self, element: &Element<'_>, findings: &mut Findings) {
+        let is_less = match element {
+            Element::AllocCount(e) => {
+                let before = self.sites.entry((e.class, e.method, e.line, e.source)).or_default();
+                runs_back(before, [e.instances, e.bytes])
+            }
+            Element::ThreadCount(e) => {
+                let before = self.threads.entry(e.thread).or_default();
+                // What the JVM did not say is no less than before.
+                let vm_bytes = e.vm_bytes.unwrap_or(before[2]);
+                runs_back(before, [e.instances, e.bytes, vm_bytes])
+            }
+            Element::ThreadEnd(e) => {
+                self.threads.remove(&e.thread);
+                return;
+            }
+            _ => return,
+        };
+        if is_less {
+            findings.add(Rule::Counts, || format!("{} is less than one before it for the same", element.name()));
+        }
+    }
+}
+
+fn runs_back<const N: usize>(before: &mut [u64; N], now: [u64; N]) -> bool {
+    let is_less = before.iter().zip(&now).any(|(before, now)| now < before);
+    *before = now;
+    is_less
+}
