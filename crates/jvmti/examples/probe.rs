@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
 
 use jvmti::jni_sys::{JNI_ERR, JNI_OK, JNIEnv, JavaVM, jclass, jint, jlong, jobject, jvalue};
 use jvmti::sys::*;
-use jvmti::{Env, Error, Jni, NativeMethod, Vm, caught_panics, guard};
+use jvmti::{Env, Error, Jni, Management, NativeMethod, Vm, caught_panics, guard};
 
 type AnyError = Box<dyn std::error::Error>;
 
@@ -108,6 +108,7 @@ unsafe fn probe(env: Env, jni: Jni, thread: jthread) -> Result<(), AnyError> {
         probe_methods(env, jni)?;
         probe_threads(env, jni, thread)?;
         probe_heap(env, jni)?;
+        probe_management(env, jni, thread)?;
         probe_jni(jni)?;
         jni.pop_local_frame();
     }
@@ -247,6 +248,29 @@ unsafe fn probe_threads(env: Env, jni: Jni, thread: jthread) -> Result<(), AnyEr
     while AGENT_THREADS.load(Ordering::Acquire) == 0 {
         std::thread::yield_now();
     }
+    Ok(())
+}
+
+unsafe fn probe_management(env: Env, jni: Jni, thread: jthread) -> Result<(), AnyError> {
+    let management = Management::find(jni).ok_or("the VM does not account allocations")?;
+    let current = || management.current_thread_allocated_bytes(jni).ok_or("nothing is accounted to this thread");
+    for length in [0, 1, 1000, 3_000_000] {
+        let before = current()?;
+        let array = jni.new_byte_array(length)?;
+        let allocated = current()? - before;
+        // SAFETY: a live local reference.
+        assert_eq!(allocated as jlong, unsafe { env.get_object_size(array)? }, "byte[{length}]");
+    }
+    // SAFETY: live local references, and a field of the object's class.
+    let tid = unsafe {
+        let class = jni.find_class(c"java/lang/Thread")?;
+        jni.get_long_field(thread, jni.get_field_id(class, c"tid", c"J")?)
+    };
+    assert_eq!(management.thread_allocated_bytes(jni, tid), Some(current()?));
+    for nobody in [jlong::MIN, -1, 0, jlong::MAX] {
+        assert_eq!(management.thread_allocated_bytes(jni, nobody), None);
+    }
+    assert!(!jni.exception_check());
     Ok(())
 }
 

@@ -168,6 +168,26 @@ impl Jni {
         self.not_null(unsafe { jni!(self, GetStaticFieldID, class, name.as_ptr(), signature.as_ptr()) })
     }
 
+    /// The id of a field of instances. Initializes the class.
+    ///
+    /// # Safety
+    ///
+    /// `class` is live.
+    pub unsafe fn get_field_id(self, class: jclass, name: &CStr, signature: &CStr) -> Result<jfieldID, JniError> {
+        // SAFETY: the caller vouches for the class; both texts end with NUL.
+        self.not_null(unsafe { jni!(self, GetFieldID, class, name.as_ptr(), signature.as_ptr()) })
+    }
+
+    /// The value of a `long` of an instance.
+    ///
+    /// # Safety
+    ///
+    /// `field` is a `long` of the live `object`, which is not null.
+    pub unsafe fn get_long_field(self, object: jobject, field: jfieldID) -> jlong {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, GetLongField, object, field) }
+    }
+
     /// Sets a static `boolean`.
     ///
     /// # Safety

@@ -17,6 +17,7 @@ mod env;
 mod error;
 mod guard;
 mod jni;
+mod management;
 mod vm;
 
 pub use jvmti_sys::{self as sys, jni_sys};
@@ -26,4 +27,5 @@ pub use env::{Env, ExtensionEvent, MethodName, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};
+pub use management::Management;
 pub use vm::{Vm, VmError};
