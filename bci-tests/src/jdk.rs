@@ -73,6 +73,8 @@ pub struct Jdk {
     pub feature: u32,
     /// Full version, such as 17.0.9.
     pub version: String,
+    /// The very build, such as 17.0.9+9-Debian-1.
+    pub build: String,
     /// Who built it.
     pub vendor: String,
     /// Whether it has a compiler.
@@ -115,6 +117,7 @@ impl Jdk {
             home: home.to_owned(),
             feature,
             version: property("java.version")?,
+            build: property("java.runtime.version")?,
             vendor: property("java.vendor").unwrap_or_default(),
             has_javac: home.join("bin/javac").is_file(),
             collectors: OnceLock::new(),

@@ -19,6 +19,13 @@ impl Spread {
         let median = if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 };
         Self { median, least: sorted[0], most: sorted[sorted.len() - 1] }
     }
+
+    /// Of the quotients of two series that were measured in the same rounds.
+    ///
+    /// The quotient is taken within each round: both runs met about the same machine.
+    pub(crate) fn of_quotients<T>(runs: &[T], base: &[T], figure: impl Fn(&T) -> f64) -> Self {
+        Self::of(runs.iter().zip(base).map(|(run, base)| figure(run) / figure(base)))
+    }
 }
 
 impl fmt::Display for Spread {
@@ -39,5 +46,12 @@ mod tests {
         assert_eq!(Spread::of([3.0, 1.0, 2.0]), Spread { median: 2.0, least: 1.0, most: 3.0 });
         assert_eq!(Spread::of([4.0, 1.0, 2.0, 3.0]).median, 2.5);
         assert_eq!(format!("{:.2}", Spread::of([1.0, 2.0])), "1.50 (1.00 .. 2.00)");
+    }
+
+    #[test]
+    fn quotients_are_taken_within_rounds() {
+        // The machine was four times as slow in the second round: that is no spread of the quotients.
+        let spread = Spread::of_quotients(&[3.0, 12.0, 4.0], &[2.0, 8.0, 2.0], |&value: &f64| value);
+        assert_eq!(spread, Spread { median: 1.5, least: 1.5, most: 2.0 });
     }
 }

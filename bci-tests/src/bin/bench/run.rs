@@ -1,12 +1,13 @@
 //! One JVM run and what it took.
 
 use std::collections::HashMap;
-use std::fs;
-use std::process::{Command, Output};
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
-/// Linux counts CPU time of processes in hundredths of a second, whatever the kernel's own tick.
-const TICKS_PER_SECOND: u32 = 100;
+use wait4::Wait4;
 
 /// A finished run.
 pub(crate) struct Run {
@@ -14,7 +15,11 @@ pub(crate) struct Run {
     pub(crate) wall: Duration,
     /// CPU time of the process, user and system, all threads, to its very end.
     pub(crate) cpu: Duration,
-    /// The `key=value` lines it printed.
+    /// The most memory that it had in use, as the kernel counts it (maximum resident set size).
+    pub(crate) rss_bytes: u64,
+    /// What it wrote to standard output.
+    pub(crate) out: String,
+    /// The `key=value` lines of that.
     values: HashMap<String, u64>,
 }
 
@@ -25,29 +30,120 @@ impl Run {
     }
 }
 
-/// Runs the command to its end. No other child may be running.
-pub(crate) fn run(command: &mut Command) -> Result<Run, String> {
-    let cpu_before = cpu_of_children()?;
-    let start = Instant::now();
-    let output = command.output().map_err(|e| format!("{command:?} does not start: {e}"))?;
-    let wall = start.elapsed();
-    let cpu = cpu_of_children()? - cpu_before;
-    let Output { status, stdout, stderr } = output;
-    let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    if !status.success() {
-        return Err(format!("{command:?} ended with {status}:\n{out}\n{err}"));
+/// Runs the command to its end, which has to come within `limit` and with status 0.
+pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Run, String> {
+    // Options that reach every JVM would change all variants alike, and nobody would know.
+    for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
+        command.env_remove(variable);
     }
-    let pairs = out.lines().filter_map(|line| line.split_once('='));
-    let values = pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect();
-    Ok(Run { wall, cpu, values })
+    let start = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{command:?} does not start: {e}"))?;
+    let (send, closed) = channel();
+    let out = child.stdout.take().map(|stream| collect(stream, send.clone()));
+    let err = child.stderr.take().map(|stream| collect(stream, send));
+    let mut late = false;
+    for _ in [&out, &err] {
+        if closed.recv_timeout((start + limit).saturating_duration_since(Instant::now())).is_err() && !late {
+            late = true;
+            child.kill().map_err(|e| format!("{command:?} cannot be stopped: {e}"))?;
+        }
+    }
+    let ended = child.wait4().map_err(|e| format!("{command:?} cannot be waited for: {e}"))?;
+    let wall = start.elapsed();
+    let (out, err) = (text(out), text(err));
+    if late {
+        return Err(format!("not finished after {} s", limit.as_secs()));
+    }
+    if !ended.status.success() {
+        eprintln!("{command:?} ended with {}:\n{out}{err}", ended.status);
+        return Err(failure(ended.status, &out, &err));
+    }
+    Ok(Run {
+        wall,
+        cpu: ended.rusage.utime + ended.rusage.stime,
+        rss_bytes: ended.rusage.maxrss,
+        values: values(&out),
+        out,
+    })
 }
 
-/// CPU time of all children that have ended.
-fn cpu_of_children() -> Result<Duration, String> {
-    let stat = fs::read_to_string("/proc/self/stat").map_err(|e| format!("/proc/self/stat cannot be read: {e}"))?;
-    // The second field, the program's name, may contain spaces; cutime and cstime are fields 16 and 17.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |field: usize| fields.get(field - 3).and_then(|text| text.parse::<u32>().ok());
-    let (user, system) = ticks(16).zip(ticks(17)).ok_or("/proc/self/stat has no times of children")?;
-    Ok(Duration::from_secs(1) * (user + system) / TICKS_PER_SECOND)
+/// Reads a stream to its end on a thread of its own, and says when that has come.
+fn collect(mut stream: impl Read + Send + 'static, closed: Sender<()>) -> JoinHandle<Vec<u8>> {
+    spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is all there is to show.
+        let _ = stream.read_to_end(&mut bytes);
+        // Nobody listens any more when the process had to be stopped.
+        let _ = closed.send(());
+        bytes
+    })
+}
+
+fn text(reader: Option<JoinHandle<Vec<u8>>>) -> String {
+    let bytes = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The `key=value` lines whose value is a number.
+pub(crate) fn values(out: &str) -> HashMap<String, u64> {
+    let pairs = out.lines().filter_map(|line| line.split_once('='));
+    pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect()
+}
+
+/// One sentence for a run that failed: the agent's own, an exception, or else the last words.
+fn failure(status: ExitStatus, out: &str, err: &str) -> String {
+    let lines = || out.lines().chain(err.lines()).map(str::trim).filter(|line| !line.is_empty());
+    let telling = |line: &&str| line.starts_with("martini:") || line.contains("Exception");
+    match lines().find(telling).or_else(|| lines().next_back()) {
+        Some(line) => format!("{status}: {line}"),
+        None => format!("{status}, without a word"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_run_has_its_numbers() {
+        let run = run(&mut shell("echo hello; echo answer=42; echo rest=of it"), LIMIT).expect("it ends well");
+        assert_eq!(run.out, "hello\nanswer=42\nrest=of it\n");
+        assert_eq!(run.value("answer"), Ok(42));
+        assert_eq!(run.value("rest"), Err("the program did not print rest".into()));
+        assert!(run.rss_bytes > 100_000, "{}", run.rss_bytes);
+    }
+
+    #[test]
+    fn a_failure_is_told_in_the_words_that_matter() {
+        let failed = ExitStatus::from_raw(1 << 8);
+        assert_eq!(
+            failure(failed, "", "VM\nmartini: no such option\nbye\n"),
+            "exit status: 1: martini: no such option"
+        );
+        assert_eq!(failure(failed, "out\n", "one\ntwo\n\n"), "exit status: 1: two");
+        assert_eq!(failure(failed, "", ""), "exit status: 1, without a word");
+        let error = run(&mut shell("echo gone >&2; exit 3"), LIMIT).err();
+        assert_eq!(error.as_deref(), Some("exit status: 3: gone"));
+    }
+
+    #[test]
+    fn a_run_without_end_is_ended() {
+        let error = run(&mut shell("exec sleep 3600"), Duration::from_millis(10)).err();
+        assert_eq!(error.as_deref(), Some("not finished after 0 s"));
+    }
 }

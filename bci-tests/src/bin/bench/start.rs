@@ -1,11 +1,16 @@
 //! What the agent adds to the start and end of a JVM.
 
 use bci_tests::jdk::{self, Jdk};
+use serde_json::{Value, json};
 
-use crate::Request;
+use crate::alternate::{Outcome, alternate};
 use crate::built::{self, Built};
 use crate::figures::Spread;
+use crate::machine::Machine;
+use crate::peers::Peers;
+use crate::request::{Form, Request};
 use crate::run::run as run_command;
+use crate::table::Table;
 use crate::variant::{Agent, Variant};
 
 /// How often all variants run, unless asked otherwise.
@@ -17,31 +22,48 @@ const VARIANTS: &[Variant] = &[
     Variant::new("floor: capabilities and events only", Agent::Floor("idle")),
     Variant::new("floor: all classes rewritten, hook off", Agent::Floor("off")),
     Variant::new("floor: SetTag, ObjectFree", Agent::Floor("free")),
+    Variant::new("martini: heap=counts", Agent::MartiniToDisk("heap=counts")),
+    Variant::new("martini: heap=vm", Agent::MartiniToDisk("heap=vm")),
     Variant::new("martini: all filtered out", Agent::MartiniToNull("heap=events,exclude=*")),
     Variant::new("martini: events to nowhere", Agent::MartiniToNull("heap=events")),
     Variant::new("martini: events, XML on disk", Agent::MartiniToDisk("heap=events")),
     Variant::new("martini: events, sites, XML on disk", Agent::MartiniToDisk("heap=events,allocsites=true")),
 ];
 
-/// Runs the benchmark and prints a table for each JDK.
+/// Runs the benchmark and prints a table for each JDK. The error counts the variants that failed.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let built = built::build()?;
+    let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
+    let mut failures = 0;
+    let mut everything = Vec::new();
     for jdk in request.jdks(jdk::each_feature)? {
-        let mut taken: Vec<Vec<Taken>> = vec![Vec::new(); VARIANTS.len()];
         // One round more than counted, for the files to be in memory.
-        for round in 0..=rounds {
-            for turn in 0..VARIANTS.len() {
-                let index = (round + turn) % VARIANTS.len();
-                let run = hello(&built, jdk, &VARIANTS[index])?;
-                if round > 0 {
-                    taken[index].push(run);
-                }
-            }
+        let mut outcomes =
+            alternate(VARIANTS.len(), rounds + 1, |_, index| hello(&built, jdk, &VARIANTS[index], request));
+        for outcome in &mut outcomes {
+            outcome.runs.drain(..1.min(outcome.runs.len()));
+            failures += usize::from(outcome.failure.is_some());
         }
-        print(jdk, rounds, &taken);
+        let head = format!(
+            "{}\nJDK {} ({}), hello world, {rounds} rounds: median (least .. most)\n",
+            machine.line(),
+            jdk.build,
+            jdk.vendor
+        );
+        match request.form {
+            Form::Text => println!("{head}\n{}", table(&outcomes)?.text()),
+            Form::Markdown => println!("{head}\n{}", table(&outcomes)?.markdown()),
+            Form::Json => everything.push(to_json(jdk, &outcomes)),
+        }
     }
-    Ok(())
+    if request.form == Form::Json {
+        println!("{:#}", json!({ "machine": machine.json(), "results": everything }));
+    }
+    match failures {
+        0 => Ok(()),
+        failures => Err(format!("{failures} variants failed: the tables say why")),
+    }
 }
 
 /// Milliseconds of one run of the smallest program, from its start to its end.
@@ -51,22 +73,54 @@ struct Taken {
     cpu: f64,
 }
 
-fn hello(built: &Built, jdk: &Jdk, variant: &Variant) -> Result<Taken, String> {
+fn hello(built: &Built, jdk: &Jdk, variant: &Variant, request: &Request) -> Result<Taken, String> {
     let mut command = jdk.tool("java");
-    command.args(variant.jvm_option(built, &built.traces.join("start.trcxml")));
-    let finished = run_command(command.arg("-cp").arg(&built.classes).arg("Hello"))?;
+    command.args(variant.launch(built, &Peers::none(), &built.traces.join("start.trcxml"))?.options);
+    let finished = run_command(command.arg("-cp").arg(&built.classes).arg("Hello"), request.limit)?;
     Ok(Taken { wall: finished.wall.as_secs_f64() * 1e3, cpu: finished.cpu.as_secs_f64() * 1e3 })
 }
 
-fn print(jdk: &Jdk, rounds: usize, taken: &[Vec<Taken>]) {
-    println!("JDK {jdk}, hello world, {rounds} rounds: median (least .. most)");
-    println!("{:40} {:>26} {:>24} {:>12}", "", "ms", "times no agent", "mean CPU ms");
-    for (variant, runs) in VARIANTS.iter().zip(taken) {
-        let ratios = runs.iter().zip(&taken[0]).map(|(run, bare)| run.wall / bare.wall);
-        // A single run is measured in steps of 10 ms, so a median would say less than the mean.
-        let cpu = runs.iter().map(|run| run.cpu).sum::<f64>() / runs.len() as f64;
-        let wall = Spread::of(runs.iter().map(|run| run.wall));
-        println!("{:40} {wall:>26.1} {:>24.2} {cpu:>12.1}", variant.name, Spread::of(ratios));
+fn table(outcomes: &[Outcome<Taken>]) -> Result<Table, String> {
+    let base = outcomes[0].complete().ok_or("the program failed without any agent")?;
+    let mut table = Table::new(&["hello world", "ms", "ms added", "times no agent", "CPU ms"]);
+    for (variant, outcome) in VARIANTS.iter().zip(outcomes) {
+        let Some(runs) = outcome.complete() else {
+            table.say(variant.name, outcome.failure.as_deref().unwrap_or_default());
+            continue;
+        };
+        let added = Spread::of(runs.iter().zip(base).map(|(run, base)| run.wall - base.wall));
+        table.row([
+            variant.name.to_owned(),
+            format!("{:.1}", Spread::of(runs.iter().map(|run| run.wall))),
+            format!("{:.1}", added.median),
+            format!("{:.2}", Spread::of_quotients(runs, base, |run| run.wall)),
+            format!("{:.1}", Spread::of(runs.iter().map(|run| run.cpu)).median),
+        ]);
     }
-    println!();
+    Ok(table)
+}
+
+fn to_json(jdk: &Jdk, outcomes: &[Outcome<Taken>]) -> Value {
+    let run = |taken: &Taken| json!({ "wall_ms": taken.wall, "cpu_ms": taken.cpu });
+    let variants = VARIANTS.iter().zip(outcomes).map(|(variant, outcome)| {
+        let runs: Vec<Value> = outcome.runs.iter().map(run).collect();
+        json!({ "variant": variant.name, "runs": runs, "failed": outcome.failure })
+    });
+    json!({ "jdk": { "build": jdk.build, "vendor": jdk.vendor }, "variants": variants.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_is_shown_and_what_failed_is_said() {
+        let outcome =
+            |wall: [f64; 3]| Outcome { runs: wall.map(|wall| Taken { wall, cpu: wall }).to_vec(), failure: None };
+        let failed = Outcome { runs: Vec::new(), failure: Some("failed in round 1 of 3: no such option".into()) };
+        let text =
+            table(&[outcome([40.0, 50.0, 45.0]), outcome([80.0, 75.0, 135.0]), failed]).expect("the base ran").text();
+        assert!(text.contains("80.0 (75.0 .. 135.0)      40.0  2.00 (1.50 .. 3.00)"), "{text}");
+        assert!(text.contains("failed in round 1 of 3: no such option"), "{text}");
+    }
 }

@@ -1,9 +1,10 @@
 //! The agents and options that are compared.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::built::Built;
+use crate::peers::Peers;
 
 /// What runs in the JVM beside the program.
 #[derive(Clone, Copy)]
@@ -16,6 +17,21 @@ pub(crate) enum Agent {
     MartiniToNull(&'static str),
     /// Martini with these options; the trace goes to a file.
     MartiniToDisk(&'static str),
+    /// Google's allocation instrumenter, with a callback that counts.
+    Instrumenter,
+    /// async-profiler with these options, and a file of collapsed stacks.
+    AsyncProfiler(&'static str),
+    /// The JDK's flight recorder with these settings.
+    FlightRecorder(Settings),
+}
+
+/// What the flight recorder records.
+#[derive(Clone, Copy)]
+pub(crate) enum Settings {
+    /// A configuration of the JDK.
+    OfTheJdk(&'static str),
+    /// A file beside the benchmark's programs.
+    Own(&'static str),
 }
 
 /// An agent with options, and a name for the table.
@@ -25,28 +41,67 @@ pub(crate) struct Variant {
     pub(crate) agent: Agent,
 }
 
+/// What is added to a command line to run a program with a variant.
+#[derive(Default)]
+pub(crate) struct Launch {
+    /// Options of the JVM.
+    pub(crate) options: Vec<OsString>,
+    /// What the class path needs beyond the program's own.
+    pub(crate) class_path: Vec<PathBuf>,
+    /// The main class, with its arguments, that runs the program's main class.
+    pub(crate) wrapper: Vec<OsString>,
+}
+
 impl Variant {
     pub(crate) const fn new(name: &'static str, agent: Agent) -> Self {
         Self { name, agent }
     }
 
-    /// The JVM option that starts the agent; `trace` is the file for variants that write one.
-    pub(crate) fn jvm_option(&self, built: &Built, trace: &Path) -> Option<OsString> {
-        let (library, options, file) = match self.agent {
-            Agent::None => return None,
-            Agent::Floor(mode) => (&built.floor, mode, None),
-            Agent::MartiniToNull(options) => (&built.martini, options, Some(Path::new("/dev/null"))),
-            Agent::MartiniToDisk(options) => (&built.martini, options, Some(trace)),
+    /// How it is started; `output` is the file that it may write. The error says why it cannot be.
+    pub(crate) fn launch(&self, built: &Built, peers: &Peers, output: &Path) -> Result<Launch, String> {
+        let option = match self.agent {
+            Agent::None => return Ok(Launch::default()),
+            Agent::Instrumenter => return peers.instrumenter(output),
+            Agent::Floor(mode) => agent_path(&built.floor, mode, None),
+            Agent::MartiniToNull(options) => agent_path(&built.martini, options, Some(Path::new("/dev/null"))),
+            Agent::MartiniToDisk(options) => agent_path(&built.martini, options, Some(output)),
+            Agent::AsyncProfiler(options) => peers.async_profiler(options, output)?,
+            Agent::FlightRecorder(settings) => flight_recorder(settings, output),
         };
-        let mut option = OsString::from("-agentpath:");
-        option.push(library);
-        option.push("=");
-        option.push(options);
-        if let Some(file) = file {
-            option.push(",file=");
-            // A comma inside a value is written twice.
-            option.push(file.to_string_lossy().replace(',', ",,"));
-        }
-        Some(option)
+        Ok(Launch { options: vec![option], ..Launch::default() })
     }
+
+    /// Whether it leaves a file when the program has ended.
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self.agent, Agent::None | Agent::Floor(_) | Agent::MartiniToNull(_))
+    }
+
+    /// Whether it is one of ours, which must not add a word to what the program says.
+    pub(crate) fn is_silent(&self) -> bool {
+        matches!(self.agent, Agent::None | Agent::Floor(_) | Agent::MartiniToNull(_) | Agent::MartiniToDisk(_))
+    }
+}
+
+fn agent_path(library: &Path, options: &str, file: Option<&Path>) -> OsString {
+    let mut option = OsString::from("-agentpath:");
+    option.push(library);
+    option.push("=");
+    option.push(options);
+    if let Some(file) = file {
+        option.push(",file=");
+        // A comma inside a value is written twice.
+        option.push(file.to_string_lossy().replace(',', ",,"));
+    }
+    option
+}
+
+fn flight_recorder(settings: Settings, output: &Path) -> OsString {
+    let mut option = OsString::from("-XX:StartFlightRecording=settings=");
+    match settings {
+        Settings::OfTheJdk(name) => option.push(name),
+        Settings::Own(file) => option.push(crate::built::source_folder(file)),
+    }
+    option.push(",filename=");
+    option.push(output);
+    option
 }

@@ -1,0 +1,66 @@
+//! What `compare` compares, one entry each. To add a mode of Martini or another profiler, add an entry.
+
+use crate::variant::{Agent, Settings, Variant};
+
+/// A variant with what the benchmark has to know of it.
+pub(crate) struct Entry {
+    /// How `--variant` names it.
+    pub(crate) id: &'static str,
+    pub(crate) variant: Variant,
+    /// Its allocations cost hundreds of nanoseconds, so that the program made to allocate is given less to do.
+    pub(crate) dear: bool,
+    /// Whether it runs when no variant is named.
+    pub(crate) usual: bool,
+}
+
+const fn usual(id: &'static str, name: &'static str, agent: Agent) -> Entry {
+    Entry { id, variant: Variant::new(name, agent), dear: false, usual: true }
+}
+
+impl Entry {
+    const fn dear(self) -> Self {
+        Self { dear: true, ..self }
+    }
+
+    const fn on_demand(self) -> Self {
+        Self { usual: false, ..self }
+    }
+}
+
+/// The base of all ratios; always run.
+pub(crate) const BASE: Entry = usual("none", "no agent", Agent::None);
+
+/// All others.
+pub(crate) const ENTRIES: &[Entry] = &[
+    // Its ratio would be 1 on a machine that nobody else uses: it shows how much of the others is noise.
+    usual("again", "no agent, once more", Agent::None),
+    usual("counts", "martini heap=counts", Agent::MartiniToDisk("heap=counts")),
+    usual("vm", "martini heap=vm", Agent::MartiniToDisk("heap=vm")).dear(),
+    usual("events", "martini heap=events", Agent::MartiniToDisk("heap=events")).dear(),
+    usual("events-sites", "martini heap=events, sites", Agent::MartiniToDisk("heap=events,allocsites=true"))
+        .dear()
+        .on_demand(),
+    usual("events-stack", "martini heap=events, stacks of 8", Agent::MartiniToDisk("heap=events,stack=8"))
+        .dear()
+        .on_demand(),
+    usual("instrumenter", "allocation-instrumenter 3.3.4", Agent::Instrumenter),
+    usual("async", "async-profiler 4.3, alloc", Agent::AsyncProfiler("alloc")),
+    usual("async-all", "async-profiler 4.3, alloc=1", Agent::AsyncProfiler("alloc=1")).dear().on_demand(),
+    usual("jfr", "JFR, settings=profile", Agent::FlightRecorder(Settings::OfTheJdk("profile"))),
+    usual("jfr-tlab", "JFR, all TLAB events", Agent::FlightRecorder(Settings::Own("allocations.jfc"))).on_demand(),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn variants_can_be_told_apart() {
+        let ids: HashSet<&str> = ENTRIES.iter().map(|entry| entry.id).collect();
+        let names: HashSet<&str> = ENTRIES.iter().map(|entry| entry.variant.name).collect();
+        assert_eq!((ids.len(), names.len()), (ENTRIES.len(), ENTRIES.len()));
+        assert!(!ids.contains("all"));
+    }
+}
