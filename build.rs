@@ -14,9 +14,13 @@ fn main() {
     // Class file version 52 runs on every JVM from 8 on, and `-source 8` knows no modules: the one way to compile
     // into package java.lang without patching java.base.
     let agent = out.join("agent");
-    compile(&javac, &["-source", "8", "-target", "8"], &[PathBuf::from("java/MartiniHeapProxy.java")], &agent);
-    fs::copy(agent.join("java/lang/MartiniHeapProxy.class"), out.join("MartiniHeapProxy.class"))
-        .expect("the compiled MartiniHeapProxy.class can be copied within OUT_DIR");
+    let classes = ["MartiniHeapProxy", "MartiniCounts"];
+    let sources: Vec<_> = classes.iter().map(|class| PathBuf::from(format!("java/{class}.java"))).collect();
+    compile(&javac, &["-source", "8", "-target", "8"], &sources, &agent);
+    for class in classes.map(|class| format!("{class}.class")) {
+        fs::copy(agent.join("java/lang").join(&class), out.join(&class))
+            .expect("compiled classes can be copied within OUT_DIR");
+    }
 
     let demo = out.join("demo");
     let sources: Vec<_> =

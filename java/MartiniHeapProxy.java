@@ -178,7 +178,7 @@ public final class MartiniHeapProxy {
         }
     }
 
-    private static int number(Class<?> type, Object instance) {
+    static int number(Class<?> type, Object instance) {
         Object[] t = table;
         int[] codes = (int[]) t[0];
         int mask = codes.length - 1;

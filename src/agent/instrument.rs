@@ -2,6 +2,7 @@
 
 use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, opcode};
 
+use super::counts;
 use super::proxy::{Hooks, INTERNAL_NAME};
 
 /// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
@@ -16,7 +17,14 @@ pub(crate) struct HeapHooks {
 
 /// Whether a class may be rewritten at all, by its internal name.
 pub(crate) fn may_rewrite(name: &[u8]) -> bool {
-    name != INTERNAL_NAME.as_bytes()
+    name != INTERNAL_NAME.as_bytes() && name != counts::INTERNAL_NAME.as_bytes()
+}
+
+/// The length up to which a method may grow.
+pub(crate) fn max_code_length(method: &MethodView<'_>) -> u32 {
+    // HotSpot interprets longer methods for ever (HugeMethodLimit), which would harm the program more than the lost
+    // events harm the trace; a method that is longer already may grow.
+    if method.code().bytes().len() <= HUGE_METHOD_LIMIT as usize { HUGE_METHOD_LIMIT } else { 65_535 }
 }
 
 impl HeapHooks {
@@ -36,9 +44,7 @@ impl Instrument for HeapHooks {
     }
 
     fn max_code_length(&self, method: &MethodView<'_>) -> u32 {
-        // HotSpot interprets longer methods for ever (HugeMethodLimit), which would harm the program more than the lost
-        // events harm the trace; a method that is longer already may grow.
-        if method.code().bytes().len() <= HUGE_METHOD_LIMIT as usize { HUGE_METHOD_LIMIT } else { 65_535 }
+        max_code_length(method)
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {

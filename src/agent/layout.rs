@@ -20,6 +20,14 @@ impl ArrayLayout {
         bytes.next_multiple_of(u64::from(self.alignment))
     }
 
+    /// Header bytes, the binary logarithm of the element's bytes, and the alignment, from the lowest byte on. `None` if they
+    /// do not fit.
+    pub(crate) fn packed(self) -> Option<i32> {
+        let [header, alignment] = [self.header_bytes, self.alignment].map(|bytes| u8::try_from(bytes).ok());
+        let shift = self.element_bytes.is_power_of_two().then(|| self.element_bytes.trailing_zeros())?;
+        Some(i32::from(header?) | (shift as i32) << 8 | i32::from(alignment?) << 16)
+    }
+
     /// Finds the rule from `size_of`, which makes an array of a given length and returns its size. `None` if there is no
     /// such rule or the arrays cannot be made.
     pub(crate) fn measure(mut size_of: impl FnMut(usize) -> Option<u64>) -> Option<ArrayLayout> {

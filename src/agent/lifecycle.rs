@@ -14,6 +14,7 @@ use trace::model::ArrayCode;
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
+use super::counts::Counts;
 use super::event::Event;
 use super::fence::{self, Fence, LONGEST_SILENCE};
 use super::gc::{GcNumber, GcQueue};
@@ -61,8 +62,8 @@ pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
 }
 
 fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
-    let options = options::parse(given).map_err(|e| e.to_string())?;
-    if options.heap != HeapMode::Events {
+    let mut options = options::parse(given).map_err(|e| e.to_string())?;
+    if options.heap == HeapMode::Vm {
         return Err(format!("heap={} is not there yet; use heap=events", options.heap.as_str()));
     }
     if AGENT.get().is_some() {
@@ -73,10 +74,15 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
     // The VM delivers frees to environments in the order of their making: the fence comes behind the heap's.
     let (env, heap_env, fence_env) = (environment()?, environment()?, environment()?);
     let mut class_capabilities = CLASS_CAPABILITIES;
-    if virtual_threads::are_offered(env) {
+    let mut heap_capabilities = HEAP_CAPABILITIES;
+    if options.heap == HeapMode::Counts {
+        // Counters belong to platform threads, and no object is followed.
+        heap_capabilities = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
+        options.lifetimes = false;
+    } else if virtual_threads::are_offered(env) {
         class_capabilities = class_capabilities.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
-    for (env, wanted) in [(env, class_capabilities), (heap_env, HEAP_CAPABILITIES), (fence_env, fence::CAPABILITIES)] {
+    for (env, wanted) in [(env, class_capabilities), (heap_env, heap_capabilities), (fence_env, fence::CAPABILITIES)] {
         env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))?;
     }
     let output = Output::open(&options.file, options.format)?;
@@ -86,7 +92,9 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
 fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Output) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
     let frees_in_pause = java_version(env).is_some_and(|version| version < 16);
+    let counts = (options.heap == HeapMode::Counts).then(|| Counts::new(options.buffer_bytes));
     let agent = AGENT.get_or_init(|| Agent {
+        counts,
         heap_env,
         env,
         fence_env,
@@ -186,6 +194,9 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             Ok(proxy) => {
                 let vm = Vm { proxy, layouts: measure_arrays(agent, jni), permanent_loaders: OnceLock::new() };
                 let _ = agent.vm.set(vm);
+                if let Some(Err(error)) = agent.counts.as_ref().map(|counts| counts.define(jni)) {
+                    return message(&format!("MartiniCounts cannot be defined, so nothing is counted: {error}"));
+                }
                 agent.transform.proxy_defined.store(true, Ordering::Release);
             }
             Err(error) => message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
@@ -243,6 +254,9 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
         announce_threads(agent, jni, &there);
         agent.reporting.store(true, Ordering::SeqCst);
         vm.proxy.set_jvm_init(jni, true);
+        if let Some(counts) = &agent.counts {
+            counts.set_counting(jni, true);
+        }
     });
 }
 
@@ -277,7 +291,9 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
     }
-    virtual_threads::enable(agent.env);
+    if agent.counts.is_none() {
+        virtual_threads::enable(agent.env);
+    }
     let heap_events =
         [JVMTI_EVENT_VM_OBJECT_ALLOC, JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
     for event in heap_events.into_iter().filter(|&e| agent.options.lifetimes || e != JVMTI_EVENT_VM_OBJECT_ALLOC) {
@@ -395,6 +411,11 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         if let Some(vm) = agent.vm.get() {
             vm.proxy.set_jvm_init(jni, false);
             agent.count_lost("hook without stack or memory", vm.proxy.lost(jni));
+        }
+        if let Some(counts) = &agent.counts {
+            counts.set_counting(jni, false);
+            agent.count_lost("hook without stack or memory", counts.lost(jni));
+            counts.end_all(&agent.classes);
         }
         agent.gc.wait_until_settled(LONGEST_SILENCE);
         agent.gc.close();

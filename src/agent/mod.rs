@@ -7,6 +7,7 @@
 mod buffer;
 mod classes;
 mod clock;
+mod counts;
 mod event;
 mod fence;
 mod gc;
@@ -39,6 +40,7 @@ use trace::model::ArrayCode;
 use buffer::Pool;
 use classes::{Classes, Surroundings};
 use clock::{Clock, Ticks};
+use counts::Counts;
 use gc::GcQueue;
 use layout::{ArrayLayout, ArrayLayouts};
 use methods::Methods;
@@ -64,6 +66,15 @@ pub(crate) fn message(text: &str) {
 pub(crate) unsafe fn register_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: jclass) {
     // SAFETY: by the caller's promise.
     unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
+}
+
+/// Binds MartiniCounts' natives, called from its static initialiser.
+///
+/// # Safety
+/// Called by the VM, with MartiniCounts as `class`.
+pub(crate) unsafe fn register_counts_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: jclass) {
+    // SAFETY: by the caller's promise.
+    unsafe { counts::register_natives(jni, class) }
 }
 
 /// What the VM told about itself while it initialised.
@@ -100,6 +111,8 @@ pub(crate) struct Agent {
     stacks: Stacks,
     threads: Threads,
     gc: GcQueue,
+    /// With `heap=counts`.
+    counts: Option<Counts>,
     control: StartUp,
     pool: Arc<Pool>,
     vm: OnceLock<Vm>,

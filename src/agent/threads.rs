@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni};
@@ -18,6 +18,7 @@ use super::Agent;
 use super::buffer::{Consumer, Producer, channel};
 use super::classes::Surroundings;
 use super::clock::Ticks;
+use super::counts::ThreadCounts;
 use super::event::Event;
 use super::stacks::StackWalker;
 use super::table::Table;
@@ -165,6 +166,8 @@ pub(crate) struct ThreadContext {
     last_object: u64,
     pub(crate) walker: Option<StackWalker>,
     pub(crate) unconstructed: Unconstructed,
+    /// With `heap=counts`, from its first allocation on.
+    pub(crate) counts: Option<Arc<ThreadCounts>>,
 }
 
 /// Instances that `Unsafe.allocateInstance` made and that the VM has told of: if a constructor runs on one after all (method
@@ -268,6 +271,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         last_object: 0,
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
+        counts: None,
     }));
     CONTEXT.set(context);
     context
@@ -296,7 +300,10 @@ pub(crate) fn end(agent: &'static Agent, jni: Jni) {
     if !context.is_null() && context != BUSY {
         // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it; this
         // callback does not run inside `with_context`.
-        drop(unsafe { Box::from_raw(context) });
+        let context = unsafe { Box::from_raw(context) };
+        if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
+            counts.end(jni, own, &agent.classes);
+        }
     }
 }
 

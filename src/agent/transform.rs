@@ -10,6 +10,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiEnv};
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
+use super::counts::CountHooks;
 use super::instrument::{ARRAY_OPCODES, HeapHooks, may_rewrite};
 use super::{Agent, proxy};
 
@@ -83,8 +84,24 @@ fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec
     if !may_rewrite(name) {
         return None;
     }
-    let hooks = if direct { &proxy::DIRECT } else { &proxy::EARLY };
-    match classfile::rewrite(class, &mut HeapHooks::new(name, hooks)) {
+    let rewritten = match &agent.counts {
+        Some(counts) => {
+            let filters = &agent.options.filters;
+            let everything = filters.rules().is_empty();
+            let includes = |descriptor: &[u8]| {
+                everything || filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(descriptor)))
+            };
+            let mut hooks = CountHooks::new(&counts.slots, includes);
+            let rewritten = classfile::rewrite(class, &mut hooks);
+            (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
+            rewritten
+        }
+        None => {
+            let hooks = if direct { &proxy::DIRECT } else { &proxy::EARLY };
+            classfile::rewrite(class, &mut HeapHooks::new(name, hooks))
+        }
+    };
+    match rewritten {
         Ok(rewritten) => {
             for refused in &rewritten.refused {
                 agent.transform.refuse(format!("method: {}", refused.reason));
@@ -160,7 +177,7 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     }
     // SAFETY: a live local reference.
     let modifiable = unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
-    modifiable && (name == b"java/lang/Object" || has_array_site(env, class))
+    modifiable && (agent.counts.is_some() || name == b"java/lang/Object" || has_array_site(env, class))
 }
 
 fn has_array_site(env: Env, class: jclass) -> bool {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use trace::ids::{MethodId, ObjectId};
 use trace::model::{
-    AgentDestroy, ClassDef, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef, ObjAlloc, ObjFree, Record,
-    RuntimeInitDone, RuntimeShutdown, StackDef, ThreadEnd, ThreadStart, TraceEnd,
+    AgentDestroy, AllocCount, ClassDef, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef, ObjAlloc, ObjFree,
+    Record, RuntimeInitDone, RuntimeShutdown, StackDef, ThreadEnd, ThreadStart, TraceEnd,
 };
 use trace::time::Time;
 use trace::writer::{DOCUMENT_END, DOCUMENT_START};
@@ -20,6 +20,7 @@ use trace::writer::{DOCUMENT_END, DOCUMENT_START};
 use super::buffer::Consumer;
 use super::classes::ClassIndex;
 use super::clock::Ticks;
+use super::counts::SiteCount;
 use super::event::{Event, Extent};
 use super::gc::{GcEvent, GcNumber};
 use super::head::{self, Head};
@@ -437,6 +438,13 @@ impl Writer {
     fn end(mut self) {
         let time = self.time(Ticks::now());
         self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
+        if let Some(counts) = &self.agent.counts {
+            let (sites, nameless) = counts.sites(&self.agent.classes);
+            self.agent.count_lost("site not found", nameless);
+            for site in sites {
+                self.site_count(&site, time);
+            }
+        }
         for (key, detail, value) in self.counts() {
             let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
             self.text.emit(|out| element.write(out));
@@ -455,6 +463,27 @@ impl Writer {
         }
     }
 
+    fn site_count(&mut self, site: &SiteCount, time: Time) {
+        self.define_class(site.class);
+        self.define_method(site.method);
+        let (Some(class), Some(method)) = (self.agent.classes.get(site.class), self.agent.methods.get(site.method))
+        else {
+            return;
+        };
+        let element = AllocCount {
+            is_array: class.array,
+            class: class.id,
+            method: Some(method.id),
+            line: (site.line > 0).then_some(i64::from(site.line)),
+            instances: site.totals.instances,
+            bytes: site.totals.bytes,
+            source: None,
+            allocated_bytes: None,
+            time,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
     /// What was done, and what was not seen: key, detail and number.
     fn counts(&self) -> Vec<(&'static str, Option<String>, u64)> {
         let transform = &self.agent.transform;
@@ -462,6 +491,9 @@ impl Writer {
             ("classes.rewritten", None, transform.rewritten.load(Ordering::Relaxed)),
             ("events.waits", None, self.agent.pool.waits()),
         ];
+        if let Some(sites) = &self.agent.counts {
+            counts.extend([("counters", None, sites.slots.len().into()), ("counters.bytes", None, sites.memory())]);
+        }
         let refused = transform.refused.lock().map(|r| r.clone()).unwrap_or_default();
         counts.extend(refused.into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)));
         let failures = self.agent.failures.lock().map(|f| f.clone()).unwrap_or_default();

@@ -482,6 +482,16 @@ impl Jni {
         self.not_null(unsafe { jni!(self, NewLongArray, len) })
     }
 
+    /// Copies `values` into a `long[]` from `start` on.
+    ///
+    /// # Safety
+    ///
+    /// `array` is a live `long[]` with that many elements from `start` on.
+    pub unsafe fn set_long_array_region(self, array: jlongArray, start: jint, values: &[jlong]) {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, SetLongArrayRegion, array, start, values.len() as jint, values.as_ptr()) }
+    }
+
     /// A new array of references, all `initial`, as a local reference.
     ///
     /// # Safety
@@ -506,6 +516,16 @@ impl Jni {
     pub unsafe fn get_object_array_element(self, array: jobjectArray, index: jint) -> jobject {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, GetObjectArrayElement, array, index) }
+    }
+
+    /// A new instance of a class, as a local reference, without a constructor run on it.
+    ///
+    /// # Safety
+    ///
+    /// `class` is live.
+    pub unsafe fn alloc_object(self, class: jclass) -> Result<jobject, JniError> {
+        // SAFETY: by the caller's promise.
+        self.not_null(unsafe { jni!(self, AllocObject, class) })
     }
 
     /// A new `java.lang.String` from modified UTF-8, as a local reference.

@@ -15,6 +15,7 @@
 mod allocated;
 mod env;
 mod error;
+mod find;
 mod guard;
 mod jni;
 mod management;

@@ -1,0 +1,237 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
+ *
+ * <p>Rewritten code calls one of the hooks behind each instruction that allocates, with the number of the site's first
+ * counter. Objects are not handed over, so the JIT may still remove them. The counters of a thread are native memory that
+ * only this thread writes; the agent finds and reads them whenever it likes.
+ *
+ * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
+ * natives, nothing thrown. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
+ * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
+ */
+public final class MartiniCounts {
+    /** Entries of {@link #COUNTERS}; a power of two. */
+    private static final int THREADS = 8192;
+
+    /**
+     * Where the counters of a thread are: at twice the thread's number modulo {@code THREADS} that number, and behind it the
+     * address. Only the thread itself writes its entry, through the agent. Threads without one count the slow way.
+     */
+    private static final long[] COUNTERS = new long[2 * THREADS];
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
+
+    static {
+        // A thread under construction has the number 0 and must find no entry.
+        COUNTERS[0] = -1;
+        registerNatives();
+    }
+
+    // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element.
+    private static final int HEADER_1 = layout('B') & 0xFF;
+    private static final int HEADER_2 = layout('C') & 0xFF;
+    private static final int HEADER_4 = layout('I') & 0xFF;
+    private static final int HEADER_8 = layout('J') & 0xFF;
+    private static final int HEADER_REFERENCES = layout('L') & 0xFF;
+    private static final int SHIFT_REFERENCES = layout('L') >> 8 & 0xFF;
+    private static final int ALIGNMENT = layout('L') >> 16;
+
+    /** False before VMInit and after VMDeath. */
+    private static boolean counting;
+
+    /**
+     * Open-addressing hash table of the counters of sites whose class shows only when they run: at 2i the site and the class's
+     * number, at 2i + 1 the first counter and the kind of array. Replaced as a whole, so readers need no lock.
+     */
+    private static volatile long[] dynamic = new long[512];
+
+    private static int dynamicUsed;
+
+    /** Events that could not be counted because the hook itself ran out of stack or memory; a lower bound. */
+    private static int lost;
+
+    private MartiniCounts() {}
+
+    /** Binds the other natives. */
+    private static native void registerNatives();
+
+    /** How large arrays are, by the descriptor of their elements: header, shift and alignment, a byte each. */
+    private static native int layout(char element);
+
+    /** Counts on a thread's first visit to a counter, or on a thread without counters of its own. */
+    private static native void count(int counter, long thread, long bytes);
+
+    /** Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. */
+    private static native long counters(int site, int number);
+
+    /** {@code new}: behind it, so that a class initialiser which runs first is not in between. */
+    @ForceInline
+    public static void instance(int counter) {
+        long thread = U.getLong(Thread.currentThread(), NUMBER);
+        int entry = (int) thread << 1 & 2 * THREADS - 1;
+        if (COUNTERS[entry] == thread) {
+            long at = COUNTERS[entry + 1] + ((long) counter << 3);
+            long n = U.getLong(at);
+            if (n != 0) {
+                U.putLong(at, n + 1);
+                return;
+            }
+        }
+        slow(counter, thread, 0);
+    }
+
+    @ForceInline
+    private static void array(long bytes, int counter) {
+        bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
+        long thread = U.getLong(Thread.currentThread(), NUMBER);
+        int entry = (int) thread << 1 & 2 * THREADS - 1;
+        if (COUNTERS[entry] == thread) {
+            long at = COUNTERS[entry + 1] + ((long) counter << 3);
+            long n = U.getLong(at);
+            if (n != 0) {
+                U.putLong(at, n + 1);
+                U.putLong(at + 8, U.getLong(at + 8) + bytes);
+                return;
+            }
+        }
+        slow(counter, thread, bytes);
+    }
+
+    private static void slow(int counter, long thread, long bytes) {
+        if (counting) {
+            try {
+                count(counter, thread, bytes);
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
+    }
+
+    /** An array of {@code boolean} or {@code byte}. */
+    @ForceInline
+    public static void array1(int length, int counter) {
+        array(HEADER_1 + (long) length, counter);
+    }
+
+    /** An array of {@code char} or {@code short}. */
+    @ForceInline
+    public static void array2(int length, int counter) {
+        array(HEADER_2 + ((long) length << 1), counter);
+    }
+
+    /** An array of {@code int} or {@code float}. */
+    @ForceInline
+    public static void array4(int length, int counter) {
+        array(HEADER_4 + ((long) length << 2), counter);
+    }
+
+    /** An array of {@code long} or {@code double}. */
+    @ForceInline
+    public static void array8(int length, int counter) {
+        array(HEADER_8 + ((long) length << 3), counter);
+    }
+
+    /** An array of references. */
+    @ForceInline
+    public static void references(int length, int counter) {
+        array(HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES), counter);
+    }
+
+    /** The array that multianewarray made, and the arrays in it: one pair of counters for each level. */
+    public static void multi(Object[] a, int counter) {
+        references(a.length, counter);
+        // Fresh arrays hold nothing else, and those of one level are equally long.
+        for (int i = 0; i < a.length; i++) {
+            Object inner = a[i];
+            if (inner == null) return;
+            if (inner instanceof Object[]) multi((Object[]) inner, counter + 2);
+            else primitives(inner, counter + 2);
+        }
+    }
+
+    /** A copy of an array without references. */
+    public static void primitives(Object a, int counter) {
+        if (a instanceof byte[]) array1(((byte[]) a).length, counter);
+        else if (a instanceof int[]) array4(((int[]) a).length, counter);
+        else if (a instanceof char[]) array2(((char[]) a).length, counter);
+        else if (a instanceof long[]) array8(((long[]) a).length, counter);
+        else if (a instanceof double[]) array8(((double[]) a).length, counter);
+        else if (a instanceof boolean[]) array1(((boolean[]) a).length, counter);
+        else if (a instanceof float[]) array4(((float[]) a).length, counter);
+        else if (a instanceof short[]) array2(((short[]) a).length, counter);
+    }
+
+    /** An object whose class is known only now, made by a method that the JIT may replace. */
+    public static void made(Object o, int site) {
+        if (o == null || !counting) return;
+        try {
+            int number = MartiniHeapProxy.number(o.getClass(), o);
+            if (number <= 0) return;
+            long[] t = dynamic;
+            long key = (long) site << 32 | number;
+            int i = start(key, t.length);
+            while (t[i] != key) {
+                if (t[i] == 0) {
+                    long made = counters(site, number);
+                    if (made != 0) {
+                        enter(key, made);
+                        countMade(o, (int) made);
+                    }
+                    return;
+                }
+                i = i + 2 & t.length - 1;
+            }
+            countMade(o, (int) t[i + 1]);
+        } catch (Throwable t) {
+            lost++;
+        }
+    }
+
+    /** As {@link #made} for an array and the arrays in it, which are fresh too. */
+    public static void madeMulti(Object a, int site) {
+        made(a, site);
+        if (!(a instanceof Object[])) return;
+        Object[] outer = (Object[]) a;
+        for (int i = 0; i < outer.length && outer[i] != null; i++) madeMulti(outer[i], site);
+    }
+
+    /** As {@link #made} where only an array is a new object: {@code clone} of another class may be any method. */
+    public static void madeArray(Object o, int site) {
+        if (o != null && o.getClass().isArray()) made(o, site);
+    }
+
+    private static void countMade(Object o, int counter) {
+        if (o instanceof Object[]) references(((Object[]) o).length, counter);
+        else if (o.getClass().isArray()) primitives(o, counter);
+        else instance(counter);
+    }
+
+    private static int start(long key, int length) {
+        return (int) (key ^ key >>> 32) * 0x9E3779B9 >>> 8 << 1 & length - 1;
+    }
+
+    private static synchronized void enter(long key, long counter) {
+        long[] old = dynamic;
+        long[] t = new long[2 * dynamicUsed >= old.length / 2 ? 2 * old.length : old.length];
+        for (int i = 0; i < old.length; i += 2) {
+            if (old[i] == key) return;
+            if (old[i] != 0) put(t, old[i], old[i + 1]);
+        }
+        put(t, key, counter);
+        dynamicUsed++;
+        dynamic = t;
+    }
+
+    private static void put(long[] t, long key, long counter) {
+        int i = start(key, t.length);
+        while (t[i] != 0) i = i + 2 & t.length - 1;
+        t[i] = key;
+        t[i + 1] = counter;
+    }
+}

@@ -1,0 +1,243 @@
+//! Which instructions get a counter, and the call that counts.
+
+use classfile::{
+    ArrayKind, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
+};
+
+use super::proxy::INTERNAL_NAME;
+use super::slots::{CounterIndex, Role, Slots};
+use crate::agent::instrument::max_code_length;
+
+/// The instructions that allocate or may call what the JIT replaces by an allocation of its own.
+const OPCODES: &[u8] = &[
+    opcode::NEW,
+    opcode::NEWARRAY,
+    opcode::ANEWARRAY,
+    opcode::MULTIANEWARRAY,
+    opcode::INVOKEVIRTUAL,
+    opcode::INVOKESPECIAL,
+    opcode::INVOKESTATIC,
+];
+
+const fn hook(name: &'static str, descriptor: &'static str) -> StaticMethod {
+    StaticMethod { class: INTERNAL_NAME, name, descriptor }
+}
+
+static INSTANCE: StaticMethod = hook("instance", "(I)V");
+static ARRAY_1: StaticMethod = hook("array1", "(II)V");
+static ARRAY_2: StaticMethod = hook("array2", "(II)V");
+static ARRAY_4: StaticMethod = hook("array4", "(II)V");
+static ARRAY_8: StaticMethod = hook("array8", "(II)V");
+static REFERENCES: StaticMethod = hook("references", "(II)V");
+static MULTI: StaticMethod = hook("multi", "([Ljava/lang/Object;I)V");
+static PRIMITIVES: StaticMethod = hook("primitives", "(Ljava/lang/Object;I)V");
+static MADE: StaticMethod = hook("made", "(Ljava/lang/Object;I)V");
+static MADE_MULTI: StaticMethod = hook("madeMulti", "(Ljava/lang/Object;I)V");
+static MADE_ARRAY: StaticMethod = hook("madeArray", "(Ljava/lang/Object;I)V");
+
+/// Inserts a counter at each site of one class.
+pub(crate) struct CountHooks<'s, F> {
+    slots: &'s Slots,
+    /// Whether the class of a descriptor is wanted.
+    includes: F,
+    /// Sites left alone because there are no more counters.
+    pub(crate) uncounted: u64,
+}
+
+impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
+    pub(crate) fn new(slots: &'s Slots, includes: F) -> Self {
+        CountHooks { slots, includes, uncounted: 0 }
+    }
+
+    fn counters(&mut self, roles: &[Role]) -> Option<Op<'static>> {
+        let counter = self.slots.append(roles);
+        self.uncounted += u64::from(counter.is_none());
+        counter.map(|CounterIndex(index)| Op::PushInt(index as i32))
+    }
+
+    fn instance(&mut self, name: &[u8], insert: &mut Insert<'_>) {
+        if !(self.includes)(&[b"L", name, b";"].concat()) {
+            return;
+        }
+        if let Some(counter) = self.counters(&[Role::Instances(self.slots.name(name))]) {
+            insert.after(&[counter, Op::InvokeStatic(&INSTANCE)]);
+        }
+    }
+
+    fn array(&mut self, descriptor: &[u8], insert: &mut Insert<'_>) {
+        let hook = match descriptor.get(1) {
+            Some(b'Z' | b'B') => &ARRAY_1,
+            Some(b'C' | b'S') => &ARRAY_2,
+            Some(b'I' | b'F') => &ARRAY_4,
+            Some(b'J' | b'D') => &ARRAY_8,
+            _ => &REFERENCES,
+        };
+        if !(self.includes)(descriptor) {
+            return;
+        }
+        if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
+            insert.after(&[Op::Dup, Op::ArrayLength, counter, Op::InvokeStatic(hook)]);
+        }
+    }
+
+    /// An array that the verifier takes for some object.
+    fn primitives(&mut self, descriptor: &[u8], insert: &mut Insert<'_>) {
+        if !(self.includes)(descriptor) {
+            return;
+        }
+        if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
+            insert.after(&[Op::Dup, counter, Op::InvokeStatic(&PRIMITIVES)]);
+        }
+    }
+
+    fn multi_array(&mut self, descriptor: &[u8], dimensions: u8, insert: &mut Insert<'_>) {
+        if dimensions == 1 {
+            return self.array(descriptor, insert);
+        }
+        let levels = (0..usize::from(dimensions)).filter_map(|level| descriptor.get(level..));
+        // All levels or none: which of them are wanted is decided when they are told.
+        let mut roles = Vec::new();
+        let mut included = false;
+        for level in levels {
+            included |= (self.includes)(level);
+            roles.extend([Role::Arrays(self.slots.name(level)), Role::Bytes]);
+        }
+        if included && let Some(counter) = self.counters(&roles) {
+            insert.after(&[Op::Dup, counter, Op::InvokeStatic(&MULTI)]);
+        }
+    }
+
+    fn made(&mut self, hook: &'static StaticMethod, insert: &mut Insert<'_>) {
+        if let Some(site) = self.counters(&[Role::Site]) {
+            insert.after(&[Op::Dup, site, Op::InvokeStatic(hook)]);
+        }
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
+    fn opcodes(&self) -> OpcodeSet {
+        OpcodeSet::of(OPCODES)
+    }
+
+    fn method(&mut self, method: &MethodView<'_>) -> bool {
+        !is_replaced(method.class_name(), method.name(), method.descriptor())
+    }
+
+    fn max_code_length(&self, method: &MethodView<'_>) -> u32 {
+        max_code_length(method)
+    }
+
+    fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        match instruction.opcode() {
+            opcode::NEW => {
+                if let Some(name) = instruction.class_operand() {
+                    self.instance(name, insert);
+                }
+            }
+            opcode::NEWARRAY => {
+                if let Some(kind) = instruction.array_kind() {
+                    self.array(&[b'[', descriptor(kind)], insert);
+                }
+            }
+            opcode::ANEWARRAY => match instruction.class_operand() {
+                Some(array @ [b'[', ..]) => self.array(&[b"[", array].concat(), insert),
+                Some(name) => self.array(&[b"[L", name, b";"].concat(), insert),
+                None => {}
+            },
+            opcode::MULTIANEWARRAY => {
+                if let (Some(array), Some(dimensions)) = (instruction.class_operand(), instruction.dimensions()) {
+                    self.multi_array(array, dimensions, insert);
+                }
+            }
+            invoke => match instruction.member_operand().and_then(|callee| replaced_call(invoke, &callee)) {
+                Some(Made::Any) => self.made(&MADE, insert),
+                Some(Made::Array) => self.made(&MADE_ARRAY, insert),
+                Some(Made::Multi) => self.made(&MADE_MULTI, insert),
+                Some(Made::Primitives(array)) => self.primitives(array, insert),
+                None => {}
+            },
+        }
+    }
+}
+
+/// What a call makes that HotSpot's JIT may replace by an allocation without any bytecode.
+#[derive(Debug, PartialEq, Eq)]
+enum Made<'c> {
+    /// An object of some class.
+    Any,
+    /// An object of some class if it is an array; otherwise the method is not known.
+    Array,
+    /// An array and the arrays in it.
+    Multi,
+    /// An array of exactly that class, handed over as an `Object`.
+    Primitives(&'c [u8]),
+}
+
+/// Calls of natives that the JIT replaces, and of Java methods whose body it replaces (`is_replaced`).
+fn replaced_call<'c>(opcode: u8, callee: &MemberRef<'c>) -> Option<Made<'c>> {
+    if callee.name == b"clone" && callee.descriptor == b"()Ljava/lang/Object;" {
+        return match (opcode, callee.owner) {
+            (opcode::INVOKEVIRTUAL, [b'[', element]) if *element != b'[' => Some(Made::Primitives(callee.owner)),
+            (opcode::INVOKEVIRTUAL, [b'[', ..]) | (opcode::INVOKESPECIAL, b"java/lang/Object") => Some(Made::Any),
+            (opcode::INVOKEVIRTUAL, b"java/lang/Object") => Some(Made::Array),
+            _ => None,
+        };
+    }
+    if is_replaced(callee.owner, callee.name, callee.descriptor) {
+        return Some(if callee.descriptor.ends_with(b")[B") { Made::Primitives(b"[B") } else { Made::Any });
+    }
+    match (callee.owner, callee.name, callee.descriptor) {
+        (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
+        | (b"jdk/internal/misc/Unsafe", b"allocateInstance", b"(Ljava/lang/Class;)Ljava/lang/Object;") => {
+            Some(Made::Any)
+        }
+        (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;[I)Ljava/lang/Object;") => Some(Made::Multi),
+        _ => None,
+    }
+}
+
+/// Methods of the JDK with a body that HotSpot's JIT replaces, whole, by an allocation of its own: what their bytecode
+/// makes is counted where they are called, since it may never run.
+fn is_replaced(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
+    matches!(
+        (class, name, descriptor),
+        (b"java/util/Arrays", b"copyOf", b"([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;")
+            | (b"java/util/Arrays", b"copyOfRange", b"([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;")
+            | (b"jdk/internal/misc/Unsafe", b"allocateUninitializedArray0", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
+            | (b"java/lang/StringUTF16", b"toBytes", b"([CII)[B")
+    )
+}
+
+fn descriptor(kind: ArrayKind) -> u8 {
+    match kind {
+        ArrayKind::Boolean => b'Z',
+        ArrayKind::Char => b'C',
+        ArrayKind::Float => b'F',
+        ArrayKind::Double => b'D',
+        ArrayKind::Byte => b'B',
+        ArrayKind::Short => b'S',
+        ArrayKind::Int => b'I',
+        ArrayKind::Long => b'J',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_are_told_apart() {
+        let clone = |owner| MemberRef { owner, name: b"clone", descriptor: b"()Ljava/lang/Object;" };
+        for (opcode, owner, expected) in [
+            (opcode::INVOKEVIRTUAL, &b"[I"[..], Some(Made::Primitives(b"[I"))),
+            (opcode::INVOKEVIRTUAL, b"[[I", Some(Made::Any)),
+            (opcode::INVOKEVIRTUAL, b"[LFoo;", Some(Made::Any)),
+            (opcode::INVOKESPECIAL, b"java/lang/Object", Some(Made::Any)),
+            (opcode::INVOKESPECIAL, b"Foo", None),
+            (opcode::INVOKEVIRTUAL, b"Foo", None),
+            (opcode::INVOKEVIRTUAL, b"java/lang/Object", Some(Made::Array)),
+        ] {
+            assert_eq!(replaced_call(opcode, &clone(owner)), expected, "{opcode} {owner:?}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! `heap=counts`: how often each allocation site ran, on which thread, and how many bytes that made.
+//!
+//! Rewritten code (`instrument`) adds to the counters of the thread (`blocks`) by way of MartiniCounts (`proxy`), without a
+//! native call but for a thread's first visit to a site (`natives`). What a counter counts is in `slots`. When a thread
+//! ends its counters are added up, and at the end of the trace the sums are told (`report`).
+
+mod blocks;
+mod instrument;
+mod natives;
+mod proxy;
+mod report;
+mod sites;
+mod slots;
+
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use jvmti::Jni;
+use jvmti::jni_sys::{JNIEnv, jclass};
+
+use super::classes::Classes;
+use super::threads::ThreadIndex;
+use blocks::Block;
+use proxy::CountsProxy;
+use slots::{CounterIndex, Resolved, Role, Slots};
+
+pub(crate) use instrument::CountHooks;
+pub(crate) use proxy::INTERNAL_NAME;
+pub(crate) use report::SiteCount;
+
+/// Binds MartiniCounts' natives, called from its static initialiser.
+///
+/// # Safety
+/// Called by the VM, with MartiniCounts as `class`.
+pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: by the caller's promise.
+    unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
+}
+
+/// What a thread has allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) instances: u64,
+    pub(crate) bytes: u64,
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Totals) {
+        self.instances += other.instances;
+        self.bytes += other.bytes;
+    }
+}
+
+/// One thread's share.
+pub(crate) struct ThreadCounts {
+    pub(crate) thread: ThreadIndex,
+    /// The thread's number in Java, and its counters. `None` inside if it has to share them; not set while the thread is under
+    /// construction and has no number.
+    own: OnceLock<Option<(i64, Arc<Block>)>>,
+    /// What it added to shared counters.
+    shared_instances: AtomicU64,
+    shared_bytes: AtomicU64,
+}
+
+impl ThreadCounts {
+    fn block(&self) -> Option<&Block> {
+        self.own.get()?.as_ref().map(|(_, block)| &**block)
+    }
+}
+
+/// All counters.
+pub(crate) struct Counts {
+    pub(crate) slots: Slots,
+    proxy: OnceLock<CountsProxy>,
+    /// Threads that count at present.
+    living: Mutex<Vec<Arc<ThreadCounts>>>,
+    /// Cleared blocks of ended threads.
+    spare: Mutex<Vec<Arc<Block>>>,
+    /// Sums over ended threads, and what threads without counters of their own add; `None` if the system has no room.
+    sums: Option<Block>,
+    /// By entry of the Java array, the number of the thread that has it; 0 if nobody has.
+    owners: Box<[AtomicI64]>,
+    /// Bytes that counters of threads may take.
+    limit: usize,
+}
+
+impl Counts {
+    /// No counts yet. Blocks of threads take at most `limit` bytes, unless sites are added later.
+    pub(crate) fn new(limit: usize) -> Counts {
+        Counts {
+            slots: Slots::new(),
+            proxy: OnceLock::new(),
+            living: Mutex::default(),
+            spare: Mutex::default(),
+            sums: Block::new(),
+            owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
+            limit,
+        }
+    }
+
+    /// Defines MartiniCounts in the VM.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    pub(crate) fn define(&self, jni: Jni) -> Result<(), jvmti::JniError> {
+        let proxy = CountsProxy::define(jni)?;
+        let _ = self.proxy.set(proxy);
+        Ok(())
+    }
+
+    /// Lets the hooks count, or stops them from counting what threads do for the first time.
+    pub(crate) fn set_counting(&self, jni: Jni, on: bool) {
+        if let Some(proxy) = self.proxy.get() {
+            proxy.set_counting(jni, on);
+        }
+    }
+
+    /// Events that MartiniCounts could not count; a lower bound.
+    pub(crate) fn lost(&self, jni: Jni) -> u64 {
+        self.proxy.get().map_or(0, |proxy| proxy.lost(jni))
+    }
+
+    /// The share of the current thread.
+    fn begin(&self, thread: ThreadIndex) -> Arc<ThreadCounts> {
+        let counts = Arc::new(ThreadCounts {
+            thread,
+            own: OnceLock::new(),
+            shared_instances: AtomicU64::new(0),
+            shared_bytes: AtomicU64::new(0),
+        });
+        lock(&self.living).push(counts.clone());
+        counts
+    }
+
+    /// The current thread's own counters, made now if it has the number `java_id` in Java and there is room.
+    fn block<'c>(&self, jni: Jni, counts: &'c ThreadCounts, java_id: i64) -> Option<&'c Block> {
+        if java_id <= 0 {
+            return counts.block();
+        }
+        let own = counts.own.get_or_init(|| {
+            let block = self.own_block(java_id)?;
+            if let Some(proxy) = self.proxy.get() {
+                proxy.set_entry(jni, java_id, Some(block.address()));
+            }
+            Some((java_id, block))
+        });
+        own.as_ref().map(|(_, block)| &**block)
+    }
+
+    fn own_block(&self, java_id: i64) -> Option<Arc<Block>> {
+        let owners = lock(&self.living).iter().filter(|t| t.block().is_some()).count();
+        if (owners + 1) * self.slots.len() as usize * size_of::<u64>() > self.limit {
+            return None;
+        }
+        let owner = &self.owners[CountsProxy::entry(java_id)];
+        owner.compare_exchange(0, java_id, Ordering::Relaxed, Ordering::Relaxed).ok()?;
+        let block = lock(&self.spare).pop().or_else(|| Block::new().map(Arc::new));
+        if block.is_none() {
+            owner.store(0, Ordering::Relaxed);
+        }
+        block
+    }
+
+    /// The current thread ends: its counters are added to the sums. Returns what it allocated.
+    pub(crate) fn end(&self, jni: Jni, counts: &Arc<ThreadCounts>, classes: &Classes) -> Totals {
+        let totals = self.totals(counts, classes);
+        lock(&self.living).retain(|other| !Arc::ptr_eq(other, counts));
+        self.add_to_sums(counts);
+        if let Some(Some((java_id, block))) = counts.own.get() {
+            if let Some(proxy) = self.proxy.get() {
+                proxy.set_entry(jni, *java_id, None);
+            }
+            block.clear();
+            self.owners[CountsProxy::entry(*java_id)].store(0, Ordering::Relaxed);
+            lock(&self.spare).push(block.clone());
+        }
+        totals
+    }
+
+    /// Adds the counters of all living threads to the sums, at the very end. Returns what each allocated.
+    pub(crate) fn end_all(&self, classes: &Classes) -> Vec<(ThreadIndex, Totals)> {
+        let living = std::mem::take(&mut *lock(&self.living));
+        living
+            .iter()
+            .map(|counts| {
+                self.add_to_sums(counts);
+                (counts.thread, self.totals(counts, classes))
+            })
+            .collect()
+    }
+
+    fn add_to_sums(&self, counts: &ThreadCounts) {
+        if let (Some(block), Some(sums)) = (counts.block(), &self.sums) {
+            block.for_each(|counter, value| sums.add(counter, value));
+        }
+    }
+
+    /// What a thread allocated so far.
+    fn totals(&self, counts: &ThreadCounts, classes: &Classes) -> Totals {
+        let mut totals = Totals {
+            instances: counts.shared_instances.load(Ordering::Relaxed),
+            bytes: counts.shared_bytes.load(Ordering::Relaxed),
+        };
+        if let Some(block) = counts.block() {
+            block.for_each(|counter, value| {
+                totals += self.meaning(counter, value, classes).0;
+            });
+        }
+        totals
+    }
+
+    /// Instances and bytes that a counter of that value stands for, and where they were made, if that is known.
+    fn meaning(&self, counter: CounterIndex, value: u64, classes: &Classes) -> (Totals, Option<Resolved>) {
+        let Some(slot) = self.slots.get(counter) else { return Default::default() };
+        let resolved = match slot.role {
+            // Arrays have their bytes in a counter of their own, behind the one that is resolved.
+            Role::Bytes => self.slots.get(CounterIndex(counter.0 - 1)).and_then(|s| s.resolved.get()),
+            _ => slot.resolved.get(),
+        };
+        let Some((resolved, class)) = resolved.and_then(|r| Some((*r, classes.get(r.class)?))) else {
+            return (Totals { instances: if slot.role == Role::Bytes { 0 } else { value }, bytes: 0 }, None);
+        };
+        let totals = match slot.role {
+            // One level of an array of arrays.
+            _ if !class.is_included() => Totals::default(),
+            Role::Bytes => Totals { instances: 0, bytes: value },
+            _ if class.array.is_array() => Totals { instances: value, bytes: 0 },
+            _ => Totals { instances: value, bytes: value * class.instance_bytes() },
+        };
+        (totals, Some(resolved))
+    }
+
+    /// Counts one object on the current thread, which has the number `java_id` in Java.
+    fn add(&self, jni: Jni, counts: &ThreadCounts, java_id: i64, counter: CounterIndex, bytes: u64, classes: &Classes) {
+        let own = self.block(jni, counts, java_id);
+        let Some(block) = own.or(self.sums.as_ref()) else { return };
+        block.add(counter, 1);
+        if bytes > 0 {
+            block.add(counter.next(), bytes);
+        }
+        if own.is_none() {
+            let mut totals = self.meaning(counter, 1, classes).0;
+            if bytes > 0 {
+                totals += self.meaning(counter.next(), bytes, classes).0;
+            }
+            counts.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
+            counts.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of memory that counters take.
+    pub(crate) fn memory(&self) -> u64 {
+        let living: u64 = lock(&self.living).iter().filter_map(|t| t.block()).map(Block::bytes).sum();
+        let spare: u64 = lock(&self.spare).iter().map(|b| b.bytes()).sum();
+        living + spare + self.sums.as_ref().map_or(0, Block::bytes)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,40 @@
+//! What the sums mean: per class and site.
+
+use std::collections::BTreeMap;
+
+use super::{Counts, Totals};
+use crate::agent::classes::{ClassIndex, Classes};
+use crate::agent::methods::MethodIndex;
+
+/// What was allocated of one class at one site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SiteCount {
+    pub(crate) class: ClassIndex,
+    pub(crate) method: MethodIndex,
+    /// 0 if unknown.
+    pub(crate) line: u32,
+    pub(crate) totals: Totals,
+}
+
+impl Counts {
+    /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
+    pub(crate) fn sites(&self, classes: &Classes) -> (Vec<SiteCount>, u64) {
+        let mut sites: BTreeMap<(u32, u32, u32), Totals> = BTreeMap::new();
+        let mut nameless = 0;
+        let Some(sums) = &self.sums else { return (Vec::new(), 0) };
+        sums.for_each(|counter, value| {
+            let (totals, resolved) = self.meaning(counter, value, classes);
+            match resolved {
+                Some(r) => *sites.entry((r.class.0, r.method.0, r.line)).or_default() += totals,
+                None => nameless += totals.instances,
+            }
+        });
+        let count = |((class, method, line), totals)| SiteCount {
+            class: ClassIndex(class),
+            method: MethodIndex(method),
+            line,
+            totals,
+        };
+        (sites.into_iter().filter(|(_, totals)| totals.instances > 0).map(count).collect(), nameless)
+    }
+}

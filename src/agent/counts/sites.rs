@@ -1,0 +1,137 @@
+//! From a counter to its site and class: looked up on the thread that runs the site for the first time.
+
+use std::ffi::CString;
+use std::ptr::null_mut;
+
+use jvmti::Jni;
+use jvmti::jni_sys::{jclass, jmethodID};
+use jvmti::sys::jvmtiFrameInfo;
+
+use super::slots::{CounterIndex, NameIndex, Resolved, Role};
+use super::{Counts, proxy};
+use crate::agent::Agent;
+use crate::agent::classes::ClassIndex;
+use crate::agent::methods::MethodIndex;
+
+/// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
+const MOST_FRAMES: usize = 512;
+
+/// The method and place that called MartiniCounts.
+struct Caller {
+    method: jmethodID,
+    index: MethodIndex,
+    line: u32,
+}
+
+impl Counts {
+    /// Finds out what a counter counts, unless that is known already. Failures are counted; the counter stays nameless.
+    pub(super) fn resolve(&self, agent: &'static Agent, jni: Jni, counter: CounterIndex) {
+        let Some(slot) = self.slots.get(counter) else { return };
+        let (Role::Instances(name) | Role::Arrays(name)) = slot.role else { return };
+        if slot.resolved.get().is_some() {
+            return;
+        }
+        let resolved = caller(agent, jni).and_then(|caller| {
+            let class = self.class(agent, jni, &caller, name, matches!(slot.role, Role::Instances(_)))?;
+            Ok(class.map(|class| Resolved { class, method: caller.index, line: caller.line }))
+        });
+        match resolved {
+            // Somebody else may have been faster, with the same result.
+            Ok(Some(resolved)) => drop(slot.resolved.set(resolved)),
+            Ok(None) => agent.count_lost("class of a site not found", 1),
+            Err(error) => agent.count_failure("site", error),
+        }
+    }
+
+    /// The counters of a class at a site whose classes show when it runs.
+    pub(super) fn seen_at(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        site: CounterIndex,
+        class: ClassIndex,
+    ) -> Option<CounterIndex> {
+        match caller(agent, jni) {
+            Ok(caller) => self.slots.seen(site, Resolved { class, method: caller.index, line: caller.line }),
+            Err(error) => {
+                agent.count_failure("site", error);
+                None
+            }
+        }
+    }
+
+    /// The class that the caller's code means by that name; it has used it just now.
+    fn class(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        caller: &Caller,
+        name: NameIndex,
+        is_instance: bool,
+    ) -> jvmti::Result<Option<ClassIndex>> {
+        let Ok(name) = CString::new(self.slots.name_of(name)) else { return Ok(None) };
+        // SAFETY: the method is on the stack, so its class is alive; all references are local and deleted below.
+        unsafe {
+            let declaring = agent.env.get_method_declaring_class(caller.method)?;
+            let loader = agent.env.get_class_loader(declaring)?;
+            let found = jni.find_class_from(&name, loader, declaring);
+            jni.delete_local_ref(loader);
+            jni.delete_local_ref(declaring);
+            let Some(class) = found else { return Ok(None) };
+            let index = self.register(agent, jni, class, is_instance);
+            jni.delete_local_ref(class);
+            index.map(Some)
+        }
+    }
+
+    /// # Safety
+    /// `class` is a live reference to an initialised class that `new` can make, or to one of arrays.
+    unsafe fn register(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        class: jclass,
+        is_instance: bool,
+    ) -> jvmti::Result<ClassIndex> {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let index = agent.classes.resolve(agent.env, jni, class, agent)?;
+            if is_instance && agent.classes.get(index).is_some_and(|c| c.instance_bytes() == 0) {
+                // The VM tells the size of objects only, so it takes one.
+                match jni.alloc_object(class) {
+                    Ok(object) => {
+                        agent.classes.code(agent.env, index, object)?;
+                        jni.delete_local_ref(object);
+                    }
+                    Err(_) => {
+                        jni.exception_clear();
+                        agent.count_lost("size of a class not found", 1);
+                    }
+                }
+            }
+            Ok(index)
+        }
+    }
+}
+
+/// The frame that called MartiniCounts, on the current thread.
+fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
+    let mut frames = vec![jvmtiFrameInfo::default(); 8];
+    loop {
+        // SAFETY: null is the current thread, and methods on its stack are of living classes.
+        unsafe {
+            let found = agent.env.get_stack_trace(null_mut(), 0, &mut frames)?.to_vec();
+            for frame in &found {
+                let index = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
+                let Some(record) = agent.methods.get(index) else { continue };
+                if agent.classes.get(record.class).is_none_or(|c| c.name != proxy::DOTTED_NAME) {
+                    return Ok(Caller { method: frame.method, index, line: record.line(frame.location) });
+                }
+            }
+            if found.len() < frames.len() || frames.len() >= MOST_FRAMES {
+                return Err(jvmti::Error::NO_MORE_FRAMES);
+            }
+            frames.resize(frames.len() * 4, jvmtiFrameInfo::default());
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What each counter counts: known in part when its site is rewritten, and in full when the site first runs.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::agent::classes::ClassIndex;
+use crate::agent::methods::MethodIndex;
+use crate::agent::table::Table;
+
+/// Counters there can be. Each takes eight bytes of address space per thread.
+pub(crate) const MOST_COUNTERS: u32 = 1 << 20;
+
+/// Number of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CounterIndex(pub(crate) u32);
+
+impl CounterIndex {
+    /// The counter behind this one.
+    pub(crate) fn next(self) -> CounterIndex {
+        CounterIndex(self.0 + 1)
+    }
+}
+
+/// A class as class files name it: an internal name, or the descriptor of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NameIndex(u32);
+
+/// What a counter is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Instances of the named class.
+    Instances(NameIndex),
+    /// Arrays of the named class; their bytes are in the next counter.
+    Arrays(NameIndex),
+    /// Bytes of the arrays that the counter before counts.
+    Bytes,
+    /// Not a counter: a site whose classes show when it runs, each with counters of its own.
+    Site,
+    /// As `Instances` or `Arrays`, of a class seen at a `Site`.
+    Seen,
+}
+
+/// Where a counter's site is and what it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    pub(crate) class: ClassIndex,
+    pub(crate) method: MethodIndex,
+    /// 0 if unknown.
+    pub(crate) line: u32,
+}
+
+/// What is known of a counter.
+pub(crate) struct Slot {
+    pub(crate) role: Role,
+    /// Known once the site has run.
+    pub(crate) resolved: OnceLock<Resolved>,
+}
+
+#[derive(Default)]
+struct Names {
+    by_name: FxHashMap<Box<[u8]>, NameIndex>,
+    names: Vec<Box<[u8]>>,
+}
+
+/// All counters.
+pub(crate) struct Slots {
+    table: Table<Slot>,
+    names: Mutex<Names>,
+    /// The counters of a class at a `Site`.
+    seen: Mutex<FxHashMap<(CounterIndex, ClassIndex), CounterIndex>>,
+    appending: Mutex<u32>,
+}
+
+impl Slots {
+    /// No counters but number 0, which nobody gets: it stands for none.
+    pub(crate) fn new() -> Slots {
+        let slots =
+            Slots { table: Table::new(), names: Mutex::default(), seen: Mutex::default(), appending: Mutex::new(0) };
+        let _ = slots.append(&[Role::Site]);
+        slots
+    }
+
+    /// The counter of that number.
+    pub(crate) fn get(&self, counter: CounterIndex) -> Option<&Slot> {
+        self.table.get(counter.0)
+    }
+
+    /// Counters handed out so far.
+    pub(crate) fn len(&self) -> u32 {
+        *self.appending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a name.
+    pub(crate) fn name(&self, name: &[u8]) -> NameIndex {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = names.by_name.get(name) {
+            return known;
+        }
+        let index = NameIndex(names.names.len() as u32);
+        names.names.push(name.into());
+        names.by_name.insert(name.into(), index);
+        index
+    }
+
+    /// The name of a number that `name` gave.
+    pub(crate) fn name_of(&self, name: NameIndex) -> Vec<u8> {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.names.get(name.0 as usize).map(|n| n.to_vec()).unwrap_or_default()
+    }
+
+    /// Appends counters next to each other and returns the first; `None` if there would be too many.
+    pub(crate) fn append(&self, roles: &[Role]) -> Option<CounterIndex> {
+        let mut len = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = CounterIndex(*len);
+        if MOST_COUNTERS - *len < roles.len() as u32 {
+            return None;
+        }
+        for &role in roles {
+            self.table.push_with(|_| Slot { role, resolved: OnceLock::new() });
+        }
+        *len += roles.len() as u32;
+        Some(first)
+    }
+
+    /// The counters of a class at a `Site`, made by the first who asks.
+    pub(crate) fn seen(&self, site: CounterIndex, resolved: Resolved) -> Option<CounterIndex> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = seen.get(&(site, resolved.class)) {
+            return Some(known);
+        }
+        let counter = self.append(&[Role::Seen, Role::Bytes])?;
+        if let Some(slot) = self.get(counter) {
+            let _ = slot.resolved.set(resolved);
+        }
+        seen.insert((site, resolved.class), counter);
+        Some(counter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_a_site_are_neighbours_and_classes_share_none() {
+        let slots = Slots::new();
+        let name = slots.name(b"[I");
+        assert_eq!(slots.name(b"[I"), name);
+        assert_eq!(slots.name_of(name), b"[I");
+        assert_eq!(slots.append(&[Role::Instances(slots.name(b"A"))]), Some(CounterIndex(1)));
+        let pair = slots.append(&[Role::Arrays(name), Role::Bytes]).expect("room");
+        assert_eq!((pair, slots.len()), (CounterIndex(2), 4));
+        assert_eq!(slots.get(CounterIndex(3)).map(|s| s.role), Some(Role::Bytes));
+        let site = slots.append(&[Role::Site]).expect("room");
+        let of = |class| Resolved { class: ClassIndex(class), method: MethodIndex(0), line: 7 };
+        let one = slots.seen(site, of(1));
+        assert_ne!(one, slots.seen(site, of(2)));
+        assert_eq!(one, slots.seen(site, of(1)));
+    }
+
+    #[test]
+    fn there_are_no_more_counters_than_a_block_has() {
+        let slots = Slots::new();
+        let roles = [Role::Site; 1024];
+        let room = MOST_COUNTERS - slots.len();
+        for _ in 0..room / 1024 {
+            assert!(slots.append(&roles).is_some());
+        }
+        assert_eq!(slots.append(&roles), None);
+        assert!(slots.append(&roles[..room as usize % 1024]).is_some());
+        assert_eq!(slots.append(&[Role::Site]), None);
+    }
+}
