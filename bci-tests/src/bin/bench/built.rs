@@ -31,7 +31,7 @@ pub(crate) fn build() -> Result<Built, String> {
     succeed(cargo.current_dir(workspace()))?;
 
     let classes = target.join("bench-java");
-    compile(&source_folder(""), &[], &classes)?;
+    compile(&[&source_folder("")], &[], &classes)?;
 
     let traces = target.join("bench-traces");
     fs::create_dir_all(&traces).map_err(|e| format!("{} cannot be made: {e}", traces.display()))?;
@@ -45,12 +45,16 @@ pub(crate) fn source_folder(name: &str) -> PathBuf {
     workspace().join("bci-tests/java-bench").join(name)
 }
 
-/// Compiles all Java sources of a folder, those in folders inside it not included.
-pub(crate) fn compile(sources: &Path, class_path: &[&Path], classes: &Path) -> Result<(), String> {
+/// Compiles all Java sources of some folders, those in folders inside them not included.
+pub(crate) fn compile(folders: &[&Path], class_path: &[&Path], classes: &Path) -> Result<(), String> {
     let path = env::join_paths(class_path).map_err(|e| e.to_string())?;
     let mut javac = jdk::compiler().tool("javac");
     javac.args(["-nowarn", "-Xlint:-options", "-proc:none", "--release", "11", "-cp"]).arg(path);
-    succeed(javac.arg("-d").arg(classes).args(java_files(sources)?))
+    javac.arg("-d").arg(classes);
+    for folder in folders {
+        javac.args(java_files(folder)?);
+    }
+    succeed(&mut javac)
 }
 
 fn java_files(folder: &Path) -> Result<Vec<OsString>, String> {

@@ -4,13 +4,14 @@
 //!   made to allocate and on real programs;
 //! - `cargo run --release -p bci-tests --bin bench -- alloc` : what one allocation costs, part by part, next to a bare
 //!   agent that does the least possible;
-//! - `cargo run --release -p bci-tests --bin bench -- start` : what the agent adds to the start of a JVM.
+//! - `cargo run --release -p bci-tests --bin bench -- start` : what the agent adds to the start of a JVM;
+//! - `cargo run --release -p bci-tests --bin bench -- memory` : what the agent needs for live objects, threads and sites.
 //!
 //! All alternate their variants in every round, so that a change of the machine's speed meets them all alike, and give
 //! medians with the extremes. A run that fails is shown in its place in the table.
 //!
-//! `--rounds N` sets how often; `--jdk 17,25` or `--jdk all` the Java releases (else: any for `compare` and `alloc`,
-//! each for `start`); `--variant A,B` and `--program A,B` what `compare` runs, by id, `all` for everything;
+//! `--rounds N` sets how often; `--jdk 17,25` or `--jdk all` the Java releases (else: any for `compare`, `alloc` and `memory`,
+//! each for `start`); `--variant A,B` and `--program A,B` what `compare` and `memory` run, by id, `all` for everything;
 //! `--limit SECONDS` when a run has failed; `--markdown` and `--json` how results are printed. For `alloc`, `--only A,B`
 //! restricts it to variants whose names contain one of the words, and `--documents N` says how many documents a thread reads
 //! where an allocation is dear (ten times as many where it is cheap).
@@ -22,6 +23,7 @@ mod compare;
 mod figures;
 mod jars;
 mod machine;
+mod memory;
 mod peers;
 mod request;
 mod run;
@@ -51,6 +53,7 @@ fn dispatch() -> Result<(), String> {
         "compare" => compare::run(&request),
         "alloc" => alloc::run(&request),
         "start" => start::run(&request),
-        _ => Err("name a benchmark: compare, alloc or start".into()),
+        "memory" => memory::run(&request),
+        _ => Err("name a benchmark: compare, alloc, start or memory".into()),
     }
 }

@@ -70,7 +70,7 @@ impl Peers {
 fn find_instrumenter(built: &Built, jars: &Jars) -> Result<Instrumenter, String> {
     let jar = jars.find(INSTRUMENTER)?;
     let classes = built.target.join("bench-java-instrumenter");
-    built::compile(&built::source_folder("instrumenter"), &[&jar], &classes)?;
+    built::compile(&[&built::source_folder("instrumenter")], &[&jar], &classes)?;
     Ok(Instrumenter { jar, classes })
 }
 
