@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use trace::ids::{ClassId, ObjectId, ThreadId};
-use trace::model::{ArrayCode, Element, ObjAlloc, ObjFree};
+use trace::model::{ArrayCode, Element, ObjAlloc, ObjFree, ThreadCount};
 use trace::reader::{DocumentEnd, Event, TraceReader};
 use trace::time::Time;
 
@@ -44,6 +44,8 @@ pub struct Recorded {
     pub classes: Vec<String>,
     /// What the trace says about its own completeness: key, detail, value.
     pub counts: Vec<(String, String, u64)>,
+    /// The last account of each thread: name and numbers.
+    pub accounts: Vec<(String, ThreadCount)>,
     /// Whether it ended as it should.
     pub complete: bool,
     by_name: HashMap<String, usize>,
@@ -114,6 +116,11 @@ impl Recorded {
             Element::ObjFree(free) => self.freed(free),
             Element::GcFinish(finish) => self.collections.push(finish.time),
             Element::RuntimeInitDone(done) => self.initialised = Some(done.time),
+            Element::ThreadCount(count) => {
+                let name = self.names[self.thread_names[&count.thread]].clone();
+                self.accounts.retain(|(_, before)| before.thread != count.thread);
+                self.accounts.push((name, count.clone()));
+            }
             Element::MartiniCount(count) => {
                 let detail = count.detail.as_deref().unwrap_or_default().to_owned();
                 self.counts.push((count.key.to_string(), detail, count.value));

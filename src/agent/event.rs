@@ -32,6 +32,11 @@ pub(crate) enum Event {
     ThreadEnd(ThreadIndex),
     /// The VM is initialised; reporting begins.
     InitDone(ThreadIndex),
+    /// What the JVM accounts to a platform thread since reporting began; `None` if it does not say.
+    Account { thread: ThreadIndex, vm_bytes: Option<u64> },
+    /// All that was reported of a platform thread since reporting began, by an engine that pushes no `Alloc`. Comes before
+    /// the thread's `Account`.
+    Counted { thread: ThreadIndex, instances: u64, bytes: u64 },
 }
 
 const INSTANCE: u64 = 0;
@@ -41,6 +46,11 @@ const SWITCH: u64 = 3;
 const THREAD_START: u64 = 4;
 const THREAD_END: u64 = 5;
 const INIT_DONE: u64 = 6;
+const ACCOUNT: u64 = 7;
+const COUNTED: u64 = 8;
+
+/// Stands for an account that the JVM does not give.
+const NO_ACCOUNT: u64 = u64::MAX;
 
 impl Event {
     /// Packs the event and its time.
@@ -61,6 +71,12 @@ impl Event {
             Event::ThreadStart(t) => thread(THREAD_START, t),
             Event::ThreadEnd(t) => thread(THREAD_END, t),
             Event::InitDone(t) => thread(INIT_DONE, t),
+            Event::Account { thread, vm_bytes } => {
+                [time.0, vm_bytes.unwrap_or(NO_ACCOUNT), 0, ACCOUNT << 32 | u64::from(thread.0)]
+            }
+            Event::Counted { thread, instances, bytes } => {
+                [time.0, instances, bytes, COUNTED << 32 | u64::from(thread.0)]
+            }
         }
     }
 
@@ -88,6 +104,10 @@ impl Event {
             SWITCH => Event::Switch(thread),
             THREAD_START => Event::ThreadStart(thread),
             THREAD_END => Event::ThreadEnd(thread),
+            ACCOUNT => {
+                Event::Account { thread: ThreadIndex(kind as u32), vm_bytes: Some(id).filter(|&b| b != NO_ACCOUNT) }
+            }
+            COUNTED => Event::Counted { thread: ThreadIndex(kind as u32), instances: id, bytes: class },
             _ => Event::InitDone(thread),
         }
     }
@@ -113,7 +133,14 @@ mod tests {
             thread.clone().prop_map(Event::Switch),
             thread.clone().prop_map(Event::ThreadStart),
             thread.clone().prop_map(Event::ThreadEnd),
-            thread.prop_map(Event::InitDone),
+            thread.clone().prop_map(Event::InitDone),
+            (thread.clone(), prop::option::of(0..u64::MAX))
+                .prop_map(|(thread, vm_bytes)| Event::Account { thread, vm_bytes }),
+            (thread, any::<u64>(), any::<u64>()).prop_map(|(thread, instances, bytes)| Event::Counted {
+                thread,
+                instances,
+                bytes
+            }),
         ]
     }
 

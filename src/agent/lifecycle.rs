@@ -11,6 +11,7 @@ use jvmti::sys::*;
 use jvmti::{Allocated, Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
 use trace::model::ArrayCode;
 
+use super::accounting::{self, Accounting};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
@@ -106,6 +107,7 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
         methods: Methods::new(),
         stacks: Stacks::new(),
         threads: Threads::new(),
+        accounting: Accounting::default(),
         gc: GcQueue::new(frees_in_pause),
         control: StartUp::default(),
         pool,
@@ -252,6 +254,7 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
             return;
         }
         announce_threads(agent, jni, &there);
+        accounting::begin(agent, jni);
         agent.reporting.store(true, Ordering::SeqCst);
         vm.proxy.set_jvm_init(jni, true);
         if let Some(counts) = &agent.counts {
@@ -405,9 +408,12 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guard(|| {
         let Some(agent) = Agent::get() else { return };
-        agent.reporting.store(false, Ordering::SeqCst);
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
+        if Agent::reporting().is_some() {
+            accounting::end(agent, jni);
+        }
+        agent.reporting.store(false, Ordering::SeqCst);
         if let Some(vm) = agent.vm.get() {
             vm.proxy.set_jvm_init(jni, false);
             agent.count_lost("hook without stack or memory", vm.proxy.lost(jni));

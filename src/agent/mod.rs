@@ -4,6 +4,7 @@
 //! `writer`, on a native thread that knows no JNI. `classes`, `methods`, `stacks` and `threads` are the tables that both
 //! sides share. `lifecycle` puts it all in motion.
 
+mod accounting;
 mod buffer;
 mod classes;
 mod clock;
@@ -37,6 +38,7 @@ use jvmti::jni_sys::{jclass, jobject};
 use jvmti::{Env, Jni};
 use trace::model::ArrayCode;
 
+use accounting::Accounting;
 use buffer::Pool;
 use classes::{Classes, Surroundings};
 use clock::{Clock, Ticks};
@@ -110,6 +112,7 @@ pub(crate) struct Agent {
     methods: Methods,
     stacks: Stacks,
     threads: Threads,
+    accounting: Accounting,
     gc: GcQueue,
     /// With `heap=counts`.
     counts: Option<Counts>,

@@ -14,7 +14,6 @@ use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni};
 use trace::ids::{ObjectId, ThreadId};
 
-use super::Agent;
 use super::buffer::{Consumer, Producer, channel};
 use super::classes::Surroundings;
 use super::clock::Ticks;
@@ -22,6 +21,7 @@ use super::counts::ThreadCounts;
 use super::event::Event;
 use super::stacks::StackWalker;
 use super::table::Table;
+use super::{Agent, accounting};
 
 /// Number of a thread in [`Threads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +42,9 @@ pub(crate) struct ThreadRecord {
     pub(crate) started: Ticks,
     /// Known once the thread is far enough to have them.
     pub(crate) names: OnceLock<ThreadNames>,
+    /// What the JVM accounts to it and the program did not allocate while the agent reports: what it allocated before, and
+    /// what the agent itself allocates on it.
+    pub(crate) excluded_bytes: AtomicU64,
 }
 
 /// All threads met so far, and buffers that the writer has not taken over yet.
@@ -67,7 +70,22 @@ impl Threads {
 
     fn register(&self, agent: &Agent, now: Ticks) -> ThreadIndex {
         let id = ThreadId(agent.new_id());
-        ThreadIndex(self.table.push_with(|_| ThreadRecord { id, started: now, names: OnceLock::new() }))
+        ThreadIndex(self.table.push_with(|_| ThreadRecord {
+            id,
+            started: now,
+            names: OnceLock::new(),
+            excluded_bytes: AtomicU64::new(0),
+        }))
+    }
+
+    /// The number of a thread, if it is registered.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread, or null for the current one.
+    pub(crate) unsafe fn find(&self, env: Env, thread: jobject) -> Option<ThreadIndex> {
+        // SAFETY: by the caller's promise.
+        let stored = unsafe { env.get_thread_local_storage(thread) }.map_or(0, |data| data as usize);
+        stored.checked_sub(1).map(|index| ThreadIndex(index as u32))
     }
 
     /// The number of a thread, registered if it is new; its names are looked up if it has any by now.
@@ -84,9 +102,8 @@ impl Threads {
     unsafe fn resolve_as(&self, agent: &Agent, jni: Jni, thread: jobject, now: Ticks, stage: Stage) -> ThreadIndex {
         let env = agent.env;
         // SAFETY: by the caller's promise.
-        let stored = unsafe { env.get_thread_local_storage(thread) }.map_or(0, |data| data as usize);
-        let index = match stored.checked_sub(1) {
-            Some(index) => ThreadIndex(index as u32),
+        let index = match unsafe { self.find(env, thread) } {
+            Some(index) => index,
             None => {
                 let index = self.register(agent, now);
                 // A thread that cannot be marked (it is just starting) is registered once more at its start event, unless
@@ -294,7 +311,10 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
 pub(crate) fn end(agent: &'static Agent, jni: Jni) {
     let now = Ticks::now();
     if !agent.pool.is_closed() {
-        with_context(agent, jni, now, |context| context.push(agent, Event::ThreadEnd(context.carrier), now));
+        with_context(agent, jni, now, |context| {
+            accounting::thread_ends(agent, jni, context, now);
+            context.push(agent, Event::ThreadEnd(context.carrier), now);
+        });
     }
     let context = CONTEXT.replace(null_mut());
     if !context.is_null() && context != BUSY {

@@ -3,24 +3,27 @@
 //! It never touches JNI, so it goes on while the VM stands still in a collection. Definitions are written in front of the
 //! first element that refers to them, so "defined before used" holds by construction.
 
+mod tail;
+mod tallies;
+mod text;
+
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use trace::ids::{MethodId, ObjectId};
 use trace::model::{
-    AgentDestroy, AllocCount, ClassDef, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef, ObjAlloc, ObjFree,
-    Record, RuntimeInitDone, RuntimeShutdown, StackDef, ThreadEnd, ThreadStart, TraceEnd,
+    ClassDef, Frame, Frames, GcFinish, GcStart, MethodDef, ObjAlloc, ObjFree, Record, RuntimeInitDone, StackDef,
+    ThreadEnd, ThreadStart,
 };
 use trace::time::Time;
-use trace::writer::{DOCUMENT_END, DOCUMENT_START};
+use trace::writer::DOCUMENT_START;
 
+use super::Agent;
 use super::buffer::Consumer;
 use super::classes::ClassIndex;
 use super::clock::Ticks;
-use super::counts::SiteCount;
 use super::event::{Event, Extent};
 use super::gc::{GcEvent, GcNumber};
 use super::head::{self, Head};
@@ -28,10 +31,9 @@ use super::methods::MethodIndex;
 use super::output::Output;
 use super::stacks::StackIndex;
 use super::threads::{ThreadIndex, ThreadNames};
-use super::{Agent, message};
+use tallies::Tallies;
+use text::Text;
 
-/// Text is handed to the file in pieces of about this size.
-const PIECE: usize = 256 << 10;
 /// A compressed trace can be read up to here at most before now.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// The writer looks for events this often.
@@ -45,6 +47,8 @@ const LONGEST_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
 
 struct Source {
     consumer: Consumer,
+    /// The platform thread.
+    carrier: ThreadIndex,
     /// The thread whose events these are: the platform thread, or a virtual one that it carries.
     thread: ThreadIndex,
 }
@@ -68,55 +72,6 @@ impl Defined {
     }
 }
 
-/// The text that has not gone to the file yet.
-struct Text {
-    output: Output,
-    text: Vec<u8>,
-    failed: bool,
-}
-
-impl Text {
-    /// Appends one element.
-    #[inline]
-    fn emit(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.text.len();
-        write(&mut self.text);
-        if let Some(pages) = self.output.pages() {
-            pages.settle(&mut self.text, start);
-        }
-        if self.text.len() >= PIECE {
-            self.drain();
-        }
-    }
-
-    fn drain(&mut self) {
-        if !self.failed
-            && !self.text.is_empty()
-            && let Err(error) = self.output.write(&self.text)
-        {
-            self.fail(&error);
-        }
-        self.text.clear();
-    }
-
-    fn flush(&mut self) {
-        if !self.failed
-            && let Err(error) = self.output.flush()
-        {
-            self.fail(&error);
-        }
-    }
-
-    fn fail(&mut self, error: &std::io::Error) {
-        self.failed = true;
-        self.output.cut_back();
-        message(&format!(
-            "cannot go on writing the trace to {}: {error}; the trace ends here, the program goes on",
-            self.output.path.display()
-        ));
-    }
-}
-
 /// The writing end of the agent.
 pub(crate) struct Writer {
     agent: &'static Agent,
@@ -127,11 +82,14 @@ pub(crate) struct Writer {
     classes: Defined,
     methods: Defined,
     stacks: Defined,
+    tallies: Tallies,
     /// No element is written with an earlier time.
     last: Time,
     gc: VecDeque<GcEvent>,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
+    /// A `gcStart` stands in the trace without its `gcFinish`.
+    in_collection: bool,
     /// Since when the merge waits for something that is not an event.
     waiting_since: Option<Instant>,
     gave_up_waiting: u64,
@@ -141,7 +99,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Writes the head of the trace.
     pub(crate) fn begin(agent: &'static Agent, output: Output) -> Writer {
-        let mut text = Text { output, text: Vec::with_capacity(PIECE * 2), failed: false };
+        let mut text = Text::new(output, agent.options.limit_bytes);
         text.emit(|out| out.extend_from_slice(DOCUMENT_START));
         let start = agent.clock.time(agent.start);
         let head = head::write(&agent.options, start, |write| text.emit(write));
@@ -155,10 +113,12 @@ impl Writer {
             classes: Defined::default(),
             methods: Defined::default(),
             stacks: Defined::default(),
+            tallies: Tallies::default(),
             last: start,
             gc: VecDeque::new(),
             freed: VecDeque::new(),
             settled: GcNumber(0),
+            in_collection: false,
             waiting_since: None,
             gave_up_waiting: 0,
             flushed: Instant::now(),
@@ -170,7 +130,7 @@ impl Writer {
         while !self.agent.pool.is_closed() {
             std::thread::park_timeout(TURN);
             self.turn(Ticks(Ticks::now().0.saturating_sub(GRACE_NANOS)));
-            if self.text.failed {
+            if self.text.has_failed() || self.text.is_full() {
                 self.agent.stop_reporting();
             }
         }
@@ -185,14 +145,16 @@ impl Writer {
         self.gc.extend(taken.events);
         self.freed.extend(taken.freed);
         self.settled = self.settled.max(taken.settled);
-        for (thread, consumer) in self.agent.threads.take_fresh() {
-            self.sources.push(Source { consumer, thread });
+        for (carrier, consumer) in self.agent.threads.take_fresh() {
+            self.sources.push(Source { consumer, carrier, thread: carrier });
         }
         self.sources.retain_mut(|source| {
             source.consumer.refresh();
             !source.consumer.is_finished()
         });
-        self.merge(horizon);
+        if !self.text.is_full() {
+            self.merge(horizon);
+        }
         self.text.drain();
         if self.flushed.elapsed() > FLUSH_EVERY {
             self.text.flush();
@@ -229,6 +191,9 @@ impl Writer {
                 }
                 self.sources[index].consumer.pop();
                 self.event(index, time, Event::unpack(&record));
+                if self.text.is_full() {
+                    return;
+                }
             }
         }
     }
@@ -277,17 +242,21 @@ impl Writer {
                 let time = self.time(Ticks(ticks.0.saturating_sub(1)));
                 while self.freed.front().is_some_and(|(charged, _)| *charged <= number) {
                     let (_, objects) = self.freed.pop_front().unwrap_or_default();
+                    // A full trace may not hold a whole collection's frees; the collection is finished all the same.
                     for object in objects {
+                        if self.text.is_full() {
+                            break;
+                        }
                         self.text.emit(|out| ObjFree { object, time, thread: None }.write(out));
                     }
                 }
                 let time = self.time(ticks);
-                let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
-                self.text.emit(|out| finish.write(out));
+                self.finish_collection(time);
             }
             Some(GcEvent::Start(_)) => {
                 let time = self.time(ticks);
                 self.text.emit(|out| GcStart { time, thread: None }.write(out));
+                self.in_collection = true;
             }
             None => {}
         }
@@ -295,11 +264,17 @@ impl Writer {
         true
     }
 
+    fn finish_collection(&mut self, time: Time) {
+        let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
+        self.text.emit(|out| finish.write(out));
+        self.in_collection = false;
+    }
+
     #[inline]
     fn event(&mut self, source: usize, ticks: Ticks, event: Event) {
         match event {
             Event::Alloc { object, class, extent, stack } => {
-                self.alloc(self.sources[source].thread, ticks, object, class, extent, stack);
+                self.alloc(source, ticks, object, class, extent, stack);
             }
             Event::Switch(thread) => self.sources[source].thread = thread,
             Event::ThreadStart(thread) => self.define_thread(thread),
@@ -309,6 +284,7 @@ impl Writer {
                 if let Some(record) = self.agent.threads.get(thread) {
                     self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
                 }
+                self.tallies.end(thread);
             }
             Event::InitDone(thread) => {
                 self.define_thread(thread);
@@ -317,19 +293,32 @@ impl Writer {
                     self.text.emit(|out| RuntimeInitDone { thread: record.id, time }.write(out));
                 }
             }
+            Event::Account { thread, vm_bytes } => self.account(thread, ticks, vm_bytes),
+            Event::Counted { thread, instances, bytes } => self.tallies.set(thread, instances, bytes),
+        }
+    }
+
+    /// What was reported of a thread until now, beside what the JVM says.
+    fn account(&mut self, thread: ThreadIndex, ticks: Ticks, vm_bytes: Option<u64>) {
+        let Some(record) = self.agent.threads.get(thread) else { return };
+        let time = self.time(ticks);
+        if let Some(element) = self.tallies.account(thread, record.id, vm_bytes, time) {
+            self.define_thread(thread);
+            self.text.emit(|out| element.write(out));
         }
     }
 
     #[inline]
     fn alloc(
         &mut self,
-        thread: ThreadIndex,
+        source: usize,
         ticks: Ticks,
         object: ObjectId,
         class: ClassIndex,
         extent: Extent,
         stack: StackIndex,
     ) {
+        let Source { carrier, thread, .. } = self.sources[source];
         self.define_thread(thread);
         self.define_class(class);
         let (Some(thread), Some(class)) = (self.agent.threads.get(thread), self.agent.classes.get(class)) else {
@@ -354,6 +343,7 @@ impl Writer {
             time,
         };
         self.text.emit(|out| element.write(out));
+        self.tallies.add(carrier, size);
     }
 
     /// Method and line of an allocation, and in passing the definition of its stack.
@@ -432,83 +422,5 @@ impl Writer {
             class: class.id,
         };
         self.text.emit(|out| element.write(out));
-    }
-
-    /// Writes what was counted, and the tail.
-    fn end(mut self) {
-        let time = self.time(Ticks::now());
-        self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
-        if let Some(counts) = &self.agent.counts {
-            let (sites, nameless) = counts.sites(&self.agent.classes);
-            self.agent.count_lost("site not found", nameless);
-            for site in sites {
-                self.site_count(&site, time);
-            }
-        }
-        for (key, detail, value) in self.counts() {
-            let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
-            self.text.emit(|out| element.write(out));
-        }
-        let agent_id = Cow::Borrowed(self.head.agent_id.as_str());
-        self.text.emit(|out| TraceEnd { time }.write(out));
-        self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
-        self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
-        self.text.drain();
-        let Text { output, failed, .. } = self.text;
-        if !failed {
-            let path = output.path.clone();
-            if let Err(error) = output.finish() {
-                message(&format!("cannot finish the trace {}: {error}", path.display()));
-            }
-        }
-    }
-
-    fn site_count(&mut self, site: &SiteCount, time: Time) {
-        self.define_class(site.class);
-        self.define_method(site.method);
-        let (Some(class), Some(method)) = (self.agent.classes.get(site.class), self.agent.methods.get(site.method))
-        else {
-            return;
-        };
-        let element = AllocCount {
-            is_array: class.array,
-            class: class.id,
-            method: Some(method.id),
-            line: (site.line > 0).then_some(i64::from(site.line)),
-            instances: site.totals.instances,
-            bytes: site.totals.bytes,
-            source: None,
-            allocated_bytes: None,
-            time,
-        };
-        self.text.emit(|out| element.write(out));
-    }
-
-    /// What was done, and what was not seen: key, detail and number.
-    fn counts(&self) -> Vec<(&'static str, Option<String>, u64)> {
-        let transform = &self.agent.transform;
-        let mut counts = vec![
-            ("classes.rewritten", None, transform.rewritten.load(Ordering::Relaxed)),
-            ("events.waits", None, self.agent.pool.waits()),
-        ];
-        if let Some(sites) = &self.agent.counts {
-            counts.extend([("counters", None, sites.slots.len().into()), ("counters.bytes", None, sites.memory())]);
-        }
-        let refused = transform.refused.lock().map(|r| r.clone()).unwrap_or_default();
-        counts.extend(refused.into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)));
-        let failures = self.agent.failures.lock().map(|f| f.clone()).unwrap_or_default();
-        counts.extend(failures.into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
-        let unattributed: usize = self.freed.iter().map(|(_, objects)| objects.len()).sum();
-        let loose = self.agent.gc.take_loose().len() + unattributed;
-        for (key, value) in [
-            ("frees.late", loose as u64),
-            ("gc.unsettled", self.gave_up_waiting),
-            ("agent.panics", jvmti::caught_panics()),
-        ] {
-            if value > 0 {
-                counts.push((key, None, value));
-            }
-        }
-        counts
     }
 }

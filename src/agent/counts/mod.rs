@@ -196,8 +196,13 @@ impl Counts {
         }
     }
 
+    /// The threads that count at present.
+    pub(crate) fn living(&self) -> Vec<Arc<ThreadCounts>> {
+        lock(&self.living).clone()
+    }
+
     /// What a thread allocated so far.
-    fn totals(&self, counts: &ThreadCounts, classes: &Classes) -> Totals {
+    pub(crate) fn totals(&self, counts: &ThreadCounts, classes: &Classes) -> Totals {
         let mut totals = Totals {
             instances: counts.shared_instances.load(Ordering::Relaxed),
             bytes: counts.shared_bytes.load(Ordering::Relaxed),

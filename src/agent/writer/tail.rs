@@ -1,0 +1,98 @@
+//! The end of a trace: what was counted, and the tail.
+
+use std::borrow::Cow;
+use std::sync::atomic::Ordering;
+
+use trace::model::{AgentDestroy, AllocCount, MartiniCount, Record, RuntimeShutdown, TraceEnd};
+use trace::time::Time;
+use trace::writer::DOCUMENT_END;
+
+use super::super::clock::Ticks;
+use super::super::counts::SiteCount;
+use super::Writer;
+
+impl Writer {
+    /// Writes what was counted, and the tail.
+    pub(super) fn end(mut self) {
+        for thread in self.tallies.untold() {
+            self.account(thread, Ticks::now(), None);
+        }
+        let time = self.time(Ticks::now());
+        if self.in_collection {
+            self.finish_collection(time);
+        }
+        if self.text.is_full() {
+            self.text.say_full();
+        } else {
+            self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
+        }
+        if let Some(counts) = &self.agent.counts {
+            let (sites, nameless) = counts.sites(&self.agent.classes);
+            self.agent.count_lost("site not found", nameless);
+            for site in sites {
+                self.site_count(&site, time);
+            }
+        }
+        for (key, detail, value) in self.counts() {
+            let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
+            self.text.emit(|out| element.write(out));
+        }
+        let agent_id = Cow::Borrowed(self.head.agent_id.as_str());
+        self.text.emit(|out| TraceEnd { time }.write(out));
+        self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
+        self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
+        self.text.finish();
+    }
+
+    fn site_count(&mut self, site: &SiteCount, time: Time) {
+        self.define_class(site.class);
+        self.define_method(site.method);
+        let (Some(class), Some(method)) = (self.agent.classes.get(site.class), self.agent.methods.get(site.method))
+        else {
+            return;
+        };
+        let element = AllocCount {
+            is_array: class.array,
+            class: class.id,
+            method: Some(method.id),
+            line: (site.line > 0).then_some(i64::from(site.line)),
+            instances: site.totals.instances,
+            bytes: site.totals.bytes,
+            source: None,
+            allocated_bytes: None,
+            time,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    /// What was done, and what was not seen: key, detail and number.
+    fn counts(&self) -> Vec<(&'static str, Option<String>, u64)> {
+        let transform = &self.agent.transform;
+        let mut counts = vec![
+            ("classes.rewritten", None, transform.rewritten.load(Ordering::Relaxed)),
+            ("events.waits", None, self.agent.pool.waits()),
+        ];
+        if let Some(sites) = &self.agent.counts {
+            counts.extend([("counters", None, sites.slots.len().into()), ("counters.bytes", None, sites.memory())]);
+        }
+        let refused = transform.refused.lock().map(|r| r.clone()).unwrap_or_default();
+        counts.extend(refused.into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)));
+        let failures = self.agent.failures.lock().map(|f| f.clone()).unwrap_or_default();
+        counts.extend(failures.into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
+        counts.extend(self.text.reached_limit().map(|limit| ("limit.reached", None, limit)));
+        let problem = self.agent.accounting.problem();
+        counts.extend(problem.map(|why| ("accounting.unavailable", Some(why.to_owned()), 1)));
+        let unattributed: usize = self.freed.iter().map(|(_, objects)| objects.len()).sum();
+        let loose = self.agent.gc.take_loose().len() + unattributed;
+        for (key, value) in [
+            ("frees.late", loose as u64),
+            ("gc.unsettled", self.gave_up_waiting),
+            ("agent.panics", jvmti::caught_panics()),
+        ] {
+            if value > 0 {
+                counts.push((key, None, value));
+            }
+        }
+        counts
+    }
+}
