@@ -7,6 +7,7 @@ use bci_tests::recorded::Recorded;
 use bci_tests::schema::{self, Schema};
 use bci_tests::workdir::Workdir;
 use bci_tests::{java, martini, process};
+use trace::model::ThreadCount;
 
 /// A thread may allocate this much between its own last look and its end.
 const LAST_BREATH: u64 = 1024;
@@ -47,6 +48,17 @@ fn the_jvm_says_the_same_to_the_program_and_to_the_agent() {
                 of_accounts <= of_objects && of_objects - of_accounts < 4096,
                 "{place}: {of_accounts} {of_objects}"
             );
+            // The end of the trace has their sums.
+            let sum = |of: fn(&ThreadCount) -> u64| trace.accounts.iter().map(|(_, count)| of(count)).sum::<u64>();
+            let counted = |key: &str| trace.counts.iter().find(|(k, _, _)| k == key).map(|(_, _, value)| *value);
+            assert_eq!(counted("accounts.reported"), Some(of_accounts), "{place}");
+            assert_eq!(counted("accounts.accounted"), Some(sum(|c| c.vm_bytes.unwrap_or(0))), "{place}");
+            assert_eq!(
+                counted("accounts.missing"),
+                Some(sum(|c| c.vm_bytes.unwrap_or(0).saturating_sub(c.bytes))),
+                "{place}"
+            );
+            assert_eq!((counted("accounts.unknown"), counted("accounts.filtered")), (Some(0), None), "{place}");
             for name in ["parked-1", "parked-2", "parked-3"] {
                 let (_, account) = trace.accounts.iter().find(|(thread, _)| thread == name).expect("told above");
                 let objects: Vec<u64> = trace

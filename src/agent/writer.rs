@@ -31,7 +31,7 @@ use super::methods::MethodIndex;
 use super::output::Output;
 use super::stacks::StackIndex;
 use super::threads::{ThreadIndex, ThreadNames};
-use tallies::Tallies;
+use tallies::{Tallies, TallyIndex};
 use text::Text;
 
 /// A compressed trace can be read up to here at most before now.
@@ -47,8 +47,8 @@ const LONGEST_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
 
 struct Source {
     consumer: Consumer,
-    /// The platform thread.
-    carrier: ThreadIndex,
+    /// The tally of the platform thread.
+    tally: TallyIndex,
     /// The thread whose events these are: the platform thread, or a virtual one that it carries.
     thread: ThreadIndex,
 }
@@ -146,7 +146,8 @@ impl Writer {
         self.freed.extend(taken.freed);
         self.settled = self.settled.max(taken.settled);
         for (carrier, consumer) in self.agent.threads.take_fresh() {
-            self.sources.push(Source { consumer, carrier, thread: carrier });
+            let tally = self.tallies.of(carrier);
+            self.sources.push(Source { consumer, tally, thread: carrier });
         }
         self.sources.retain_mut(|source| {
             source.consumer.refresh();
@@ -318,7 +319,7 @@ impl Writer {
         extent: Extent,
         stack: StackIndex,
     ) {
-        let Source { carrier, thread, .. } = self.sources[source];
+        let Source { tally, thread, .. } = self.sources[source];
         self.define_thread(thread);
         self.define_class(class);
         let (Some(thread), Some(class)) = (self.agent.threads.get(thread), self.agent.classes.get(class)) else {
@@ -343,7 +344,7 @@ impl Writer {
             time,
         };
         self.text.emit(|out| element.write(out));
-        self.tallies.add(carrier, size);
+        self.tallies.add(tally, size);
     }
 
     /// Method and line of an allocation, and in passing the definition of its stack.

@@ -100,7 +100,13 @@ fn told(counter: &Count) -> Option<String> {
     }
     let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
     Some(match counter.key.as_str() {
-        "classes.rewritten" => return None,
+        "classes.rewritten" | "counters" | "counters.bytes" => return None,
+        // Told by `truth`.
+        key if key.starts_with("accounts.") || key == "accounting.unavailable" => return None,
+        "limit.reached" => format!(
+            "the trace was ended when it had {} (--limit); what the program did after that is not in it",
+            bytes(number)
+        ),
         "events.waits" => format!(
             "the program had to wait {} for the trace to be written; --include, --exclude or a larger --buffer helps",
             counted(number, "time", "times")

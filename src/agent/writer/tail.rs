@@ -80,6 +80,7 @@ impl Writer {
         let failures = self.agent.failures.lock().map(|f| f.clone()).unwrap_or_default();
         counts.extend(failures.into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
         counts.extend(self.text.reached_limit().map(|limit| ("limit.reached", None, limit)));
+        counts.extend(self.accounts());
         let problem = self.agent.accounting.problem();
         counts.extend(problem.map(|why| ("accounting.unavailable", Some(why.to_owned()), 1)));
         let unattributed: usize = self.freed.iter().map(|(_, objects)| objects.len()).sum();
@@ -94,5 +95,26 @@ impl Writer {
             }
         }
         counts
+    }
+
+    /// The sums of all accounts: they stand at the end of the trace, where they are found without reading all of it.
+    fn accounts(&self) -> Vec<(&'static str, Option<String>, u64)> {
+        let sums = self.tallies.sums();
+        let mode = self.agent.options.heap.as_str().to_owned();
+        let mut accounts = vec![
+            ("accounts.reported", Some(mode), sums.reported),
+            ("accounts.accounted", None, sums.accounted),
+            ("accounts.missing", None, sums.missing),
+            ("accounts.excess", None, sums.excess),
+            ("accounts.unknown", None, sums.unknown),
+        ];
+        if let Some((millionths, thread)) = sums.worst {
+            let name = self.agent.threads.get(thread).and_then(|t| t.names.get()).map(|names| names.name.clone());
+            accounts.push(("accounts.worst", Some(name.unwrap_or_default()), millionths));
+        }
+        if !self.agent.options.filters.rules().is_empty() {
+            accounts.push(("accounts.filtered", None, 1));
+        }
+        accounts
     }
 }
