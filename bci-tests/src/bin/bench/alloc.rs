@@ -99,10 +99,10 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let table = table(&steps, &outcomes)?;
     match request.form {
         Form::Text => {
-            println!("{}\n{head}, {rounds} rounds: median (least .. most)\n\n{}", machine.line(), table.text())
+            println!("{}\n{head}, rounds: {rounds}; median (least .. most)\n\n{}", machine.line(), table.text())
         }
         Form::Markdown => {
-            println!("{}\n{head}, {rounds} rounds: median (least .. most)\n\n{}", machine.line(), table.markdown())
+            println!("{}\n{head}, rounds: {rounds}; median (least .. most)\n\n{}", machine.line(), table.markdown())
         }
         Form::Json => println!("{:#}", to_json(&machine, jdk, &steps, &outcomes)),
     }

@@ -46,7 +46,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             failures += usize::from(outcome.failure.is_some());
         }
         let head = format!(
-            "{}\nJDK {} ({}), hello world, {rounds} rounds: median (least .. most)\n",
+            "{}\nJDK {} ({}), hello world, rounds: {rounds}; median (least .. most)\n",
             machine.line(),
             jdk.build,
             jdk.vendor

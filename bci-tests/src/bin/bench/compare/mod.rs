@@ -33,7 +33,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let peers = Peers::find(&built, &jars);
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
-    let head = format!("{}\n{rounds} rounds: median (least .. most)", machine.line());
+    let head = format!("{}\nrounds: {rounds}; median (least .. most)", machine.line());
     if request.form != Form::Json {
         println!("{head}\n");
     }

@@ -60,7 +60,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             everything.extend(chapters.iter().map(|chapter| to_json(jdk, chapter, &entries)));
             continue;
         }
-        println!("{}\nJDK {} ({}), {rounds} rounds: median (least .. most)\n", machine.line(), jdk.build, jdk.vendor);
+        println!("{}\nJDK {} ({}), rounds: {rounds}; median (least .. most)\n", machine.line(), jdk.build, jdk.vendor);
         let per_object = per_object(&chapters, &entries).map(|table| ("bytes for each live object".to_owned(), table));
         for (title, table) in chapters.iter().map(|chapter| table(chapter, &entries)).chain(per_object) {
             println!("{title}\n");
