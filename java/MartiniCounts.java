@@ -47,7 +47,7 @@ public final class MartiniCounts {
 
     /**
      * Open-addressing hash table of the counters of sites whose class shows only when they run: at 2i the site and the class's
-     * number, at 2i + 1 the first counter and the kind of array. Replaced as a whole, so readers need no lock.
+     * number, at 2i + 1 the first counter. Entries are only added, so readers need no lock.
      */
     private static volatile long[] dynamic = new long[512];
 
@@ -69,6 +69,46 @@ public final class MartiniCounts {
 
     /** Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. */
     private static native long counters(int site, int number);
+
+    private static native byte[] rewritten(byte[] classFile);
+
+    private static native void accountBegins();
+
+    private static native void accountEnds(int counter, long thread);
+
+    /** A class file on its way to the VM; the agent never sees hidden ones otherwise. */
+    public static byte[] hidden(byte[] classFile, int flags) {
+        if ((flags & 2) == 0 || classFile == null) return classFile;
+        try {
+            byte[] rewritten = rewritten(classFile);
+            return rewritten == null ? classFile : rewritten;
+        } catch (Throwable t) {
+            lost++;
+            return classFile;
+        }
+    }
+
+    /** The VM is going to make objects that nobody sees. */
+    public static void vmBegin() {
+        if (counting) {
+            try {
+                accountBegins();
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
+    }
+
+    /** The VM has made them. */
+    public static void vmEnd(int counter) {
+        if (counting) {
+            try {
+                accountEnds(counter, U.getLong(Thread.currentThread(), NUMBER));
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
+    }
 
     /** {@code new}: behind it, so that a class initialiser which runs first is not in between. */
     @ForceInline
@@ -187,6 +227,7 @@ public final class MartiniCounts {
                 }
                 i = i + 2 & t.length - 1;
             }
+            U.loadFence();
             countMade(o, (int) t[i + 1]);
         } catch (Throwable t) {
             lost++;
@@ -217,21 +258,28 @@ public final class MartiniCounts {
     }
 
     private static synchronized void enter(long key, long counter) {
-        long[] old = dynamic;
-        long[] t = new long[2 * dynamicUsed >= old.length / 2 ? 2 * old.length : old.length];
-        for (int i = 0; i < old.length; i += 2) {
-            if (old[i] == key) return;
-            if (old[i] != 0) put(t, old[i], old[i + 1]);
+        long[] t = dynamic;
+        if (2 * ++dynamicUsed > t.length / 2) {
+            long[] old = t;
+            t = new long[2 * old.length];
+            for (int i = 0; i < old.length; i += 2) {
+                if (old[i] != 0) put(t, old[i], old[i + 1]);
+            }
+            dynamic = t;
         }
         put(t, key, counter);
-        dynamicUsed++;
-        dynamic = t;
     }
 
     private static void put(long[] t, long key, long counter) {
         int i = start(key, t.length);
-        while (t[i] != 0) i = i + 2 & t.length - 1;
-        t[i] = key;
+        while (t[i] != 0) {
+            // Another thread was faster, with the same counter.
+            if (t[i] == key) return;
+            i = i + 2 & t.length - 1;
+        }
         t[i + 1] = counter;
+        // Readers share no lock: who sees the key must see the counter.
+        U.storeFence();
+        t[i] = key;
     }
 }

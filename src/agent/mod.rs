@@ -50,7 +50,7 @@ use options::Options;
 use proxy::Proxy;
 use stacks::Stacks;
 use start::StartUp;
-use threads::Threads;
+use threads::{ThreadIndex, Threads};
 
 pub(crate) use lifecycle::on_load;
 
@@ -154,6 +154,17 @@ impl Agent {
             let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
             *failures.entry(what.to_owned()).or_default() += number;
         }
+    }
+
+    /// Runs `body`, which allocates in the VM on behalf of the agent, and keeps that out of the current thread's account.
+    fn exclude<T>(&self, jni: Jni, carrier: ThreadIndex, body: impl FnOnce() -> T) -> T {
+        let before = self.accounting.current_thread_bytes(jni);
+        let result = body();
+        let after = self.accounting.current_thread_bytes(jni);
+        if let (Some(record), Some(bytes)) = (self.threads.get(carrier), after.zip(before).map(|(a, b)| a - b)) {
+            record.excluded_bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        result
     }
 
     /// Wakes the writer if so much waits that its next turn may be too late.

@@ -185,6 +185,8 @@ pub(crate) struct ThreadContext {
     pub(crate) unconstructed: Unconstructed,
     /// With `heap=counts`, from its first allocation on.
     pub(crate) counts: Option<Arc<ThreadCounts>>,
+    /// With `heap=counts`, what the JVM accounted to the thread before it called a method that makes objects nobody sees.
+    pub(crate) account: Option<u64>,
 }
 
 /// Instances that `Unsafe.allocateInstance` made and that the VM has told of: if a constructor runs on one after all (method
@@ -289,6 +291,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
         counts: None,
+        account: None,
     }));
     CONTEXT.set(context);
     context

@@ -80,7 +80,8 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
     });
 }
 
-fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec<u8>> {
+/// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
+pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec<u8>> {
     if !may_rewrite(name) {
         return None;
     }

@@ -39,6 +39,12 @@ pub enum Op<'h> {
     Swap,
     /// Pushes local variable 0: `this` in an instance method that has not stored over it.
     Aload0,
+    /// Pushes the reference in that local variable.
+    Aload(u8),
+    /// Pushes the int in that local variable.
+    Iload(u8),
+    /// Stores the reference on top in that local variable, which the method has and which holds one of the same type.
+    Astore(u8),
     /// Replaces the array on top by its length.
     ArrayLength,
     /// Pushes an int by its shortest form; from 17 bits on that is a constant of the pool.

@@ -482,6 +482,28 @@ impl Jni {
         self.not_null(unsafe { jni!(self, NewLongArray, len) })
     }
 
+    /// The elements of a `byte[]`.
+    ///
+    /// # Safety
+    ///
+    /// `array` is a live `byte[]`.
+    pub unsafe fn get_bytes(self, array: jbyteArray) -> Vec<u8> {
+        // SAFETY: by the caller's promise; the VM fills as many bytes as there are.
+        unsafe {
+            let mut bytes = vec![0; self.get_array_length(array) as usize];
+            jni!(self, GetByteArrayRegion, array, 0, bytes.len() as jint, bytes.as_mut_ptr().cast());
+            bytes
+        }
+    }
+
+    /// A new `byte[]` with these elements, as a local reference.
+    pub fn new_bytes(self, bytes: &[u8]) -> Result<jbyteArray, JniError> {
+        let array = self.new_byte_array(bytes.len())?;
+        // SAFETY: a live array of that length.
+        unsafe { jni!(self, SetByteArrayRegion, array, 0, bytes.len() as jint, bytes.as_ptr().cast()) };
+        Ok(array)
+    }
+
     /// Copies `values` into a `long[]` from `start` on.
     ///
     /// # Safety

@@ -35,6 +35,10 @@ static MADE: StaticMethod = hook("made", "(Ljava/lang/Object;I)V");
 static MADE_MULTI: StaticMethod = hook("madeMulti", "(Ljava/lang/Object;I)V");
 static MADE_ARRAY: StaticMethod = hook("madeArray", "(Ljava/lang/Object;I)V");
 
+static HIDDEN: StaticMethod = hook("hidden", "([BI)[B");
+static VM_BEGIN: StaticMethod = hook("vmBegin", "()V");
+static VM_END: StaticMethod = hook("vmEnd", "(I)V");
+
 /// Inserts a counter at each site of one class.
 pub(crate) struct CountHooks<'s, F> {
     slots: &'s Slots,
@@ -42,11 +46,13 @@ pub(crate) struct CountHooks<'s, F> {
     includes: F,
     /// Sites left alone because there are no more counters.
     pub(crate) uncounted: u64,
+    /// The method at hand defines hidden classes.
+    definer: Option<Definer>,
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
     pub(crate) fn new(slots: &'s Slots, includes: F) -> Self {
-        CountHooks { slots, includes, uncounted: 0 }
+        CountHooks { slots, includes, uncounted: 0, definer: None }
     }
 
     fn counters(&mut self, roles: &[Role]) -> Option<Op<'static>> {
@@ -107,6 +113,17 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         }
     }
 
+    /// The VM's record of the stack, which holds no object that anybody could hand over.
+    fn backtrace(&mut self, insert: &mut Insert<'_>) {
+        if !(self.includes)(BACKTRACE) {
+            return;
+        }
+        if let Some(counter) = self.counters(&[Role::ByTheVm(self.slots.name(BACKTRACE)), Role::Bytes]) {
+            insert.before(&[Op::InvokeStatic(&VM_BEGIN)]);
+            insert.after(&[counter, Op::InvokeStatic(&VM_END)]);
+        }
+    }
+
     fn made(&mut self, hook: &'static StaticMethod, insert: &mut Insert<'_>) {
         if let Some(site) = self.counters(&[Role::Site]) {
             insert.after(&[Op::Dup, site, Op::InvokeStatic(hook)]);
@@ -116,10 +133,11 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
 impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn opcodes(&self) -> OpcodeSet {
-        OpcodeSet::of(OPCODES)
+        if self.definer.is_some() { OpcodeSet::ALL } else { OpcodeSet::of(OPCODES) }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
+        self.definer = Definer::of(method);
         !is_replaced(method.class_name(), method.name(), method.descriptor())
     }
 
@@ -128,6 +146,10 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        if let Some(definer) = self.definer.as_ref().filter(|_| instruction.pc() == 0) {
+            let Definer { class, flags } = *definer;
+            insert.before(&[Op::Aload(class), flags, Op::InvokeStatic(&HIDDEN), Op::Astore(class)]);
+        }
         match instruction.opcode() {
             opcode::NEW => {
                 if let Some(name) = instruction.class_operand() {
@@ -149,13 +171,57 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
                     self.multi_array(array, dimensions, insert);
                 }
             }
-            invoke => match instruction.member_operand().and_then(|callee| replaced_call(invoke, &callee)) {
-                Some(Made::Any) => self.made(&MADE, insert),
-                Some(Made::Array) => self.made(&MADE_ARRAY, insert),
-                Some(Made::Multi) => self.made(&MADE_MULTI, insert),
-                Some(Made::Primitives(array)) => self.primitives(array, insert),
-                None => {}
-            },
+            invoke @ (opcode::INVOKEVIRTUAL | opcode::INVOKESPECIAL | opcode::INVOKESTATIC) => {
+                if let Some(callee) = instruction.member_operand() {
+                    self.call(invoke, &callee, insert);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
+    fn call(&mut self, opcode: u8, callee: &MemberRef<'_>, insert: &mut Insert<'_>) {
+        match replaced_call(opcode, callee) {
+            Some(Made::Any) => self.made(&MADE, insert),
+            Some(Made::Array) => self.made(&MADE_ARRAY, insert),
+            Some(Made::Multi) => self.made(&MADE_MULTI, insert),
+            Some(Made::Primitives(array)) => self.primitives(array, insert),
+            Some(Made::Backtrace) => self.backtrace(insert),
+            None => {}
+        }
+    }
+}
+
+/// The class that stands for all arrays of a backtrace: the outermost is one.
+const BACKTRACE: &[u8] = b"[Ljava/lang/Object;";
+
+/// A method of the JDK through which all hidden classes come, which no class file load hook sees.
+#[derive(Debug, Clone, Copy)]
+struct Definer {
+    /// Local variable with the class file.
+    class: u8,
+    /// Pushes the flags of `ClassLoader.defineClass0`.
+    flags: Op<'static>,
+}
+
+impl Definer {
+    /// `HIDDEN_CLASS` of `java.lang.invoke.MethodHandleNatives.Constants`.
+    const HIDDEN_CLASS: i32 = 2;
+
+    fn of(method: &MethodView<'_>) -> Option<Definer> {
+        const LOOKUP: &[u8] = b"(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BLjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;";
+        const ANONYMOUS: &[u8] = b"(Ljava/lang/Class;[B[Ljava/lang/Object;)Ljava/lang/Class;";
+        match (method.class_name(), method.name(), method.descriptor()) {
+            // JavaLangAccess, from JDK 15 on.
+            (class, b"defineClass", LOOKUP) if class.starts_with(b"java/lang/System$") => {
+                Some(Definer { class: 4, flags: Op::Iload(7) })
+            }
+            (b"jdk/internal/misc/Unsafe", b"defineAnonymousClass", ANONYMOUS) => {
+                Some(Definer { class: 2, flags: Op::PushInt(Self::HIDDEN_CLASS) })
+            }
+            _ => None,
         }
     }
 }
@@ -169,6 +235,8 @@ enum Made<'c> {
     Array,
     /// An array and the arrays in it.
     Multi,
+    /// Arrays that no Java code ever sees.
+    Backtrace,
     /// An array of exactly that class, handed over as an `Object`.
     Primitives(&'c [u8]),
 }
@@ -192,6 +260,7 @@ fn replaced_call<'c>(opcode: u8, callee: &MemberRef<'c>) -> Option<Made<'c>> {
             Some(Made::Any)
         }
         (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;[I)Ljava/lang/Object;") => Some(Made::Multi),
+        (b"java/lang/Throwable", b"fillInStackTrace", b"(I)Ljava/lang/Throwable;") => Some(Made::Backtrace),
         _ => None,
     }
 }

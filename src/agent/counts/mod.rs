@@ -38,6 +38,13 @@ pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
     unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
 }
 
+/// Where something was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    resolved: Resolved,
+    by_the_vm: bool,
+}
+
 /// What a thread has allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
@@ -216,13 +223,15 @@ impl Counts {
     }
 
     /// Instances and bytes that a counter of that value stands for, and where they were made, if that is known.
-    fn meaning(&self, counter: CounterIndex, value: u64, classes: &Classes) -> (Totals, Option<Resolved>) {
+    fn meaning(&self, counter: CounterIndex, value: u64, classes: &Classes) -> (Totals, Option<Place>) {
         let Some(slot) = self.slots.get(counter) else { return Default::default() };
-        let resolved = match slot.role {
+        let named = match slot.role {
             // Arrays have their bytes in a counter of their own, behind the one that is resolved.
-            Role::Bytes => self.slots.get(CounterIndex(counter.0 - 1)).and_then(|s| s.resolved.get()),
-            _ => slot.resolved.get(),
+            Role::Bytes => self.slots.get(CounterIndex(counter.0 - 1)),
+            _ => Some(slot),
         };
+        let by_the_vm = named.is_some_and(|slot| matches!(slot.role, Role::ByTheVm(_)));
+        let resolved = named.and_then(|slot| slot.resolved.get());
         let Some((resolved, class)) = resolved.and_then(|r| Some((*r, classes.get(r.class)?))) else {
             return (Totals { instances: if slot.role == Role::Bytes { 0 } else { value }, bytes: 0 }, None);
         };
@@ -233,7 +242,7 @@ impl Counts {
             _ if class.array.is_array() => Totals { instances: value, bytes: 0 },
             _ => Totals { instances: value, bytes: value * class.instance_bytes() },
         };
-        (totals, Some(resolved))
+        (totals, Some(Place { resolved, by_the_vm }))
     }
 
     /// Counts one object on the current thread, which has the number `java_id` in Java.

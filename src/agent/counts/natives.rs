@@ -1,13 +1,16 @@
 //! MartiniCounts' native methods.
 
-use jvmti::jni_sys::{JNIEnv, jclass, jint, jlong};
+use std::ptr::null_mut;
+
+use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong};
 use jvmti::{Jni, guard};
 
 use super::slots::CounterIndex;
 use crate::agent::Agent;
 use crate::agent::classes::{self, Surroundings};
 use crate::agent::clock::Ticks;
-use crate::agent::threads::with_context;
+use crate::agent::threads::{ThreadContext, with_context};
+use crate::agent::transform;
 
 /// `MartiniCounts.layout`.
 ///
@@ -32,15 +35,87 @@ pub(super) unsafe extern "system" fn layout(_: *mut JNIEnv, _: jclass, element: 
 pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter: jint, thread: jlong, bytes: jlong) {
     guard(|| {
         let Some(agent) = Agent::reporting() else { return };
-        let Some(counts) = &agent.counts else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         let counter = CounterIndex(counter as u32);
         with_context(agent, jni, Ticks::now(), |context| {
-            counts.resolve(agent, jni, counter);
-            let carrier = context.carrier;
-            let own = context.counts.get_or_insert_with(|| counts.begin(carrier));
-            counts.add(jni, own, thread, counter, bytes as u64, &agent.classes);
+            count_in(agent, jni, context, counter, thread, bytes as u64);
+        });
+    });
+}
+
+fn count_in(
+    agent: &'static Agent,
+    jni: Jni,
+    context: &mut ThreadContext,
+    counter: CounterIndex,
+    thread: jlong,
+    bytes: u64,
+) {
+    let Some(counts) = &agent.counts else { return };
+    let carrier = context.carrier;
+    counts.resolve(agent, jni, carrier, counter);
+    let own = context.counts.get_or_insert_with(|| counts.begin(carrier));
+    counts.add(jni, own, thread, counter, bytes, &agent.classes);
+}
+
+/// `MartiniCounts.rewritten`: null if there is nothing to rewrite.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, class: jbyteArray) -> jbyteArray {
+    let mut array = null_mut();
+    guard(|| {
+        let Some(agent) = Agent::get().filter(|agent| !agent.pool.is_closed()) else { return };
+        // SAFETY: the VM passes this thread's environment and a live array.
+        let (jni, class) = unsafe { (Jni::from_raw(jni), Jni::from_raw(jni).get_bytes(class)) };
+        let Ok(parsed) = classfile::ClassFile::parse(&class) else { return };
+        if let Some(bytes) = transform::rewrite(agent, parsed.name(), &class, true) {
+            with_context(agent, jni, Ticks::now(), |context| {
+                agent.exclude(jni, context.carrier, || match jni.new_bytes(&bytes) {
+                    Ok(copy) => array = copy,
+                    Err(_) => {
+                        jni.exception_clear();
+                        agent.transform.refuse("class: no memory for it".into());
+                    }
+                });
+            });
+        }
+    });
+    array
+}
+
+/// `MartiniCounts.accountBegins`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn account_begins(jni: *mut JNIEnv, _: jclass) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        with_context(agent, jni, Ticks::now(), |context| {
+            context.account = agent.accounting.current_thread_bytes(jni);
+        });
+    });
+}
+
+/// `MartiniCounts.accountEnds`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, counter: jint, thread: jlong) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let counter = CounterIndex(counter as u32);
+        with_context(agent, jni, Ticks::now(), |context| {
+            let now = agent.accounting.current_thread_bytes(jni);
+            let bytes = context.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
+            if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
+                count_in(agent, jni, context, counter, thread, bytes);
+            }
         });
     });
 }

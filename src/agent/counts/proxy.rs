@@ -22,6 +22,17 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
     let natives = [
         NativeMethod { name: c"layout", signature: c"(C)I", function: super::natives::layout as *const c_void },
         NativeMethod { name: c"count", signature: c"(IJJ)V", function: super::natives::count as *const c_void },
+        NativeMethod { name: c"rewritten", signature: c"([B)[B", function: super::natives::rewritten as *const c_void },
+        NativeMethod {
+            name: c"accountBegins",
+            signature: c"()V",
+            function: super::natives::account_begins as *const c_void,
+        },
+        NativeMethod {
+            name: c"accountEnds",
+            signature: c"(IJ)V",
+            function: super::natives::account_ends as *const c_void,
+        },
         NativeMethod { name: c"counters", signature: c"(II)J", function: super::natives::counters as *const c_void },
     ];
     // An exception stays pending: the class fails to initialise and `CountsProxy::define` tells.

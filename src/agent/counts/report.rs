@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counts, Totals};
+use super::{Counts, Place, Totals};
 use crate::agent::classes::{ClassIndex, Classes};
 use crate::agent::methods::MethodIndex;
 
@@ -13,26 +13,31 @@ pub(crate) struct SiteCount {
     pub(crate) method: MethodIndex,
     /// 0 if unknown.
     pub(crate) line: u32,
+    /// Not by the site's bytecode but by the VM in a method that it calls.
+    pub(crate) by_the_vm: bool,
     pub(crate) totals: Totals,
 }
 
 impl Counts {
     /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
     pub(crate) fn sites(&self, classes: &Classes) -> (Vec<SiteCount>, u64) {
-        let mut sites: BTreeMap<(u32, u32, u32), Totals> = BTreeMap::new();
+        let mut sites: BTreeMap<(u32, u32, u32, bool), Totals> = BTreeMap::new();
         let mut nameless = 0;
         let Some(sums) = &self.sums else { return (Vec::new(), 0) };
         sums.for_each(|counter, value| {
-            let (totals, resolved) = self.meaning(counter, value, classes);
-            match resolved {
-                Some(r) => *sites.entry((r.class.0, r.method.0, r.line)).or_default() += totals,
+            let (totals, place) = self.meaning(counter, value, classes);
+            match place {
+                Some(Place { resolved: at, by_the_vm }) => {
+                    *sites.entry((at.class.0, at.method.0, at.line, by_the_vm)).or_default() += totals;
+                }
                 None => nameless += totals.instances,
             }
         });
-        let count = |((class, method, line), totals)| SiteCount {
+        let count = |((class, method, line, by_the_vm), totals)| SiteCount {
             class: ClassIndex(class),
             method: MethodIndex(method),
             line,
+            by_the_vm,
             totals,
         };
         (sites.into_iter().filter(|(_, totals)| totals.instances > 0).map(count).collect(), nameless)

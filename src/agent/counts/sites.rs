@@ -12,6 +12,7 @@ use super::{Counts, proxy};
 use crate::agent::Agent;
 use crate::agent::classes::ClassIndex;
 use crate::agent::methods::MethodIndex;
+use crate::agent::threads::ThreadIndex;
 
 /// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
 const MOST_FRAMES: usize = 512;
@@ -25,14 +26,15 @@ struct Caller {
 
 impl Counts {
     /// Finds out what a counter counts, unless that is known already. Failures are counted; the counter stays nameless.
-    pub(super) fn resolve(&self, agent: &'static Agent, jni: Jni, counter: CounterIndex) {
+    pub(super) fn resolve(&self, agent: &'static Agent, jni: Jni, thread: ThreadIndex, counter: CounterIndex) {
         let Some(slot) = self.slots.get(counter) else { return };
-        let (Role::Instances(name) | Role::Arrays(name)) = slot.role else { return };
+        let (Role::Instances(name) | Role::Arrays(name) | Role::ByTheVm(name)) = slot.role else { return };
         if slot.resolved.get().is_some() {
             return;
         }
         let resolved = caller(agent, jni).and_then(|caller| {
-            let class = self.class(agent, jni, &caller, name, matches!(slot.role, Role::Instances(_)))?;
+            let is_instance = matches!(slot.role, Role::Instances(_));
+            let class = agent.exclude(jni, thread, || self.class(agent, jni, &caller, name, is_instance))?;
             Ok(class.map(|class| Resolved { class, method: caller.index, line: caller.line }))
         });
         match resolved {
@@ -74,7 +76,12 @@ impl Counts {
         unsafe {
             let declaring = agent.env.get_method_declaring_class(caller.method)?;
             let loader = agent.env.get_class_loader(declaring)?;
-            let found = jni.find_class_from(&name, loader, declaring);
+            // A hidden class means itself by a name that nobody finds.
+            let found = if is_hidden_name(&agent.env.get_class_signature(declaring)?, name.as_bytes()) {
+                Some(jni.new_local_ref(declaring))
+            } else {
+                jni.find_class_from(&name, loader, declaring)
+            };
             jni.delete_local_ref(loader);
             jni.delete_local_ref(declaring);
             let Some(class) = found else { return Ok(None) };
@@ -114,6 +121,13 @@ impl Counts {
     }
 }
 
+/// Whether a signature is that of a hidden class whose class file has that name: the VM appends a number to it, behind a
+/// slash, or behind a dot from JDK 15 on.
+fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
+    let rest = signature.strip_prefix(b"L").and_then(|s| s.strip_prefix(name));
+    matches!(rest, Some([b'.', ..] | [b'/', b'0'..=b'9', ..]))
+}
+
 /// The frame that called MartiniCounts, on the current thread.
 fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
     let mut frames = vec![jvmtiFrameInfo::default(); 8];
@@ -132,6 +146,24 @@ fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
                 return Err(jvmti::Error::NO_MORE_FRAMES);
             }
             frames.resize(frames.len() * 4, jvmtiFrameInfo::default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_classes_are_told_by_what_is_appended() {
+        for (signature, hidden) in [
+            (&b"La/B$$Lambda$1/1234;"[..], true),
+            (b"La/B$$Lambda$1.0x00001234;", true),
+            (b"La/B$$Lambda$1;", false),
+            (b"La/B$$Lambda$12;", false),
+            (b"La/B$$Lambda$1/C;", false),
+        ] {
+            assert_eq!(is_hidden_name(signature, b"a/B$$Lambda$1"), hidden);
         }
     }
 }

@@ -33,7 +33,9 @@ pub(crate) enum Role {
     Instances(NameIndex),
     /// Arrays of the named class; their bytes are in the next counter.
     Arrays(NameIndex),
-    /// Bytes of the arrays that the counter before counts.
+    /// Times that the VM made objects of the named class and others that no Java code sees; their bytes are in the next counter.
+    ByTheVm(NameIndex),
+    /// Bytes of what the counter before counts.
     Bytes,
     /// Not a counter: a site whose classes show when it runs, each with counters of its own.
     Site,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use trace::model::{AgentDestroy, AllocCount, MartiniCount, Record, RuntimeShutdown, TraceEnd};
+use trace::model::{AgentDestroy, AllocCount, CountSource, MartiniCount, Record, RuntimeShutdown, TraceEnd};
 use trace::time::Time;
 use trace::writer::DOCUMENT_END;
 
@@ -58,7 +58,7 @@ impl Writer {
             line: (site.line > 0).then_some(i64::from(site.line)),
             instances: site.totals.instances,
             bytes: site.totals.bytes,
-            source: None,
+            source: site.by_the_vm.then_some(CountSource::Vm),
             allocated_bytes: None,
             time,
         };

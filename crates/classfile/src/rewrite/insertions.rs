@@ -145,6 +145,9 @@ impl Insertions {
             Op::Pop2 => (op::POP2, 2, 0),
             Op::Swap => (op::SWAP, 2, 2),
             Op::Aload0 => (op::ALOAD_0, 0, 1),
+            Op::Aload(local) => return Ok(self.local(op::ALOAD, *local, (0, 1))),
+            Op::Iload(local) => return Ok(self.local(op::ILOAD, *local, (0, 1))),
+            Op::Astore(local) => return Ok(self.local(op::ASTORE, *local, (1, 0))),
             Op::ArrayLength => (op::ARRAYLENGTH, 1, 1),
             Op::PushInt(value) => {
                 self.push_int(*value)?;
@@ -159,6 +162,11 @@ impl Insertions {
         };
         self.arena.push(opcode);
         Ok((takes, leaves))
+    }
+
+    fn local(&mut self, opcode: u8, local: u8, depths: (u32, u32)) -> (u32, u32) {
+        self.arena.extend_from_slice(&[opcode, local]);
+        depths
     }
 
     fn push_int(&mut self, value: i32) -> Result<(), Refusal> {
@@ -220,6 +228,12 @@ mod tests {
         assert_eq!(bytes_of(&[Op::Dup, Op::Pop]).unwrap().1, 1);
         assert_eq!(bytes_of(&[Op::Dup2, Op::Pop2]).unwrap().1, 2);
         assert_eq!(bytes_of(&[Op::Swap]).unwrap().1, 0);
+    }
+
+    #[test]
+    fn locals_are_named_by_a_byte() {
+        let ops = [Op::Aload(4), Op::Iload(7), Op::Pop, Op::Astore(255)];
+        assert_eq!(bytes_of(&ops), Ok((vec![op::ALOAD, 4, op::ILOAD, 7, op::POP, op::ASTORE, 255], 2)));
     }
 
     #[test]
