@@ -36,6 +36,7 @@ static MADE_MULTI: StaticMethod = hook("madeMulti", "(Ljava/lang/Object;I)V");
 static MADE_ARRAY: StaticMethod = hook("madeArray", "(Ljava/lang/Object;I)V");
 
 static HIDDEN: StaticMethod = hook("hidden", "([BI)[B");
+static NONE: StaticMethod = hook("none", "(Ljava/lang/Class;)Ljava/lang/Class;");
 static VM_BEGIN: StaticMethod = hook("vmBegin", "()V");
 static VM_END: StaticMethod = hook("vmEnd", "(I)V");
 
@@ -183,6 +184,12 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
 
 impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
     fn call(&mut self, opcode: u8, callee: &MemberRef<'_>, insert: &mut Insert<'_>) {
+        if (callee.owner, callee.name) == (b"java/lang/invoke/LambdaProxyClassArchive", b"findFromArchive")
+            && callee.descriptor.ends_with(b")Ljava/lang/Class;")
+        {
+            // What comes ready-made out of the CDS archive has no hooks; without it the JDK makes a new class.
+            return insert.after(&[Op::InvokeStatic(&NONE)]);
+        }
         match replaced_call(opcode, callee) {
             Some(Made::Any) => self.made(&MADE, insert),
             Some(Made::Array) => self.made(&MADE_ARRAY, insert),
