@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use martini::agent::options::{self, OPTIONS, OptionSpec, format_pair};
+use martini::agent::options::{self, HeapMode, OPTIONS, OptionSpec, format_pair};
 
 use super::outputs::PID;
 
@@ -24,12 +24,22 @@ pub(crate) struct Resolved {
     pub(crate) string: String,
     /// The trace file, absolute, with `%p` for the process id.
     pub(crate) file: PathBuf,
+    /// What is recorded of the heap.
+    pub(crate) heap: HeapMode,
 }
 
 impl AgentOptions {
     /// Options set by the command itself.
     pub(crate) fn of(pairs: &[(&'static str, &str)]) -> Self {
         AgentOptions { pairs: pairs.iter().map(|&(name, value)| (name, value.to_owned())).collect() }
+    }
+
+    /// Sets `heap=counts`, the cheapest answer, unless the user chose a mode or asked for what only single objects have.
+    pub(crate) fn or_counts(mut self) -> Self {
+        if !self.pairs.iter().any(|(name, _)| ["heap", "lifetimes", "allocsites", "stack"].contains(name)) {
+            self.pairs.insert(0, ("heap", HeapMode::Counts.as_str().to_owned()));
+        }
+        self
     }
 
     /// Checks the options as the agent will, and makes their paths independent of where the program runs.
@@ -49,9 +59,9 @@ impl AgentOptions {
         }
         let pairs: Vec<String> = pairs.iter().map(|(name, value)| format_pair(name, value)).collect();
         let string = pairs.join(",");
-        options::parse(&string)?;
+        let heap = options::parse(&string)?.heap;
         check_folder(&file)?;
-        Ok(Resolved { string, file })
+        Ok(Resolved { string, file, heap })
     }
 }
 
@@ -146,6 +156,20 @@ mod tests {
         let resolved = resolved.unwrap();
         assert_eq!(resolved.string, expected);
         assert_eq!(resolved.file, Path::new("/tmp/a,b-%p.trcxml"));
+    }
+
+    #[test]
+    fn counts_are_for_those_who_ask_for_nothing_else() {
+        let counts = |pairs: &[(&'static str, &str)]| {
+            let options = AgentOptions::of(pairs).or_counts().resolve().unwrap();
+            options.heap == HeapMode::Counts
+        };
+        assert!(counts(&[]) && counts(&[("include", "a.*"), ("file", "/tmp/x")]) && counts(&[("heap", "counts")]));
+        for asked in
+            [("heap", "events"), ("heap", "vm"), ("stack", "4"), ("allocsites", "true"), ("lifetimes", "false")]
+        {
+            assert!(!counts(&[asked]), "{asked:?}");
+        }
     }
 
     #[test]

@@ -10,8 +10,8 @@ use owo_colors::OwoColorize;
 
 use super::agent_options::AgentOptions;
 use super::human::{self, bytes, count};
-use super::tables::{self, Column};
-use super::{exit, jdk, launch, library, notes, reading, supervise};
+use super::tables::{self, Column, Shape};
+use super::{exit, jdk, launch, library, notes, reading, supervise, truth};
 
 mod bundle {
     include!(concat!(env!("OUT_DIR"), "/demo_classes.rs"));
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let Some(trace_name) = trace.to_str() else {
         bail!("the folder {} is not UTF-8; use another --out", folder.display())
     };
-    let options = AgentOptions::of(&[("file", trace_name), ("stack", STACK)]).resolve()?;
+    let options = AgentOptions::of(&[("heap", "events"), ("file", trace_name), ("stack", STACK)]).resolve()?;
 
     let mut out = anstream::stdout();
     writeln!(out, "{}", "The program: an order desk, ten days of 300 orders, three clerks.".bold())?;
@@ -77,7 +77,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     writeln!(out, "  martini stats {word}")?;
     writeln!(out, "  martini stats {word} --by site --caller '{PACKAGE}*'")?;
     writeln!(out, "{}", "Your own program:".bold())?;
-    writeln!(out, "  martini run --stack 16 java -jar your-app.jar")?;
+    writeln!(out, "  martini run java -jar your-app.jar                what allocates, at hardly any cost")?;
+    writeln!(out, "  martini run --stack 16 java -jar your-app.jar     every object, as here")?;
     Ok(exit::OK)
 }
 
@@ -113,7 +114,7 @@ fn tell(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> 
     tables::sort(&mut classes, Column::Generations);
     classes.truncate(TOP);
     writeln!(out, "The program's own classes, those of the most generations first:")?;
-    tables::table(&classes, By::Class).write(out)?;
+    tables::table(&classes, By::Class, Shape::of(report)).write(out)?;
     if let Some(leak) = classes.first() {
         tell_leak(report, leak, out)?;
     }
@@ -127,12 +128,16 @@ fn tell(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> 
     tables::sort(&mut churn, Column::TotalSize);
     churn.truncate(TOP);
     writeln!(out, "\nAll classes, those of the largest total size first:")?;
-    tables::table(&churn, By::Class).write(out)?;
+    tables::table(&churn, By::Class, Shape::of(report)).write(out)?;
     if let Some(first) = churn.first() {
         tell_churn(report, first, out)?;
     }
+    writeln!(out)?;
     for note in notes::notes(reading) {
         writeln!(out, "{} {note}", "note:".yellow().bold())?;
+    }
+    for sentence in truth::sentences(&reading.truth()) {
+        writeln!(out, "{} {sentence}", truth::LABEL.bold())?;
     }
     Ok(())
 }

@@ -9,6 +9,8 @@ pub(crate) const OK: u8 = 0;
 pub(crate) const INVALID: u8 = 1;
 /// The command line is wrong, or something could not be read, written or found.
 pub(crate) const FAILED: u8 = 2;
+/// `run --require-exact`: the program went well, but its trace holds too little. `run` keeps away from what programs use.
+pub(crate) const INEXACT: u8 = 125;
 /// `run`: the program was found but cannot be started (the shells' convention).
 pub(crate) const CANNOT_START: u8 = 126;
 /// `run`: the program was not found (the shells' convention).
@@ -25,7 +27,8 @@ Exit status:
   1    validate: the trace breaks a rule
   2    wrong command line, or something could not be read, written or found
   run ends with the status of the program: its exit code, 128+n after signal n,
-  127 if it was not found, 126 if it could not be started.";
+  127 if it was not found, 126 if it could not be started, 125 if it went well
+  but a trace is less exact than --require-exact asks for.";
 
 /// An error that has a status of its own.
 #[derive(Debug, thiserror::Error)]

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use analysis::heap::{By, Origin, Row, Subject, Tally};
+use analysis::heap::{Account, By, Origin, Row, Subject, Tally};
 use serde_json::{Map, Value, json};
 use trace::names;
 
-use super::notes;
 use super::reading::Reading;
+use super::{notes, truth};
 
 /// The key of a table.
 pub(crate) fn table_name(by: By) -> &'static str {
@@ -37,6 +37,7 @@ pub(crate) fn trace(path: &Path, reading: &Reading, sum: &Tally, tables: Map<Str
         "end_nanos": facts.end.map(|time| time.0),
         "elements": facts.elements,
         "allocations": facts.allocations,
+        "site_counts": facts.site_counts,
         "frees": facts.frees,
         "collections": facts.collections,
         "calls": facts.calls,
@@ -46,16 +47,31 @@ pub(crate) fn trace(path: &Path, reading: &Reading, sum: &Tally, tables: Map<Str
             "reused_ids": facts.reused_ids,
         },
         "counts": counts,
-        "sum": Value::Object(tally(sum)),
+        "truth": truth::json(&reading.truth()),
+        "sum": Value::Object(tally(sum, reading.report.is_counted())),
         "tables": tables,
     })
 }
 
+/// The accounts of threads, in their order.
+pub(crate) fn accounts(accounts: &[Account<'_>]) -> Value {
+    let account = |account: &Account<'_>| {
+        let mut fields = subject(&Subject::Thread(Some(account.thread)));
+        fields.extend([
+            ("instances".to_owned(), json!(account.instances)),
+            ("bytes".to_owned(), json!(account.bytes)),
+            ("vm_bytes".to_owned(), json!(account.vm_bytes)),
+        ]);
+        Value::Object(fields)
+    };
+    accounts.iter().map(account).collect()
+}
+
 /// The rows of a table, in their order.
-pub(crate) fn rows(rows: &[Row<'_>]) -> Value {
+pub(crate) fn rows(rows: &[Row<'_>], is_counted: bool) -> Value {
     let row = |row: &Row<'_>| {
         let mut fields = subject(&row.subject);
-        fields.extend(tally(&row.tally));
+        fields.extend(tally(&row.tally, is_counted));
         Value::Object(fields)
     };
     rows.iter().map(row).collect()
@@ -71,15 +87,18 @@ fn origin(origin: &Origin) -> Value {
     })
 }
 
-fn tally(tally: &Tally) -> Map<String, Value> {
+fn tally(tally: &Tally, is_counted: bool) -> Map<String, Value> {
+    // What was only counted may have been there before, so what was collected is not known.
+    let collected = (!is_counted).then(|| tally.collected());
     let fields = [
         ("live", json!(tally.live())),
         ("total", json!(tally.total())),
-        ("collected", json!(tally.collected())),
+        ("collected", json!(collected)),
         ("active_bytes", json!(tally.live_bytes())),
         ("total_bytes", json!(tally.total_bytes())),
         ("average_age", json!(tally.average_age())),
         ("generations", json!(tally.generations())),
+        ("estimated_bytes", json!(tally.estimated_bytes())),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }

@@ -4,6 +4,7 @@ mod agent_options;
 mod completions;
 mod demo;
 mod exit;
+mod growth;
 mod human;
 mod jdk;
 mod json;
@@ -19,6 +20,8 @@ mod stats;
 mod supervise;
 mod table;
 mod tables;
+mod tail;
+mod truth;
 mod validate;
 
 use std::process::ExitCode;

@@ -26,6 +26,21 @@ pub(crate) fn summary(sum: &Tally, facts: &Facts) -> String {
         (Some(begin), Some(end)) => format!(" in {:.1} s", end.since(begin).0 as f64 / 1e9),
         _ => String::new(),
     };
+    if facts.allocations == 0 && facts.site_counts > 0 {
+        let live = match facts.live_counts {
+            0 => String::new(),
+            _ => format!("; {} ({}) live at the end", count(sum.live()), bytes(sum.live_bytes())),
+        };
+        let by_vm = match facts.counted_by_vm {
+            (0, _) => String::new(),
+            (objects, size) => {
+                let objects = counted(objects, "object", "objects");
+                format!(", of them {objects} ({}) by the JVM's word instead of a site's", bytes(size))
+            }
+        };
+        let objects = counted(sum.total(), "object", "objects");
+        return format!("{objects} ({}) counted{length}{by_vm}{live}", bytes(sum.total_bytes()));
+    }
     format!(
         "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) live at the end",
         counted(sum.total(), "object", "objects"),
@@ -48,7 +63,7 @@ pub(crate) fn is_complete(reading: &Reading) -> bool {
 pub(crate) fn notes(reading: &Reading) -> Vec<String> {
     let facts = reading.report.facts();
     let mut notes = Vec::new();
-    if facts.allocations == 0 {
+    if facts.allocations == 0 && facts.site_counts == 0 {
         let holds = match facts.calls {
             0 => String::new(),
             calls => format!("; it holds {} of methods", counted(calls, "call event", "call events")),

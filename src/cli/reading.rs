@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use analysis::heap::{HeapReport, HeapStats};
+use analysis::truth::Truth;
 use anyhow::{anyhow, bail};
 use trace::filter::Pattern;
 use trace::reader::{Event, ReadError, TraceReader};
@@ -22,6 +23,13 @@ pub(crate) struct Reading {
     pub(crate) first_malformed: Option<String>,
     /// Why a part of the trace could not be read at all.
     pub(crate) broken: Option<String>,
+}
+
+impl Reading {
+    /// How complete the trace is.
+    pub(crate) fn truth(&self) -> Truth {
+        self.report.truth(self.broken.is_none() && self.malformed == 0)
+    }
 }
 
 /// Reads the heap statistics of a trace; `-` is standard input. A trace that can be read in part is; an error means that there is

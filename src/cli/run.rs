@@ -4,15 +4,18 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
-use analysis::heap::By;
+use analysis::heap::{By, HeapReport};
+use martini::agent::options::HeapMode;
 use owo_colors::OwoColorize;
 
 use super::agent_options::AgentOptions;
 use super::exit::{FAILED, Failure};
+use super::growth::Growth;
 use super::launch::{self, Door};
 use super::outputs::{Outputs, PID};
-use super::tables::{self, Column};
-use super::{exit, human, library, notes, reading, supervise};
+use super::reading::Reading;
+use super::tables::{self, Column, Shape};
+use super::{exit, human, library, notes, reading, supervise, tail, truth};
 
 /// Runs a program and records what its JVM allocates
 ///
@@ -20,23 +23,36 @@ use super::{exit, human, library, notes, reading, supervise};
 /// profiled and those that it may start are not. For any other command (mvn, gradle, scala, a script) the agent goes into
 /// JAVA_TOOL_OPTIONS, and every JVM that the command starts writes a trace of its own. When the program has ended, a short summary
 /// appears on stderr.
+///
+/// Without an option that says otherwise, allocation sites are counted (--heap counts): exact numbers for each class, site and
+/// thread at hardly any cost, in a small file. --heap events records every single object, and so do --stack, --allocsites and
+/// --lifetimes; such a trace grows with every allocation, so its growth is shown on a terminal, and --limit bounds it.
+///
+/// The last lines of the summary tell the truth about the trace: how many of the bytes that the JVM itself accounted to its threads
+/// are in it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini run java -jar app.jar
+  martini run --require-exact 99.9 java -jar app.jar        for a build: fail if the trace is incomplete
+  martini run --heap events --limit 4g java -jar app.jar
   martini run --file app.trcxml --allocsites java -cp classes com.acme.Main --verbose
   martini run --include 'com.acme.*' --include java.lang.String java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
 
 Exit status:
   that of the program: its exit code, 128+n after signal n, 127 if it was not found,
-  126 if it could not be started; 2 if the command line is wrong or the agent is missing")]
+  126 if it could not be started, 125 if it went well but a trace is less exact than
+  --require-exact asks for; 2 if the command line is wrong or the agent is missing")]
 pub(super) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
     /// Print nothing of our own
     #[arg(long, short)]
     quiet: bool,
+    /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that cannot be told
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    require_exact: Option<f64>,
     /// Rows of each table in the summary
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -48,7 +64,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let (program, program_arguments) = arguments.command.split_first().expect("a command is required");
     let agent = library::find()?;
-    let options = arguments.agent.resolve()?;
+    let options = arguments.agent.clone().or_counts().resolve()?;
     let door = Door::of(program);
     if door == Door::Environment {
         let file = options.file.file_name().unwrap_or_default().to_string_lossy();
@@ -68,12 +84,47 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     let outputs = Outputs::before(&options.file);
     let mut command = launch::command(program, program_arguments, &agent, &options.string);
+    let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
     let status = supervise::run(&mut command)?;
+    drop(growth);
     if !arguments.quiet {
         // The program has done its work, and its status is ours even if nobody reads our stderr any more.
         let _ = report(&outputs, arguments.top);
     }
-    Ok(status)
+    match arguments.require_exact {
+        Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
+        _ => Ok(status),
+    }
+}
+
+/// A number of percent on the command line.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "it takes a number from 0 to 100, such as 99.9".to_owned())
+}
+
+/// Whether every JVM left a trace that is exact enough; says what is not.
+fn is_exact(outputs: &Outputs, required: f64) -> bool {
+    let traces = outputs.written();
+    if traces.is_empty() {
+        let pattern = outputs.pattern().display();
+        anstream::eprintln!(
+            "martini: --require-exact asks for {required} %, but there is no trace in a file {pattern}"
+        );
+        return false;
+    }
+    let mut is_exact = true;
+    for path in traces {
+        let shortfall = match tail::truth(&path) {
+            Ok(truth) => truth::shortfall(&truth, required),
+            Err(error) => Some(exit::sentence(&error)),
+        };
+        if let Some(sentence) = shortfall {
+            anstream::eprintln!("martini: {}: {sentence}", path.display());
+            is_exact = false;
+        }
+    }
+    is_exact
 }
 
 /// `app.trcxml` as `app-%p.trcxml`.
@@ -107,29 +158,61 @@ fn report(outputs: &Outputs, top: usize) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Traces beyond this take longer to read than a summary is worth.
+const LARGEST_SUMMARY: u64 = 512 << 20;
+
 fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
-    let reading = reading::heap(path, &[])?;
-    let report = &reading.report;
     writeln!(err)?;
-    writeln!(err, "{} {} ({})", "martini:".bold(), path.display(), notes::origin(&reading))?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let truth = if size > LARGEST_SUMMARY {
+        let size = human::bytes(size);
+        writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
+        tail::truth(path)?
+    } else {
+        let reading = reading::heap(path, &[])?;
+        tell(path, &reading, top, err)?;
+        reading.truth()
+    };
+    for sentence in truth::sentences(&truth) {
+        writeln!(err, "{} {sentence}", truth::LABEL.bold())?;
+    }
+    writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
+    Ok(())
+}
+
+fn tell(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+    let report = &reading.report;
+    writeln!(err, "{} {} ({})", "martini:".bold(), path.display(), notes::origin(reading))?;
     writeln!(err, "{}", notes::summary(&report.sum(|_| true), report.facts()))?;
-    for (column, title) in
-        [(Column::ActiveSize, "What stays, by active size:"), (Column::TotalSize, "What was made, by total size:")]
-    {
-        let mut rows = report.rows(By::Class, |_| true);
+    for (by, column, title) in summary_tables(report) {
+        let mut rows = report.rows(by, |_| true);
         if rows.is_empty() {
             continue;
         }
         tables::sort(&mut rows, column);
         rows.truncate(top);
         writeln!(err, "\n{title}")?;
-        tables::table(&rows, By::Class).write(err)?;
+        tables::table(&rows, by, Shape::of(report)).write(err)?;
     }
-    for note in notes::notes(&reading) {
+    writeln!(err)?;
+    for note in notes::notes(reading) {
         writeln!(err, "{} {note}", "note:".yellow().bold())?;
     }
-    writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
     Ok(())
+}
+
+/// What a short summary shows.
+fn summary_tables(report: &HeapReport) -> [(By, Column, &'static str); 2] {
+    match Shape::of(report) {
+        Shape::Objects => [
+            (By::Class, Column::ActiveSize, "What stays, by active size:"),
+            (By::Class, Column::TotalSize, "What was made, by total size:"),
+        ],
+        Shape::Counts { .. } => [
+            (By::Class, Column::TotalSize, "What was made, by total size:"),
+            (By::Site, Column::TotalSize, "Where, by total size:"),
+        ],
+    }
 }
 
 #[cfg(test)]

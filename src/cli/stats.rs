@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::heap::{By, HeapReport, Row};
+use analysis::heap::{Account, By, HeapReport, Row};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use trace::filter::Pattern;
 use trace::names;
 
 use super::reading::{self, Reading};
-use super::tables::{self, Column};
-use super::{exit, human, json, notes};
+use super::tables::{self, Column, Shape};
+use super::{exit, human, json, notes, truth};
 
 /// Shows what a trace says about the heap: what was allocated, what stays alive, how old it is
 ///
@@ -28,11 +28,16 @@ Columns:
   avg age      collections that the live objects survived, on average
   gens         generations: how many different ages the live objects have; a class that is
                made all the time and never let go has many
+  left by JIT  bytes that the JIT let be allocated of those that a site executed, estimated
+  JVM          bytes that the JVM itself accounts to a thread
+
+Traces of heap=counts have neither collected objects nor ages.
 
 Examples:
   martini stats app.trcxml                                   packages, classes, allocation sites
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
+  martini stats app.trcxml --threads                         each thread beside what the JVM accounts
   martini stats app.trcxml --by site --caller 'com.acme.*'   which of my lines make byte[]?
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
 pub(super) struct Arguments {
@@ -42,9 +47,12 @@ pub(super) struct Arguments {
     /// Show only the table with one row per ...
     #[arg(long, value_enum)]
     by: Option<Rows>,
-    /// Sort by this column, the largest first
-    #[arg(long, value_enum, default_value = "active-size", value_name = "COLUMN")]
-    sort: Column,
+    /// Show only the threads: what is reported of each, and what the JVM accounts to it
+    #[arg(long, conflicts_with_all = ["by", "filter", "caller", "sort"])]
+    threads: bool,
+    /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
+    #[arg(long, value_enum, value_name = "COLUMN")]
+    sort: Option<Column>,
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
@@ -113,9 +121,31 @@ impl Arguments {
     /// The tables to show. Sites only where the trace has some, unless they are asked for.
     fn tables(&self, report: &HeapReport) -> Vec<By> {
         match self.by {
+            _ if self.shows_accounts(report) => vec![],
             Some(rows) => vec![rows.into()],
             None if report.has_sites() => vec![By::Package, By::Class, By::Site],
             None => vec![By::Package, By::Class],
+        }
+    }
+
+    /// Whether threads are shown by their accounts. A trace that only counts knows nothing else of them.
+    fn shows_accounts(&self, report: &HeapReport) -> bool {
+        self.threads || self.by == Some(Rows::Thread) && report.is_counted()
+    }
+
+    /// The accounts to show, and how many there are in all.
+    fn accounts<'a>(&self, report: &'a HeapReport, default_top: usize) -> (Vec<Account<'a>>, usize) {
+        let mut accounts: Vec<Account<'_>> = report.accounts().collect();
+        let all = accounts.len();
+        tables::sort_accounts(&mut accounts);
+        self.cut(&mut accounts, default_top);
+        (accounts, all)
+    }
+
+    fn cut<T>(&self, rows: &mut Vec<T>, default_top: usize) {
+        match self.top.unwrap_or(default_top) {
+            0 => {}
+            top => rows.truncate(top),
         }
     }
 
@@ -123,11 +153,8 @@ impl Arguments {
     fn rows<'a>(&self, report: &'a HeapReport, by: By, default_top: usize) -> (Vec<Row<'a>>, usize) {
         let mut rows = report.rows(by, |class| self.selects(class));
         let all = rows.len();
-        tables::sort(&mut rows, self.sort);
-        match self.top.unwrap_or(default_top) {
-            0 => {}
-            top => rows.truncate(top),
-        }
+        tables::sort(&mut rows, self.sort.unwrap_or(Shape::of(report).column()));
+        self.cut(&mut rows, default_top);
         (rows, all)
     }
 }
@@ -141,30 +168,45 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl W
         for by in arguments.tables(report) {
             let (rows, all) = arguments.rows(report, by, DEFAULT_TOP);
             writeln!(out)?;
-            tables::table(&rows, by).write(out)?;
-            if rows.len() < all {
-                let left = (all - rows.len()) as u64;
-                writeln!(out, "  ... and {} more; --top 0 shows all", human::count(left))?;
-            }
+            tables::table(&rows, by, Shape::of(report)).write(out)?;
+            tell_left(all - rows.len(), out)?;
         }
-    } else if !arguments.filter.is_empty() && report.facts().allocations > 0 {
+    } else if !arguments.filter.is_empty() && report.facts().allocations + report.facts().site_counts > 0 {
         writeln!(out, "No class of the trace matches --filter.")?;
     }
-    let notes = notes::notes(reading);
-    if !notes.is_empty() {
+    if arguments.shows_accounts(report) {
+        let (accounts, all) = arguments.accounts(report, DEFAULT_TOP);
         writeln!(out)?;
+        tables::accounts(&accounts).write(out)?;
+        tell_left(all - accounts.len(), out)?;
     }
+    let notes = notes::notes(reading);
+    writeln!(out)?;
     for note in notes {
         writeln!(out, "{} {note}", "note:".yellow().bold())?;
+    }
+    for sentence in truth::sentences(&reading.truth()) {
+        writeln!(out, "{} {sentence}", truth::LABEL.bold())?;
     }
     writeln!(out)?;
     Ok(())
 }
 
+fn tell_left(rows: usize, out: &mut impl Write) -> std::io::Result<()> {
+    match rows {
+        0 => Ok(()),
+        left => writeln!(out, "  ... and {} more; --top 0 shows all", human::count(left as u64)),
+    }
+}
+
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading) -> serde_json::Value {
     let report = &reading.report;
     let tables = arguments.tables(report).into_iter();
-    let tables = tables.map(|by| (json::table_name(by).to_owned(), json::rows(&arguments.rows(report, by, 0).0)));
+    let rows = |by| json::rows(&arguments.rows(report, by, 0).0, report.is_counted());
+    let mut tables: serde_json::Map<_, _> = tables.map(|by| (json::table_name(by).to_owned(), rows(by))).collect();
+    if arguments.shows_accounts(report) {
+        tables.insert("accounts".to_owned(), json::accounts(&arguments.accounts(report, 0).0));
+    }
     let sum = report.sum(|class| arguments.selects(class));
-    json::trace(path, reading, &sum, tables.collect())
+    json::trace(path, reading, &sum, tables)
 }

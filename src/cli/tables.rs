@@ -1,12 +1,16 @@
 //! The tables of `stats`, `run` and `demo`: which columns there are, and in which order rows come.
+//!
+//! A trace that counts objects instead of telling them one by one knows neither what was collected nor how old it was, so
+//! its tables have fewer columns.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
-use analysis::heap::{By, Row};
+use analysis::heap::{Account, By, HeapReport, Row, Subject};
+use analysis::truth::Millionths;
 use clap::ValueEnum;
 
-use super::human;
 use super::table::Table;
+use super::{human, truth};
 
 /// A column to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -61,8 +65,51 @@ pub(crate) fn noun(by: By) -> &'static str {
     }
 }
 
+/// What a trace knows of its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Each one, from its allocation to its end.
+    Objects,
+    /// How many were allocated at each site.
+    Counts {
+        /// The heap was walked for those that live.
+        live: bool,
+        /// A sampler estimated how many of the bytes the JIT let be allocated.
+        estimates: bool,
+    },
+}
+
+impl Shape {
+    /// The shape of a report's tables.
+    pub(crate) fn of(report: &HeapReport) -> Self {
+        match report.is_counted() {
+            false => Shape::Objects,
+            true => Shape::Counts {
+                live: report.facts().live_counts > 0,
+                estimates: report.sum(|_| true).estimated_bytes().is_some(),
+            },
+        }
+    }
+
+    /// The column to sort by where nobody says.
+    pub(crate) fn column(self) -> Column {
+        match self {
+            Shape::Objects => Column::ActiveSize,
+            Shape::Counts { .. } => Column::TotalSize,
+        }
+    }
+}
+
 /// A table of rows, as they are ordered.
-pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
+pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, shape: Shape) -> Table {
+    match shape {
+        Shape::Objects => objects(rows, by),
+        // Where objects live is known by class only.
+        Shape::Counts { live, estimates } => counts(rows, by, live && matches!(by, By::Package | By::Class), estimates),
+    }
+}
+
+fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
     let mut table =
         Table::new(vec!["live", "total", "collected", "active size", "total size", "avg age", "gens", noun(by)]);
     for Row { subject, tally } in rows {
@@ -75,6 +122,54 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> 
             tally.average_age().map_or_else(|| "-".to_owned(), |age| format!("{age:.1}")),
             human::count(tally.generations()),
             human::printable(&subject.to_string()),
+        ]);
+    }
+    table
+}
+
+fn counts<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, live: bool, estimates: bool) -> Table {
+    let mut headings = vec!["total", "total size"];
+    if estimates {
+        headings.push("left by JIT");
+    }
+    if live {
+        headings.extend(["live", "active size"]);
+    }
+    headings.push(noun(by));
+    let mut table = Table::new(headings);
+    for Row { subject, tally } in rows {
+        let mut row = vec![human::count(tally.total()), human::bytes(tally.total_bytes())];
+        if estimates {
+            row.push(tally.estimated_bytes().map_or_else(|| "-".to_owned(), human::bytes));
+        }
+        if live {
+            row.extend([human::count(tally.live()), human::bytes(tally.live_bytes())]);
+        }
+        row.push(human::printable(&subject.to_string()));
+        table.push(row);
+    }
+    table
+}
+
+/// The accounts of threads, those that allocated most first.
+pub(crate) fn sort_accounts(accounts: &mut [Account<'_>]) {
+    let key = |account: &Account<'_>| Reverse((account.vm_bytes.unwrap_or(account.bytes), account.bytes));
+    accounts.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.thread.cmp(&b.thread)));
+}
+
+/// A table of accounts, as they are ordered.
+pub(crate) fn accounts<'a>(accounts: impl IntoIterator<Item = &'a Account<'a>>) -> Table {
+    let mut table = Table::new(vec!["objects", "reported", "JVM", "percent", "thread"]);
+    for account in accounts {
+        let vm = |text: fn(u64, u64) -> String| {
+            account.vm_bytes.map_or_else(|| "-".to_owned(), |vm_bytes| text(account.bytes, vm_bytes))
+        };
+        table.push(vec![
+            human::count(account.instances),
+            human::bytes(account.bytes),
+            vm(|_, vm_bytes| human::bytes(vm_bytes)),
+            vm(|bytes, vm_bytes| truth::percent(Millionths::of(bytes, vm_bytes))),
+            human::printable(&Subject::Thread(Some(account.thread)).to_string()),
         ]);
     }
     table

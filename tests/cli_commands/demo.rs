@@ -16,7 +16,7 @@ fn the_demo_finds_its_leak_and_its_churn() {
         "demo.OrderDesk.take(OrderDesk.java:",
         "The churn: byte[]\n",
         "demo.Report.text(Report.java:",
-        "martini run --stack 16 java -jar your-app.jar\n",
+        "martini run --stack 16 java -jar your-app.jar ",
     ] {
         assert!(ended.out.contains(part), "{part}: {}", ended.out);
     }

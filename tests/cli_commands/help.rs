@@ -31,7 +31,7 @@ fn manual_pages_name_every_option() {
     assert!(page.out.contains(".TH martini 1"), "{}", page.out);
     let page = run(&["man", "run"]).out;
     assert!(page.contains(".TH martini-run 1"), "{page}");
-    for option in ["allocsites", "include", "stack", "quiet"] {
+    for option in ["allocsites", "include", "stack", "quiet", "limit", "require\\-exact"] {
         assert!(page.contains(&format!("\\-\\-{option}")), "{option}: {page}");
     }
 }
@@ -41,7 +41,7 @@ fn completions_know_commands_and_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ended = run(&["completions", shell]);
         assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-        for word in ["validate", "allocsites"] {
+        for word in ["validate", "allocsites", "require-exact", "threads"] {
             assert!(ended.out.contains(word), "{shell} {word}");
         }
     }

@@ -1,10 +1,12 @@
 //! The command as its users meet it: what it prints, and how it ends.
 
 mod bad_input;
+mod counts;
 mod demo;
 mod help;
 mod java;
 mod run;
 mod stats;
 mod support;
+mod truth;
 mod validate;

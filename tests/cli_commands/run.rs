@@ -114,7 +114,18 @@ fn the_program_is_left_as_it_was() {
 fn the_summary_tells_what_was_made_and_where_the_trace_is() {
     let place = Place::with("Program", PROGRAM);
     let file = place.file("a, b.trcxml");
-    let arguments = ["--include", "Program$Item", "--file", file.to_str().unwrap(), &java(), "-cp", ".", "Program"];
+    let arguments = [
+        "--heap",
+        "events",
+        "--include",
+        "Program$Item",
+        "--file",
+        file.to_str().unwrap(),
+        &java(),
+        "-cp",
+        ".",
+        "Program",
+    ];
     let ended = end(&mut place.run(&arguments));
     assert_eq!(ended.status, 42);
     assert!(ended.err.contains(&format!("martini: {} (org.eclipse.tptp.jvmti", file.display())), "{}", ended.err);
@@ -221,7 +232,7 @@ fn what_cannot_run_is_told_before_anything_starts() {
 /// Starts the endless program and waits until it runs; gives the child and the process id of the JVM.
 fn start_endless(place: &Place) -> (Child, String) {
     let java = java();
-    let mut command = place.run(&["--file", "t-%p.trcxml", &java, "-cp", ".", "Endless"]);
+    let mut command = place.run(&["--heap", "events", "--file", "t-%p.trcxml", &java, "-cp", ".", "Endless"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();

@@ -3,3 +3,4 @@
 //! One module per subject. Every subject is fed element by element, so that a trace of any length is read once, as a stream.
 
 pub mod heap;
+pub mod truth;

@@ -1,6 +1,6 @@
 //! What a trace holds besides the rows of the tables, and what is wrong or missing in it.
 
-use trace::model::Element;
+use trace::model::{Element, FilterMode};
 use trace::time::Time;
 
 /// So many of the agent's counts are told apart. Agents write a handful; a hostile trace may hold millions.
@@ -47,6 +47,14 @@ pub struct Facts {
     pub unknown: u64,
     /// `objAlloc` elements.
     pub allocations: u64,
+    /// `allocCount` elements: what sites allocated, without telling object by object.
+    pub site_counts: u64,
+    /// `liveCount` elements.
+    pub live_counts: u64,
+    /// Objects counted by the JVM's word, not by a site, and their bytes.
+    pub counted_by_vm: (u64, u64),
+    /// Some filter leaves classes out.
+    pub is_filtered: bool,
     /// `objFree` elements.
     pub frees: u64,
     /// `gcFinish` elements.
@@ -96,6 +104,15 @@ impl Facts {
                 self.allocations += 1;
                 self.reach(alloc.time);
             }
+            Element::AllocCount(count) => {
+                self.site_counts += 1;
+                self.reach(count.time);
+            }
+            Element::LiveCount(count) => {
+                self.live_counts += 1;
+                self.reach(count.time);
+            }
+            Element::Filter(filter) => self.is_filtered |= filter.mode == FilterMode::Exclude,
             Element::ObjFree(free) => {
                 self.frees += 1;
                 self.reach(free.time);

@@ -3,6 +3,8 @@
 //! The columns are those of TPTP's memory views (format document, 8.1). Memory grows with the objects that are alive at one time
 //! and with the names in the trace, not with the trace.
 
+mod accounts;
+mod counted;
 mod facts;
 mod live;
 mod report;
@@ -15,10 +17,13 @@ use trace::ids::{ObjectId, StackId};
 use trace::model::{Element, Frame, ObjAlloc, StackDef};
 use trace::time::Time;
 
+pub use accounts::Account;
 pub use facts::{Count, Facts, Origin};
 pub use report::{By, HeapReport, Location, Row, Subject, ThreadSubject};
 pub use tally::Tally;
 
+use accounts::Accounts;
+use counted::Counted;
 use live::{CellIndex, LiveObject, LiveObjects};
 use report::Cell;
 use symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
@@ -79,6 +84,8 @@ pub struct HeapStats {
     /// an id changes its meaning.
     shortcut: FxHashMap<AllocKey, CellIndex>,
     live: LiveObjects,
+    counted: Counted,
+    accounts: Accounts,
     /// When the document's collections ended.
     collections: Vec<Time>,
     facts: Facts,
@@ -103,6 +110,21 @@ impl HeapStats {
             Element::ObjAlloc(alloc) => return self.allocated(alloc),
             Element::ObjFree(free) => return self.freed(free.object),
             Element::GcFinish(finish) => return self.collections.push(finish.time),
+            Element::AllocCount(count) => {
+                let class = self.symbols.class(count.class);
+                let site = count.method.map(|method| self.symbols.site(method, count.line.and_then(line)));
+                let cell = self.cell_of((class, None, site));
+                return self.counted.site(cell, count);
+            }
+            Element::LiveCount(count) => {
+                let class = self.symbols.class(count.class);
+                let cell = self.cell_of((class, None, None));
+                return self.counted.living(cell, count);
+            }
+            Element::ThreadCount(count) => {
+                let thread = self.symbols.thread(count.thread);
+                return self.accounts.insert(thread, count);
+            }
             Element::ClassDef(class) => {
                 self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""))
             }
@@ -129,6 +151,22 @@ impl HeapStats {
             let age = age(&collections, object.allocated);
             self.cells[object.cell.0 as usize].tally.survived(object.bytes, age);
         }
+        for (cell, source, count) in self.counted.take_sites() {
+            let made = &mut self.made[cell.0 as usize];
+            made.objects = made.objects.saturating_add(count.sum.instances);
+            made.bytes = made.bytes.saturating_add(count.sum.bytes);
+            if let Some(bytes) = count.estimate {
+                self.cells[cell.0 as usize].tally.estimated(bytes);
+            }
+            if source.is_some() {
+                let (objects, bytes) = &mut self.facts.counted_by_vm;
+                *objects = objects.saturating_add(count.sum.instances);
+                *bytes = bytes.saturating_add(count.sum.bytes);
+            }
+        }
+        for (cell, sum) in self.counted.take_living() {
+            self.cells[cell.0 as usize].tally.living(sum.instances, sum.bytes);
+        }
         self.stacks.clear();
         self.shortcut.clear();
         self.symbols.end_document();
@@ -140,7 +178,7 @@ impl HeapStats {
             cell.tally.allocated(made.objects, made.bytes);
         }
         self.facts.undefined_ids += self.symbols.undefined();
-        HeapReport { symbols: self.symbols, cells: self.cells, facts: self.facts }
+        HeapReport { symbols: self.symbols, cells: self.cells, accounts: self.accounts, facts: self.facts }
     }
 
     fn allocated(&mut self, alloc: &ObjAlloc) {
@@ -178,7 +216,12 @@ impl HeapStats {
             }),
             (None, None) => None,
         };
-        *self.cell_index.entry((class, thread, site)).or_insert_with(|| {
+        self.cell_of((class, thread, site))
+    }
+
+    fn cell_of(&mut self, key: CellKey) -> CellIndex {
+        let (class, thread, site) = key;
+        *self.cell_index.entry(key).or_insert_with(|| {
             self.cells.push(Cell { class, thread, site, tally: Tally::default() });
             self.made.push(Made::default());
             CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))

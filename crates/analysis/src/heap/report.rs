@@ -7,9 +7,11 @@ use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
 use trace::names;
 
+use super::accounts::{self, Account, Accounts};
 use super::facts::Facts;
 use super::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use super::tally::Tally;
+use crate::truth::{Doubt, Truth};
 
 /// What the rows of a table stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,6 +95,7 @@ pub(super) struct Cell {
 pub struct HeapReport {
     pub(super) symbols: Symbols,
     pub(super) cells: Vec<Cell>,
+    pub(super) accounts: Accounts,
     pub(super) facts: Facts,
 }
 
@@ -105,6 +108,40 @@ impl HeapReport {
     /// Does any allocation tell the line that performed it?
     pub fn has_sites(&self) -> bool {
         self.cells.iter().any(|cell| cell.site.is_some())
+    }
+
+    /// Does the trace count objects by site instead of telling them one by one?
+    pub fn is_counted(&self) -> bool {
+        self.facts.allocations == 0 && self.facts.site_counts > 0
+    }
+
+    /// What was reported of each thread, and what the JVM accounts to it, in no particular order.
+    pub fn accounts(&self) -> impl Iterator<Item = Account<'_>> {
+        self.accounts.iter().map(|(thread, numbers)| Account {
+            thread: self.thread(thread),
+            instances: numbers.instances,
+            bytes: numbers.bytes,
+            vm_bytes: numbers.vm_bytes,
+        })
+    }
+
+    /// How complete the trace is. `is_whole`: all of it was read.
+    pub fn truth(&self, is_whole: bool) -> Truth {
+        let mut truth = accounts::truth(self.accounts());
+        truth.is_counted = self.is_counted();
+        for count in &self.facts.counts {
+            truth.doubt_by(&count.key, count.detail.as_deref().unwrap_or_default());
+        }
+        if self.facts.is_filtered {
+            truth.add_doubt(Doubt::Filtered);
+        }
+        if self.accounts().next().is_none() {
+            truth.add_doubt(Doubt::NoAccounts);
+        } else if !is_whole || self.facts.ended < self.facts.documents {
+            truth.add_doubt(Doubt::CutOff);
+        }
+        truth.settle();
+        truth
     }
 
     /// The numbers of all objects whose class name passes the filter.
@@ -122,11 +159,13 @@ impl HeapReport {
         match by {
             By::Package => self.group(cells, |cell| Subject::Package(names::package(self.class(cell.class)))),
             By::Class => self.group(cells, |cell| Subject::Class(self.class(cell.class))),
-            By::Site => self.group(cells, |cell| Subject::Site {
+            By::Site => self.group(cells.filter(|cell| cell.tally.total() > 0), |cell| Subject::Site {
                 class: self.class(cell.class),
                 at: cell.site.map(|site| self.location(site)),
             }),
-            By::Thread => self.group(cells, |cell| Subject::Thread(cell.thread.map(|thread| self.thread(thread)))),
+            By::Thread => self.group(cells.filter(|cell| cell.tally.total() > 0), |cell| {
+                Subject::Thread(cell.thread.map(|thread| self.thread(thread)))
+            }),
         }
     }
 

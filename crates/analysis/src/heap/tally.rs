@@ -10,6 +10,9 @@ pub struct Tally {
     total_bytes: u64,
     live_bytes: u64,
     age_sum: u64,
+    /// Live objects whose age is known: those that the trace tells one by one.
+    aged: u64,
+    estimated_bytes: Option<u64>,
     ages: FxHashSet<u32>,
 }
 
@@ -24,9 +27,10 @@ impl Tally {
         self.live
     }
 
-    /// Objects collected before the trace ended.
+    /// Objects collected before the trace ended. Not known, and 0 at least, where objects are counted instead of told one by
+    /// one: then some of the live ones may be older than the trace.
     pub fn collected(&self) -> u64 {
-        self.total - self.live
+        self.total.saturating_sub(self.live)
     }
 
     /// Bytes of all objects ever reported ("total size"). Stays at the largest number there is if a hostile trace exceeds it.
@@ -41,12 +45,17 @@ impl Tally {
 
     /// Bytes of the collected objects.
     pub fn collected_bytes(&self) -> u64 {
-        self.total_bytes - self.live_bytes
+        self.total_bytes.saturating_sub(self.live_bytes)
     }
 
-    /// Collections that the live objects survived, on average; `None` if none is live.
+    /// How many of the bytes the JIT let be allocated, as a sampler estimates; `None` if none ran.
+    pub fn estimated_bytes(&self) -> Option<u64> {
+        self.estimated_bytes
+    }
+
+    /// Collections that the live objects survived, on average; `None` if none is live, or ages are not known.
     pub fn average_age(&self) -> Option<f64> {
-        (self.live > 0).then(|| self.age_sum as f64 / self.live as f64)
+        (self.aged > 0).then(|| self.age_sum as f64 / self.aged as f64)
     }
 
     /// Number of different ages among the live objects. Few say "made once"; many say "made all the time, and kept".
@@ -54,15 +63,27 @@ impl Tally {
         self.ages.len() as u64
     }
 
+    /// Counts objects that a walk of the heap found.
+    pub(super) fn living(&mut self, objects: u64, bytes: u64) {
+        self.live = self.live.saturating_add(objects);
+        self.live_bytes = self.live_bytes.saturating_add(bytes);
+    }
+
+    /// Counts bytes that a sampler estimates to have been allocated.
+    pub(super) fn estimated(&mut self, bytes: u64) {
+        self.estimated_bytes = Some(self.estimated_bytes.unwrap_or(0).saturating_add(bytes));
+    }
+
     /// Counts objects that were allocated.
     pub(super) fn allocated(&mut self, objects: u64, bytes: u64) {
-        self.total += objects;
+        self.total = self.total.saturating_add(objects);
         self.total_bytes = self.total_bytes.saturating_add(bytes);
     }
 
     /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
     pub(super) fn survived(&mut self, bytes: u64, age: u32) {
         self.live += 1;
+        self.aged += 1;
         self.live_bytes = self.live_bytes.saturating_add(bytes);
         self.age_sum += u64::from(age);
         self.ages.insert(age);
@@ -70,8 +91,12 @@ impl Tally {
 
     /// Adds a group that shares no object with this one.
     pub(super) fn add(&mut self, other: &Tally) {
-        self.total += other.total;
-        self.live += other.live;
+        self.total = self.total.saturating_add(other.total);
+        self.live = self.live.saturating_add(other.live);
+        self.aged += other.aged;
+        if let Some(bytes) = other.estimated_bytes {
+            self.estimated(bytes);
+        }
         self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
         self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
         self.age_sum += other.age_sum;

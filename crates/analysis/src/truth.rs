@@ -1,0 +1,220 @@
+//! How complete a trace is: the bytes that it reports, held against those that the JVM itself accounts to its threads.
+
+use trace::model::MartiniCount;
+
+/// Threads that allocated less say little: one unseen object is a large part of them.
+pub const LARGE_THREAD_BYTES: u64 = 10_000_000;
+
+/// A part of a whole in millionths, rounded down, so that what is not complete never looks complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Millionths(pub u64);
+
+impl Millionths {
+    /// `part` of `whole`; everything of nothing.
+    pub fn of(part: u64, whole: u64) -> Self {
+        match whole {
+            0 => Self(1_000_000),
+            whole => Self(u64::try_from(u128::from(part) * 1_000_000 / u128::from(whole)).unwrap_or(u64::MAX)),
+        }
+    }
+
+    /// In percent.
+    pub fn percent(self) -> f64 {
+        self.0 as f64 / 10_000.0
+    }
+}
+
+/// The large thread of which the largest part is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worst {
+    /// Its name.
+    pub thread: String,
+    /// How much of what the JVM accounts to it is in the trace.
+    pub seen: Millionths,
+}
+
+/// Why the numbers do not say how complete the trace is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The trace has no accounts: another profiler wrote it, or an older Martini.
+    NoAccounts,
+    /// The JVM did not tell the agent what it accounts, for this reason.
+    Unavailable(String),
+    /// The JVM was killed, or the trace is damaged.
+    CutOff,
+    /// The trace was ended at its limit, while the program went on.
+    Limited,
+    /// Filters leave classes out.
+    Filtered,
+    /// So many threads have no account of the JVM.
+    UnknownThreads(u64),
+}
+
+/// The accounts of all threads together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Truth {
+    /// What allocation sites executed was counted, of which the JIT may have removed a part.
+    pub is_counted: bool,
+    /// Bytes reported of threads that the JVM accounts.
+    pub reported: u64,
+    /// Bytes that the JVM accounts to them.
+    pub accounted: u64,
+    /// What the trace lacks, summed over the threads: no thread's excess makes up for it.
+    pub missing: u64,
+    /// What the trace has beyond the JVM's accounts, summed over the threads.
+    pub excess: u64,
+    /// Threads that allocated and have no account of the JVM.
+    pub unknown_threads: u64,
+    /// The large thread of which the largest part is missing.
+    pub worst: Option<Worst>,
+    /// What speaks against taking the numbers for an answer.
+    pub doubt: Option<Doubt>,
+}
+
+impl Truth {
+    /// How much of what the JVM accounts is in the trace; `None` if there is a doubt about it.
+    pub fn seen(&self) -> Option<Millionths> {
+        match self.doubt {
+            None => Some(Millionths::of(self.accounted.saturating_sub(self.missing), self.accounted)),
+            Some(_) => None,
+        }
+    }
+
+    /// Adds a thread's account.
+    pub fn add(&mut self, thread: &str, reported: u64, accounted: Option<u64>) {
+        let Some(accounted) = accounted else {
+            self.unknown_threads += 1;
+            return;
+        };
+        let missing = accounted.saturating_sub(reported);
+        self.reported = self.reported.saturating_add(reported);
+        self.accounted = self.accounted.saturating_add(accounted);
+        self.missing = self.missing.saturating_add(missing);
+        self.excess = self.excess.saturating_add(reported.saturating_sub(accounted));
+        if accounted >= LARGE_THREAD_BYTES {
+            self.take_worst(thread, Millionths::of(accounted - missing, accounted));
+        }
+    }
+
+    fn take_worst(&mut self, thread: &str, seen: Millionths) {
+        if self.worst.as_ref().is_none_or(|worst| seen < worst.seen) {
+            self.worst = Some(Worst { thread: thread.to_owned(), seen });
+        }
+    }
+
+    /// Takes over what the end of a trace says of the sums; false if the count is about something else.
+    pub fn note(&mut self, count: &MartiniCount<'_>) -> bool {
+        let detail = count.detail.as_deref().unwrap_or_default();
+        match &*count.key {
+            "accounts.reported" => {
+                self.is_counted |= detail == "counts";
+                self.reported = self.reported.saturating_add(count.value);
+            }
+            "accounts.accounted" => self.accounted = self.accounted.saturating_add(count.value),
+            "accounts.missing" => self.missing = self.missing.saturating_add(count.value),
+            "accounts.excess" => self.excess = self.excess.saturating_add(count.value),
+            "accounts.unknown" => self.unknown_threads = self.unknown_threads.saturating_add(count.value),
+            "accounts.worst" => self.take_worst(detail, Millionths(count.value)),
+            _ => return self.doubt_by(&count.key, detail),
+        }
+        true
+    }
+
+    /// Takes over a count that says why the sums are no answer; false if it is about something else.
+    pub fn doubt_by(&mut self, key: &str, detail: &str) -> bool {
+        self.add_doubt(match key {
+            "accounting.unavailable" => Doubt::Unavailable(detail.to_owned()),
+            "accounts.filtered" => Doubt::Filtered,
+            "limit.reached" => Doubt::Limited,
+            _ => return false,
+        });
+        true
+    }
+
+    /// Adds a doubt, unless there is a weightier one. In the order of weight: no accounts, none available, a cut, a limit,
+    /// filters, threads.
+    pub fn add_doubt(&mut self, doubt: Doubt) {
+        let weight = |doubt: &Doubt| match doubt {
+            Doubt::NoAccounts => 6,
+            Doubt::Unavailable(_) => 5,
+            Doubt::CutOff => 4,
+            Doubt::Limited => 3,
+            Doubt::Filtered => 2,
+            Doubt::UnknownThreads(_) => 1,
+        };
+        if self.doubt.as_ref().is_none_or(|before| weight(before) < weight(&doubt)) {
+            self.doubt = Some(doubt);
+        }
+    }
+
+    /// Adds the doubt that threads without an account raise.
+    pub fn settle(&mut self) {
+        if self.unknown_threads > 0 {
+            self.add_doubt(Doubt::UnknownThreads(self.unknown_threads));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_complete_never_looks_complete() {
+        assert_eq!(Millionths::of(1, 1), Millionths(1_000_000));
+        assert_eq!(Millionths::of(0, 0), Millionths(1_000_000));
+        assert_eq!(Millionths::of(u64::MAX - 1, u64::MAX), Millionths(999_999));
+        assert_eq!(Millionths(999_000).percent(), 99.9);
+    }
+
+    #[test]
+    fn one_threads_excess_does_not_hide_what_another_lacks() {
+        let mut truth = Truth::default();
+        truth.add("main", 30_000_000, Some(20_000_000));
+        truth.add("worker", 9_000_000, Some(10_000_000));
+        truth.add("small", 0, Some(5));
+        assert_eq!((truth.reported, truth.accounted), (39_000_000, 30_000_005));
+        assert_eq!((truth.missing, truth.excess), (1_000_005, 10_000_000));
+        assert_eq!(truth.worst, Some(Worst { thread: "worker".to_owned(), seen: Millionths(900_000) }));
+        assert_eq!(truth.seen(), Some(Millionths(966_666)));
+    }
+
+    #[test]
+    fn the_end_of_a_trace_says_the_same() {
+        let mut truth = Truth::default();
+        for (key, detail, value) in [
+            ("accounts.reported", Some("counts"), 39),
+            ("accounts.accounted", None, 30),
+            ("accounts.missing", None, 1),
+            ("accounts.excess", None, 10),
+            ("accounts.unknown", None, 0),
+            ("accounts.worst", Some("worker"), 900_000),
+        ] {
+            assert!(truth.note(&MartiniCount { key: key.into(), detail: detail.map(Into::into), value }));
+        }
+        assert!(!truth.note(&MartiniCount { key: "classes.rewritten".into(), detail: None, value: 7 }));
+        truth.settle();
+        let worst = Worst { thread: "worker".to_owned(), seen: Millionths(900_000) };
+        let expected = Truth {
+            is_counted: true,
+            reported: 39,
+            accounted: 30,
+            missing: 1,
+            excess: 10,
+            unknown_threads: 0,
+            worst: Some(worst),
+            doubt: None,
+        };
+        assert_eq!(truth, expected);
+    }
+
+    #[test]
+    fn the_weightiest_doubt_is_told() {
+        let mut truth = Truth { unknown_threads: 2, ..Truth::default() };
+        truth.settle();
+        assert_eq!((truth.seen(), truth.doubt.clone()), (None, Some(Doubt::UnknownThreads(2))));
+        assert!(truth.doubt_by("limit.reached", ""));
+        assert!(truth.doubt_by("accounts.filtered", ""));
+        assert_eq!(truth.doubt, Some(Doubt::Limited));
+    }
+}
