@@ -83,6 +83,7 @@ pub(crate) fn json(truth: &Truth) -> Value {
         "missing_bytes": truth.missing,
         "excess_bytes": truth.excess,
         "unknown_threads": truth.unknown_threads,
+        "unknown_bytes": truth.unknown_bytes,
         "worst_thread": truth.worst.as_ref().map(|worst| json!({
             "name": worst.thread, "seen_percent": worst.seen.percent(),
         })),

@@ -69,7 +69,7 @@ fn json_has_the_exact_numbers() {
     assert_eq!(json!(numbers), json!([200_001, 3_200_016, 17, 272, null, null, 1_600_000]));
     let truth = json!({
         "seen_percent": 99.967, "reported_bytes": 3_203_616, "accounted_bytes": 1_604_368, "missing_bytes": 528,
-        "excess_bytes": 1_599_776, "unknown_threads": 0, "worst_thread": null, "doubt": null,
+        "excess_bytes": 1_599_776, "unknown_threads": 0, "unknown_bytes": 0, "worst_thread": null, "doubt": null,
     });
     assert_eq!(json["truth"], truth);
     let accounts = stats_json(&["--threads"]);

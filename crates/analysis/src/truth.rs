@@ -5,6 +5,9 @@ use trace::model::MartiniCount;
 /// Threads that allocated less say little: one unseen object is a large part of them.
 pub const LARGE_THREAD_BYTES: u64 = 10_000_000;
 
+/// One part in so many is next to nothing.
+const NEXT_TO_NOTHING: u64 = 10_000;
+
 /// A part of a whole in millionths, rounded down, so that what is not complete never looks complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Millionths(pub u64);
@@ -63,8 +66,10 @@ pub struct Truth {
     pub missing: u64,
     /// What the trace has beyond the JVM's accounts, summed over the threads.
     pub excess: u64,
-    /// Threads that allocated and have no account of the JVM.
+    /// Threads that allocated and have no account of the JVM, such as those that it hides.
     pub unknown_threads: u64,
+    /// Bytes reported of them.
+    pub unknown_bytes: u64,
     /// The large thread of which the largest part is missing.
     pub worst: Option<Worst>,
     /// What speaks against taking the numbers for an answer.
@@ -84,6 +89,7 @@ impl Truth {
     pub fn add(&mut self, thread: &str, reported: u64, accounted: Option<u64>) {
         let Some(accounted) = accounted else {
             self.unknown_threads += 1;
+            self.unknown_bytes = self.unknown_bytes.saturating_add(reported);
             return;
         };
         let missing = accounted.saturating_sub(reported);
@@ -114,6 +120,7 @@ impl Truth {
             "accounts.missing" => self.missing = self.missing.saturating_add(count.value),
             "accounts.excess" => self.excess = self.excess.saturating_add(count.value),
             "accounts.unknown" => self.unknown_threads = self.unknown_threads.saturating_add(count.value),
+            "accounts.unknownBytes" => self.unknown_bytes = self.unknown_bytes.saturating_add(count.value),
             "accounts.worst" => self.take_worst(detail, Millionths(count.value)),
             _ => return self.doubt_by(&count.key, detail),
         }
@@ -147,9 +154,9 @@ impl Truth {
         }
     }
 
-    /// Adds the doubt that threads without an account raise.
+    /// Adds the doubt that threads without an account raise, unless they allocated next to nothing.
     pub fn settle(&mut self) {
-        if self.unknown_threads > 0 {
+        if self.unknown_bytes > self.accounted / NEXT_TO_NOTHING {
             self.add_doubt(Doubt::UnknownThreads(self.unknown_threads));
         }
     }
@@ -187,7 +194,8 @@ mod tests {
             ("accounts.accounted", None, 30),
             ("accounts.missing", None, 1),
             ("accounts.excess", None, 10),
-            ("accounts.unknown", None, 0),
+            ("accounts.unknown", None, 1),
+            ("accounts.unknownBytes", None, 0),
             ("accounts.worst", Some("worker"), 900_000),
         ] {
             assert!(truth.note(&MartiniCount { key: key.into(), detail: detail.map(Into::into), value }));
@@ -201,7 +209,8 @@ mod tests {
             accounted: 30,
             missing: 1,
             excess: 10,
-            unknown_threads: 0,
+            unknown_threads: 1,
+            unknown_bytes: 0,
             worst: Some(worst),
             doubt: None,
         };
@@ -209,8 +218,20 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_allocate_next_to_nothing_raise_no_doubt() {
+        let mut truth = Truth::default();
+        truth.add("main", 20_000, Some(20_000));
+        truth.add("hidden", 2, None);
+        truth.settle();
+        assert_eq!(truth.seen(), Some(Millionths(1_000_000)));
+        truth.add("hidden too", 1, None);
+        truth.settle();
+        assert_eq!(truth.doubt, Some(Doubt::UnknownThreads(2)));
+    }
+
+    #[test]
     fn the_weightiest_doubt_is_told() {
-        let mut truth = Truth { unknown_threads: 2, ..Truth::default() };
+        let mut truth = Truth { unknown_threads: 2, unknown_bytes: 1, accounted: 9_999, ..Truth::default() };
         truth.settle();
         assert_eq!((truth.seen(), truth.doubt.clone()), (None, Some(Doubt::UnknownThreads(2))));
         assert!(truth.doubt_by("limit.reached", ""));

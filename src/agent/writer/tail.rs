@@ -107,6 +107,7 @@ impl Writer {
             ("accounts.missing", None, sums.missing),
             ("accounts.excess", None, sums.excess),
             ("accounts.unknown", None, sums.unknown),
+            ("accounts.unknownBytes", None, sums.unknown_bytes),
         ];
         if let Some((millionths, thread)) = sums.worst {
             let name = self.agent.threads.get(thread).and_then(|t| t.names.get()).map(|names| names.name.clone());

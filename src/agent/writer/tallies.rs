@@ -47,6 +47,8 @@ pub(super) struct Sums {
     pub(super) excess: u64,
     /// Threads that allocated and for which the JVM did not say.
     pub(super) unknown: u64,
+    /// Bytes reported of them.
+    pub(super) unknown_bytes: u64,
     /// The large thread of which the largest part is missing, and how much of it is there, in millionths.
     pub(super) worst: Option<(u64, ThreadIndex)>,
 }
@@ -114,7 +116,10 @@ impl Tallies {
         for tally in &self.tallies {
             match tally.told {
                 None => {}
-                Some((_, None)) => sums.unknown += 1,
+                Some((reported, None)) => {
+                    sums.unknown += 1;
+                    sums.unknown_bytes += reported;
+                }
                 Some((reported, Some(accounted))) => {
                     let missing = accounted.saturating_sub(reported);
                     sums.reported += reported;
@@ -154,7 +159,7 @@ mod tests {
         tallies.add(main, 24);
         assert_eq!(tallies.untold(), [MAIN]);
         assert_eq!(account(&mut tallies, None), count(2, 40, None));
-        assert_eq!(tallies.sums(), Sums { unknown: 1, ..Sums::default() });
+        assert_eq!(tallies.sums(), Sums { unknown: 1, unknown_bytes: 40, ..Sums::default() });
         assert_eq!(account(&mut tallies, Some(48)), count(2, 40, Some(48)));
         assert_eq!(tallies.untold(), []);
         tallies.end(MAIN);
@@ -183,6 +188,7 @@ mod tests {
             missing: 1_000_005,
             excess: 10_000_000,
             unknown: 0,
+            unknown_bytes: 0,
             worst: Some((900_000, ThreadIndex(2))),
         };
         assert_eq!(tallies.sums(), sums);

@@ -4,6 +4,7 @@
 //! trace.
 
 use rustc_hash::FxHashMap;
+use trace::ids::{ClassId, MethodId};
 use trace::model::{AllocCount, CountSource, LiveCount};
 use trace::time::Time;
 
@@ -24,10 +25,14 @@ pub(super) struct SiteCount {
     pub(super) estimate: Option<u64>,
 }
 
+/// What an `allocCount` counts for, in the ids of the document.
+type SiteIds = (ClassId, Option<MethodId>, Option<i64>, Option<CountSource>);
+
 /// The last counts of one document.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
-    sites: FxHashMap<(CellIndex, Option<CountSource>), SiteCount>,
+    /// By ids, because classes of one name share a cell and each has counts of its own.
+    sites: FxHashMap<SiteIds, (CellIndex, SiteCount)>,
     living: FxHashMap<CellIndex, Sum>,
     walked: Option<Time>,
 }
@@ -36,7 +41,8 @@ impl Counted {
     /// Takes in the count of a site.
     pub(super) fn site(&mut self, cell: CellIndex, count: &AllocCount) {
         let sum = Sum { instances: count.instances, bytes: count.bytes };
-        self.sites.insert((cell, count.source), SiteCount { sum, estimate: count.allocated_bytes });
+        let ids = (count.class, count.method, count.line, count.source);
+        self.sites.insert(ids, (cell, SiteCount { sum, estimate: count.allocated_bytes }));
     }
 
     /// Takes in the living instances of a class. A later walk of the heap replaces what an earlier one found.
@@ -56,7 +62,7 @@ impl Counted {
 
     /// The last count of each site, with its source; forgotten here.
     pub(super) fn take_sites(&mut self) -> impl Iterator<Item = (CellIndex, Option<CountSource>, SiteCount)> + use<> {
-        std::mem::take(&mut self.sites).into_iter().map(|((cell, source), count)| (cell, source, count))
+        std::mem::take(&mut self.sites).into_iter().map(|((.., source), (cell, count))| (cell, source, count))
     }
 
     /// What the last walk of the heap found; forgotten here.

@@ -174,6 +174,8 @@ impl HeapReport {
         let mut passes: FxHashMap<ClassIndex, bool> = FxHashMap::default();
         self.cells
             .iter()
+            // A class whose instances were found by an earlier walk of the heap only has nothing to show.
+            .filter(|cell| cell.tally.total() > 0 || cell.tally.live() > 0)
             .filter(move |cell| *passes.entry(cell.class).or_insert_with(|| class_filter(self.class(cell.class))))
     }
 

@@ -1,0 +1,193 @@
+//! Counts and accounts against a recount that keeps everything.
+
+use std::collections::BTreeMap;
+
+use analysis::heap::{By, HeapReport, HeapStats, Subject};
+use proptest::prelude::*;
+use trace::ids::{ClassId, MethodId, ThreadId};
+use trace::model::{
+    AllocCount, ArrayCode, ClassDef, CountSource, Element, LiveCount, MethodDef, ThreadCount, ThreadStart,
+};
+use trace::time::Time;
+
+/// Two classes have one name, as in two class loaders.
+const CLASSES: [&str; 4] = ["a.A", "a.b.B", "a.b.B", "int[]"];
+
+#[derive(Clone, Debug)]
+enum Step {
+    Site { class: usize, line: Option<i64>, by_vm: bool, instances: u64, bytes: u64, estimate: Option<u64> },
+    Live { class: usize, instances: u64, bytes: u64, time: u64 },
+    Thread { thread: u64, instances: u64, bytes: u64, vm_bytes: Option<u64> },
+    NewDocument,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (class, line) = (0..CLASSES.len(), proptest::option::of(1_i64..4));
+    let (number, bytes) = (1_u64..100, 0_u64..30_000_000);
+    prop_oneof![
+        8 => (class.clone(), line, any::<bool>(), number.clone(), bytes.clone(), proptest::option::of(bytes.clone()))
+            .prop_map(|(class, line, by_vm, instances, bytes, estimate)| {
+                Step::Site { class, line, by_vm, instances, bytes, estimate }
+            }),
+        3 => (class, number.clone(), bytes.clone(), 0_u64..4)
+            .prop_map(|(class, instances, bytes, time)| Step::Live { class, instances, bytes, time }),
+        3 => (1_u64..4, number, bytes.clone(), proptest::option::of(bytes))
+            .prop_map(|(thread, instances, bytes, vm_bytes)| Step::Thread { thread, instances, bytes, vm_bytes }),
+        1 => Just(Step::NewDocument),
+    ]
+}
+
+fn define(stats: &mut HeapStats) {
+    for (id, name) in (1..).zip(CLASSES) {
+        let (class_id, time) = (ClassId(id), Time(0));
+        let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
+        stats.element(&Element::ClassDef(class));
+    }
+    stats.element(&Element::MethodDef(MethodDef {
+        name: "run".into(),
+        signature: "()V".into(),
+        start_line: None,
+        end_line: None,
+        method_id: MethodId(9),
+        class: ClassId(1),
+    }));
+    for id in 1..4 {
+        stats.element(&Element::ThreadStart(ThreadStart {
+            thread_id: ThreadId(id),
+            time: Time(0),
+            thread_name: format!("thread {id}").into(),
+            group_name: "main".into(),
+            parent_name: "system".into(),
+            object: None,
+        }));
+    }
+}
+
+fn element(step: &Step) -> Element<'static> {
+    let class = |class: usize| ClassId(class as u64 + 1);
+    let is_array = ArrayCode::OBJECT;
+    match *step {
+        Step::Site { class: of, line, by_vm, instances, bytes, estimate } => Element::AllocCount(AllocCount {
+            is_array,
+            class: class(of),
+            method: line.map(|_| MethodId(9)),
+            line,
+            instances,
+            bytes,
+            source: by_vm.then_some(CountSource::Vm),
+            allocated_bytes: estimate,
+            time: Time(1),
+        }),
+        Step::Live { class: of, instances, bytes, time } => {
+            Element::LiveCount(LiveCount { is_array, class: class(of), instances, bytes, time: Time(time) })
+        }
+        Step::Thread { thread, instances, bytes, vm_bytes } => {
+            Element::ThreadCount(ThreadCount { thread: ThreadId(thread), instances, bytes, vm_bytes, time: Time(1) })
+        }
+        Step::NewDocument => unreachable!("no element"),
+    }
+}
+
+fn feed(steps: &[Step]) -> HeapReport {
+    let mut stats = HeapStats::new();
+    define(&mut stats);
+    for step in steps {
+        if let Step::NewDocument = step {
+            stats.end_document();
+            define(&mut stats);
+        } else {
+            stats.element(&element(step));
+        }
+    }
+    stats.end_document();
+    stats.finish()
+}
+
+/// Total, bytes, live, live bytes, estimate.
+type Numbers = (u64, u64, u64, u64, Option<u64>);
+
+#[derive(Default)]
+struct Recount {
+    classes: BTreeMap<String, Numbers>,
+    sites: BTreeMap<(String, Option<i64>), Numbers>,
+    by_vm: (u64, u64),
+    /// Reported and accounted, thread by thread.
+    accounts: Vec<(u64, Option<u64>)>,
+}
+
+fn recount(steps: &[Step]) -> Recount {
+    let mut result = Recount::default();
+    for document in steps.split(|step| matches!(step, Step::NewDocument)) {
+        let (mut sites, mut threads) = (BTreeMap::new(), BTreeMap::new());
+        let walked =
+            document.iter().filter_map(|s| if let Step::Live { time, .. } = s { Some(*time) } else { None }).max();
+        for step in document {
+            match *step {
+                Step::Site { class, line, by_vm, instances, bytes, estimate } => {
+                    sites.insert((class, line, by_vm), (instances, bytes, estimate));
+                }
+                Step::Live { class, instances, bytes, time } if Some(time) == walked => {
+                    let row = result.classes.entry(CLASSES[class].to_owned()).or_default();
+                    (row.2, row.3) = (row.2 + instances, row.3 + bytes);
+                }
+                Step::Thread { thread, bytes, vm_bytes, .. } => drop(threads.insert(thread, (bytes, vm_bytes))),
+                _ => {}
+            }
+        }
+        for ((class, line, by_vm), (instances, bytes, estimate)) in sites {
+            let name = CLASSES[class].to_owned();
+            let rows = [result.classes.entry(name.clone()).or_default(), result.sites.entry((name, line)).or_default()];
+            for row in rows {
+                (row.0, row.1) = (row.0 + instances, row.1 + bytes);
+                row.4 = estimate.map(|bytes| row.4.unwrap_or(0) + bytes).or(row.4);
+            }
+            if by_vm {
+                result.by_vm = (result.by_vm.0 + instances, result.by_vm.1 + bytes);
+            }
+        }
+        result.accounts.extend(threads.into_values());
+    }
+    result
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tables_and_truth_agree_with_a_recount(steps in proptest::collection::vec(step(), 0..100)) {
+        let (report, recount) = (feed(&steps), recount(&steps));
+        let numbers = |tally: &analysis::heap::Tally| {
+            assert_eq!((tally.average_age(), tally.generations()), (None, 0));
+            (tally.total(), tally.total_bytes(), tally.live(), tally.live_bytes(), tally.estimated_bytes())
+        };
+        let mut classes = BTreeMap::new();
+        for row in report.rows(By::Class, |_| true) {
+            let Subject::Class(name) = row.subject else { panic!("a class row is about a class") };
+            classes.insert(name.to_owned(), numbers(&row.tally));
+        }
+        prop_assert_eq!(classes, recount.classes);
+        let mut sites = BTreeMap::new();
+        for row in report.rows(By::Site, |_| true) {
+            let Subject::Site { class, at } = row.subject else { panic!("a site row is about a site") };
+            let line = at.map(|at| i64::from(at.line.expect("every site of the test has a line")));
+            let mut numbers = numbers(&row.tally);
+            // What lives is known by class; without a line it may share the row.
+            (numbers.2, numbers.3) = (0, 0);
+            sites.insert((class.to_owned(), line), numbers);
+        }
+        prop_assert_eq!(sites, recount.sites);
+        prop_assert_eq!(report.facts().counted_by_vm, recount.by_vm);
+
+        let truth = report.truth(true);
+        let known: Vec<(u64, u64)> = recount.accounts.iter().filter_map(|&(bytes, vm)| Some((bytes, vm?))).collect();
+        prop_assert_eq!(report.accounts().count(), recount.accounts.len());
+        prop_assert_eq!(truth.reported, known.iter().map(|&(bytes, _)| bytes).sum::<u64>());
+        prop_assert_eq!(truth.accounted, known.iter().map(|&(_, vm)| vm).sum::<u64>());
+        prop_assert_eq!(truth.missing, known.iter().map(|&(bytes, vm)| vm.saturating_sub(bytes)).sum::<u64>());
+        prop_assert_eq!(truth.excess, known.iter().map(|&(bytes, vm)| bytes.saturating_sub(vm)).sum::<u64>());
+        prop_assert_eq!(truth.unknown_threads as usize, recount.accounts.len() - known.len());
+        let worst = known.iter().filter(|&&(_, vm)| vm >= 10_000_000);
+        let worst = worst.map(|&(bytes, vm)| bytes.min(vm) * 1_000_000 / vm).min();
+        prop_assert_eq!(truth.worst.map(|worst| worst.seen.0), worst);
+    }
+}
