@@ -42,3 +42,31 @@ fn classes_loaded_before_the_agent_could_change_them() {
         }
     }
 }
+
+/// No array is lost or told twice while such classes are rewritten, which JDK 25 does beside the running program. The program
+/// is over before that is done, at about that time, and long after.
+#[test]
+fn arrays_of_classes_that_change_while_the_program_runs() {
+    const THREADS: usize = 4;
+    for jdk in jdk::each_feature() {
+        for times in [1, 40, 1000] {
+            let dir = Workdir::new();
+            let file = dir.join("early.trcxml");
+            let agent = martini::built().agent_path(&format!("file={}", file.display()));
+            let arguments = [THREADS.to_string(), times.to_string()];
+            process::run(&mut java::with_agent(
+                jdk,
+                &[],
+                Some(agent),
+                "early.Main",
+                &arguments.each_ref().map(|a| &**a),
+            ))
+            .success();
+            let trace = Recorded::read(&file);
+            for class in ["java.util.WeakHashMap$Entry[]", "java.util.Hashtable$Entry[]"] {
+                let found = trace.of_class(class).filter(|array| array.size > 16_000).count();
+                assert_eq!(found, THREADS * times, "JDK {jdk}: {class}");
+            }
+        }
+    }
+}

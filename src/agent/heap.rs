@@ -5,6 +5,7 @@ use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 use jvmti::{Jni, guard};
 
 use super::Agent;
+use super::bridge::{self, Bridge};
 use super::classes::{self, ClassIndex};
 use super::clock::Ticks;
 use super::event::{Event, Extent};
@@ -162,6 +163,42 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
                         context.unconstructed.made();
                     }
                     let extent = Extent::Words((size / 8) as u32);
+                    report(agent, jni, context, object, index, extent, Top::Method, now);
+                }
+            }
+        });
+    });
+}
+
+/// JVMTI `SampledObjectAlloc`, for every object while the bridge is on: reports the arrays that no hook tells of.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn sampled_object_alloc(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _: jthread,
+    object: jobject,
+    class: jclass,
+    _: jlong,
+) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return Bridge::note_probe() };
+        let now = Ticks::now();
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        with_context(agent, jni, now, |context| {
+            // SAFETY: the VM passes a live object and its class.
+            unsafe {
+                if !agent.env.is_array_class(class).unwrap_or(false) || !bridge::makes_array_without_hook(agent, jni) {
+                    return;
+                }
+                let index = match agent.classes.resolve(agent.env, jni, class, agent) {
+                    Ok(index) => index,
+                    Err(error) => return agent.count_failure("class", error),
+                };
+                if agent.classes.get(index).is_some_and(|c| c.is_included()) {
+                    let extent = Extent::Array(jni.get_array_length(object) as u32);
                     report(agent, jni, context, object, index, extent, Top::Method, now);
                 }
             }

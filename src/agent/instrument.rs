@@ -7,7 +7,8 @@ use super::proxy::{Hooks, INTERNAL_NAME};
 
 /// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
 const HUGE_METHOD_LIMIT: u32 = 8000;
-const OBJECT: &[u8] = b"java/lang/Object";
+/// The class whose constructor all objects share.
+pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 
 /// Inserts the calls into HeapProxy.
 pub(crate) struct HeapHooks {

@@ -1,7 +1,7 @@
 //! From `Agent_OnLoad` to VMDeath: what is switched on when (design page, section 4).
 
 use std::collections::BTreeMap;
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -12,6 +12,7 @@ use jvmti::{Allocated, Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
 use trace::model::ArrayCode;
 
 use super::accounting::{self, Accounting};
+use super::bridge::{self, Bridge};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
@@ -93,6 +94,9 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
 fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Output) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
     let frees_in_pause = java_version(env).is_some_and(|version| version < 16);
+    // Verifying makes redefinition dear from 24 on. Counters count what has run, which no allocation tells.
+    let needs_bridge = options.heap == HeapMode::Events && java_version(env).is_some_and(|version| version >= 24);
+    let bridge = if needs_bridge { Bridge::lay(env) } else { Bridge::none() };
     let counts = (options.heap == HeapMode::Counts).then(|| Counts::new(options.buffer_bytes));
     let agent = AGENT.get_or_init(|| Agent {
         counts,
@@ -110,6 +114,7 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
         accounting: Accounting::default(),
         gc: GcQueue::new(frees_in_pause),
         control: StartUp::default(),
+        bridge,
         pool,
         vm: OnceLock::new(),
         reporting: AtomicBool::new(false),
@@ -127,6 +132,7 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
         ThreadStart: Some(thread_start),
         ThreadEnd: Some(thread_end),
         VirtualThreadEnd: Some(virtual_threads::end),
+        SampledObjectAlloc: Some(heap::sampled_object_alloc),
         ..jvmtiEventCallbacks::default()
     };
     let heap_callbacks = jvmtiEventCallbacks {
@@ -266,30 +272,10 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
 fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     let jvmti = |e: jvmti::Error| e.to_string();
     let _ = vm.permanent_loaders.set(permanent_loaders(jni).map_err(|e| cleared(jni, e))?);
-    for (field, descriptor) in [
-        (c"booleanArray", b'Z'),
-        (c"byteArray", b'B'),
-        (c"charArray", b'C'),
-        (c"shortArray", b'S'),
-        (c"intArray", b'I'),
-        (c"longArray", b'J'),
-        (c"floatArray", b'F'),
-        (c"doubleArray", b'D'),
-    ] {
-        let array = jni.new_primitive_array(descriptor, 0).map_err(|e| cleared(jni, e))?;
-        // SAFETY: live local references, deleted at once.
-        let number = unsafe {
-            let class = jni.get_object_class(array);
-            let index = agent.classes.resolve(agent.env, jni, class, agent);
-            jni.delete_local_ref(class);
-            let code = index.and_then(|index| agent.classes.code(agent.env, index, array)).map_err(jvmti)?;
-            jni.delete_local_ref(array);
-            code >> 1
-        };
-        vm.proxy.set_primitive_array(jni, field, number).map_err(|e| cleared(jni, e))?;
-    }
+    agent.bridge.probe(agent.env, PRIMITIVE_ARRAYS.len(), || number_primitive_arrays(agent, vm, jni))?;
     // Before thread events are switched on: the agent's own thread is no thread of the program.
-    start_control(agent, jni).map_err(|e| format!("the agent thread cannot be started: {e}"))?;
+    start_thread(agent, jni, c"Martini control", control)
+        .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
     agent.control.wait_for(Stage::Up);
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
@@ -309,7 +295,12 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     }
     agent.transform.direct.store(true, Ordering::Release);
     // Most of the start-up cost, so two threads share it where the VM locks the classes it redefines.
-    if java_version(agent.env).is_some_and(|version| version >= 17) {
+    if agent.bridge.is_on() {
+        agent.control.reach(Stage::Shared);
+        transform::retransform_loaded(agent, jni, Share::Object);
+        start_thread(agent, jni, c"Martini start", cross_bridge)
+            .map_err(|e| format!("the thread that rewrites classes cannot be started: {e}"))?;
+    } else if java_version(agent.env).is_some_and(|version| version >= 17) {
         agent.control.reach(Stage::Share);
         transform::retransform_loaded(agent, jni, Share::Even);
         if agent.control.wait_for(Stage::Shared) != Stage::Shared {
@@ -318,6 +309,37 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     } else {
         transform::retransform_loaded(agent, jni, Share::All);
         agent.control.reach(Stage::Shared);
+    }
+    Ok(())
+}
+
+/// HeapProxy's fields for the primitive array classes, and the elements' descriptors.
+const PRIMITIVE_ARRAYS: [(&CStr, u8); 8] = [
+    (c"booleanArray", b'Z'),
+    (c"byteArray", b'B'),
+    (c"charArray", b'C'),
+    (c"shortArray", b'S'),
+    (c"intArray", b'I'),
+    (c"longArray", b'J'),
+    (c"floatArray", b'F'),
+    (c"doubleArray", b'D'),
+];
+
+/// Tells HeapProxy the numbers of the primitive array classes, by making one array of each.
+fn number_primitive_arrays(agent: &Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
+    let jvmti = |e: jvmti::Error| e.to_string();
+    for (field, descriptor) in PRIMITIVE_ARRAYS {
+        let array = jni.new_primitive_array(descriptor, 0).map_err(|e| cleared(jni, e))?;
+        // SAFETY: live local references, deleted at once.
+        let number = unsafe {
+            let class = jni.get_object_class(array);
+            let index = agent.classes.resolve(agent.env, jni, class, agent);
+            jni.delete_local_ref(class);
+            let code = index.and_then(|index| agent.classes.code(agent.env, index, array)).map_err(jvmti)?;
+            jni.delete_local_ref(array);
+            code >> 1
+        };
+        vm.proxy.set_primitive_array(jni, field, number).map_err(|e| cleared(jni, e))?;
     }
     Ok(())
 }
@@ -360,16 +382,16 @@ fn announce_threads(agent: &'static Agent, jni: Jni, there: &jvmti::Result<Alloc
     });
 }
 
-/// Starts the agent's thread inside the VM, which asks for freed objects after each collection.
-fn start_control(agent: &'static Agent, jni: Jni) -> Result<(), String> {
+/// Starts a thread of the agent inside the VM.
+fn start_thread(agent: &Agent, jni: Jni, name: &CStr, body: jvmtiStartFunction) -> Result<(), String> {
     let java = |e: JniError| cleared(jni, e);
-    // SAFETY: live local references, deleted at the end; `control` fits and takes no argument.
+    // SAFETY: live local references, deleted at the end; `body` is one of the two below, which take no argument.
     unsafe {
         let class = jni.find_class(c"java/lang/Thread").map_err(java)?;
         let constructor = jni.get_method_id(class, c"<init>", c"(Ljava/lang/String;)V").map_err(java)?;
-        let name = jni.new_string_utf(c"Martini control").map_err(java)?;
+        let name = jni.new_string_utf(name).map_err(java)?;
         let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(java)?;
-        let started = agent.env.run_agent_thread(thread, control, null_mut(), JVMTI_THREAD_NORM_PRIORITY);
+        let started = agent.env.run_agent_thread(thread, body, null_mut(), JVMTI_THREAD_NORM_PRIORITY);
         for local in [class, name, thread] {
             jni.delete_local_ref(local);
         }
@@ -378,6 +400,24 @@ fn start_control(agent: &'static Agent, jni: Jni) -> Result<(), String> {
     Ok(())
 }
 
+/// Rewrites, beside the program, what the bridge makes up for.
+///
+/// # Safety
+/// Called by the VM, on a thread of its own.
+unsafe extern "system" fn cross_bridge(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        threads::mute();
+        transform::retransform_loaded(agent, jni, Share::AllButObject);
+        bridge::wait_until_old_code_is_left(agent, jni);
+        agent.bridge.remove(agent.env);
+    });
+}
+
+/// Asks for freed objects after each collection, and at the start takes its share of the classes.
+///
 /// # Safety
 /// Called by the VM, on the agent's thread.
 unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {

@@ -5,6 +5,7 @@
 //! sides share. `lifecycle` puts it all in motion.
 
 mod accounting;
+mod bridge;
 mod buffer;
 mod classes;
 mod clock;
@@ -39,6 +40,7 @@ use jvmti::{Env, Jni};
 use trace::model::ArrayCode;
 
 use accounting::Accounting;
+use bridge::Bridge;
 use buffer::Pool;
 use classes::{Classes, Surroundings};
 use clock::{Clock, Ticks};
@@ -117,6 +119,7 @@ pub(crate) struct Agent {
     /// With `heap=counts`.
     counts: Option<Counts>,
     control: StartUp,
+    bridge: Bridge,
     pool: Arc<Pool>,
     vm: OnceLock<Vm>,
     /// Between VMInit and VMDeath, unless the trace had to end before.

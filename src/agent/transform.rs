@@ -11,7 +11,7 @@ use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
 use super::counts::CountHooks;
-use super::instrument::{ARRAY_OPCODES, HeapHooks, may_rewrite};
+use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::{Agent, proxy};
 
 /// What the rewriter did, and what it left.
@@ -129,6 +129,10 @@ pub(crate) enum Share {
     Even,
     /// The other half.
     Odd,
+    /// `java.lang.Object` alone.
+    Object,
+    /// The others.
+    AllButObject,
 }
 
 impl Share {
@@ -138,6 +142,8 @@ impl Share {
             Share::All => true,
             Share::Even => !odd,
             Share::Odd => odd,
+            Share::Object => name == OBJECT,
+            Share::AllButObject => name != OBJECT,
         }
     }
 }
@@ -178,7 +184,7 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     }
     // SAFETY: a live local reference.
     let modifiable = unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
-    modifiable && (agent.counts.is_some() || name == b"java/lang/Object" || has_array_site(env, class))
+    modifiable && (agent.counts.is_some() || name == OBJECT || has_array_site(env, class))
 }
 
 fn has_array_site(env: Env, class: jclass) -> bool {
@@ -208,6 +214,7 @@ mod tests {
         for name in [&b"java/lang/Object"[..], b"java/lang/String", b"a", b""] {
             assert!(Share::All.contains(name));
             assert_ne!(Share::Even.contains(name), Share::Odd.contains(name));
+            assert_ne!(Share::Object.contains(name), Share::AllButObject.contains(name));
         }
     }
 }
