@@ -6,17 +6,20 @@
 //! off the very code that makes it, so it does not matter when a class changes: what was called before goes on in its old code.
 
 use std::cell::Cell;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use classfile::opcode;
+use jvmti::jni_sys::JNIEnv;
 use jvmti::sys::{
-    CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, jthread, jvmtiCapabilities,
+    CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, jthread, jvmtiCapabilities, jvmtiEnv,
     jvmtiFrameInfo,
 };
-use jvmti::{Env, Jni};
+use jvmti::{Env, Jni, guard};
 
-use super::Agent;
+use super::transform::{self, Share};
+use super::{Agent, threads};
 
 /// HotSpot's own value, for whoever samples after us.
 const USUAL_INTERVAL_BYTES: i32 = 512 * 1024;
@@ -102,9 +105,25 @@ pub(crate) fn makes_array_without_hook(agent: &Agent, jni: Jni) -> bool {
     }
 }
 
+/// Rewrites, beside the program, what the bridge makes up for.
+///
+/// # Safety
+/// Called by the VM, on a thread of its own.
+pub(crate) unsafe extern "system" fn cross(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
+    guard(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        threads::mute();
+        transform::retransform_loaded(agent, jni, Share::AllButObject);
+        wait_until_old_code_is_left(agent, jni);
+        agent.bridge.remove(agent.env);
+    });
+}
+
 /// Waits until no thread is in code that makes arrays and does not tell the hook, but not for ever: a thread may stay in such
 /// a method for as long as it likes, and not every method can be rewritten.
-pub(crate) fn wait_until_old_code_is_left(agent: &Agent, jni: Jni) {
+fn wait_until_old_code_is_left(agent: &Agent, jni: Jni) {
     for _ in 0..LOOKS {
         if Agent::reporting().is_none() || !is_old_code_running(agent.env, jni) {
             return;

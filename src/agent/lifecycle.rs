@@ -298,7 +298,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     if agent.bridge.is_on() {
         agent.control.reach(Stage::Shared);
         transform::retransform_loaded(agent, jni, Share::Object);
-        start_thread(agent, jni, c"Martini start", cross_bridge)
+        start_thread(agent, jni, c"Martini start", bridge::cross)
             .map_err(|e| format!("the thread that rewrites classes cannot be started: {e}"))?;
     } else if java_version(agent.env).is_some_and(|version| version >= 17) {
         agent.control.reach(Stage::Share);
@@ -385,7 +385,7 @@ fn announce_threads(agent: &'static Agent, jni: Jni, there: &jvmti::Result<Alloc
 /// Starts a thread of the agent inside the VM.
 fn start_thread(agent: &Agent, jni: Jni, name: &CStr, body: jvmtiStartFunction) -> Result<(), String> {
     let java = |e: JniError| cleared(jni, e);
-    // SAFETY: live local references, deleted at the end; `body` is one of the two below, which take no argument.
+    // SAFETY: live local references, deleted at the end; `body` is `control` or `bridge::cross`, which take no argument.
     unsafe {
         let class = jni.find_class(c"java/lang/Thread").map_err(java)?;
         let constructor = jni.get_method_id(class, c"<init>", c"(Ljava/lang/String;)V").map_err(java)?;
@@ -398,22 +398,6 @@ fn start_thread(agent: &Agent, jni: Jni, name: &CStr, body: jvmtiStartFunction) 
         started.map_err(|e| e.to_string())?;
     }
     Ok(())
-}
-
-/// Rewrites, beside the program, what the bridge makes up for.
-///
-/// # Safety
-/// Called by the VM, on a thread of its own.
-unsafe extern "system" fn cross_bridge(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
-    guard(|| {
-        let Some(agent) = Agent::get() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        threads::mute();
-        transform::retransform_loaded(agent, jni, Share::AllButObject);
-        bridge::wait_until_old_code_is_left(agent, jni);
-        agent.bridge.remove(agent.env);
-    });
 }
 
 /// Asks for freed objects after each collection, and at the start takes its share of the classes.
