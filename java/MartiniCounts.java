@@ -67,8 +67,11 @@ public final class MartiniCounts {
     /** Counts on a thread's first visit to a counter, or on a thread without counters of its own. */
     private static native void count(int counter, long thread, long bytes);
 
-    /** Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. */
-    private static native long counters(int site, int number);
+    /**
+     * Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. Below 0
+     * the site does not make objects of this class.
+     */
+    private static native long counters(int site, int number, Class<?> type);
 
     private static native byte[] rewritten(byte[] classFile);
 
@@ -223,7 +226,7 @@ public final class MartiniCounts {
             int i = start(key, t.length);
             while (t[i] != key) {
                 if (t[i] == 0) {
-                    long made = counters(site, number);
+                    long made = counters(site, number, o.getClass());
                     if (made != 0) {
                         enter(key, made);
                         countMade(o, (int) made);
@@ -247,12 +250,13 @@ public final class MartiniCounts {
         for (int i = 0; i < outer.length && outer[i] != null; i++) madeMulti(outer[i], site);
     }
 
-    /** As {@link #made} where only an array is a new object: {@code clone} of another class may be any method. */
-    public static void madeArray(Object o, int site) {
-        if (o != null && o.getClass().isArray()) made(o, site);
+    /** A product, unless there was room given for it. */
+    public static void product(int[] made, int[] given, int counter) {
+        if (made != given) array4(made.length, counter);
     }
 
     private static void countMade(Object o, int counter) {
+        if (counter < 0) return;
         if (o instanceof Object[]) references(((Object[]) o).length, counter);
         else if (o.getClass().isArray()) primitives(o, counter);
         else instance(counter);

@@ -33,7 +33,7 @@ static MULTI: StaticMethod = hook("multi", "([Ljava/lang/Object;I)V");
 static PRIMITIVES: StaticMethod = hook("primitives", "(Ljava/lang/Object;I)V");
 static MADE: StaticMethod = hook("made", "(Ljava/lang/Object;I)V");
 static MADE_MULTI: StaticMethod = hook("madeMulti", "(Ljava/lang/Object;I)V");
-static MADE_ARRAY: StaticMethod = hook("madeArray", "(Ljava/lang/Object;I)V");
+static PRODUCT: StaticMethod = hook("product", "([I[II)V");
 
 static HIDDEN: StaticMethod = hook("hidden", "([BI)[B");
 static NONE: StaticMethod = hook("none", "(Ljava/lang/Class;)Ljava/lang/Class;");
@@ -125,8 +125,17 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         }
     }
 
-    fn made(&mut self, hook: &'static StaticMethod, insert: &mut Insert<'_>) {
-        if let Some(site) = self.counters(&[Role::Site]) {
+    fn product(&mut self, insert: &mut Insert<'_>) {
+        if !(self.includes)(b"[I") {
+            return;
+        }
+        if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(b"[I")), Role::Bytes]) {
+            insert.after(&[Op::Dup, Op::Aload(PRODUCT_GIVEN), counter, Op::InvokeStatic(&PRODUCT)]);
+        }
+    }
+
+    fn made(&mut self, role: Role, hook: &'static StaticMethod, insert: &mut Insert<'_>) {
+        if let Some(site) = self.counters(&[role]) {
             insert.after(&[Op::Dup, site, Op::InvokeStatic(hook)]);
         }
     }
@@ -191,9 +200,11 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             return insert.after(&[Op::InvokeStatic(&NONE)]);
         }
         match replaced_call(opcode, callee) {
-            Some(Made::Any) => self.made(&MADE, insert),
-            Some(Made::Array) => self.made(&MADE_ARRAY, insert),
-            Some(Made::Multi) => self.made(&MADE_MULTI, insert),
+            Some(Made::Any) => self.made(Role::Site, &MADE, insert),
+            Some(Made::Clone) => self.made(Role::CloneSite(self.slots.name(callee.owner)), &MADE, insert),
+            Some(Made::SuperClone) => self.made(Role::SuperCloneSite(self.slots.name(callee.owner)), &MADE, insert),
+            Some(Made::Multi) => self.made(Role::Site, &MADE_MULTI, insert),
+            Some(Made::Product) => self.product(insert),
             Some(Made::Primitives(array)) => self.primitives(array, insert),
             Some(Made::Backtrace) => self.backtrace(insert),
             None => {}
@@ -233,13 +244,20 @@ impl Definer {
     }
 }
 
+/// The last parameter of `BigInteger.multiplyToLen`, the only caller of `implMultiplyToLen`: room for the product, if any.
+const PRODUCT_GIVEN: u8 = 4;
+
 /// What a call makes that HotSpot's JIT may replace by an allocation without any bytecode.
 #[derive(Debug, PartialEq, Eq)]
 enum Made<'c> {
     /// An object of some class.
     Any,
-    /// An object of some class if it is an array; otherwise the method is not known.
-    Array,
+    /// An object of some class, unless the method called is not `Object.clone`, which the object called decides.
+    Clone,
+    /// The same, which the class named decides.
+    SuperClone,
+    /// An array of `int`, unless it is the one given, in local variable `PRODUCT_GIVEN`.
+    Product,
     /// An array and the arrays in it.
     Multi,
     /// Arrays that no Java code ever sees.
@@ -254,9 +272,13 @@ fn replaced_call<'c>(opcode: u8, callee: &MemberRef<'c>) -> Option<Made<'c>> {
         return match (opcode, callee.owner) {
             (opcode::INVOKEVIRTUAL, [b'[', element]) if *element != b'[' => Some(Made::Primitives(callee.owner)),
             (opcode::INVOKEVIRTUAL, [b'[', ..]) | (opcode::INVOKESPECIAL, b"java/lang/Object") => Some(Made::Any),
-            (opcode::INVOKEVIRTUAL, b"java/lang/Object") => Some(Made::Array),
+            (opcode::INVOKEVIRTUAL, _) => Some(Made::Clone),
+            (opcode::INVOKESPECIAL, _) => Some(Made::SuperClone),
             _ => None,
         };
+    }
+    if callee.name == b"implMultiplyToLen" && is_replaced(callee.owner, callee.name, callee.descriptor) {
+        return Some(Made::Product);
     }
     if is_replaced(callee.owner, callee.name, callee.descriptor) {
         return Some(if callee.descriptor.ends_with(b")[B") { Made::Primitives(b"[B") } else { Made::Any });
@@ -281,6 +303,9 @@ fn is_replaced(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
             | (b"java/util/Arrays", b"copyOfRange", b"([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;")
             | (b"jdk/internal/misc/Unsafe", b"allocateUninitializedArray0", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
             | (b"java/lang/StringUTF16", b"toBytes", b"([CII)[B")
+            // Not replaced itself: `toBytes` makes its array by it, unless it is replaced.
+            | (b"java/lang/StringUTF16", b"newBytesFor", b"(I)[B")
+            | (b"java/math/BigInteger", b"implMultiplyToLen", b"([II[II[I)[I")
     )
 }
 
@@ -309,9 +334,10 @@ mod tests {
             (opcode::INVOKEVIRTUAL, b"[[I", Some(Made::Any)),
             (opcode::INVOKEVIRTUAL, b"[LFoo;", Some(Made::Any)),
             (opcode::INVOKESPECIAL, b"java/lang/Object", Some(Made::Any)),
-            (opcode::INVOKESPECIAL, b"Foo", None),
-            (opcode::INVOKEVIRTUAL, b"Foo", None),
-            (opcode::INVOKEVIRTUAL, b"java/lang/Object", Some(Made::Array)),
+            (opcode::INVOKESPECIAL, b"Foo", Some(Made::SuperClone)),
+            (opcode::INVOKEVIRTUAL, b"Foo", Some(Made::Clone)),
+            (opcode::INVOKEVIRTUAL, b"java/lang/Object", Some(Made::Clone)),
+            (opcode::INVOKESTATIC, b"Foo", None),
         ] {
             assert_eq!(replaced_call(opcode, &clone(owner)), expected, "{opcode} {owner:?}");
         }

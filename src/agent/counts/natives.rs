@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong};
 use jvmti::{Jni, guard};
 
+use super::sites::Seen;
 use super::slots::CounterIndex;
 use crate::agent::Agent;
 use crate::agent::classes::{self, Surroundings};
@@ -124,7 +125,13 @@ pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, c
 ///
 /// # Safety
 /// Called by the VM.
-pub(super) unsafe extern "system" fn counters(jni: *mut JNIEnv, _: jclass, site: jint, number: jint) -> jlong {
+pub(super) unsafe extern "system" fn counters(
+    jni: *mut JNIEnv,
+    _: jclass,
+    site: jint,
+    number: jint,
+    class: jclass,
+) -> jlong {
     guard(|| {
         let Some(agent) = Agent::reporting() else { return 0 };
         let Some(counts) = &agent.counts else { return 0 };
@@ -132,9 +139,14 @@ pub(super) unsafe extern "system" fn counters(jni: *mut JNIEnv, _: jclass, site:
         let jni = unsafe { Jni::from_raw(jni) };
         let mut made = None;
         with_context(agent, jni, Ticks::now(), |_| {
-            made = counts.seen_at(agent, jni, CounterIndex(site as u32), classes::from_proxy(number));
+            // SAFETY: the VM passes a live reference.
+            made = unsafe { counts.seen_at(agent, jni, CounterIndex(site as u32), classes::from_proxy(number), class) };
         });
-        // Counter 0 is never one of these: it stands for none.
-        made.map_or(0, |counter| jlong::from(counter.0))
+        match made {
+            Some(Seen::Counters(counter)) => jlong::from(counter.0),
+            Some(Seen::MadeElsewhere) => -1,
+            // Counter 0 is never one of these.
+            None => 0,
+        }
     })
 }

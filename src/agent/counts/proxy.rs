@@ -33,7 +33,11 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
             signature: c"(IJ)V",
             function: super::natives::account_ends as *const c_void,
         },
-        NativeMethod { name: c"counters", signature: c"(II)J", function: super::natives::counters as *const c_void },
+        NativeMethod {
+            name: c"counters",
+            signature: c"(IILjava/lang/Class;)J",
+            function: super::natives::counters as *const c_void,
+        },
     ];
     // An exception stays pending: the class fails to initialise and `CountsProxy::define` tells.
     // SAFETY: the functions fit their descriptors, do not unwind, and stay loaded as long as the VM.

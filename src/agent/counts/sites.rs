@@ -24,6 +24,15 @@ struct Caller {
     line: u32,
 }
 
+/// What a site does that makes, or may make, objects of a class.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seen {
+    /// It makes them, which these count.
+    Counters(CounterIndex),
+    /// It calls what makes them, where they are counted.
+    MadeElsewhere,
+}
+
 impl Counts {
     /// Finds out what a counter counts, unless that is known already. Failures are counted; the counter stays nameless.
     pub(super) fn resolve(&self, agent: &'static Agent, jni: Jni, thread: ThreadIndex, counter: CounterIndex) {
@@ -46,19 +55,61 @@ impl Counts {
     }
 
     /// The counters of a class at a site whose classes show when it runs.
-    pub(super) fn seen_at(
+    ///
+    /// # Safety
+    /// `loaded` is a live reference to that class.
+    pub(super) unsafe fn seen_at(
         &self,
         agent: &'static Agent,
         jni: Jni,
         site: CounterIndex,
         class: ClassIndex,
-    ) -> Option<CounterIndex> {
-        match caller(agent, jni) {
-            Ok(caller) => self.slots.seen(site, Resolved { class, method: caller.index, line: caller.line }),
-            Err(error) => {
-                agent.count_failure("site", error);
-                None
+        loaded: jclass,
+    ) -> Option<Seen> {
+        let found = caller(agent, jni).and_then(|caller| {
+            // SAFETY: by the caller's promise.
+            if !unsafe { self.makes(agent, jni, &caller, site, loaded)? } {
+                return Ok(Some(Seen::MadeElsewhere));
             }
+            let resolved = Resolved { class, method: caller.index, line: caller.line };
+            Ok(self.slots.seen(site, resolved).map(Seen::Counters))
+        });
+        found.unwrap_or_else(|error| {
+            agent.count_failure("site", error);
+            None
+        })
+    }
+
+    /// Whether the site makes instances of that class itself: where `clone` is called, if that is `Object.clone`.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    unsafe fn makes(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        caller: &Caller,
+        site: CounterIndex,
+        class: jclass,
+    ) -> jvmti::Result<bool> {
+        let (owner, by_owner) = match self.slots.get(site).map(|slot| slot.role) {
+            Some(Role::CloneSite(owner)) => (owner, false),
+            Some(Role::SuperCloneSite(owner)) => (owner, true),
+            _ => return Ok(true),
+        };
+        let Some(owner) = self.find(agent, jni, caller, owner)? else { return Ok(false) };
+        // SAFETY: by the caller's promise; the owner is a local reference, deleted here.
+        unsafe {
+            let makes = if by_owner {
+                clones_as_object(agent, jni, owner)
+            } else if is_below(jni, class, owner) {
+                clones_as_object(agent, jni, class)
+            } else {
+                // It was made by a `clone` that returns what it likes.
+                Ok(false)
+            };
+            jni.delete_local_ref(owner);
+            makes
         }
     }
 
@@ -71,6 +122,17 @@ impl Counts {
         name: NameIndex,
         is_instance: bool,
     ) -> jvmti::Result<Option<ClassIndex>> {
+        let Some(class) = self.find(agent, jni, caller, name)? else { return Ok(None) };
+        // SAFETY: a local reference, deleted below.
+        unsafe {
+            let index = self.register(agent, jni, class, is_instance);
+            jni.delete_local_ref(class);
+            index.map(Some)
+        }
+    }
+
+    /// The same as a local reference.
+    fn find(&self, agent: &'static Agent, jni: Jni, caller: &Caller, name: NameIndex) -> jvmti::Result<Option<jclass>> {
         let Ok(name) = CString::new(self.slots.name_of(name)) else { return Ok(None) };
         // SAFETY: the method is on the stack, so its class is alive; all references are local and deleted below.
         unsafe {
@@ -84,10 +146,7 @@ impl Counts {
             };
             jni.delete_local_ref(loader);
             jni.delete_local_ref(declaring);
-            let Some(class) = found else { return Ok(None) };
-            let index = self.register(agent, jni, class, is_instance);
-            jni.delete_local_ref(class);
-            index.map(Some)
+            Ok(found)
         }
     }
 
@@ -126,6 +185,47 @@ impl Counts {
 fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
     let rest = signature.strip_prefix(b"L").and_then(|s| s.strip_prefix(name));
     matches!(rest, Some([b'.', ..] | [b'/', b'0'..=b'9', ..]))
+}
+
+/// Whether `clone` of a class, as it is or inherited, is `Object.clone`.
+///
+/// # Safety
+/// `class` is a live reference.
+unsafe fn clones_as_object(agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<bool> {
+    // SAFETY: by the caller's promise; all references are local and deleted.
+    unsafe {
+        let Ok(clone) = jni.get_method_id(class, c"clone", c"()Ljava/lang/Object;") else {
+            jni.exception_clear();
+            return Ok(false);
+        };
+        let declaring = agent.env.get_method_declaring_class(clone)?;
+        let above = jni.get_superclass(declaring);
+        jni.delete_local_ref(declaring);
+        let is_object = above.is_null();
+        jni.delete_local_ref(above);
+        Ok(is_object)
+    }
+}
+
+/// Whether a class is another or extends it.
+///
+/// # Safety
+/// Both are live references.
+unsafe fn is_below(jni: Jni, class: jclass, above: jclass) -> bool {
+    // SAFETY: by the caller's promise; all references are local and deleted.
+    unsafe {
+        let mut class = jni.new_local_ref(class);
+        loop {
+            if class.is_null() || jni.is_same_object(class, above) {
+                let found = !class.is_null();
+                jni.delete_local_ref(class);
+                return found;
+            }
+            let next = jni.get_superclass(class);
+            jni.delete_local_ref(class);
+            class = next;
+        }
+    }
 }
 
 /// The frame that called MartiniCounts, on the current thread.

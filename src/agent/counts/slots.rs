@@ -39,6 +39,10 @@ pub(crate) enum Role {
     Bytes,
     /// Not a counter: a site whose classes show when it runs, each with counters of its own.
     Site,
+    /// As `Site`, where an object of the named class is told to clone itself: its class may do that in its own way.
+    CloneSite(NameIndex),
+    /// As `Site`, where the named class does, for an object of a class below it.
+    SuperCloneSite(NameIndex),
     /// As `Instances` or `Arrays`, of a class seen at a `Site`.
     Seen,
 }
