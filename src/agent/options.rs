@@ -26,7 +26,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "heap",
         value: "events|counts|vm",
-        help: "What to record of the heap: events = every object (default); counts = numbers for each allocation site; \
+        help: "What to record of the heap: events = every object (default; martini run: counts); counts = numbers for each allocation site; \
                vm = every object, told by the JVM itself without rewriting",
     },
     OptionSpec {
