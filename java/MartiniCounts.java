@@ -6,7 +6,7 @@ import jdk.internal.vm.annotation.ForceInline;
 /**
  * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
  *
- * <p>Rewritten code calls one of the hooks behind each instruction that allocates, with the number of the site's first
+ * <p>Rewritten code calls one of the hooks at each instruction that allocates, with the number of the site's first
  * counter. Objects are not handed over, so the JIT may still remove them. The counters of a thread are native memory that
  * only this thread writes; the agent finds and reads them whenever it likes.
  *
@@ -42,6 +42,9 @@ public final class MartiniCounts {
     private static final int SHIFT_REFERENCES = layout('L') >> 8 & 0xFF;
     private static final int ALIGNMENT = layout('L') >> 16;
 
+    /** The length up to which an array is taken to fit into the heap. */
+    private static final int SMALL = 1 << 18;
+
     /** False before VMInit and after VMDeath. */
     private static boolean counting;
 
@@ -66,6 +69,8 @@ public final class MartiniCounts {
 
     /** Counts on a thread's first visit to a counter, or on a thread without counters of its own. */
     private static native void count(int counter, long thread, long bytes);
+
+    private static native void countLarge(int counter, long thread, long bytes);
 
     /**
      * Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. Below 0
@@ -118,7 +123,11 @@ public final class MartiniCounts {
         }
     }
 
-    /** {@code new}: behind it, so that a class initialiser which runs first is not in between. */
+    /**
+     * {@code new}. In front of it, like all hooks of instructions: behind it the JIT could no longer see that the constructor fills
+     * the fresh memory, and would clear it first. What fails after all was counted too early; the agent finds out when the
+     * site runs for the second time.
+     */
     @ForceInline
     public static void instance(int counter) {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
@@ -126,7 +135,7 @@ public final class MartiniCounts {
         if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
             long n = U.getLong(at);
-            if (n != 0) {
+            if (n > 1) {
                 U.putLong(at, n + 1);
                 return;
             }
@@ -142,7 +151,7 @@ public final class MartiniCounts {
         if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
             long n = U.getLong(at);
-            if (n != 0) {
+            if (n > 1) {
                 U.putLong(at, n + 1);
                 U.putLong(at + 8, U.getLong(at + 8) + bytes);
                 return;
@@ -164,36 +173,61 @@ public final class MartiniCounts {
     /** An array of {@code boolean} or {@code byte}. */
     @ForceInline
     public static void array1(int length, int counter) {
-        array(HEADER_1 + (long) length, counter);
+        long bytes = HEADER_1 + (long) length;
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of {@code char} or {@code short}. */
     @ForceInline
     public static void array2(int length, int counter) {
-        array(HEADER_2 + ((long) length << 1), counter);
+        long bytes = HEADER_2 + ((long) length << 1);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of {@code int} or {@code float}. */
     @ForceInline
     public static void array4(int length, int counter) {
-        array(HEADER_4 + ((long) length << 2), counter);
+        long bytes = HEADER_4 + ((long) length << 2);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of {@code long} or {@code double}. */
     @ForceInline
     public static void array8(int length, int counter) {
-        array(HEADER_8 + ((long) length << 3), counter);
+        long bytes = HEADER_8 + ((long) length << 3);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of references. */
     @ForceInline
     public static void references(int length, int counter) {
-        array(HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES), counter);
+        long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
+    }
+
+    /** An array that may not fit into the heap, so that the agent has to make sure of it; or one of a negative length. */
+    private static void large(int length, long bytes, int counter) {
+        if (length >= 0 && counting) {
+            try {
+                countLarge(counter, U.getLong(Thread.currentThread(), NUMBER), bytes + ALIGNMENT - 1 & -ALIGNMENT);
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
+    }
+
+    private static void arrayMade(int length, int header, int shift, int counter) {
+        array(header + ((long) length << shift), counter);
     }
 
     /** The array that multianewarray made, and the arrays in it: one pair of counters for each level. */
     public static void multi(Object[] a, int counter) {
-        references(a.length, counter);
+        arrayMade(a.length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
         // Fresh arrays hold nothing else, and those of one level are equally long.
         for (int i = 0; i < a.length; i++) {
             Object inner = a[i];
@@ -205,14 +239,14 @@ public final class MartiniCounts {
 
     /** A copy of an array without references. */
     public static void primitives(Object a, int counter) {
-        if (a instanceof byte[]) array1(((byte[]) a).length, counter);
-        else if (a instanceof int[]) array4(((int[]) a).length, counter);
-        else if (a instanceof char[]) array2(((char[]) a).length, counter);
-        else if (a instanceof long[]) array8(((long[]) a).length, counter);
-        else if (a instanceof double[]) array8(((double[]) a).length, counter);
-        else if (a instanceof boolean[]) array1(((boolean[]) a).length, counter);
-        else if (a instanceof float[]) array4(((float[]) a).length, counter);
-        else if (a instanceof short[]) array2(((short[]) a).length, counter);
+        if (a instanceof byte[]) arrayMade(((byte[]) a).length, HEADER_1, 0, counter);
+        else if (a instanceof int[]) arrayMade(((int[]) a).length, HEADER_4, 2, counter);
+        else if (a instanceof char[]) arrayMade(((char[]) a).length, HEADER_2, 1, counter);
+        else if (a instanceof long[]) arrayMade(((long[]) a).length, HEADER_8, 3, counter);
+        else if (a instanceof double[]) arrayMade(((double[]) a).length, HEADER_8, 3, counter);
+        else if (a instanceof boolean[]) arrayMade(((boolean[]) a).length, HEADER_1, 0, counter);
+        else if (a instanceof float[]) arrayMade(((float[]) a).length, HEADER_4, 2, counter);
+        else if (a instanceof short[]) arrayMade(((short[]) a).length, HEADER_2, 1, counter);
     }
 
     /** An object whose class is known only now, made by a method that the JIT may replace. */
@@ -252,12 +286,12 @@ public final class MartiniCounts {
 
     /** A product, unless there was room given for it. */
     public static void product(int[] made, int[] given, int counter) {
-        if (made != given) array4(made.length, counter);
+        if (made != given) arrayMade(made.length, HEADER_4, 2, counter);
     }
 
     private static void countMade(Object o, int counter) {
         if (counter < 0) return;
-        if (o instanceof Object[]) references(((Object[]) o).length, counter);
+        if (o instanceof Object[]) arrayMade(((Object[]) o).length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
         else if (o.getClass().isArray()) primitives(o, counter);
         else instance(counter);
     }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::Agent;
 use super::clock::Ticks;
-use super::counts::{Counts, ThreadCounts, Totals};
+use super::counts::{Counts, ThreadCounts, Totals, settle_large};
 use super::event::Event;
 use super::threads::{ThreadContext, ThreadIndex, with_context};
 
@@ -126,8 +126,12 @@ pub(crate) fn begin(agent: &Agent, jni: Jni) {
 }
 
 /// The current thread ends: its last account.
-pub(crate) fn thread_ends(agent: &Agent, jni: Jni, context: &mut ThreadContext, now: Ticks) {
+pub(crate) fn thread_ends(agent: &'static Agent, jni: Jni, context: &mut ThreadContext, now: Ticks) {
     if let Some(own) = context.counts.clone() {
+        settle_large(agent, jni, context);
+        if let Some(counts) = &agent.counts {
+            agent.exclude(jni, context.carrier, || counts.resolve_pending(agent, jni));
+        }
         counted(agent, context, &own, now);
     }
     account(agent, context, context.carrier, agent.accounting.current_thread_bytes(jni), now);
@@ -136,6 +140,9 @@ pub(crate) fn thread_ends(agent: &Agent, jni: Jni, context: &mut ThreadContext, 
 /// Reporting ends: the accounts of all threads that live.
 pub(crate) fn end(agent: &'static Agent, jni: Jni) {
     with_context(agent, jni, Ticks::now(), |context| {
+        if let Some(counts) = &agent.counts {
+            agent.exclude(jni, context.carrier, || counts.resolve_pending(agent, jni));
+        }
         let living = agent.counts.as_ref().map(Counts::living).unwrap_or_default();
         let mut living: FxHashMap<u32, Arc<ThreadCounts>> = living.into_iter().map(|own| (own.thread.0, own)).collect();
         each_thread(agent, jni, |thread, index| {

@@ -421,6 +421,9 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         while let Some(number) = agent.gc.wait_for_finish(seen) {
             seen = number;
             vm.proxy.purge(jni);
+            if let Some(counts) = &agent.counts {
+                counts.resolve_pending(agent, jni);
+            }
             fence.pass(agent, jni);
             agent.gc.settle();
         }

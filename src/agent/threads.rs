@@ -17,7 +17,7 @@ use trace::ids::{ObjectId, ThreadId};
 use super::buffer::{Consumer, Producer, channel};
 use super::classes::Surroundings;
 use super::clock::Ticks;
-use super::counts::ThreadCounts;
+use super::counts::{Large, ThreadCounts};
 use super::event::Event;
 use super::stacks::StackWalker;
 use super::table::Table;
@@ -187,6 +187,8 @@ pub(crate) struct ThreadContext {
     pub(crate) counts: Option<Arc<ThreadCounts>>,
     /// With `heap=counts`, what the JVM accounted to the thread before it called a method that makes objects nobody sees.
     pub(crate) account: Option<u64>,
+    /// With `heap=counts`, the last array that was counted but may not fit into the heap.
+    pub(crate) large: Option<Large>,
 }
 
 /// Instances that `Unsafe.allocateInstance` made and that the VM has told of: if a constructor runs on one after all (method
@@ -292,6 +294,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         unconstructed: Unconstructed::default(),
         counts: None,
         account: None,
+        large: None,
     }));
     CONTEXT.set(context);
     context

@@ -1,36 +1,41 @@
-//! Finding a class by name as a given loader sees it, which neither JNI nor JVM TI offer.
+//! Finding a class that a given loader has found before, which neither JNI nor JVM TI offer.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
-use jvmti_sys::jni_sys::{JNIEnv, jboolean, jclass, jobject};
+use jvmti_sys::jni_sys::{JNIEnv, jclass, jobject, jstring};
 
 use crate::Jni;
 
-type FindClassFromCaller = unsafe extern "system" fn(*mut JNIEnv, *const c_char, jboolean, jobject, jclass) -> jclass;
+type FindLoadedClass = unsafe extern "system" fn(*mut JNIEnv, jobject, jstring) -> jclass;
 
-fn function() -> Option<FindClassFromCaller> {
+fn function() -> Option<FindLoadedClass> {
     static FOUND: OnceLock<usize> = OnceLock::new();
     let address = *FOUND.get_or_init(|| {
         // SAFETY: the name ends with NUL.
-        unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_FindClassFromCaller".as_ptr()) as usize }
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_FindLoadedClass".as_ptr()) as usize }
     });
-    // SAFETY: libjvm exports the function with this signature from JDK 8 to 25 (`jvm.h`); it is what `Class.forName` calls.
-    (address != 0).then(|| unsafe { std::mem::transmute::<*mut c_void, FindClassFromCaller>(address as *mut c_void) })
+    // SAFETY: libjvm exports the function with this signature from JDK 8 to 25 (`jvm.h`); it is what
+    // `ClassLoader.findLoadedClass` calls.
+    (address != 0).then(|| unsafe { std::mem::transmute::<*mut c_void, FindLoadedClass>(address as *mut c_void) })
 }
 
 impl Jni {
-    /// The class of that internal name or array descriptor that `loader` (null for the boot loader) has found before, on behalf
-    /// of `caller`; it is not initialised. `None` if there is none. A class that the loader has not found yet is loaded, which
-    /// runs Java code: ask for what the caller's code has used already.
+    /// The class of that internal name or array descriptor that `loader` (null for the boot loader) has defined or found
+    /// before, as a local reference; no Java code runs. `None` if there is none.
     ///
     /// # Safety
     ///
-    /// `loader` is null or a live loader, `caller` a live class, and no exception is pending.
-    pub unsafe fn find_class_from(self, name: &CStr, loader: jobject, caller: jclass) -> Option<jclass> {
+    /// `loader` is null or a live loader, and no exception is pending.
+    pub unsafe fn find_loaded_class(self, name: &CStr, loader: jobject) -> Option<jclass> {
         let find = function()?;
-        // SAFETY: by the caller's promise.
-        let class = unsafe { find(self.as_raw(), name.as_ptr(), false, loader, caller) };
+        let name = self.new_string_utf(name).inspect_err(|_| self.exception_clear()).ok()?;
+        // SAFETY: by the caller's promise; the name is a local reference, deleted at once.
+        let class = unsafe {
+            let class = find(self.as_raw(), loader, name);
+            self.delete_local_ref(name);
+            class
+        };
         if self.exception_check() {
             self.exception_clear();
             return None;

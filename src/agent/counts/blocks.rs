@@ -50,6 +50,16 @@ impl Block {
         self.counters[index].fetch_add(value, Ordering::Relaxed);
     }
 
+    /// The value of a counter.
+    pub(crate) fn get(&self, counter: CounterIndex) -> u64 {
+        self.counters[counter.0 as usize].load(Ordering::Relaxed)
+    }
+
+    /// Gives a counter another value, which only the thread that it belongs to may do.
+    pub(crate) fn set(&self, counter: CounterIndex, value: u64) {
+        self.counters[counter.0 as usize].store(value, Ordering::Relaxed);
+    }
+
     /// All counters that are not zero.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(CounterIndex, u64)) {
         self.visit_used(|index, counter| {

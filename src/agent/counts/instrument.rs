@@ -67,7 +67,13 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
             return;
         }
         if let Some(counter) = self.counters(&[Role::Instances(self.slots.name(name))]) {
-            insert.after(&[counter, Op::InvokeStatic(&INSTANCE)]);
+            let ops = [counter, Op::InvokeStatic(&INSTANCE)];
+            // C2 turns whole chains of appending into two allocations, unless something is in between (OptimizeStringConcat).
+            if matches!(name, b"java/lang/StringBuilder" | b"java/lang/StringBuffer") {
+                insert.after(&ops);
+            } else {
+                insert.before(&ops);
+            }
         }
     }
 
@@ -83,7 +89,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
             return;
         }
         if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
-            insert.after(&[Op::Dup, Op::ArrayLength, counter, Op::InvokeStatic(hook)]);
+            insert.before(&[Op::Dup, counter, Op::InvokeStatic(hook)]);
         }
     }
 

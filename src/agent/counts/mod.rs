@@ -19,13 +19,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass};
 
+use super::Agent;
 use super::classes::Classes;
 use super::threads::ThreadIndex;
 use blocks::Block;
 use proxy::CountsProxy;
+use sites::Pending;
 use slots::{CounterIndex, Resolved, Role, Slots};
 
 pub(crate) use instrument::CountHooks;
+pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
 
@@ -36,13 +39,6 @@ pub(crate) use report::SiteCount;
 pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
     // SAFETY: by the caller's promise.
     unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
-}
-
-/// Where something was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    resolved: Resolved,
-    by_the_vm: bool,
 }
 
 /// What a thread has allocated.
@@ -88,6 +84,8 @@ pub(crate) struct Counts {
     sums: Option<Block>,
     /// By entry of the Java array, the number of the thread that has it; 0 if nobody has.
     owners: Box<[AtomicI64]>,
+    /// Sites that have run, but whose class is not known yet.
+    pending: Mutex<Pending>,
     /// Bytes that counters of threads may take.
     limit: usize,
 }
@@ -102,6 +100,7 @@ impl Counts {
             spare: Mutex::default(),
             sums: Block::new(),
             owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
+            pending: Mutex::default(),
             limit,
         }
     }
@@ -223,14 +222,13 @@ impl Counts {
     }
 
     /// Instances and bytes that a counter of that value stands for, and where they were made, if that is known.
-    fn meaning(&self, counter: CounterIndex, value: u64, classes: &Classes) -> (Totals, Option<Place>) {
+    fn meaning(&self, counter: CounterIndex, value: u64, classes: &Classes) -> (Totals, Option<Resolved>) {
         let Some(slot) = self.slots.get(counter) else { return Default::default() };
         let named = match slot.role {
             // Arrays have their bytes in a counter of their own, behind the one that is resolved.
             Role::Bytes => self.slots.get(CounterIndex(counter.0 - 1)),
             _ => Some(slot),
         };
-        let by_the_vm = named.is_some_and(|slot| matches!(slot.role, Role::ByTheVm(_)));
         let resolved = named.and_then(|slot| slot.resolved.get());
         let Some((resolved, class)) = resolved.and_then(|r| Some((*r, classes.get(r.class)?))) else {
             return (Totals { instances: if slot.role == Role::Bytes { 0 } else { value }, bytes: 0 }, None);
@@ -242,24 +240,71 @@ impl Counts {
             _ if class.array.is_array() => Totals { instances: value, bytes: 0 },
             _ => Totals { instances: value, bytes: value * class.instance_bytes() },
         };
-        (totals, Some(Place { resolved, by_the_vm }))
+        (totals, Some(resolved))
     }
 
     /// Counts one object on the current thread, which has the number `java_id` in Java.
-    fn add(&self, jni: Jni, counts: &ThreadCounts, java_id: i64, counter: CounterIndex, bytes: u64, classes: &Classes) {
+    fn count(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        counts: &ThreadCounts,
+        java_id: i64,
+        counter: CounterIndex,
+        bytes: u64,
+    ) {
         let own = self.block(jni, counts, java_id);
         let Some(block) = own.or(self.sums.as_ref()) else { return };
+        let again = block.get(counter) > 0;
+        let counted = self.visit(agent, jni, counts.thread, counter, again);
+        if own.is_none() {
+            // Who was here before is not known, so nothing can take its place.
+            let mut totals = self.meaning(counter, 1, &agent.classes).0;
+            totals += self.meaning(counter.next(), bytes, &agent.classes).0;
+            counts.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
+            counts.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+        } else if !counted {
+            if bytes > 0 {
+                block.set(counter.next(), bytes);
+            }
+            return;
+        }
         block.add(counter, 1);
         if bytes > 0 {
             block.add(counter.next(), bytes);
         }
-        if own.is_none() {
-            let mut totals = self.meaning(counter, 1, classes).0;
-            if bytes > 0 {
-                totals += self.meaning(counter.next(), bytes, classes).0;
+    }
+
+    /// Makes the current thread call the agent with its next allocation.
+    fn call_at_next(&self, jni: Jni, counts: &ThreadCounts) {
+        if let (Some(Some((java_id, _))), Some(proxy)) = (counts.own.get(), self.proxy.get()) {
+            proxy.set_entry(jni, *java_id, None);
+        }
+    }
+
+    /// Lets the current thread count by itself again.
+    fn call_no_more(&self, jni: Jni, counts: &ThreadCounts) {
+        if let (Some(Some((java_id, block))), Some(proxy)) = (counts.own.get(), self.proxy.get()) {
+            proxy.set_entry(jni, *java_id, Some(block.address()));
+        }
+    }
+
+    /// Takes an array back that was counted last.
+    fn take_back(&self, counts: &ThreadCounts, counter: CounterIndex, bytes: u64) {
+        match counts.block() {
+            Some(block) => {
+                block.set(counter, block.get(counter).saturating_sub(1));
+                block.set(counter.next(), block.get(counter.next()).saturating_sub(bytes));
             }
-            counts.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
-            counts.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+            None => {
+                if let Some(sums) = &self.sums {
+                    // Counters wrap around.
+                    sums.add(counter, 1u64.wrapping_neg());
+                    sums.add(counter.next(), bytes.wrapping_neg());
+                }
+                counts.shared_instances.fetch_sub(1, Ordering::Relaxed);
+                counts.shared_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            }
         }
     }
 

@@ -45,6 +45,54 @@ pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter:
     });
 }
 
+/// `MartiniCounts.countLarge`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn count_large(
+    jni: *mut JNIEnv,
+    _: jclass,
+    counter: jint,
+    thread: jlong,
+    bytes: jlong,
+) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let counter = CounterIndex(counter as u32);
+        with_context(agent, jni, Ticks::now(), |context| {
+            count_in(agent, jni, context, counter, thread, bytes as u64);
+            let before = agent.accounting.current_thread_bytes(jni);
+            context.large = before.map(|before| Large { counter, bytes: bytes as u64, before });
+            if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
+                counts.call_at_next(jni, own);
+            }
+        });
+    });
+}
+
+/// An array that was counted but may not fit into the heap. The thread comes back with its next allocation, and then what
+/// the JVM accounts to it tells whether the array came to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Large {
+    counter: CounterIndex,
+    bytes: u64,
+    /// What the JVM accounted to the thread before.
+    before: u64,
+}
+
+/// Takes the thread's last large array back if it did not come to be.
+pub(crate) fn settle_large(agent: &'static Agent, jni: Jni, context: &mut ThreadContext) {
+    let Some(large) = context.large.take() else { return };
+    let (Some(counts), Some(own)) = (&agent.counts, &context.counts) else { return };
+    let now = agent.accounting.current_thread_bytes(jni);
+    if now.is_some_and(|now| now - large.before < large.bytes) {
+        counts.take_back(own, large.counter, large.bytes);
+    }
+    counts.call_no_more(jni, own);
+}
+
 fn count_in(
     agent: &'static Agent,
     jni: Jni,
@@ -54,10 +102,10 @@ fn count_in(
     bytes: u64,
 ) {
     let Some(counts) = &agent.counts else { return };
+    settle_large(agent, jni, context);
     let carrier = context.carrier;
-    counts.resolve(agent, jni, carrier, counter);
     let own = context.counts.get_or_insert_with(|| counts.begin(carrier));
-    counts.add(jni, own, thread, counter, bytes, &agent.classes);
+    counts.count(agent, jni, own, thread, counter, bytes);
 }
 
 /// `MartiniCounts.rewritten`: null if there is nothing to rewrite.

@@ -22,6 +22,11 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
     let natives = [
         NativeMethod { name: c"layout", signature: c"(C)I", function: super::natives::layout as *const c_void },
         NativeMethod { name: c"count", signature: c"(IJJ)V", function: super::natives::count as *const c_void },
+        NativeMethod {
+            name: c"countLarge",
+            signature: c"(IJJ)V",
+            function: super::natives::count_large as *const c_void,
+        },
         NativeMethod { name: c"rewritten", signature: c"([B)[B", function: super::natives::rewritten as *const c_void },
         NativeMethod {
             name: c"accountBegins",

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counts, Place, Totals};
+use super::slots::{CounterIndex, Resolved, Role};
+use super::{Counts, Totals};
 use crate::agent::classes::{ClassIndex, Classes};
 use crate::agent::methods::MethodIndex;
 
@@ -27,8 +28,9 @@ impl Counts {
         sums.for_each(|counter, value| {
             let (totals, place) = self.meaning(counter, value, classes);
             match place {
-                Some(Place { resolved: at, by_the_vm }) => {
-                    *sites.entry((at.class.0, at.method.0, at.line, by_the_vm)).or_default() += totals;
+                Some(Resolved { class, method, line }) => {
+                    let by_the_vm = self.is_by_the_vm(counter);
+                    *sites.entry((class.0, method.0, line, by_the_vm)).or_default() += totals;
                 }
                 None => nameless += totals.instances,
             }
@@ -41,5 +43,13 @@ impl Counts {
             totals,
         };
         (sites.into_iter().filter(|(_, totals)| totals.instances > 0).map(count).collect(), nameless)
+    }
+
+    fn is_by_the_vm(&self, counter: CounterIndex) -> bool {
+        let role = |counter| self.slots.get(counter).map(|slot| slot.role);
+        match role(counter) {
+            Some(Role::Bytes) => matches!(role(CounterIndex(counter.0 - 1)), Some(Role::ByTheVm(_))),
+            role => matches!(role, Some(Role::ByTheVm(_))),
+        }
     }
 }

@@ -1,14 +1,17 @@
-//! From a counter to its site and class: looked up on the thread that runs the site for the first time.
+//! From a counter to its site and class.
+//!
+//! The site is looked up on the thread that runs it for the first time; its class when it runs again, or some time later.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jmethodID};
-use jvmti::sys::jvmtiFrameInfo;
+use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
+use rustc_hash::FxHashMap;
 
-use super::slots::{CounterIndex, NameIndex, Resolved, Role};
-use super::{Counts, proxy};
+use super::slots::{CounterIndex, Place, Resolved, Role, Slot};
+use super::{Counts, lock, proxy};
 use crate::agent::Agent;
 use crate::agent::classes::ClassIndex;
 use crate::agent::methods::MethodIndex;
@@ -33,23 +36,92 @@ pub(super) enum Seen {
     MadeElsewhere,
 }
 
+/// A site that has run, but whose class is not known yet: the hook comes before the instruction that may load it.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// By declaring class: a global reference to it, and the counters of its sites.
+    by_class: FxHashMap<u32, (Declaring, Vec<CounterIndex>)>,
+}
+
+/// A global reference to a class with sites; deleted by whoever takes it out.
+struct Declaring(jclass);
+
+// SAFETY: JNI lets every thread use a global reference.
+unsafe impl Send for Declaring {}
+
 impl Counts {
-    /// Finds out what a counter counts, unless that is known already. Failures are counted; the counter stays nameless.
-    pub(super) fn resolve(&self, agent: &'static Agent, jni: Jni, thread: ThreadIndex, counter: CounterIndex) {
-        let Some(slot) = self.slots.get(counter) else { return };
-        let (Role::Instances(name) | Role::Arrays(name) | Role::ByTheVm(name)) = slot.role else { return };
-        if slot.resolved.get().is_some() {
-            return;
+    /// The current thread runs the site of a counter, for the first time or again (`again`). Returns whether that is to be
+    /// counted; it is not if the time before must have failed, since then this one takes its place.
+    pub(super) fn visit(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        thread: ThreadIndex,
+        counter: CounterIndex,
+        again: bool,
+    ) -> bool {
+        let Some(slot) = self.slots.get(counter) else { return true };
+        let Some(name) = slot.role.name().filter(|_| slot.resolved.get().is_none()) else { return true };
+        let caller = match caller(agent, jni) {
+            Ok(caller) => caller,
+            Err(error) => {
+                agent.count_failure("site", error);
+                return true;
+            }
+        };
+        let _ = slot.place.set(Place { method: caller.index, line: caller.line });
+        // SAFETY: the method is on the stack, so its class is alive; the reference is deleted below.
+        unsafe {
+            let Ok(declaring) = agent.env.get_method_declaring_class(caller.method) else { return true };
+            let there = matches!(slot.role, Role::ByTheVm(_)) || is_primitive(&self.slots.name_of(name));
+            if again || there {
+                agent.exclude(jni, thread, || self.resolve(agent, jni, declaring, slot, Readiness::Used));
+            } else {
+                self.put_off(agent, jni, declaring, counter);
+            }
+            jni.delete_local_ref(declaring);
         }
-        let resolved = caller(agent, jni).and_then(|caller| {
-            let is_instance = matches!(slot.role, Role::Instances(_));
-            let class = agent.exclude(jni, thread, || self.class(agent, jni, &caller, name, is_instance))?;
-            Ok(class.map(|class| Resolved { class, method: caller.index, line: caller.line }))
-        });
-        match resolved {
+        !again || slot.resolved.get().is_some()
+    }
+
+    /// Looks for the classes of sites that have run once.
+    pub(crate) fn resolve_pending(&self, agent: &'static Agent, jni: Jni) {
+        let pending = std::mem::take(&mut lock(&self.pending).by_class);
+        for (Declaring(declaring), counters) in pending.into_values() {
+            for slot in counters.into_iter().filter_map(|counter| self.slots.get(counter)) {
+                // SAFETY: a global reference.
+                unsafe { self.resolve(agent, jni, declaring, slot, Readiness::Unknown) };
+            }
+            // SAFETY: nobody else has it any more.
+            unsafe { jni.delete_global_ref(declaring) };
+        }
+    }
+
+    /// # Safety
+    /// `declaring` is a live reference to a class.
+    unsafe fn put_off(&self, agent: &'static Agent, jni: Jni, declaring: jclass, counter: CounterIndex) {
+        // SAFETY: by the caller's promise.
+        let Ok(class) = (unsafe { agent.classes.resolve(agent.env, jni, declaring, agent) }) else { return };
+        let mut pending = lock(&self.pending);
+        // SAFETY: by the caller's promise.
+        let make = || (Declaring(unsafe { jni.new_global_ref(declaring) }), Vec::new());
+        pending.by_class.entry(class.0).or_insert_with(make).1.push(counter);
+    }
+
+    /// Finds out what class a counter counts. It stays unknown if there is no such class, or not yet.
+    ///
+    /// # Safety
+    /// `declaring` is a live reference to the class with the site.
+    unsafe fn resolve(&self, agent: &'static Agent, jni: Jni, declaring: jclass, slot: &Slot, readiness: Readiness) {
+        let (Some(name), Some(place)) = (slot.role.name(), slot.place.get()) else { return };
+        let is_instance = matches!(slot.role, Role::Instances(_));
+        // SAFETY: by the caller's promise.
+        match unsafe { self.class(agent, jni, declaring, &self.slots.name_of(name), is_instance, readiness) } {
             // Somebody else may have been faster, with the same result.
-            Ok(Some(resolved)) => drop(slot.resolved.set(resolved)),
-            Ok(None) => agent.count_lost("class of a site not found", 1),
+            Ok(Some(class)) => {
+                let _ = slot.resolved.set(Resolved { class, method: place.method, line: place.line });
+            }
+            Ok(None) => {}
             Err(error) => agent.count_failure("site", error),
         }
     }
@@ -97,9 +169,12 @@ impl Counts {
             Some(Role::SuperCloneSite(owner)) => (owner, true),
             _ => return Ok(true),
         };
-        let Some(owner) = self.find(agent, jni, caller, owner)? else { return Ok(false) };
-        // SAFETY: by the caller's promise; the owner is a local reference, deleted here.
+        // SAFETY: the method is on the stack, so its class is alive; by the caller's promise; local references, deleted here.
         unsafe {
+            let declaring = agent.env.get_method_declaring_class(caller.method)?;
+            let owner = find(agent, jni, declaring, &self.slots.name_of(owner));
+            jni.delete_local_ref(declaring);
+            let Some(owner) = owner? else { return Ok(false) };
             let makes = if by_owner {
                 clones_as_object(agent, jni, owner)
             } else if is_below(jni, class, owner) {
@@ -113,71 +188,104 @@ impl Counts {
         }
     }
 
-    /// The class that the caller's code means by that name; it has used it just now.
-    fn class(
+    /// The class that the code of `declaring` means by that name, if it has it already.
+    ///
+    /// # Safety
+    /// `declaring` is a live reference to a class.
+    unsafe fn class(
         &self,
         agent: &'static Agent,
         jni: Jni,
-        caller: &Caller,
-        name: NameIndex,
+        declaring: jclass,
+        name: &[u8],
         is_instance: bool,
+        readiness: Readiness,
     ) -> jvmti::Result<Option<ClassIndex>> {
-        let Some(class) = self.find(agent, jni, caller, name)? else { return Ok(None) };
-        // SAFETY: a local reference, deleted below.
+        // SAFETY: by the caller's promise; the class is a local reference, deleted here.
         unsafe {
-            let index = self.register(agent, jni, class, is_instance);
+            let Some(class) = find(agent, jni, declaring, name)? else { return Ok(None) };
+            let index =
+                if is_instance { self.sized(agent, jni, class, readiness) } else { self.known(agent, jni, class) };
             jni.delete_local_ref(class);
-            index.map(Some)
-        }
-    }
-
-    /// The same as a local reference.
-    fn find(&self, agent: &'static Agent, jni: Jni, caller: &Caller, name: NameIndex) -> jvmti::Result<Option<jclass>> {
-        let Ok(name) = CString::new(self.slots.name_of(name)) else { return Ok(None) };
-        // SAFETY: the method is on the stack, so its class is alive; all references are local and deleted below.
-        unsafe {
-            let declaring = agent.env.get_method_declaring_class(caller.method)?;
-            let loader = agent.env.get_class_loader(declaring)?;
-            // A hidden class means itself by a name that nobody finds.
-            let found = if is_hidden_name(&agent.env.get_class_signature(declaring)?, name.as_bytes()) {
-                Some(jni.new_local_ref(declaring))
-            } else {
-                jni.find_class_from(&name, loader, declaring)
-            };
-            jni.delete_local_ref(loader);
-            jni.delete_local_ref(declaring);
-            Ok(found)
+            index
         }
     }
 
     /// # Safety
-    /// `class` is a live reference to an initialised class that `new` can make, or to one of arrays.
-    unsafe fn register(
+    /// `class` is a live reference.
+    unsafe fn known(&self, agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<Option<ClassIndex>> {
+        // SAFETY: by the caller's promise.
+        unsafe { agent.classes.resolve(agent.env, jni, class, agent) }.map(Some)
+    }
+
+    /// As `known`, with the size of an instance.
+    ///
+    /// # Safety
+    /// `class` is a live reference to a class that is no array.
+    unsafe fn sized(
         &self,
         agent: &'static Agent,
         jni: Jni,
         class: jclass,
-        is_instance: bool,
-    ) -> jvmti::Result<ClassIndex> {
+        readiness: Readiness,
+    ) -> jvmti::Result<Option<ClassIndex>> {
         // SAFETY: by the caller's promise.
         unsafe {
+            // The VM tells the size of objects only, so it takes one; but nobody shall initialise a class on our behalf.
+            let initialised = agent.env.get_class_status(class)? & JVMTI_CLASS_STATUS_INITIALIZED != 0;
+            if readiness == Readiness::Unknown && !initialised {
+                return Ok(None);
+            }
             let index = agent.classes.resolve(agent.env, jni, class, agent)?;
-            if is_instance && agent.classes.get(index).is_some_and(|c| c.instance_bytes() == 0) {
-                // The VM tells the size of objects only, so it takes one.
+            if agent.classes.get(index).is_some_and(|c| c.instance_bytes() == 0) {
                 match jni.alloc_object(class) {
                     Ok(object) => {
                         agent.classes.code(agent.env, index, object)?;
                         jni.delete_local_ref(object);
                     }
+                    // There are no instances: it is abstract, or its initialiser has failed.
                     Err(_) => {
                         jni.exception_clear();
-                        agent.count_lost("size of a class not found", 1);
+                        return Ok(None);
                     }
                 }
             }
-            Ok(index)
+            Ok(Some(index))
         }
     }
+}
+
+/// The class that the code of `declaring` means by that name, if it has it already, as a local reference.
+///
+/// # Safety
+/// `declaring` is a live reference to a class.
+unsafe fn find(agent: &Agent, jni: Jni, declaring: jclass, name: &[u8]) -> jvmti::Result<Option<jclass>> {
+    let Ok(c_name) = CString::new(name) else { return Ok(None) };
+    // SAFETY: by the caller's promise; the loader is a local reference, deleted here.
+    unsafe {
+        // A hidden class means itself by a name that nobody finds.
+        if is_hidden_name(&agent.env.get_class_signature(declaring)?, name) {
+            return Ok(Some(jni.new_local_ref(declaring)));
+        }
+        let loader = agent.env.get_class_loader(declaring)?;
+        let found = jni.find_loaded_class(&c_name, loader);
+        jni.delete_local_ref(loader);
+        Ok(found)
+    }
+}
+
+/// What is known of a class that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readiness {
+    /// The current thread has made an instance, unless that failed.
+    Used,
+    /// It may not even be loaded.
+    Unknown,
+}
+
+/// Whether a descriptor is that of an array of primitives.
+fn is_primitive(descriptor: &[u8]) -> bool {
+    matches!(descriptor, [b'[', b'Z' | b'C' | b'F' | b'D' | b'B' | b'S' | b'I' | b'J'])
 }
 
 /// Whether a signature is that of a hidden class whose class file has that name: the VM appends a number to it, behind a

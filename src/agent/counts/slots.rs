@@ -47,6 +47,24 @@ pub(crate) enum Role {
     Seen,
 }
 
+impl Role {
+    /// The name of the class that is counted, if it is known from the class file.
+    pub(crate) fn name(self) -> Option<NameIndex> {
+        match self {
+            Role::Instances(name) | Role::Arrays(name) | Role::ByTheVm(name) => Some(name),
+            Role::Bytes | Role::Site | Role::CloneSite(_) | Role::SuperCloneSite(_) | Role::Seen => None,
+        }
+    }
+}
+
+/// Where a counter's site is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) method: MethodIndex,
+    /// 0 if unknown.
+    pub(crate) line: u32,
+}
+
 /// Where a counter's site is and what it makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Resolved {
@@ -60,6 +78,8 @@ pub(crate) struct Resolved {
 pub(crate) struct Slot {
     pub(crate) role: Role,
     /// Known once the site has run.
+    pub(crate) place: OnceLock<Place>,
+    /// Known soon after.
     pub(crate) resolved: OnceLock<Resolved>,
 }
 
@@ -123,7 +143,7 @@ impl Slots {
             return None;
         }
         for &role in roles {
-            self.table.push_with(|_| Slot { role, resolved: OnceLock::new() });
+            self.table.push_with(|_| Slot { role, place: OnceLock::new(), resolved: OnceLock::new() });
         }
         *len += roles.len() as u32;
         Some(first)
