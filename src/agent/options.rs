@@ -26,8 +26,8 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "heap",
         value: "events|counts|vm",
-        help: "What to record of the heap: events = every object (default; martini run: counts); counts = numbers for each allocation site; \
-               vm = every object, told by the JVM itself without rewriting",
+        help: "What to record of the heap: events = every object (default; martini run: counts); counts = numbers for each \
+               allocation site; vm = every object, told by the JVM itself without rewriting",
     },
     OptionSpec {
         name: "file",
