@@ -81,6 +81,7 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
         // Counters belong to platform threads, and no object is followed.
         heap_capabilities = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
         options.lifetimes = false;
+        class_capabilities = class_capabilities.with(CAN_GET_CONSTANT_POOL);
     } else if virtual_threads::are_offered(env) {
         class_capabilities = class_capabilities.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }

@@ -10,7 +10,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiEnv};
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
-use super::counts::CountHooks;
+use super::counts::{self, ALLOCATING_OPCODES, CountHooks};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::{Agent, proxy};
 
@@ -184,10 +184,15 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     }
     // SAFETY: a live local reference.
     let modifiable = unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
-    modifiable && (agent.counts.is_some() || name == OBJECT || has_array_site(env, class))
+    modifiable
+        && match agent.counts {
+            Some(_) => has_site(env, class, ALLOCATING_OPCODES) || counts::may_call_replaced(env, class),
+            None => name == OBJECT || has_site(env, class, ARRAY_OPCODES),
+        }
 }
 
-fn has_array_site(env: Env, class: jclass) -> bool {
+/// Whether code of the class that may still run has one of these instructions.
+fn has_site(env: Env, class: jclass, opcodes: &[u8]) -> bool {
     // SAFETY: a live local reference; the methods are of this class.
     unsafe {
         // Loaded but not linked yet, it shows no methods; the VM links it to retransform it.
@@ -196,7 +201,7 @@ fn has_array_site(env: Env, class: jclass) -> bool {
         methods.iter().any(|&method| {
             // Abstract and native methods have no code, which the VM calls an error.
             env.get_bytecodes(method)
-                .is_ok_and(|code| classfile::walk(&code).any(|(_, opcode)| ARRAY_OPCODES.contains(&opcode)))
+                .is_ok_and(|code| classfile::walk(&code).any(|(_, opcode)| opcodes.contains(&opcode)))
                 // Retransforming is most of the start-up cost, and a static initialiser that has run never runs again, nor
                 // does what javac makes of an enum's constants.
                 && !(initialised

@@ -4,12 +4,18 @@ use classfile::{
     ArrayKind, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
 };
 
+use jvmti::Env;
+use jvmti::jni_sys::jclass;
+
 use super::proxy::INTERNAL_NAME;
 use super::slots::{CounterIndex, Role, Slots};
 use crate::agent::instrument::max_code_length;
 
-/// The instructions that allocate or may call what the JIT replaces by an allocation of its own.
-const OPCODES: &[u8] = &[
+/// The instructions that allocate.
+pub(crate) const ALLOCATING_OPCODES: &[u8] =
+    &[opcode::NEW, opcode::NEWARRAY, opcode::ANEWARRAY, opcode::MULTIANEWARRAY];
+/// Those and the ones that may call what the JIT replaces by an allocation of its own.
+const OPCODES: OpcodeSet = OpcodeSet::of(&[
     opcode::NEW,
     opcode::NEWARRAY,
     opcode::ANEWARRAY,
@@ -17,7 +23,32 @@ const OPCODES: &[u8] = &[
     opcode::INVOKEVIRTUAL,
     opcode::INVOKESPECIAL,
     opcode::INVOKESTATIC,
+]);
+
+/// Names of all methods that hooks belong to for another reason than an instruction that allocates.
+const HOOKED_NAMES: &[&[u8]] = &[
+    b"clone",
+    b"copyOf",
+    b"copyOfRange",
+    b"newInstance",
+    b"allocateInstance",
+    b"allocateUninitializedArray0",
+    b"toBytes",
+    b"newBytesFor",
+    b"implMultiplyToLen",
+    b"fillInStackTrace",
+    b"findFromArchive",
+    b"defineClass",
+    b"defineAnonymousClass",
 ];
+
+/// Whether a loaded class may call or be what has hooks other than those of allocating instructions: whether its constant
+/// pool has such a name.
+pub(crate) fn may_call_replaced(env: Env, class: jclass) -> bool {
+    // SAFETY: callers pass a live reference.
+    let Ok(pool) = (unsafe { env.get_constant_pool(class) }) else { return true };
+    HOOKED_NAMES.iter().any(|name| memchr::memmem::find(&pool, &[&[1, 0, name.len() as u8], *name].concat()).is_some())
+}
 
 const fn hook(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: INTERNAL_NAME, name, descriptor }
@@ -149,7 +180,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
 impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn opcodes(&self) -> OpcodeSet {
-        if self.definer.is_some() { OpcodeSet::ALL } else { OpcodeSet::of(OPCODES) }
+        if self.definer.is_some() { OpcodeSet::ALL } else { OPCODES }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {

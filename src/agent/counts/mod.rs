@@ -27,7 +27,7 @@ use proxy::CountsProxy;
 use sites::Pending;
 use slots::{CounterIndex, Resolved, Role, Slots};
 
-pub(crate) use instrument::CountHooks;
+pub(crate) use instrument::{ALLOCATING_OPCODES, CountHooks, may_call_replaced};
 pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;

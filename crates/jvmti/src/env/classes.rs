@@ -1,5 +1,7 @@
 //! Classes: names, state, methods, retransformation.
 
+use std::ptr::null_mut;
+
 use jvmti_sys::jni_sys::{jclass, jint, jmethodID, jobject};
 
 use super::{Env, call};
@@ -59,6 +61,22 @@ impl Env {
         // SAFETY: the caller vouches for the class; the VM writes the number.
         unsafe { call!(self, GetClassStatus, class, &mut status) }?;
         Ok(status)
+    }
+
+    /// The class's constant pool as a class file holds it (JVMS 4.4), without the count in front.
+    ///
+    /// Needs `can_get_constant_pool`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_constant_pool(self, class: jclass) -> Result<Allocated<u8>> {
+        let (mut entries, mut length, mut bytes) = (0, 0, null_mut());
+        // SAFETY: the caller vouches for the class; the VM fills in memory that it allocated, and its length.
+        unsafe {
+            call!(self, GetConstantPool, class, &mut entries, &mut length, &mut bytes)?;
+            Ok(Allocated::from_raw(self, bytes, length as usize))
+        }
     }
 
     /// The class's access flags (JVMS table 4.1-B).
