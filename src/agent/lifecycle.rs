@@ -30,7 +30,7 @@ use super::start::{Stage, StartUp};
 use super::threads::{self, Threads};
 use super::transform::Share;
 use super::writer::Writer;
-use super::{AGENT, Agent, GlobalRef, Vm, head, heap, message, transform, virtual_threads};
+use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, transform, virtual_threads};
 
 const CLASS_CAPABILITIES: jvmtiCapabilities = jvmtiCapabilities::of(&[
     CAN_TAG_OBJECTS,
@@ -101,6 +101,7 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
     let counts = (options.heap == HeapMode::Counts).then(|| Counts::new(options.buffer_bytes));
     let agent = AGENT.get_or_init(|| Agent {
         counts,
+        live: OnceLock::new(),
         heap_env,
         env,
         fence_env,
@@ -440,6 +441,12 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         let jni = unsafe { Jni::from_raw(jni) };
         if Agent::reporting().is_some() {
             accounting::end(agent, jni);
+            if agent.options.live {
+                match live::walk(agent, jni) {
+                    Ok(found) => drop(agent.live.set((Ticks::now(), found))),
+                    Err(error) => agent.count_failure("heap walk", error),
+                }
+            }
         }
         agent.reporting.store(false, Ordering::SeqCst);
         if let Some(vm) = agent.vm.get() {

@@ -18,6 +18,7 @@ mod heap;
 mod instrument;
 mod layout;
 mod lifecycle;
+mod live;
 mod methods;
 pub mod options;
 mod output;
@@ -42,11 +43,12 @@ use trace::model::ArrayCode;
 use accounting::Accounting;
 use bridge::Bridge;
 use buffer::Pool;
-use classes::{Classes, Surroundings};
+use classes::{ClassIndex, Classes, Surroundings};
 use clock::{Clock, Ticks};
 use counts::Counts;
 use gc::GcQueue;
 use layout::{ArrayLayout, ArrayLayouts};
+use live::Living;
 use methods::Methods;
 use options::Options;
 use proxy::Proxy;
@@ -118,6 +120,8 @@ pub(crate) struct Agent {
     gc: GcQueue,
     /// With `heap=counts`.
     counts: Option<Counts>,
+    /// With `live=true`, once the heap has been walked.
+    live: OnceLock<(Ticks, Vec<(ClassIndex, Living)>)>,
     control: StartUp,
     bridge: Bridge,
     pool: Arc<Pool>,

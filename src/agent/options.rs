@@ -66,6 +66,11 @@ pub const OPTIONS: &[OptionSpec] = &[
         help: "Record the innermost frames of each allocation, at most 64 (default 0)",
     },
     OptionSpec {
+        name: "live",
+        value: "true|false",
+        help: "At the end, collect garbage and count what is left of each class (default false)",
+    },
+    OptionSpec {
         name: "limit",
         value: "SIZE",
         help: "End the trace, cleanly, when it has that many bytes, such as 2g; the program goes on (default: none)",
@@ -163,6 +168,8 @@ pub struct Options {
     pub lifetimes: bool,
     /// `objAlloc` carries method and line.
     pub allocsites: bool,
+    /// At the end the heap is walked: `liveCount`.
+    pub live: bool,
     /// Frames per `stackDef`; 0 for none.
     pub stack_depth: usize,
     /// Bytes of text after which the trace is ended.
@@ -189,6 +196,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         filters: FilterSet::default(),
         lifetimes: true,
         allocsites: false,
+        live: false,
         stack_depth: 0,
         limit_bytes: None,
         buffer_bytes: 64 << 20,
@@ -236,6 +244,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             "stack" => {
                 options.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
             }
+            "live" => options.live = boolean()?,
             "limit" => options.limit_bytes = Some(parse_size(&value).ok_or_else(bad)? as u64),
             "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
             _ => return Err(bad()),

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use trace::model::{AgentDestroy, AllocCount, CountSource, MartiniCount, Record, RuntimeShutdown, TraceEnd};
+use trace::model::{AgentDestroy, AllocCount, CountSource, LiveCount, MartiniCount, Record, RuntimeShutdown, TraceEnd};
 use trace::time::Time;
 use trace::writer::DOCUMENT_END;
 
+use super::super::classes::ClassIndex;
 use super::super::clock::Ticks;
 use super::super::counts::SiteCount;
+use super::super::live::Living;
 use super::Writer;
 
 impl Writer {
@@ -33,6 +35,12 @@ impl Writer {
                 self.site_count(&site, time);
             }
         }
+        if let Some((ticks, found)) = self.agent.live.get() {
+            let time = self.time(*ticks);
+            for &(class, living) in found {
+                self.live_count(class, living, time);
+            }
+        }
         for (key, detail, value) in self.counts() {
             let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
             self.text.emit(|out| element.write(out));
@@ -42,6 +50,14 @@ impl Writer {
         self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
         self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
         self.text.finish();
+    }
+
+    fn live_count(&mut self, class: ClassIndex, living: Living, time: Time) {
+        self.define_class(class);
+        let Some(record) = self.agent.classes.get(class) else { return };
+        let Living { instances, bytes } = living;
+        let element = LiveCount { is_array: record.array, class: record.id, instances, bytes, time };
+        self.text.emit(|out| element.write(out));
     }
 
     fn site_count(&mut self, site: &SiteCount, time: Time) {

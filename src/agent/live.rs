@@ -1,0 +1,64 @@
+//! What is alive: instances and bytes per class, by a walk of the heap.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use jvmti::Jni;
+use jvmti::jni_sys::{jint, jlong};
+use jvmti::sys::{JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks};
+
+use super::Agent;
+use super::classes::ClassIndex;
+
+/// The living instances of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Living {
+    pub(crate) instances: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Collects garbage and counts what is left, as `jmap -histo:live` does. The program stands still meanwhile.
+///
+/// # Errors
+/// What the VM refuses.
+pub(crate) fn walk(agent: &'static Agent, jni: Jni) -> jvmti::Result<Vec<(ClassIndex, Living)>> {
+    agent.heap_env.force_garbage_collection()?;
+    // The walk tells of a class by its tag, which only registered classes have.
+    let classes = agent.env.get_loaded_classes()?;
+    let mut found = Vec::new();
+    for &class in classes.iter() {
+        // SAFETY: live local references, each deleted when it is done with.
+        unsafe {
+            let index = agent.classes.resolve(agent.env, jni, class, agent);
+            jni.delete_local_ref(class);
+            let needed = index?.0 as usize + 1;
+            if found.len() < needed {
+                found.resize(needed, Living::default());
+            }
+        }
+    }
+    let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(visit), ..jvmtiHeapCallbacks::default() };
+    // SAFETY: the callback fits, does not unwind, calls nothing, and gets a pointer to what lives until the walk is over.
+    unsafe {
+        let user_data = (&raw mut found).cast::<c_void>().cast_const();
+        agent.env.iterate_through_heap(0, null_mut(), &callbacks, user_data)?;
+    }
+    let included = |&(index, living): &(ClassIndex, Living)| {
+        living.instances > 0 && agent.classes.get(index).is_some_and(|class| class.is_included())
+    };
+    Ok((0..).map(ClassIndex).zip(found).filter(included).collect())
+}
+
+/// # Safety
+/// Called by the VM with the pointer that `walk` gave.
+unsafe extern "system" fn visit(class_tag: jlong, size: jlong, _: *mut jlong, _: jint, found: *mut c_void) -> jint {
+    // SAFETY: by the caller's promise; the walk calls back on one thread, while `walk` waits.
+    let found = unsafe { &mut *found.cast::<Vec<Living>>() };
+    // The tag is the class's number and one.
+    let index = usize::try_from(class_tag).ok().and_then(|tag| tag.checked_sub(1));
+    if let Some(living) = index.and_then(|index| found.get_mut(index)) {
+        living.instances += 1;
+        living.bytes += size as u64;
+    }
+    JVMTI_VISIT_OBJECTS as jint
+}
