@@ -21,7 +21,7 @@ pub fn class_path() -> &'static OsString {
     CLASS_PATH.get_or_init(|| {
         let compiler = jdk::compiler();
         let mut folders: Vec<PathBuf> = Vec::new();
-        for release in [11, 17, 21, 25] {
+        for release in [8, 11, 17, 21, 25] {
             if release > compiler.feature {
                 say(&format!("no compiler for Java {release}: its test programs are left out"));
                 continue;

@@ -5,6 +5,7 @@
 //! call it. What is merely absent (a JDK, a compiler for a newer language level, the jars of real programs) is said on
 //! the terminal, past the test harness's capture, and the tests go on with what is there.
 
+pub mod counted;
 pub mod histogram;
 pub mod java;
 pub mod jdk;

@@ -3,6 +3,7 @@
 
 mod living;
 mod programs;
+mod truth;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,14 +28,16 @@ fn jars() -> Option<PathBuf> {
     std::env::var_os("MARTINI_REAL_PROGRAMS").map(PathBuf::from)
 }
 
-fn command(program: &Program, jdk: &Jdk, agent: Option<OsString>, folder: &Path) -> Command {
+fn command(program: &Program, jdk: &Jdk, flags: &[&str], agent: Option<OsString>, folder: &Path) -> Command {
     let jars = jars().unwrap_or_default();
     let own = std::env::split_paths(java::class_path());
     let path = std::env::join_paths(own.chain(program.jars.iter().map(|jar| jars.join(jar)))).expect("no colons");
     let input = workspace().join("bci-tests/real");
-    let args = program.args.iter().map(|arg| arg.replace("{real}", &input.to_string_lossy()));
+    let bench = workspace().join("bci-tests/real-bench");
+    let args = program.args.iter();
+    let args = args.map(|a| a.replace("{real}", &input.to_string_lossy()).replace("{bench}", &bench.to_string_lossy()));
     let mut command = jdk.tool("java");
-    command.current_dir(folder).args(agent).arg("-Xmx1g").arg("-cp").arg(path);
+    command.current_dir(folder).args(flags).args(agent).arg("-Xmx1g").arg("-cp").arg(path);
     command.arg("hold.Main").arg(program.main_class).args(args);
     command
 }
@@ -55,11 +58,11 @@ fn check(program: &Program, jdk: &Jdk) {
     // Both runs see the same folder, and find it empty.
     let (folder, bare, file) = (dir.join("run"), dir.join("bare"), dir.join("trace.trcxml"));
     fs::create_dir(&folder).expect("the folder is ours");
-    let (without, _) = run(&mut command(program, jdk, None, &folder), jdk, false);
+    let (without, _) = run(&mut command(program, jdk, &[], None, &folder), jdk, false);
     fs::rename(&folder, &bare).expect("the folder is ours");
     fs::create_dir(&folder).expect("the folder is ours");
     let agent = martini::built().agent_path(&format!("heap=events,file={}", file.display()));
-    let (with, living) = run(&mut command(program, jdk, Some(agent), &folder), jdk, true);
+    let (with, living) = run(&mut command(program, jdk, &[], Some(agent), &folder), jdk, true);
 
     assert!(without.status.success(), "{place} fails without the agent\n{}\n{}", without.out(), without.err());
     assert_eq!(with.status, without.status, "{place}\n{}", with.err());
@@ -99,23 +102,29 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// On the oldest and the newest JDK that the program runs on.
-#[track_caller]
-fn on_the_oldest_and_newest(program: &Program) {
+/// The JDKs here that the program runs on; none, with a word about it, where its jars are missing.
+fn fitting(program: &Program) -> Vec<&'static Jdk> {
     if !program.jars.is_empty() && jars().is_none() {
         say(&format!("{} is not tested: MARTINI_REAL_PROGRAMS names no folder with its jars", program.name));
-        return;
+        return Vec::new();
     }
     let fits = |jdk: &&Jdk| program.newest.is_none_or(|newest| jdk.feature <= newest);
-    let fitting: Vec<&Jdk> = if program.needs_compiler {
+    let fitting: Vec<&'static Jdk> = if program.needs_compiler {
         jdk::all().iter().filter(|jdk| jdk.has_javac).filter(fits).collect()
     } else {
         jdk::each_feature().into_iter().filter(fits).collect()
     };
-    let (Some(oldest), Some(newest)) = (fitting.first(), fitting.last()) else {
+    if fitting.is_empty() {
         say(&format!("{} is not tested: no JDK here runs it", program.name));
-        return;
-    };
+    }
+    fitting
+}
+
+/// On the oldest and the newest JDK that the program runs on.
+#[track_caller]
+fn on_the_oldest_and_newest(program: &Program) {
+    let fitting = fitting(program);
+    let (Some(oldest), Some(newest)) = (fitting.first(), fitting.last()) else { return };
     check(program, oldest);
     if oldest.home != newest.home {
         check(program, newest);

@@ -1,4 +1,5 @@
-//! The programs, one function each. `{real}` in an argument stands for the folder with their inputs.
+//! The programs, one function each. `{real}` in an argument stands for the folder with their inputs, and `{bench}` for
+//! that with the inputs of the benchmarks.
 
 /// One program.
 pub(crate) struct Program {
@@ -7,6 +8,8 @@ pub(crate) struct Program {
     pub(crate) jars: &'static [&'static str],
     pub(crate) main_class: &'static str,
     pub(crate) args: &'static [&'static str],
+    /// Arguments with which it works longer; none where there are no better ones.
+    pub(crate) work: &'static [&'static str],
     /// Its packages, if they look like the class library's.
     pub(crate) packages: &'static [&'static str],
     pub(crate) needs_compiler: bool,
@@ -21,6 +24,7 @@ const PROGRAM: Program = Program {
     jars: &[],
     main_class: "",
     args: &[],
+    work: &[],
     packages: &[],
     needs_compiler: false,
     newest: None,
@@ -46,6 +50,7 @@ pub(crate) fn ecj() -> Program {
         jars: &["ecj-3.33.0.jar"],
         main_class: "org.eclipse.jdt.internal.compiler.batch.Main",
         args: &["-source", "11", "-target", "11", "-d", "out", "{real}/javac/Inventory.java"],
+        work: &["-repeat", "40", "-source", "11", "-target", "11", "-d", "out", "{real}/javac/Inventory.java"],
         ..PROGRAM
     }
 }
@@ -98,6 +103,7 @@ pub(crate) fn jflex() -> Program {
         jars: &["jflex-1.9.1.jar", "java-cup-runtime-11b-20160615-1.jar"],
         main_class: "jflex.Main",
         args: &["-d", "out", "{real}/jflex/words.flex"],
+        work: &["-q", "-d", "out", "{bench}/query.flex"],
         ..PROGRAM
     }
 }
@@ -122,6 +128,7 @@ pub(crate) fn clojure() -> Program {
         jars: &["clojure-1.11.1.jar", "spec.alpha-0.3.218.jar", "core.specs.alpha-0.2.62.jar"],
         main_class: "clojure.main",
         args: &["{real}/clojure/primes.clj"],
+        work: &["{bench}/compile.clj", "3"],
         ..PROGRAM
     }
 }
@@ -133,6 +140,7 @@ pub(crate) fn rhino() -> Program {
         jars: &["rhino-1.7.14.jar"],
         main_class: "org.mozilla.javascript.tools.shell.Main",
         args: &["-f", "{real}/rhino/shapes.js"],
+        work: &["{bench}/work.js", "20"],
         ..PROGRAM
     }
 }

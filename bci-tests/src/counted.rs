@@ -1,0 +1,158 @@
+//! What a trace adds up to, read in one pass without keeping its objects: sites, threads, and windows between markers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use trace::ids::{ClassId, MethodId, ThreadId};
+use trace::model::{Element, ThreadCount};
+use trace::reader::{DocumentEnd, Event, TraceReader};
+
+/// Instances and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Number of objects.
+    pub instances: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, instances: u64, bytes: u64) {
+        self.instances += instances;
+        self.bytes += bytes;
+    }
+}
+
+/// One element that sums up, resolved.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// Name of the allocated class.
+    pub class: String,
+    /// Class and name of the method; empty if not known.
+    pub method: String,
+    /// Source line; 0 if not known.
+    pub line: i64,
+    /// Whether the JVM counted it, not bytecode.
+    pub from_vm: bool,
+}
+
+/// What a trace says in sums.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Of `allocCount`.
+    pub sites: BTreeMap<Site, Sum>,
+    /// The account of each thread, by name; of several threads with one name the last.
+    pub threads: BTreeMap<String, ThreadCount>,
+    /// Number of threads with an account.
+    pub thread_accounts: usize,
+    /// Of `objAlloc`, between the markers on one thread, by thread name and class name.
+    pub windows: BTreeMap<String, BTreeMap<String, Sum>>,
+    /// Of `objAlloc`, all.
+    pub objects: Sum,
+    /// What the trace says about its own completeness, by key and detail.
+    pub counts: BTreeMap<(String, String), u64>,
+    /// Whether it ended as it should.
+    pub complete: bool,
+}
+
+/// The classes whose instances open and close a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Markers {
+    /// Opens it.
+    pub begin: &'static str,
+    /// Closes it.
+    pub end: &'static str,
+}
+
+#[derive(Default)]
+struct Names {
+    classes: HashMap<ClassId, String>,
+    methods: HashMap<MethodId, String>,
+    threads: HashMap<ThreadId, String>,
+    accounts: HashMap<ThreadId, ThreadCount>,
+    open: HashMap<ThreadId, HashMap<ClassId, Sum>>,
+}
+
+impl Counted {
+    /// Reads a trace of one document.
+    ///
+    /// # Panics
+    /// If it cannot be read, or refers to what it does not define.
+    pub fn read(path: &Path, markers: Markers) -> Self {
+        let mut counted = Self::default();
+        let mut names = Names::default();
+        let mut reader = TraceReader::open(path).unwrap_or_else(|e| panic!("{e}"));
+        while let Some(event) = reader.next_event().unwrap_or_else(|e| panic!("{}: {e}", path.display())) {
+            match event {
+                Event::Element { element, .. } => counted.element(&element, &mut names, markers),
+                Event::DocumentStart { .. } => {}
+                Event::DocumentEnd(DocumentEnd::Cut { bytes }) => {
+                    panic!("{} ends with {bytes} bytes of an element", path.display())
+                }
+                Event::DocumentEnd(end) => counted.complete = !end.is_truncated(),
+            }
+        }
+        counted.thread_accounts = names.accounts.len();
+        let accounts = names.accounts.into_iter();
+        counted.threads = accounts.map(|(thread, count)| (names.threads[&thread].clone(), count)).collect();
+        counted
+    }
+
+    fn element(&mut self, element: &Element<'_>, names: &mut Names, markers: Markers) {
+        match element {
+            Element::ThreadStart(start) => {
+                names.threads.insert(start.thread_id, start.thread_name.to_string());
+            }
+            Element::ClassDef(class) => {
+                names.classes.insert(class.class_id, class.name.to_string());
+            }
+            Element::MethodDef(method) => {
+                let name = format!("{}.{}", names.classes[&method.class], method.name);
+                names.methods.insert(method.method_id, name);
+            }
+            Element::AllocCount(count) => {
+                let site = Site {
+                    class: names.classes[&count.class].clone(),
+                    method: count.method.map(|method| names.methods[&method].clone()).unwrap_or_default(),
+                    line: count.line.unwrap_or(0),
+                    from_vm: count.source.is_some(),
+                };
+                self.sites.insert(site, Sum { instances: count.instances, bytes: count.bytes });
+            }
+            Element::ThreadCount(count) => {
+                names.accounts.insert(count.thread, count.clone());
+            }
+            Element::ObjAlloc(object) => {
+                self.objects.add(1, object.size);
+                let Some(thread) = object.thread else { return };
+                match names.classes[&object.class].as_str() {
+                    class if class == markers.begin => {
+                        names.open.insert(thread, HashMap::new());
+                    }
+                    class if class == markers.end => {
+                        let open = names.open.remove(&thread).expect("a window is opened before it is closed");
+                        let window = self.windows.entry(names.threads[&thread].clone()).or_default();
+                        for (class, sum) in open {
+                            window.entry(names.classes[&class].clone()).or_default().add(sum.instances, sum.bytes);
+                        }
+                    }
+                    _ => {
+                        if let Some(window) = names.open.get_mut(&thread) {
+                            window.entry(object.class).or_default().add(1, object.size);
+                        }
+                    }
+                }
+            }
+            Element::MartiniCount(count) => {
+                let detail = count.detail.as_deref().unwrap_or_default().to_owned();
+                *self.counts.entry((count.key.to_string(), detail)).or_default() += count.value;
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of a `martiniCount` without detail; 0 if there is none.
+    pub fn count(&self, key: &str) -> u64 {
+        self.counts.get(&(key.to_owned(), String::new())).copied().unwrap_or(0)
+    }
+}

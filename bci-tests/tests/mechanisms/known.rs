@@ -1,0 +1,64 @@
+//! What is known not to be exact, with its reason: the same table as in `docs/exactness.md`.
+
+use std::ops::RangeInclusive;
+
+use crate::measure::{Mode, Phase};
+
+/// A mechanism that a mode does not see as it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) mode: Mode,
+    /// Name of the mechanism.
+    pub(crate) mechanism: &'static str,
+    /// None stands for all.
+    pub(crate) phases: &'static [Phase],
+    /// Feature releases of Java.
+    pub(crate) jdks: RangeInclusive<u32>,
+    /// Percent of the instances or bytes that are seen, of each thing that is not exact.
+    pub(crate) percent: RangeInclusive<f64>,
+    /// Why.
+    pub(crate) why: &'static str,
+}
+
+/// All of them.
+pub(crate) const KNOWN: &[Known] = &[
+    by_the_vm("Faults.nullPointers", 92.0..=96.0, "the exception and its message; the backtrace is counted"),
+    by_the_vm("Faults.indices", 83.0..=87.0, "the exception and its message; the backtrace is counted"),
+    by_the_vm("Faults.divisions", 86.0..=90.0, "the exception and its message; the backtrace is counted"),
+    by_the_vm("Faults.casts", 73.0..=77.0, "the exception and its message; the backtrace is counted"),
+    by_the_vm("Faults.stores", 86.0..=90.0, "the exception and its message; the backtrace is counted"),
+    by_the_vm("Faults.sizes", 87.0..=91.0, "the exception and its message; the backtrace is counted"),
+    by_the_vm("Natives.strings", 0.0..=1.0, "JNI makes the string and its array"),
+    by_the_vm("Natives.folders", 0.0..=1.0, "JNI makes the arrays and the strings"),
+    by_the_vm("Natives.enclosingMethods", 84.0..=110.0, "the VM makes an array of three"),
+    by_the_vm("Strings.constants", 79.0..=83.0, "the VM makes a string and its array for each constant"),
+    Known {
+        phases: &[Phase::Interpreted, Phase::C1],
+        ..by_the_vm("Serial.read", 98.0..=99.95, "class loading and accessors at the beginning")
+    },
+    unused("Serial.read", 106.0..=110.0),
+    unused("Instances.throwing", 900.0..=1050.0),
+    unused("NewArrays.notEscaping", 900.0..=1050.0),
+    by_the_vm("Clones.methodHandles", 0.0..=10.0, "a method handle calls the native without naming it"),
+    by_the_vm("Handles.arrayConstructors", 0.0..=60.0, "a method handle calls Array.newInstance without naming it"),
+    Known { jdks: 17..=99, ..by_the_vm("Handles.collectors", 0.0..=15.0, COLLECTOR) },
+    Known { jdks: 17..=99, ..by_the_vm("Handles.collectorsOfInts", 0.0..=15.0, COLLECTOR) },
+    Known { jdks: 17..=99, ..by_the_vm("Handles.collectorsOfObjects", 0.0..=15.0, COLLECTOR) },
+    Known { jdks: 17..=99, ..by_the_vm("Handles.variableArguments", 0.0..=20.0, COLLECTOR) },
+];
+
+const COLLECTOR: &str = "the collector's method handle calls Array.newInstance without naming it";
+
+/// Objects that `heap=counts` has no site for.
+const fn by_the_vm(mechanism: &'static str, percent: RangeInclusive<f64>, why: &'static str) -> Known {
+    Known { mode: Mode::Counts, mechanism, phases: &[], jdks: 11..=99, percent, why }
+}
+
+/// Objects that C2 removes even without escape analysis, since nobody uses them: executed, never allocated.
+const fn unused(mechanism: &'static str, percent: RangeInclusive<f64>) -> Known {
+    Known {
+        phases: &[Phase::C2WithoutEscapeAnalysis],
+        jdks: 17..=99,
+        ..by_the_vm(mechanism, percent, "C2 removes objects that nobody uses")
+    }
+}
