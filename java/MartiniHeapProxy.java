@@ -1,5 +1,7 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * The side of the heap profiler that runs inside the profiled JVM (the HeapProxy of the TPTP Martini design).
  *
@@ -48,6 +50,8 @@ public final class MartiniHeapProxy {
 
     private static native void arrayAllocated(Object array, int number, int length);
 
+    private static native void objectMade(Object object, int number, boolean bare);
+
     // Called by classes that were loaded before VMInit.
 
     public static void earlyObjectAlloc(Object o) {
@@ -92,6 +96,14 @@ public final class MartiniHeapProxy {
 
     public static void earlyMultiArrayAlloc(Object[] a) {
         if (jvmInit) multiArrayAlloc(a);
+    }
+
+    public static void earlyMade(Object o) {
+        if (jvmInit) made(o);
+    }
+
+    public static void earlyMadeBare(Object o) {
+        if (jvmInit) madeBare(o);
     }
 
     // Called by all other classes.
@@ -167,6 +179,35 @@ public final class MartiniHeapProxy {
             lost++;
         }
     }
+
+    /** What a call returned that the JIT may replace by an allocation of its own. */
+    public static void made(Object o) {
+        handOver(o, false);
+    }
+
+    /** The same, for an instance whose constructor has not run and may never run. */
+    public static void madeBare(Object o) {
+        handOver(o, true);
+    }
+
+    private static void handOver(Object o, boolean bare) {
+        if (o == null) return;
+        try {
+            int number = number(o.getClass(), o);
+            if (number > 0) objectMade(o, number, bare);
+        } catch (Throwable t) {
+            lost++;
+        }
+    }
+
+    // Called by all classes where the VM itself tells of allocations.
+
+    /**
+     * Nothing. But the JIT neither inlines it nor looks into it, so an object that is handed to it has to exist.
+     * Without the annotation it would be inlined to nothing, and the object with it.
+     */
+    @DontInline
+    public static void keep(Object o) {}
 
     private static void primitiveArray(Object a, int number, int length) {
         if (number > 0) {

@@ -99,7 +99,7 @@ pub(crate) fn makes_array_without_hook(agent: &Agent, jni: Jni) -> bool {
             return false;
         }
         let (Some(vm), Ok(class)) = (agent.vm.get(), env.get_method_declaring_class(top.method)) else { return false };
-        let is_own = vm.proxy.is(jni, class);
+        let is_own = vm.proxy.as_ref().is_some_and(|proxy| proxy.is(jni, class));
         jni.delete_local_ref(class);
         !is_own
     }
@@ -116,7 +116,9 @@ pub(crate) unsafe extern "system" fn cross(_: *mut jvmtiEnv, jni: *mut JNIEnv, _
         let jni = unsafe { Jni::from_raw(jni) };
         threads::mute();
         transform::retransform_loaded(agent, jni, Share::AllButObject);
-        wait_until_old_code_is_left(agent, jni);
+        if agent.bridge.is_on() {
+            wait_until_old_code_is_left(agent, jni);
+        }
         agent.bridge.remove(agent.env);
     });
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use trace::ids::ObjectId;
 
 use super::clock::Ticks;
+use super::tags::ShardIndex;
 
 /// Number of a collection, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,42 +47,52 @@ pub(crate) struct Taken {
     pub(crate) settled: GcNumber,
 }
 
+/// One of the two environments in which the fence is tagged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FenceEnd {
+    /// The one that the VM serves first.
+    First,
+    /// The one that it serves last.
+    Last,
+}
+
+/// What has been told of the fence's death.
+#[derive(Clone, Copy, Debug, Default)]
+struct FenceState {
+    first: bool,
+    last: bool,
+    /// First it was told in the first environment, then in the last.
+    in_order: bool,
+}
+
 #[derive(Default)]
 struct Inner {
     events: VecDeque<GcEvent>,
     /// Pauses that have begun and not ended: HotSpot may tell of one twice, nested (G1 collecting for metadata).
     depth: u32,
     finished: GcNumber,
-    /// Delivered, but not yet charged to a collection.
-    loose: Vec<ObjectId>,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
-    fence_is_freed: bool,
+    fence: FenceState,
     closed: bool,
-}
-
-impl Inner {
-    fn settle(&mut self) {
-        let number = self.finished;
-        if !self.loose.is_empty() {
-            self.freed.push_back((number, std::mem::take(&mut self.loose)));
-        }
-        self.settled = number;
-    }
 }
 
 /// The queue.
 pub(crate) struct GcQueue {
     inner: Mutex<Inner>,
     changed: Condvar,
+    /// Freed objects, by shard, not yet charged to a collection. The VM delivers those of one shard one after the other, so
+    /// each lock is free when it is asked for.
+    loose: Box<[Mutex<Vec<ObjectId>>]>,
     /// The VM delivers frees inside the pause (before JDK 16).
     frees_in_pause: bool,
 }
 
 impl GcQueue {
-    /// An empty queue.
-    pub(crate) fn new(frees_in_pause: bool) -> GcQueue {
-        GcQueue { inner: Mutex::default(), changed: Condvar::new(), frees_in_pause }
+    /// An empty queue for objects of so many shards.
+    pub(crate) fn new(shards: usize, frees_in_pause: bool) -> GcQueue {
+        let loose = (0..shards).map(|_| Mutex::default()).collect();
+        GcQueue { inner: Mutex::default(), changed: Condvar::new(), loose, frees_in_pause }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -113,59 +124,113 @@ impl GcQueue {
         let number = inner.finished;
         inner.events.push_back(GcEvent::Finish(now, number));
         if self.frees_in_pause {
-            inner.settle();
+            self.charge(&mut inner);
+            inner.settled = number;
         }
         self.changed.notify_all();
     }
 
-    /// An object is dead.
-    pub(crate) fn free(&self, object: ObjectId) {
-        self.lock().loose.push(object);
+    /// An object of that shard is dead.
+    #[inline]
+    pub(crate) fn free(&self, shard: ShardIndex, object: ObjectId) {
+        self.loose[shard.0].lock().unwrap_or_else(PoisonError::into_inner).push(object);
     }
 
-    /// Charges every free delivered so far to the last finished collection.
+    /// The lists of loose objects, locked one after the other.
+    fn loose(&self) -> impl Iterator<Item = MutexGuard<'_, Vec<ObjectId>>> {
+        self.loose.iter().map(|list| list.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn delivered(&self) -> usize {
+        self.loose().map(|list| list.len()).sum()
+    }
+
+    fn charge(&self, inner: &mut Inner) {
+        let number = inner.finished;
+        for mut list in self.loose() {
+            if !list.is_empty() {
+                // As much may come with the next collection.
+                let room = Vec::with_capacity(list.len());
+                inner.freed.push_back((number, std::mem::replace(&mut list, room)));
+            }
+        }
+    }
+
+    /// Collections so far.
+    pub(crate) fn finished(&self) -> GcNumber {
+        self.lock().finished
+    }
+
+    /// Charges every free delivered so far to the last finished collection, and says that all frees of those up to `number`
+    /// have been delivered.
     ///
-    /// Call it when the VM has delivered all frees it knew of. A collection that ended meanwhile may have found some of them,
-    /// so charging the last one is late at worst, and never earlier than the object's allocation.
-    pub(crate) fn settle(&self) {
-        self.lock().settle();
-        self.changed.notify_all();
-    }
-
-    /// The fence object is dead, and so all frees that the VM knew of have been delivered.
-    pub(crate) fn free_fence(&self) {
-        self.lock().fence_is_freed = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits until the fence object's death is delivered. Gives up when nothing at all is delivered for `longest`, or when
-    /// closed.
-    pub(crate) fn wait_for_fence(&self, longest: Duration) {
+    /// A collection that ended meanwhile may have found some of them, so charging the last one is late at worst, and never
+    /// earlier than the object's allocation.
+    pub(crate) fn settle(&self, number: GcNumber) {
         let mut inner = self.lock();
-        let mut delivered = inner.loose.len();
-        while !inner.fence_is_freed && !inner.closed {
+        self.charge(&mut inner);
+        inner.settled = inner.settled.max(number);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// The death of the fence object is told in one of its environments.
+    pub(crate) fn free_fence(&self, end: FenceEnd) {
+        let fence = &mut self.lock().fence;
+        match end {
+            FenceEnd::First => fence.first = true,
+            FenceEnd::Last => {
+                fence.last = true;
+                fence.in_order = fence.first;
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until the fence object's death is told in both environments; true if first in the first and then in the last.
+    /// Gives up when nothing at all is delivered for `longest`, or when closed.
+    pub(crate) fn wait_for_fence(&self, longest: Duration) -> bool {
+        let mut inner = self.lock();
+        let mut delivered = self.delivered();
+        while !(inner.closed || inner.fence.first && inner.fence.last) {
             let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
             inner = guard;
-            if timeout.timed_out() && inner.loose.len() == delivered {
+            if timeout.timed_out() && self.delivered() == delivered {
                 break;
             }
-            delivered = inner.loose.len();
+            delivered = self.delivered();
         }
-        inner.fence_is_freed = false;
+        std::mem::take(&mut inner.fence).in_order
+    }
+
+    /// Waits until nothing is delivered for `silence`, at most a hundred times so long.
+    pub(crate) fn wait_for_silence(&self, silence: Duration) {
+        let mut delivered = self.delivered();
+        for _ in 0..100 {
+            let inner = self.lock();
+            if inner.closed {
+                return;
+            }
+            drop(self.changed.wait_timeout(inner, silence));
+            let before = std::mem::replace(&mut delivered, self.delivered());
+            if delivered == before {
+                return;
+            }
+        }
     }
 
     /// Waits until the frees of every collection so far are settled. Gives up when nothing is delivered for `longest`.
     pub(crate) fn wait_until_settled(&self, longest: Duration) {
         let mut inner = self.lock();
         let wanted = inner.finished;
-        let mut delivered = inner.loose.len();
+        let mut delivered = self.delivered();
         while inner.settled < wanted {
             let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
             inner = guard;
-            if timeout.timed_out() && inner.loose.len() == delivered {
+            if timeout.timed_out() && self.delivered() == delivered {
                 break;
             }
-            delivered = inner.loose.len();
+            delivered = self.delivered();
         }
     }
 
@@ -196,7 +261,7 @@ impl GcQueue {
 
     /// Frees that no collection could be charged with.
     pub(crate) fn take_loose(&self) -> Vec<ObjectId> {
-        std::mem::take(&mut self.lock().loose)
+        self.loose().flat_map(|mut list| std::mem::take(&mut *list)).collect()
     }
 }
 
@@ -206,9 +271,9 @@ mod tests {
 
     #[test]
     fn frees_in_the_pause_belong_to_it() {
-        let queue = GcQueue::new(true);
+        let queue = GcQueue::new(2, true);
         queue.start(Ticks(1));
-        queue.free(ObjectId(7));
+        queue.free(ShardIndex(1), ObjectId(7));
         queue.finish(Ticks(2));
         queue.start(Ticks(3));
         queue.finish(Ticks(4));
@@ -220,22 +285,46 @@ mod tests {
 
     #[test]
     fn late_frees_belong_to_the_last_pause_that_may_have_found_them() {
-        let queue = GcQueue::new(false);
+        let queue = GcQueue::new(2, false);
         queue.start(Ticks(1));
         queue.finish(Ticks(2));
         assert_eq!(queue.take().settled, GcNumber(0));
-        queue.free(ObjectId(7));
+        queue.free(ShardIndex(1), ObjectId(7));
         queue.start(Ticks(3));
         queue.finish(Ticks(4));
-        queue.settle();
+        queue.settle(GcNumber(2));
         let taken = queue.take();
         assert_eq!(taken.freed, [(GcNumber(2), vec![ObjectId(7)])]);
         assert_eq!(taken.settled, GcNumber(2));
     }
 
     #[test]
+    fn a_collection_may_be_settled_while_the_next_is_not() {
+        let queue = GcQueue::new(1, false);
+        for time in [1, 3] {
+            queue.start(Ticks(time));
+            queue.finish(Ticks(time + 1));
+        }
+        queue.free(ShardIndex(0), ObjectId(7));
+        queue.settle(GcNumber(1));
+        let taken = queue.take();
+        assert_eq!(taken.freed, [(GcNumber(2), vec![ObjectId(7)])]);
+        assert_eq!(taken.settled, GcNumber(1));
+    }
+
+    #[test]
+    fn a_fence_is_passed_in_order_or_not() {
+        let queue = GcQueue::new(1, false);
+        for (ends, in_order) in [([FenceEnd::First, FenceEnd::Last], true), ([FenceEnd::Last, FenceEnd::First], false)]
+        {
+            ends.into_iter().for_each(|end| queue.free_fence(end));
+            assert_eq!(queue.wait_for_fence(Duration::from_secs(60)), in_order);
+        }
+    }
+
+    #[test]
     fn waiting_ends_when_closed() {
-        let queue = GcQueue::new(false);
+        let queue = GcQueue::new(2, false);
         queue.finish(Ticks(1));
         assert_eq!(queue.wait_for_finish(GcNumber(0)), Some(GcNumber(1)));
         queue.close();

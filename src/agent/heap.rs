@@ -1,8 +1,9 @@
 //! Allocations: the natives that HeapProxy calls, and the objects that the VM makes itself.
 
-use jvmti::jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 use jvmti::{Jni, guard};
+use trace::ids::ObjectId;
 
 use super::Agent;
 use super::bridge::{self, Bridge};
@@ -65,6 +66,54 @@ pub(crate) unsafe extern "system" fn array_allocated(
     });
 }
 
+/// `HeapProxy.objectMade`: a call returned an object that it may have made without any hook.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn object_made(
+    jni: *mut JNIEnv,
+    _: jclass,
+    object: jobject,
+    number: jint,
+    bare: jboolean,
+) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        let now = Ticks::now();
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        with_context(agent, jni, now, |context| {
+            // SAFETY: HeapProxy passes a live object of that class on this thread.
+            unsafe {
+                if is_reported(agent, context, object) {
+                    return;
+                }
+                let bytes = match agent.env.get_object_size(object) {
+                    Ok(bytes) => bytes,
+                    Err(error) => return agent.count_failure("size", error),
+                };
+                if bare {
+                    context.unconstructed.made();
+                }
+                let extent = Extent::Words((bytes / 8) as u32);
+                report(agent, jni, context, object, classes::from_proxy(number), extent, Top::Hook, now);
+            }
+        });
+    });
+}
+
+/// Whether an object that the current thread has just been given carries a tag already.
+///
+/// # Safety
+/// `object` is a live reference.
+unsafe fn is_reported(agent: &Agent, context: &ThreadContext, object: jobject) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        // A virtual thread may have changed its carrier between the allocation and now.
+        context.shard.tag(object).is_ok_and(|tag| tag != 0) || context.is_virtual && agent.tags.anywhere(object)
+    }
+}
+
 /// # Safety
 /// `object` is a live reference to an object of that class, and `jni` belongs to the current thread.
 #[inline]
@@ -73,15 +122,22 @@ unsafe fn allocated(jni: Jni, object: jobject, class: ClassIndex, extent: Extent
     let now = Ticks::now();
     with_context(agent, jni, now, |context| {
         // SAFETY: by the caller's promise.
-        unsafe { report(agent, jni, context, object, class, extent, top, now) };
+        unsafe {
+            if agent.engine.tells_twice() && is_reported(agent, context, object) {
+                return;
+            }
+            report(agent, jni, context, object, class, extent, top, now);
+        }
     });
 }
 
+/// Reports an object, and tags it if its death is to be reported too.
+///
 /// # Safety
 /// As for `allocated`.
 #[allow(clippy::too_many_arguments, reason = "one straight path, inlined into each hook")]
 #[inline]
-unsafe fn report(
+pub(crate) unsafe fn report(
     agent: &'static Agent,
     jni: Jni,
     context: &mut ThreadContext,
@@ -93,21 +149,21 @@ unsafe fn report(
 ) {
     if top == Top::Constructors && context.unconstructed.expected() {
         // SAFETY: by the caller's promise.
-        if unsafe { agent.heap_env.get_tag(object) }.is_ok_and(|tag| tag != 0) {
+        if unsafe { is_reported(agent, context, object) } {
             return context.unconstructed.constructed();
         }
     }
     let id = context.new_object(&agent.ids);
-    if agent.options.lifetimes {
+    if agent.options.lifetimes || agent.engine.tells_twice() {
         // SAFETY: by the caller's promise.
-        if let Err(error) = unsafe { agent.heap_env.set_tag(object, id.0 as jlong) } {
+        if let Err(error) = unsafe { context.tag(agent, object, id) } {
             agent.count_failure("tag", error);
             return;
         }
     }
     if matches!(extent, Extent::Array(_)) && agent.classes.get(class).is_none_or(|c| c.layout.is_none()) {
         // SAFETY: by the caller's promise.
-        let bytes = unsafe { agent.heap_env.get_object_size(object) }.unwrap_or(0);
+        let bytes = unsafe { agent.env.get_object_size(object) }.unwrap_or(0);
         extent = Extent::Words((bytes / 8) as u32);
     }
     let stack = match &mut context.walker {
@@ -151,7 +207,7 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
             // SAFETY: the VM passes a live object and its class.
             unsafe {
                 // An object whose constructor ran (reflection) has been reported from there.
-                if agent.heap_env.get_tag(object).is_ok_and(|tag| tag != 0) {
+                if is_reported(agent, context, object) {
                     return;
                 }
                 let index = match agent.classes.resolve(agent.env, jni, class, agent) {
@@ -221,10 +277,12 @@ fn is_in_allocate_instance(agent: &Agent, jni: Jni) -> bool {
 ///
 /// # Safety
 /// Called by the VM.
-pub(crate) unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
+pub(crate) unsafe extern "system" fn object_free(env: *mut jvmtiEnv, tag: jlong) {
     guard(|| {
-        if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) {
-            agent.gc.free(trace::ids::ObjectId(tag as u64));
+        if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed())
+            && let Some(shard) = agent.tags.index(env)
+        {
+            agent.gc.free(shard, ObjectId(tag as u64));
         }
     });
 }

@@ -4,6 +4,7 @@ use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, Opco
 
 use super::counts;
 use super::proxy::{Hooks, INTERNAL_NAME};
+use super::replaced::{CALLS, Made, made_by};
 
 /// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
 const HUGE_METHOD_LIMIT: u32 = 8000;
@@ -37,7 +38,7 @@ impl HeapHooks {
 
 impl Instrument for HeapHooks {
     fn opcodes(&self) -> OpcodeSet {
-        if self.is_object { OpcodeSet::of(&[opcode::RETURN]) } else { OpcodeSet::of(ARRAY_OPCODES) }
+        if self.is_object { OpcodeSet::of(&[opcode::RETURN]) } else { OpcodeSet::of(SITE_OPCODES) }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
@@ -56,6 +57,13 @@ impl Instrument for HeapHooks {
                 None => return,
             },
             opcode::ANEWARRAY => &self.hooks.array,
+            call if CALLS.contains(&call) => {
+                match instruction.member_operand().and_then(|callee| made_by(call, &callee)) {
+                    Some(Made::Object) => &self.hooks.made,
+                    Some(Made::Bare) => &self.hooks.made_bare,
+                    None => return,
+                }
+            }
             _ => match instruction.class_operand() {
                 // multianewarray may make an array of one dimension too, which need not hold references.
                 Some([b'[', element]) => match primitive_of(*element) {
@@ -71,6 +79,15 @@ impl Instrument for HeapHooks {
 
 /// The instructions that make arrays.
 pub(crate) const ARRAY_OPCODES: &[u8] = &[opcode::NEWARRAY, opcode::ANEWARRAY, opcode::MULTIANEWARRAY];
+/// Those, and the ones that may call what the JIT replaces.
+const SITE_OPCODES: &[u8] = &[
+    opcode::NEWARRAY,
+    opcode::ANEWARRAY,
+    opcode::MULTIANEWARRAY,
+    opcode::INVOKEVIRTUAL,
+    opcode::INVOKESPECIAL,
+    opcode::INVOKESTATIC,
+];
 
 fn primitive_of(descriptor: u8) -> Option<ArrayKind> {
     Some(match descriptor {

@@ -9,20 +9,21 @@ use std::sync::{Mutex, OnceLock};
 use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jvalue};
 use jvmti::sys::*;
 use jvmti::{Allocated, Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
-use trace::model::ArrayCode;
 
 use super::accounting::{self, Accounting};
+use super::arrays::{PRIMITIVE_ARRAYS, measure_arrays, number_primitive_arrays};
 use super::bridge::{self, Bridge};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
 use super::counts::Counts;
+use super::engine::Engine;
+use super::environments::{self, Environments};
 use super::event::Event;
 use super::fence::{self, Fence, LONGEST_SILENCE};
 use super::gc::{GcNumber, GcQueue};
-use super::layout::ArrayLayouts;
 use super::methods::Methods;
-use super::options::{self, HeapMode, Options};
+use super::options::{self, Options};
 use super::output::Output;
 use super::proxy::Proxy;
 use super::stacks::Stacks;
@@ -30,22 +31,10 @@ use super::start::{Stage, StartUp};
 use super::threads::{self, Threads};
 use super::transform::Share;
 use super::writer::Writer;
-use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, transform, virtual_threads};
+use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, sampler, transform, virtual_threads};
 
-const CLASS_CAPABILITIES: jvmtiCapabilities = jvmtiCapabilities::of(&[
-    CAN_TAG_OBJECTS,
-    CAN_GENERATE_ALL_CLASS_HOOK_EVENTS,
-    CAN_RETRANSFORM_CLASSES,
-    CAN_GET_BYTECODES,
-    CAN_GET_LINE_NUMBERS,
-    CAN_GET_SOURCE_FILE_NAME,
-]);
-const HEAP_CAPABILITIES: jvmtiCapabilities = jvmtiCapabilities::of(&[
-    CAN_TAG_OBJECTS,
-    CAN_GENERATE_OBJECT_FREE_EVENTS,
-    CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS,
-    CAN_GENERATE_GARBAGE_COLLECTION_EVENTS,
-]);
+/// The feature release from which on HotSpot verifies what it redefines, which makes redefinition dear.
+const FIRST_DEAR_REDEFINITION: u32 = 24;
 
 /// The JVM starts with the agent. False, after a message, if it must not start.
 ///
@@ -65,47 +54,43 @@ pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
 
 fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
     let mut options = options::parse(given).map_err(|e| e.to_string())?;
-    if options.heap == HeapMode::Vm {
-        return Err(format!("heap={} is not there yet; use heap=events", options.heap.as_str()));
-    }
     if AGENT.get().is_some() {
         return Err("the agent is loaded twice; leave one -agentpath out".into());
     }
-    let environment =
-        || vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"));
-    // The VM delivers frees to environments in the order of their making: the fence comes behind the heap's.
-    let (env, heap_env, fence_env) = (environment()?, environment()?, environment()?);
-    let mut class_capabilities = CLASS_CAPABILITIES;
-    let mut heap_capabilities = HEAP_CAPABILITIES;
-    if options.heap == HeapMode::Counts {
-        // Counters belong to platform threads, and no object is followed.
-        heap_capabilities = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
+    let env = environments::make(vm)?;
+    let java = java_version(env).ok_or("this JVM does not tell its version; JDK 11 to 25 are supported")?;
+    let engine = Engine::of(&options, java);
+    if engine == Engine::Counts {
+        // No object is followed.
         options.lifetimes = false;
-        class_capabilities = class_capabilities.with(CAN_GET_CONSTANT_POOL);
-    } else if virtual_threads::are_offered(env) {
-        class_capabilities = class_capabilities.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
-    for (env, wanted) in [(env, class_capabilities), (heap_env, heap_capabilities), (fence_env, fence::CAPABILITIES)] {
-        env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))?;
-    }
+    let environments = Environments::make(vm, env, engine)?;
     let output = Output::open(&options.file, options.format)?;
-    install([env, heap_env, fence_env], options, output)
+    install(environments, engine, java, options, output)
 }
 
-fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Output) -> Result<(), String> {
+fn install(
+    Environments { env, tags, fence: fence_env }: Environments,
+    engine: Engine,
+    java: u32,
+    options: Options,
+    output: Output,
+) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
-    let frees_in_pause = java_version(env).is_some_and(|version| version < 16);
-    // Verifying makes redefinition dear from 24 on. Counters count what has run, which no allocation tells.
-    let needs_bridge = options.heap == HeapMode::Events && java_version(env).is_some_and(|version| version >= 24);
+    let frees_in_pause = java < 16;
+    // Counters count what has run, which no allocation tells; and the VM needs no bridge to tell of everything.
+    let needs_bridge = engine == Engine::Hooks && java >= FIRST_DEAR_REDEFINITION;
     let bridge = if needs_bridge { Bridge::lay(env) } else { Bridge::none() };
-    let counts = (options.heap == HeapMode::Counts).then(|| Counts::new(options.buffer_bytes));
+    let counts = (engine == Engine::Counts).then(|| Counts::new(options.buffer_bytes));
     let agent = AGENT.get_or_init(|| Agent {
         counts,
         live: OnceLock::new(),
-        heap_env,
+        gc: GcQueue::new(tags.envs().len(), frees_in_pause),
+        tags,
         env,
         fence_env,
         options,
+        engine,
         clock: Clock::start(),
         start: Ticks::now(),
         ids: AtomicU64::new(1),
@@ -114,7 +99,6 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
         stacks: Stacks::new(),
         threads: Threads::new(),
         accounting: Accounting::default(),
-        gc: GcQueue::new(frees_in_pause),
         control: StartUp::default(),
         bridge,
         pool,
@@ -131,6 +115,8 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
         VMDeath: Some(vm_death),
         ClassFileLoadHook: Some(transform::class_file_load_hook),
         ClassPrepare: Some(class_prepare),
+        ClassLoad: Some(class_load),
+        ObjectFree: Some(fence::freed),
         ThreadStart: Some(thread_start),
         ThreadEnd: Some(thread_end),
         VirtualThreadEnd: Some(virtual_threads::end),
@@ -139,6 +125,7 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
     };
     let heap_callbacks = jvmtiEventCallbacks {
         VMObjectAlloc: Some(heap::vm_object_alloc),
+        SampledObjectAlloc: Some(sampler::sampled_object_alloc),
         ObjectFree: Some(heap::object_free),
         GarbageCollectionStart: Some(heap::gc_start),
         GarbageCollectionFinish: Some(heap::gc_finish),
@@ -147,11 +134,17 @@ fn install([env, heap_env, fence_env]: [Env; 3], options: Options, output: Outpu
     // SAFETY: the callbacks fit their events, do not unwind, and look at nothing but the agent, which lives for ever.
     unsafe {
         env.set_event_callbacks(&callbacks).map_err(|e| e.to_string())?;
-        heap_env.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
+        for shard in agent.tags.envs() {
+            shard.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
+        }
         fence_env.set_event_callbacks(&fence::callbacks()).map_err(|e| e.to_string())?;
     }
     // The hook cannot be switched on at VMStart, only here or from VMInit on; until HeapProxy is defined it does nothing.
-    for event in [JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK] {
+    let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
+    if engine.rewrites() {
+        events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    }
+    for event in events {
         env.enable_event(event).map_err(|e| e.to_string())?;
     }
     start_writer(agent, output)
@@ -200,51 +193,24 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         let Some(agent) = Agent::get() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        match Proxy::define(jni) {
-            Ok(proxy) => {
-                let vm = Vm { proxy, layouts: measure_arrays(agent, jni), permanent_loaders: OnceLock::new() };
-                let _ = agent.vm.set(vm);
-                if let Some(Err(error)) = agent.counts.as_ref().map(|counts| counts.define(jni)) {
-                    return message(&format!("MartiniCounts cannot be defined, so nothing is counted: {error}"));
-                }
-                agent.transform.proxy_defined.store(true, Ordering::Release);
+        let mut vm = Vm::default();
+        if agent.engine.rewrites() {
+            match Proxy::define(jni) {
+                Ok(proxy) => vm.proxy = Some(proxy),
+                Err(error) => return message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
             }
-            Err(error) => message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
         }
-    });
-}
-
-fn measure_arrays(agent: &Agent, jni: Jni) -> ArrayLayouts {
-    const DESCRIPTORS: [(ArrayCode, u8); 8] = [
-        (ArrayCode::BOOLEAN, b'Z'),
-        (ArrayCode::CHAR, b'C'),
-        (ArrayCode::FLOAT, b'F'),
-        (ArrayCode::DOUBLE, b'D'),
-        (ArrayCode::BYTE, b'B'),
-        (ArrayCode::SHORT, b'S'),
-        (ArrayCode::INT, b'I'),
-        (ArrayCode::LONG, b'J'),
-    ];
-    let object = jni.find_class(c"java/lang/Object").ok();
-    let layouts = ArrayLayouts::measure(|code, length| {
-        let array = match DESCRIPTORS.iter().find(|(c, _)| *c == code) {
-            Some((_, descriptor)) => jni.new_primitive_array(*descriptor, length),
-            // SAFETY: a live local reference to a class.
-            None => unsafe { jni.new_object_array(length, object?, null_mut()) },
-        };
-        let array = array.inspect_err(|_| jni.exception_clear()).ok()?;
-        // SAFETY: a live local reference, deleted at once.
-        unsafe {
-            let size = agent.heap_env.get_object_size(array);
-            jni.delete_local_ref(array);
-            size.ok().map(|bytes| bytes as u64)
+        if agent.engine.has_hooks() || agent.counts.is_some() {
+            vm.layouts = measure_arrays(agent, jni);
         }
+        let rewrites = vm.proxy.is_some();
+        // MartiniCounts asks for the layouts when it is initialised.
+        let _ = agent.vm.set(vm);
+        if let Some(Err(error)) = agent.counts.as_ref().map(|counts| counts.define(jni)) {
+            return message(&format!("MartiniCounts cannot be defined, so nothing is counted: {error}"));
+        }
+        agent.transform.proxy_defined.store(rewrites, Ordering::Release);
     });
-    if let Some(object) = object {
-        // SAFETY: a local reference that nobody uses any more.
-        unsafe { jni.delete_local_ref(object) };
-    }
-    layouts
 }
 
 /// # Safety
@@ -261,10 +227,15 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
             message(&format!("nothing is reported: {error}"));
             return;
         }
+        if agent.engine.samples() && !sampler::close_buffer(jni) {
+            agent.count_lost("the first thread's allocation buffer stays open", 1);
+        }
         announce_threads(agent, jni, &there);
         accounting::begin(agent, jni);
         agent.reporting.store(true, Ordering::SeqCst);
-        vm.proxy.set_jvm_init(jni, true);
+        if let Some(proxy) = &vm.proxy {
+            proxy.set_jvm_init(jni, true);
+        }
         if let Some(counts) = &agent.counts {
             counts.set_counting(jni, true);
         }
@@ -274,7 +245,9 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
 fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     let jvmti = |e: jvmti::Error| e.to_string();
     let _ = vm.permanent_loaders.set(permanent_loaders(jni).map_err(|e| cleared(jni, e))?);
-    agent.bridge.probe(agent.env, PRIMITIVE_ARRAYS.len(), || number_primitive_arrays(agent, vm, jni))?;
+    if let Some(proxy) = vm.proxy.as_ref().filter(|_| agent.engine.has_hooks()) {
+        agent.bridge.probe(agent.env, PRIMITIVE_ARRAYS.len(), || number_primitive_arrays(agent, proxy, jni))?;
+    }
     // Before thread events are switched on: the agent's own thread is no thread of the program.
     start_thread(agent, jni, c"Martini control", control)
         .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
@@ -282,27 +255,40 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
     }
+    if agent.options.frames() > 0 {
+        agent.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(jvmti)?;
+    }
     if agent.counts.is_none() {
         virtual_threads::enable(agent.env);
     }
-    let heap_events =
-        [JVMTI_EVENT_VM_OBJECT_ALLOC, JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
-    for event in heap_events.into_iter().filter(|&e| agent.options.lifetimes || e != JVMTI_EVENT_VM_OBJECT_ALLOC) {
-        agent.heap_env.enable_event(event).map_err(jvmti)?;
+    let allocations = [
+        (JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, agent.engine.samples()),
+        (JVMTI_EVENT_VM_OBJECT_ALLOC, agent.engine.has_hooks()),
+    ];
+    let allocations = allocations.into_iter().filter(|(_, wanted)| *wanted).map(|(event, _)| event);
+    let collections = [JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
+    for event in allocations.chain(collections) {
+        agent.tags.envs()[0].enable_event(event).map_err(jvmti)?;
     }
     if agent.options.lifetimes {
-        for env in [agent.heap_env, agent.fence_env] {
+        for env in agent.tags.envs().iter().chain([&agent.env, &agent.fence_env]) {
             env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
         }
     }
+    if !agent.engine.rewrites() {
+        agent.control.reach(Stage::Shared);
+        return Ok(());
+    }
     agent.transform.direct.store(true, Ordering::Release);
-    // Most of the start-up cost, so two threads share it where the VM locks the classes it redefines.
-    if agent.bridge.is_on() {
+    let java = java_version(agent.env).unwrap_or_default();
+    // Most of the start-up cost. Where the VM tells of every object anyway, or the bridge does meanwhile, the program need not
+    // wait for it; else two threads share it where the VM locks the classes it redefines.
+    if agent.bridge.is_on() || agent.engine == Engine::VmAndEscape && java >= FIRST_DEAR_REDEFINITION {
         agent.control.reach(Stage::Shared);
         transform::retransform_loaded(agent, jni, Share::Object);
         start_thread(agent, jni, c"Martini start", bridge::cross)
             .map_err(|e| format!("the thread that rewrites classes cannot be started: {e}"))?;
-    } else if java_version(agent.env).is_some_and(|version| version >= 17) {
+    } else if java >= 17 {
         agent.control.reach(Stage::Share);
         transform::retransform_loaded(agent, jni, Share::Even);
         if agent.control.wait_for(Stage::Shared) != Stage::Shared {
@@ -315,38 +301,8 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     Ok(())
 }
 
-/// HeapProxy's fields for the primitive array classes, and the elements' descriptors.
-const PRIMITIVE_ARRAYS: [(&CStr, u8); 8] = [
-    (c"booleanArray", b'Z'),
-    (c"byteArray", b'B'),
-    (c"charArray", b'C'),
-    (c"shortArray", b'S'),
-    (c"intArray", b'I'),
-    (c"longArray", b'J'),
-    (c"floatArray", b'F'),
-    (c"doubleArray", b'D'),
-];
-
-/// Tells HeapProxy the numbers of the primitive array classes, by making one array of each.
-fn number_primitive_arrays(agent: &Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
-    let jvmti = |e: jvmti::Error| e.to_string();
-    for (field, descriptor) in PRIMITIVE_ARRAYS {
-        let array = jni.new_primitive_array(descriptor, 0).map_err(|e| cleared(jni, e))?;
-        // SAFETY: live local references, deleted at once.
-        let number = unsafe {
-            let class = jni.get_object_class(array);
-            let index = agent.classes.resolve(agent.env, jni, class, agent);
-            jni.delete_local_ref(class);
-            let code = index.and_then(|index| agent.classes.code(agent.env, index, array)).map_err(jvmti)?;
-            jni.delete_local_ref(array);
-            code >> 1
-        };
-        vm.proxy.set_primitive_array(jni, field, number).map_err(|e| cleared(jni, e))?;
-    }
-    Ok(())
-}
-
-fn cleared(jni: Jni, error: JniError) -> String {
+/// What went wrong, and no exception is pending any more.
+pub(crate) fn cleared(jni: Jni, error: JniError) -> String {
     jni.exception_clear();
     error.to_string()
 }
@@ -422,12 +378,14 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         let mut seen = GcNumber(0);
         while let Some(number) = agent.gc.wait_for_finish(seen) {
             seen = number;
-            vm.proxy.purge(jni);
+            if let Some(proxy) = vm.proxy.as_ref().filter(|_| agent.engine.has_hooks()) {
+                proxy.purge(jni);
+            }
             if let Some(counts) = &agent.counts {
                 counts.resolve_pending(agent, jni);
             }
-            fence.pass(agent, jni);
-            agent.gc.settle();
+            fence.pass(agent, jni, number);
+            agent.gc.settle(number);
         }
     });
 }
@@ -449,9 +407,9 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             }
         }
         agent.reporting.store(false, Ordering::SeqCst);
-        if let Some(vm) = agent.vm.get() {
-            vm.proxy.set_jvm_init(jni, false);
-            agent.count_lost("hook without stack or memory", vm.proxy.lost(jni));
+        if let Some(proxy) = agent.vm.get().and_then(|vm| vm.proxy.as_ref()) {
+            proxy.set_jvm_init(jni, false);
+            agent.count_lost("hook without stack or memory", proxy.lost(jni));
         }
         if let Some(counts) = &agent.counts {
             counts.set_counting(jni, false);
@@ -470,6 +428,12 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         }
     });
 }
+
+/// `async_walk` gives nothing unless somebody wants this event.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn class_load(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, _: jclass) {}
 
 /// # Safety
 /// Called by the VM.

@@ -22,7 +22,7 @@ pub(crate) struct Living {
 /// # Errors
 /// What the VM refuses.
 pub(crate) fn walk(agent: &'static Agent, jni: Jni) -> jvmti::Result<Vec<(ClassIndex, Living)>> {
-    agent.heap_env.force_garbage_collection()?;
+    agent.env.force_garbage_collection()?;
     // The walk tells of a class by its tag, which only registered classes have.
     let classes = agent.env.get_loaded_classes()?;
     let mut found = Vec::new();

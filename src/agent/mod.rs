@@ -5,11 +5,15 @@
 //! sides share. `lifecycle` puts it all in motion.
 
 mod accounting;
+mod arrays;
+mod async_walk;
 mod bridge;
 mod buffer;
 mod classes;
 mod clock;
 mod counts;
+mod engine;
+mod environments;
 mod event;
 mod fence;
 mod gc;
@@ -23,9 +27,12 @@ mod methods;
 pub mod options;
 mod output;
 mod proxy;
+mod replaced;
+mod sampler;
 mod stacks;
 mod start;
 mod table;
+mod tags;
 mod threads;
 mod transform;
 mod virtual_threads;
@@ -46,6 +53,7 @@ use buffer::Pool;
 use classes::{ClassIndex, Classes, Surroundings};
 use clock::{Clock, Ticks};
 use counts::Counts;
+use engine::Engine;
 use gc::GcQueue;
 use layout::{ArrayLayout, ArrayLayouts};
 use live::Living;
@@ -54,6 +62,7 @@ use options::Options;
 use proxy::Proxy;
 use stacks::Stacks;
 use start::StartUp;
+use tags::Tags;
 use threads::{ThreadIndex, Threads};
 
 pub(crate) use lifecycle::on_load;
@@ -84,8 +93,10 @@ pub(crate) unsafe fn register_counts_natives(jni: *mut jvmti::jni_sys::JNIEnv, c
 }
 
 /// What the VM told about itself while it initialised.
+#[derive(Default)]
 struct Vm {
-    proxy: Proxy,
+    /// None where no class is rewritten.
+    proxy: Option<Proxy>,
     layouts: ArrayLayouts,
     /// Boot, platform and system loader but for the boot loader, which is null.
     permanent_loaders: OnceLock<Vec<GlobalRef>>,
@@ -102,12 +113,13 @@ unsafe impl Sync for GlobalRef {}
 /// The one agent of this process. A JVM loads it once and never unloads it, so it lives for ever.
 pub(crate) struct Agent {
     /// Tags of objects, and the events about them.
-    heap_env: Env,
+    tags: Tags,
     /// Tags of classes, thread-local storage, and all other events.
     env: Env,
     /// The tag of the fence, see there.
     fence_env: Env,
     options: Options,
+    engine: Engine,
     clock: Clock,
     start: Ticks,
     /// The next id of the trace; all kinds of id share it (format page, 2.2).

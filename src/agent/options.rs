@@ -178,6 +178,13 @@ pub struct Options {
     pub buffer_bytes: usize,
 }
 
+impl Options {
+    /// Frames to find for each allocation.
+    pub(crate) fn frames(&self) -> usize {
+        self.stack_depth.max(usize::from(self.allocsites))
+    }
+}
+
 /// Parses what follows the `=` of `-agentpath:...=`.
 ///
 /// # Errors

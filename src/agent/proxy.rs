@@ -28,10 +28,13 @@ pub(crate) struct Hooks {
     pub(crate) primitive_arrays: [StaticMethod; 8],
     pub(crate) array: StaticMethod,
     pub(crate) multi_array: StaticMethod,
+    /// For what a call returned that the JIT may replace; see `replaced`.
+    pub(crate) made: StaticMethod,
+    pub(crate) made_bare: StaticMethod,
 }
 
 macro_rules! hooks {
-    ($object:literal, $array:literal, $multi:literal) => {
+    ($object:literal, $array:literal, $multi:literal, $made:literal, $bare:literal) => {
         Hooks {
             object: method($object, "(Ljava/lang/Object;)V"),
             primitive_arrays: [
@@ -46,14 +49,22 @@ macro_rules! hooks {
             ],
             array: method($array, "([Ljava/lang/Object;)V"),
             multi_array: method($multi, "([Ljava/lang/Object;)V"),
+            made: method($made, "(Ljava/lang/Object;)V"),
+            made_bare: method($bare, "(Ljava/lang/Object;)V"),
         }
     };
 }
 
 /// For classes loaded before VMInit.
-pub(crate) static EARLY: Hooks = hooks!("earlyObjectAlloc", "earlyArrayAlloc", "earlyMultiArrayAlloc");
+pub(crate) static EARLY: Hooks =
+    hooks!("earlyObjectAlloc", "earlyArrayAlloc", "earlyMultiArrayAlloc", "earlyMade", "earlyMadeBare");
 /// For all others.
-pub(crate) static DIRECT: Hooks = hooks!("objectAlloc", "arrayAlloc", "multiArrayAlloc");
+pub(crate) static DIRECT: Hooks = hooks!("objectAlloc", "arrayAlloc", "multiArrayAlloc", "made", "madeBare");
+
+const KEEP: StaticMethod = method("keep", "(Ljava/lang/Object;)V");
+/// Where the VM tells of allocations: nothing is done with the object, but the JIT does not know that.
+pub(crate) static ESCAPE: Hooks =
+    Hooks { object: KEEP, primitive_arrays: [KEEP; 8], array: KEEP, multi_array: KEEP, made: KEEP, made_bare: KEEP };
 
 /// HeapProxy's `registerNatives`, which its static initialiser calls: binds the natives that the hooks use.
 ///
@@ -75,6 +86,11 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
             name: c"arrayAllocated",
             signature: c"(Ljava/lang/Object;II)V",
             function: heap::array_allocated as *const c_void,
+        },
+        NativeMethod {
+            name: c"objectMade",
+            signature: c"(Ljava/lang/Object;IZ)V",
+            function: heap::object_made as *const c_void,
         },
     ];
     // An exception stays pending: the class fails to initialise and `Proxy::define` tells.

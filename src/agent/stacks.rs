@@ -1,7 +1,10 @@
 //! Where objects are allocated: call stacks, each kept once.
 //!
-//! The VM's `GetStackTrace` gives method and bytecode index per frame. A thread remembers the stacks it has seen, so that
-//! names and lines are looked up once per stack, not once per object.
+//! The VM gives method and bytecode index per frame (`async_walk`, or else `GetStackTrace`). A thread remembers the stacks it
+//! has seen, so that names and lines are looked up once per stack, not once per object.
+//!
+//! The site is the innermost frame that runs bytecode. A native method that allocates (`Object.clone`) is passed over: when
+//! it is compiled, its caller does the work and it is not on the stack at all.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,8 +14,9 @@ use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 use trace::ids::StackId;
 
+use super::async_walk::{self, CallFrame, NO_FRAME};
 use super::classes::{Classes, Surroundings};
-use super::methods::{MethodIndex, Methods};
+use super::methods::{MethodIndex, MethodRecord, Methods};
 use super::table::Table;
 
 /// Number of a stack in [`Stacks`], counted from 1; 0 is "none".
@@ -72,12 +76,19 @@ pub(crate) enum Top {
     Method,
 }
 
+/// Whether a virtual thread begins in this method: what lies below it is its carrier's, which only one way to walk shows.
+fn is_bottom<S: Surroundings>(record: &MethodRecord, tables: &Tables<'_, S>) -> bool {
+    record.name == "enter" && tables.classes.get(record.class).is_some_and(|c| c.name == "jdk.internal.vm.Continuation")
+}
+
 type RawFrame = (usize, i64);
 
 /// One thread's view of the stacks: buffers, and what it has seen already.
 pub(crate) struct StackWalker {
     /// Frames wanted; at least 1.
     depth: usize,
+    /// Buffers of the two ways to walk.
+    asked: Vec<CallFrame>,
     raw: Vec<jvmtiFrameInfo>,
     seen: FxHashMap<Box<[RawFrame]>, StackIndex>,
     key: Vec<RawFrame>,
@@ -85,7 +96,7 @@ pub(crate) struct StackWalker {
 
 impl Top {
     /// Frames that are HeapProxy's in any case: its native method and the one that called it.
-    fn skipped(self) -> i32 {
+    fn skipped(self) -> usize {
         if self == Top::Method { 0 } else { 2 }
     }
 
@@ -96,11 +107,14 @@ impl Top {
             Top::Constructors => 3,
             // Arrays of primitives come by way of one more method of HeapProxy.
             Top::Hook => 1,
-            Top::Method => 0,
+            // A native method.
+            Top::Method => 1,
         }
     }
 }
 
+/// The bytecode index of a native method.
+const NATIVE: i32 = -1;
 /// A deeper chain of constructors than this ends the search for the site.
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
@@ -121,19 +135,14 @@ pub(crate) struct Tables<'t, S> {
 impl StackWalker {
     /// A walker that keeps that many frames.
     pub(crate) fn new(depth: usize) -> StackWalker {
-        StackWalker { depth, raw: Vec::new(), seen: FxHashMap::default(), key: Vec::new() }
+        StackWalker { depth, asked: Vec::new(), raw: Vec::new(), seen: FxHashMap::default(), key: Vec::new() }
     }
 
     /// The stack of the current thread.
     pub(crate) fn walk<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<StackIndex> {
         let mut room = self.depth + top.extra();
         loop {
-            self.raw.resize(room, jvmtiFrameInfo::default());
-            // SAFETY: null is the current thread.
-            let frames = unsafe { tables.env.get_stack_trace(std::ptr::null_mut(), top.skipped(), &mut self.raw) }?;
-            let cut_off = frames.len() == room;
-            self.key.clear();
-            self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
+            let cut_off = self.read(top.skipped(), room, tables)?;
             let seen = self.seen.get(self.key.as_slice()).copied();
             if let Some(known) = seen.filter(|&known| known != DEEPER) {
                 return Ok(known);
@@ -155,6 +164,22 @@ impl StackWalker {
         }
     }
 
+    /// Reads so many frames behind those skipped into `self.key`; true if there may be more.
+    fn read<S: Surroundings>(&mut self, skipped: usize, room: usize, tables: &Tables<'_, S>) -> jvmti::Result<bool> {
+        self.key.clear();
+        self.asked.resize(skipped + room, NO_FRAME);
+        if let Some(frames) = async_walk::walk(tables.jni, &mut self.asked) {
+            let frames = frames.get(skipped..).unwrap_or_default();
+            self.key.extend(frames.iter().map(|f| (f.method as usize, i64::from(f.bci.max(NATIVE)))));
+            return Ok(frames.len() == room);
+        }
+        self.raw.resize(room, jvmtiFrameInfo::default());
+        // SAFETY: null is the current thread.
+        let frames = unsafe { tables.env.get_stack_trace(std::ptr::null_mut(), skipped as i32, &mut self.raw) }?;
+        self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
+        Ok(frames.len() == room)
+    }
+
     /// The wanted frames of `self.key`: those from the allocation site on.
     fn resolve<S: Surroundings>(&self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<Vec<Site>> {
         let mut frames = Vec::with_capacity(self.depth);
@@ -167,6 +192,9 @@ impl StackWalker {
                 tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
             }?;
             let Some(record) = tables.methods.get(index) else { continue };
+            if frames.is_empty() && !in_proxy && location <= i64::from(NATIVE) {
+                continue;
+            }
             if in_proxy {
                 let class = tables.classes.get(record.class);
                 if class.is_some_and(|c| c.name == super::proxy::DOTTED_NAME) {
@@ -183,7 +211,7 @@ impl StackWalker {
             }
             in_constructors = false;
             frames.push(Site { method: index, line: record.line(location) });
-            if frames.len() == self.depth {
+            if frames.len() == self.depth || is_bottom(record, tables) {
                 break;
             }
         }

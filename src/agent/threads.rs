@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use jvmti::jni_sys::jobject;
+use jvmti::jni_sys::{jlong, jobject};
 use jvmti::{Env, Jni};
 use trace::ids::{ObjectId, ThreadId};
 
@@ -21,6 +21,7 @@ use super::counts::{Large, ThreadCounts};
 use super::event::Event;
 use super::stacks::StackWalker;
 use super::table::Table;
+use super::tags::{BLOCK, Shard};
 use super::{Agent, accounting};
 
 /// Number of a thread in [`Threads`].
@@ -178,6 +179,13 @@ unsafe fn names_of(env: Env, jni: Jni, thread: jobject, stage: Stage) -> Option<
 pub(crate) struct ThreadContext {
     /// The platform thread itself.
     pub(crate) carrier: ThreadIndex,
+    /// Where it tags what it allocates next, and where it looks classes up.
+    pub(crate) shard: Shard,
+    pub(crate) class_shard: Shard,
+    /// Objects that it has tagged.
+    tagged: u64,
+    /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
+    pub(crate) is_virtual: bool,
     producer: Producer,
     next_object: u64,
     last_object: u64,
@@ -247,6 +255,22 @@ impl ThreadContext {
         }
     }
 
+    /// Tags an object.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    #[inline]
+    pub(crate) unsafe fn tag(&mut self, agent: &Agent, object: jobject, id: ObjectId) -> jvmti::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.shard.set_tag(object, id.0 as jlong) }?;
+        self.tagged += 1;
+        // Hooks look for the tag of an object again, and so stay where they are.
+        if self.tagged.is_multiple_of(BLOCK) && !agent.engine.has_hooks() {
+            self.shard = agent.tags.for_objects(self.carrier, (self.tagged / BLOCK) as usize);
+        }
+        Ok(())
+    }
+
     /// An id for a new object.
     #[inline]
     pub(crate) fn new_object(&mut self, ids: &AtomicU64) -> ObjectId {
@@ -284,9 +308,13 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
     let carrier = unsafe { agent.threads.resolve_as(agent, jni, null_mut(), now, Stage::Unknown) };
     let (producer, consumer) = channel(&agent.pool);
     agent.threads.fresh.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
-    let depth = agent.options.stack_depth.max(usize::from(agent.options.allocsites));
+    let depth = agent.options.frames();
     let context = Box::into_raw(Box::new(ThreadContext {
         carrier,
+        shard: agent.tags.for_objects(carrier, 0),
+        class_shard: agent.tags.for_classes(carrier),
+        tagged: 0,
+        is_virtual: false,
         producer,
         next_object: 0,
         last_object: 0,

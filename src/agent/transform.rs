@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::counts::{self, ALLOCATING_OPCODES, CountHooks};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
-use super::{Agent, proxy};
+use super::{Agent, proxy, replaced};
 
 /// What the rewriter did, and what it left.
 #[derive(Default)]
@@ -98,7 +98,11 @@ pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) ->
             rewritten
         }
         None => {
-            let hooks = if direct { &proxy::DIRECT } else { &proxy::EARLY };
+            let hooks = match (agent.engine.has_hooks(), direct) {
+                (true, true) => &proxy::DIRECT,
+                (true, false) => &proxy::EARLY,
+                (false, _) => &proxy::ESCAPE,
+            };
             classfile::rewrite(class, &mut HeapHooks::new(name, hooks))
         }
     };
@@ -187,8 +191,19 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     modifiable
         && match agent.counts {
             Some(_) => has_site(env, class, ALLOCATING_OPCODES) || counts::may_call_replaced(env, class),
-            None => name == OBJECT || has_site(env, class, ARRAY_OPCODES),
+            None => {
+                name == OBJECT
+                    || has_site(env, class, ARRAY_OPCODES)
+                    || agent.engine.has_hooks() && names_replaced_method(env, class)
+            }
         }
+}
+
+/// Whether the class may call a method that the JIT replaces: bytecode of a loaded class does not tell whom it calls.
+fn names_replaced_method(env: Env, class: jclass) -> bool {
+    // SAFETY: a live local reference.
+    let Ok(pool) = (unsafe { env.get_constant_pool(class) }) else { return true };
+    replaced::NAMES.iter().any(|name| pool.windows(name.len()).any(|bytes| bytes == *name))
 }
 
 /// Whether code of the class that may still run has one of these instructions.

@@ -10,7 +10,7 @@ use jvmti::{Env, Jni, guard};
 use super::Agent;
 use super::clock::Ticks;
 use super::event::Event;
-use super::threads::{ThreadIndex, with_context};
+use super::threads::{ThreadContext, ThreadIndex, with_context};
 
 const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
 const UNMOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadUnmount";
@@ -50,7 +50,12 @@ pub(crate) fn enable(env: Env) {
 /// Called by the VM on the carrier.
 unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     // SAFETY: the VM passes this thread's environment and a live thread.
-    guard(|| unsafe { report(jni, thread, Event::Switch) });
+    guard(|| unsafe {
+        report(jni, thread, |context, index| {
+            context.is_virtual = true;
+            Event::Switch(index)
+        });
+    });
 }
 
 /// # Safety
@@ -61,6 +66,7 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
         let now = Ticks::now();
         // SAFETY: the VM passes this thread's environment.
         with_context(agent, unsafe { Jni::from_raw(jni) }, now, |context| {
+            context.is_virtual = false;
             context.push(agent, Event::Switch(context.carrier), now);
         });
     });
@@ -72,14 +78,14 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
 /// Called by the VM on the ending thread.
 pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     // SAFETY: the VM passes this thread's environment and a live thread.
-    guard(|| unsafe { report(jni, thread, Event::ThreadEnd) });
+    guard(|| unsafe { report(jni, thread, |_, index| Event::ThreadEnd(index)) });
 }
 
 /// Reports an event about a virtual thread on its carrier.
 ///
 /// # Safety
 /// `jni` belongs to the current thread, and `thread` is a live reference.
-unsafe fn report(jni: *mut JNIEnv, thread: jthread, event: fn(ThreadIndex) -> Event) {
+unsafe fn report(jni: *mut JNIEnv, thread: jthread, event: fn(&mut ThreadContext, ThreadIndex) -> Event) {
     let Some(agent) = Agent::reporting() else { return };
     let now = Ticks::now();
     // SAFETY: by the caller's promise.
@@ -87,7 +93,8 @@ unsafe fn report(jni: *mut JNIEnv, thread: jthread, event: fn(ThreadIndex) -> Ev
         let jni = Jni::from_raw(jni);
         with_context(agent, jni, now, |context| {
             let index = agent.threads.resolve(agent, jni, thread, now);
-            context.push(agent, event(index), now);
+            let event = event(context, index);
+            context.push(agent, event, now);
         });
     }
 }

@@ -1,0 +1,71 @@
+//! The agent's environments in the VM, and what each may do.
+
+use jvmti::sys::*;
+use jvmti::{Env, Vm as JavaVirtualMachine};
+
+use super::engine::Engine;
+use super::tags::Tags;
+use super::{sampler, virtual_threads};
+
+const CLASSES: jvmtiCapabilities =
+    jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
+const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
+const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GENERATE_OBJECT_FREE_EVENTS]);
+
+/// All environments.
+pub(crate) struct Environments {
+    /// Tags of classes, thread-local storage, and all events that are not about objects or collections.
+    pub(crate) env: Env,
+    /// Tags of objects; the first has the events about allocations and collections.
+    pub(crate) tags: Tags,
+    /// The tag of the fence.
+    pub(crate) fence: Env,
+}
+
+/// One environment.
+pub(crate) fn make(vm: JavaVirtualMachine) -> Result<Env, String> {
+    vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"))
+}
+
+impl Environments {
+    /// The others beside `env`, and the capabilities of all that the engine needs.
+    ///
+    /// # Errors
+    /// What the VM refuses: one sentence.
+    pub(crate) fn make(vm: JavaVirtualMachine, env: Env, engine: Engine) -> Result<Environments, String> {
+        // The VM delivers frees to environments in the order of their making: the fence comes behind those of the objects.
+        let tags: Box<[Env]> = (0..Tags::wanted(engine)).map(|_| make(vm)).collect::<Result<_, _>>()?;
+        let fence = make(vm)?;
+        let mut classes = CLASSES;
+        for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
+            classes = classes.with(capability);
+        }
+        // Counters belong to platform threads.
+        if engine != Engine::Counts && virtual_threads::are_offered(env) {
+            classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
+        }
+        let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
+        if engine.samples() {
+            heap = heap.with(CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
+        }
+        if engine.has_hooks() {
+            heap = heap.with(CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS);
+        }
+        let add = |env: Env, wanted| {
+            env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))
+        };
+        if engine != Engine::Counts {
+            classes = classes.with(CAN_GENERATE_OBJECT_FREE_EVENTS);
+        }
+        add(env, classes)?;
+        add(tags[0], heap)?;
+        for &tagging in tags.iter().chain([&fence]).filter(|_| engine != Engine::Counts) {
+            add(tagging, TAGS)?;
+        }
+        if engine.samples() {
+            // Each thread takes the interval over when it is made, the first one soon after this.
+            tags[0].set_heap_sampling_interval(sampler::INTERVAL).map_err(|e| e.to_string())?;
+        }
+        Ok(Environments { env, tags: Tags::new(tags), fence })
+    }
+}

@@ -1,0 +1,126 @@
+//! The environments of the VM in which objects are tagged.
+//!
+//! HotSpot keeps one map of tags per environment, under one lock, with long chains. Were there but one, threads would wait for
+//! each other at every object, and each look-up would miss the caches. So there are several: a thread tags a block of objects
+//! in one, so that the part of the map which it needs stays in the caches, and then goes on to the next. The numbers of
+//! classes are tags too, in environments that hold nothing else, one for each processor.
+
+use jvmti::Env;
+use jvmti::jni_sys::{jclass, jlong, jobject};
+use jvmti::sys::jvmtiEnv;
+
+use super::classes::ClassIndex;
+use super::engine::Engine;
+use super::threads::ThreadIndex;
+
+/// Number of a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShardIndex(pub(crate) usize);
+
+/// One environment of the VM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shard(Env);
+
+impl Shard {
+    /// The object's tag, 0 if it has none here.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn tag(self, object: jobject) -> jvmti::Result<jlong> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.get_tag(object) }
+    }
+
+    /// Sets the object's tag.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn set_tag(self, object: jobject, tag: jlong) -> jvmti::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.set_tag(object, tag) }
+    }
+
+    /// The number noted with a class, if there is one.
+    ///
+    /// # Safety
+    /// `class` is a live reference to a class.
+    pub(crate) unsafe fn class(self, class: jclass) -> jvmti::Result<Option<ClassIndex>> {
+        // SAFETY: by the caller's promise.
+        let tag = unsafe { self.0.get_tag(class) }?;
+        Ok((tag > 0).then(|| ClassIndex((tag - 1) as u32)))
+    }
+
+    /// Notes the number of a class.
+    ///
+    /// # Safety
+    /// `class` is a live reference to a class.
+    pub(crate) unsafe fn note_class(self, class: jclass, index: ClassIndex) -> jvmti::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.set_tag(class, jlong::from(index.0) + 1) }
+    }
+}
+
+/// Shards for objects. Each costs every event of the VM and every thread a little.
+const OBJECT_SHARDS: usize = 16;
+/// More shards for classes than this gain nothing.
+const MOST_CLASS_SHARDS: usize = 8;
+/// Objects that a thread tags in one shard before it goes on to the next.
+pub(crate) const BLOCK: u64 = 16 << 10;
+
+/// All shards.
+pub(crate) struct Tags {
+    /// Those for objects come first.
+    envs: Box<[Env]>,
+    objects: usize,
+}
+
+impl Tags {
+    /// How many environments `new` wants.
+    pub(crate) fn wanted(engine: Engine) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        match engine {
+            // Nothing is tagged.
+            Engine::Counts => 2,
+            _ => OBJECT_SHARDS + processors.next_power_of_two().min(MOST_CLASS_SHARDS),
+        }
+    }
+
+    /// Of as many environments as are wanted, in the order in which they were made.
+    pub(crate) fn new(envs: Box<[Env]>) -> Tags {
+        let objects = OBJECT_SHARDS.min(envs.len() - 1);
+        Tags { envs, objects }
+    }
+
+    /// The environments, in the order in which they were made.
+    pub(crate) fn envs(&self) -> &[Env] {
+        &self.envs
+    }
+
+    /// The shard for the given block of a thread's objects.
+    pub(crate) fn for_objects(&self, thread: ThreadIndex, block: usize) -> Shard {
+        // Threads that begin together are half of all shards apart.
+        let first = thread.0 as usize * (self.objects / 2 + 1);
+        Shard(self.envs[first.wrapping_add(block) % self.objects])
+    }
+
+    /// Where a thread looks classes up.
+    pub(crate) fn for_classes(&self, thread: ThreadIndex) -> Shard {
+        let classes = &self.envs[self.objects..];
+        Shard(classes[thread.0 as usize % classes.len()])
+    }
+
+    /// The shard of objects that an environment of the VM is.
+    #[inline]
+    pub(crate) fn index(&self, env: *mut jvmtiEnv) -> Option<ShardIndex> {
+        self.envs[..self.objects].iter().position(|e| e.as_raw() == env).map(ShardIndex)
+    }
+
+    /// Whether the object has a tag in any shard.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn anywhere(&self, object: jobject) -> bool {
+        // SAFETY: by the caller's promise.
+        self.envs[..self.objects].iter().any(|env| unsafe { env.get_tag(object) }.is_ok_and(|tag| tag != 0))
+    }
+}
