@@ -26,7 +26,7 @@ use super::gc::{FenceEnd, GcNumber};
 pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 
 /// How long nothing is delivered when it is taken for granted that nothing more will be.
-const SILENCE: Duration = Duration::from_millis(20);
+const SILENCE: Duration = Duration::from_millis(200);
 
 /// No class, whose tags the first environment holds too, has this one.
 const TAG: jlong = jlong::MIN;
