@@ -26,8 +26,8 @@ fn is_exact(measured: &Measured, mode: Mode, phase: Phase) -> bool {
         // Sites count what is executed, whatever the JIT makes of it.
         (What::Bytes, Mode::Counts) if phase.removes_objects() => *seen + tolerance >= *truth,
         (What::Bytes, _) => seen.abs_diff(*truth) <= tolerance,
-        // The JVM tells of what is left.
-        (What::Class(_), Mode::Vm) if phase.removes_objects() => seen <= truth,
+        // The JVM tells of what C2 leaves; objects that nobody uses it removes even without escape analysis.
+        (What::Class(_), Mode::Vm) if matches!(phase, Phase::C2 | Phase::C2WithoutEscapeAnalysis) => seen <= truth,
         _ => seen == truth,
     }
 }
@@ -43,7 +43,9 @@ fn applies(known: &Known, mechanism: &str, mode: Mode, phase: Phase, jdk: &Jdk) 
 fn check(mode: Mode, phase: Phase) {
     let mut failures = Vec::new();
     let mut needed = [false; KNOWN.len()];
-    let jdks = jdk::each_feature();
+    let mut jdks = jdk::each_feature();
+    // Up to JDK 16 the VM loses sight of a buffer beside which it has put an object (docs/agent.md).
+    jdks.retain(|jdk| mode != Mode::Vm || jdk.feature >= 17);
     for jdk in &jdks {
         let all = measure::measure(jdk, mode, phase);
         append(&all, jdk, mode, phase);
@@ -105,7 +107,6 @@ fn counts_c2_without_escape_analysis() {
 }
 
 #[test]
-#[ignore = "heap=events does not see what the JIT makes without bytecode"]
 fn events() {
     for phase in [Phase::Interpreted, Phase::C1, Phase::C2, Phase::C2WithoutEscapeAnalysis] {
         check(Mode::Events, phase);
@@ -113,7 +114,6 @@ fn events() {
 }
 
 #[test]
-#[ignore = "the agent has no heap=vm"]
 fn vm() {
     for phase in [Phase::Interpreted, Phase::C1, Phase::C2, Phase::C2WithoutEscapeAnalysis] {
         check(Mode::Vm, phase);

@@ -193,6 +193,7 @@ fn of_threads(mechanisms: &[Mechanism], counted: &Counted) -> Vec<Measured> {
     mechanisms.iter().map(of_thread).collect()
 }
 
+/// Bytes of all objects, and instances of the program's own classes: of others the VM may make some beside.
 fn in_window(mechanism: &Mechanism, counted: &Counted) -> Vec<Measured> {
     let window = counted.windows.get(&mechanism.name);
     let window = window.unwrap_or_else(|| panic!("the trace has no window of thread {}", mechanism.name));
@@ -208,5 +209,6 @@ fn in_window(mechanism: &Mechanism, counted: &Counted) -> Vec<Measured> {
         truth: mechanism.accounted,
         seen: window.values().map(|sum| sum.bytes).sum(),
     };
-    mechanism.makes.iter().map(of_class).chain([bytes]).collect()
+    let own = mechanism.makes.iter().filter(|(class, _)| class.starts_with("mechanisms."));
+    own.map(of_class).chain([bytes]).collect()
 }

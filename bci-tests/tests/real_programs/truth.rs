@@ -20,20 +20,33 @@ const NO_MARKERS: Markers = Markers { begin: "", end: "" };
 /// What the bytes that are reported are to the bytes that are accounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
-    /// They are the same, but for [`UNSEEN`].
+    /// They are the same.
     Equal,
     /// They may be more: what the JIT removed is counted too.
     AtLeast,
 }
 
-/// The share that is not reported: what the VM makes itself, most of it while it loads classes, so that it weighs in
-/// short runs. `docs/exactness.md` has it by program.
-const UNSEEN: f64 = 0.06;
+/// A difference that is none: a thread of the VM's own that is there at VMInit uses up the buffer it has by then.
+const SLACK: u64 = 64 << 10;
+
+/// The share that need not be reported. `docs/exactness.md` has it by program.
+fn unseen(mode: &str, jdk: &Jdk) -> f64 {
+    match mode {
+        // What the VM makes itself, most of it while it loads classes, so that it weighs in short runs.
+        "counts" => 0.06,
+        // Up to JDK 16 the VM loses sight of a buffer beside which it has put an object.
+        "vm" if jdk.feature < 17 => 0.06,
+        "events" if jdk.feature < 17 => 0.002,
+        _ => 0.001,
+    }
+}
 
 impl Claim {
-    fn holds(self, reported: u64, accounted: u64) -> bool {
-        let share = reported as f64 / accounted as f64;
-        share >= 1.0 - UNSEEN && (self == Self::AtLeast || share <= 1.001)
+    fn holds(self, reported: u64, accounted: u64, unseen: f64) -> bool {
+        let missing = accounted.saturating_sub(reported);
+        let excess = reported.saturating_sub(accounted);
+        let share = |bytes: u64| bytes as f64 / accounted as f64;
+        (missing <= SLACK || share(missing) <= unseen) && (self == Self::AtLeast || share(excess) <= 0.001)
     }
 }
 
@@ -47,6 +60,7 @@ fn check(program: &Program, jdk: &Jdk, mode: &str, flags: &[&str], claim: Claim)
     let (ran, _) = run(&mut command(program, jdk, flags, Some(agent), &folder), jdk, false);
     assert!(ran.status.success(), "{place}\n{}\n{}", ran.out(), ran.err());
 
+    let unseen = unseen(mode, jdk);
     let trace = Counted::read(&file, NO_MARKERS);
     assert!(trace.complete, "{place}");
     let mut wrong = Vec::new();
@@ -58,13 +72,13 @@ fn check(program: &Program, jdk: &Jdk, mode: &str, flags: &[&str], claim: Claim)
         accounted += told;
         if told > LARGE {
             large += 1;
-            if !claim.holds(account.bytes, told) {
+            if !claim.holds(account.bytes, told, unseen) {
                 wrong.push((name.as_str(), account.bytes, told));
             }
         }
     }
     assert!(large > 0, "{place}: no thread allocated {LARGE} bytes");
-    if !claim.holds(reported, accounted) {
+    if !claim.holds(reported, accounted, unseen) {
         wrong.push(("all threads", reported, accounted));
     }
     say(&format!("{place}: {:.3} % of {accounted} bytes", reported as f64 * 100.0 / accounted as f64));
@@ -74,7 +88,8 @@ fn check(program: &Program, jdk: &Jdk, mode: &str, flags: &[&str], claim: Claim)
 /// Each program on one JDK, so that every JDK has its turn.
 #[track_caller]
 fn on_one_jdk(turn: usize, mut program: Program, mode: &str, flags: &[&str], claim: Claim) {
-    if !program.work.is_empty() {
+    // Every object in the trace makes it large enough as it is.
+    if !program.work.is_empty() && mode == "counts" {
         program.args = program.work;
     }
     let program = &program;
@@ -101,6 +116,16 @@ macro_rules! tests {
                 #[test]
                 fn counts_without_escape_analysis() {
                     on_one_jdk($turn + 1, programs::$name(), "counts", ALL_STAYS, Claim::Equal);
+                }
+
+                #[test]
+                fn events() {
+                    on_one_jdk($turn + 2, programs::$name(), "events", &[], Claim::Equal);
+                }
+
+                #[test]
+                fn vm() {
+                    on_one_jdk($turn + 3, programs::$name(), "vm", &[], Claim::Equal);
                 }
             }
         )+
