@@ -414,7 +414,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         if let Some(counts) = &agent.counts {
             counts.set_counting(jni, false);
             agent.count_lost("hook without stack or memory", counts.lost(jni));
-            counts.end_all(&agent.classes);
+            counts.end_all();
         }
         agent.gc.wait_until_settled(LONGEST_SILENCE);
         agent.gc.close();

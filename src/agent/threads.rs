@@ -356,7 +356,7 @@ pub(crate) fn end(agent: &'static Agent, jni: Jni) {
         // callback does not run inside `with_context`.
         let context = unsafe { Box::from_raw(context) };
         if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
-            counts.end(jni, own, &agent.classes);
+            counts.end(jni, own);
         }
     }
 }

@@ -10,7 +10,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiEnv};
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
-use super::counts::{self, ALLOCATING_OPCODES, CountHooks};
+use super::counts::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::{Agent, proxy, replaced};
 
@@ -190,20 +190,21 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     let modifiable = unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
     modifiable
         && match agent.counts {
-            Some(_) => has_site(env, class, ALLOCATING_OPCODES) || counts::may_call_replaced(env, class),
+            Some(_) => has_site(env, class, ALLOCATING_OPCODES) || names_one(env, class, HOOKED_NAMES),
             None => {
                 name == OBJECT
                     || has_site(env, class, ARRAY_OPCODES)
-                    || agent.engine.has_hooks() && names_replaced_method(env, class)
+                    || agent.engine.has_hooks() && names_one(env, class, replaced::NAMES)
             }
         }
 }
 
-/// Whether the class may call a method that the JIT replaces: bytecode of a loaded class does not tell whom it calls.
-fn names_replaced_method(env: Env, class: jclass) -> bool {
+/// Whether the class may call or be one of the methods of these names: its constant pool has such a text. Bytecode of a loaded
+/// class does not tell whom it calls.
+fn names_one(env: Env, class: jclass, names: &[&[u8]]) -> bool {
     // SAFETY: a live local reference.
     let Ok(pool) = (unsafe { env.get_constant_pool(class) }) else { return true };
-    replaced::NAMES.iter().any(|name| pool.windows(name.len()).any(|bytes| bytes == *name))
+    names.iter().any(|name| memchr::memmem::find(&pool, &[&[1, 0, name.len() as u8], *name].concat()).is_some())
 }
 
 /// Whether code of the class that may still run has one of these instructions.

@@ -4,9 +4,6 @@ use classfile::{
     ArrayKind, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
 };
 
-use jvmti::Env;
-use jvmti::jni_sys::jclass;
-
 use super::proxy::INTERNAL_NAME;
 use super::slots::{CounterIndex, Role, Slots};
 use crate::agent::instrument::max_code_length;
@@ -26,7 +23,7 @@ const OPCODES: OpcodeSet = OpcodeSet::of(&[
 ]);
 
 /// Names of all methods that hooks belong to for another reason than an instruction that allocates.
-const HOOKED_NAMES: &[&[u8]] = &[
+pub(crate) const HOOKED_NAMES: &[&[u8]] = &[
     b"clone",
     b"copyOf",
     b"copyOfRange",
@@ -41,14 +38,6 @@ const HOOKED_NAMES: &[&[u8]] = &[
     b"defineClass",
     b"defineAnonymousClass",
 ];
-
-/// Whether a loaded class may call or be what has hooks other than those of allocating instructions: whether its constant
-/// pool has such a name.
-pub(crate) fn may_call_replaced(env: Env, class: jclass) -> bool {
-    // SAFETY: callers pass a live reference.
-    let Ok(pool) = (unsafe { env.get_constant_pool(class) }) else { return true };
-    HOOKED_NAMES.iter().any(|name| memchr::memmem::find(&pool, &[&[1, 0, name.len() as u8], *name].concat()).is_some())
-}
 
 const fn hook(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: INTERNAL_NAME, name, descriptor }

@@ -27,7 +27,7 @@ use proxy::CountsProxy;
 use sites::Pending;
 use slots::{CounterIndex, Resolved, Role, Slots};
 
-pub(crate) use instrument::{ALLOCATING_OPCODES, CountHooks, may_call_replaced};
+pub(crate) use instrument::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
@@ -168,9 +168,8 @@ impl Counts {
         block
     }
 
-    /// The current thread ends: its counters are added to the sums. Returns what it allocated.
-    pub(crate) fn end(&self, jni: Jni, counts: &Arc<ThreadCounts>, classes: &Classes) -> Totals {
-        let totals = self.totals(counts, classes);
+    /// The current thread ends: its counters are added to the sums.
+    pub(crate) fn end(&self, jni: Jni, counts: &Arc<ThreadCounts>) {
         lock(&self.living).retain(|other| !Arc::ptr_eq(other, counts));
         self.add_to_sums(counts);
         if let Some(Some((java_id, block))) = counts.own.get() {
@@ -181,19 +180,13 @@ impl Counts {
             self.owners[CountsProxy::entry(*java_id)].store(0, Ordering::Relaxed);
             lock(&self.spare).push(block.clone());
         }
-        totals
     }
 
-    /// Adds the counters of all living threads to the sums, at the very end. Returns what each allocated.
-    pub(crate) fn end_all(&self, classes: &Classes) -> Vec<(ThreadIndex, Totals)> {
-        let living = std::mem::take(&mut *lock(&self.living));
-        living
-            .iter()
-            .map(|counts| {
-                self.add_to_sums(counts);
-                (counts.thread, self.totals(counts, classes))
-            })
-            .collect()
+    /// Adds the counters of all living threads to the sums, at the very end.
+    pub(crate) fn end_all(&self) {
+        for counts in std::mem::take(&mut *lock(&self.living)) {
+            self.add_to_sums(&counts);
+        }
     }
 
     fn add_to_sums(&self, counts: &ThreadCounts) {

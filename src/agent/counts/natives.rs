@@ -13,6 +13,19 @@ use crate::agent::clock::Ticks;
 use crate::agent::threads::{ThreadContext, with_context};
 use crate::agent::transform;
 
+/// Runs `body` with the current thread's context while the agent reports, unless the thread is inside the agent already.
+///
+/// # Safety
+/// `jni` is the current thread's environment.
+unsafe fn in_context(jni: *mut JNIEnv, body: impl FnOnce(&'static Agent, Jni, &mut ThreadContext)) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        // SAFETY: by the caller's promise.
+        let jni = unsafe { Jni::from_raw(jni) };
+        with_context(agent, jni, Ticks::now(), |context| body(agent, jni, context));
+    });
+}
+
 /// `MartiniCounts.layout`.
 ///
 /// # Safety
@@ -34,15 +47,11 @@ pub(super) unsafe extern "system" fn layout(_: *mut JNIEnv, _: jclass, element: 
 /// # Safety
 /// Called by the VM.
 pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter: jint, thread: jlong, bytes: jlong) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let counter = CounterIndex(counter as u32);
-        with_context(agent, jni, Ticks::now(), |context| {
-            count_in(agent, jni, context, counter, thread, bytes as u64);
-        });
-    });
+    let counter = CounterIndex(counter as u32);
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        in_context(jni, |agent, jni, context| count_in(agent, jni, context, counter, thread, bytes as u64));
+    }
 }
 
 /// `MartiniCounts.countLarge`.
@@ -56,12 +65,10 @@ pub(super) unsafe extern "system" fn count_large(
     thread: jlong,
     bytes: jlong,
 ) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let counter = CounterIndex(counter as u32);
-        with_context(agent, jni, Ticks::now(), |context| {
+    let counter = CounterIndex(counter as u32);
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        in_context(jni, |agent, jni, context| {
             count_in(agent, jni, context, counter, thread, bytes as u64);
             let before = agent.accounting.current_thread_bytes(jni);
             context.large = before.map(|before| Large { counter, bytes: bytes as u64, before });
@@ -69,7 +76,7 @@ pub(super) unsafe extern "system" fn count_large(
                 counts.call_at_next(jni, own);
             }
         });
-    });
+    }
 }
 
 /// An array that was counted but may not fit into the heap. The thread comes back with its next allocation, and then what
@@ -139,14 +146,10 @@ pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, clas
 /// # Safety
 /// Called by the VM.
 pub(super) unsafe extern "system" fn account_begins(jni: *mut JNIEnv, _: jclass) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        with_context(agent, jni, Ticks::now(), |context| {
-            context.account = agent.accounting.current_thread_bytes(jni);
-        });
-    });
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        in_context(jni, |agent, jni, context| context.account = agent.accounting.current_thread_bytes(jni));
+    }
 }
 
 /// `MartiniCounts.accountEnds`.
@@ -154,19 +157,17 @@ pub(super) unsafe extern "system" fn account_begins(jni: *mut JNIEnv, _: jclass)
 /// # Safety
 /// Called by the VM.
 pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, counter: jint, thread: jlong) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let counter = CounterIndex(counter as u32);
-        with_context(agent, jni, Ticks::now(), |context| {
+    let counter = CounterIndex(counter as u32);
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        in_context(jni, |agent, jni, context| {
             let now = agent.accounting.current_thread_bytes(jni);
             let bytes = context.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
             if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
                 count_in(agent, jni, context, counter, thread, bytes);
             }
         });
-    });
+    }
 }
 
 /// `MartiniCounts.counters`.
