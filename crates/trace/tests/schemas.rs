@@ -111,6 +111,7 @@ fn minimal(spec: &ElementSpec, without: Option<&str>) -> String {
         "frames" => "",
         "isArray" => "2",
         "source" => "vm",
+        "state" => "RUNNABLE",
         _ => "1",
     };
     let needed = spec.attributes.iter().filter(|a| a.presence != Presence::Optional && Some(a.name) != without);

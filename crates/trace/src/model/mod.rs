@@ -14,7 +14,9 @@ use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
 use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Oddities, Presence, Record};
-pub use values::{ArrayCode, CountSource, FilterMode, Frame, Frames, RootType, Wildcard};
+pub use values::{
+    ArrayCode, CountSource, FilterMode, Flag, Frame, Frames, RootType, ThreadIds, ThreadState, WaitEnd, Wildcard,
+};
 
 pub(crate) use table::{Attributes, RecordError};
 use table::{ReadRecord, elements, for_each_attribute, is_common};
@@ -365,6 +367,12 @@ elements! {
         Optional owner: ThreadId = "threadOwner",
         /// The object on which the owner runs.
         Optional owner_object: ObjectId = "thisOwner",
+        /// Where the thread blocks; an extension of Martini's.
+        Optional stack: StackId = "stackIdRef",
+        /// Where the owner was at that moment; an extension of Martini's.
+        Optional owner_stack: StackId = "ownerStackIdRef",
+        /// It is a park of `java.util.concurrent`, not a monitor; an extension of Martini's.
+        Optional parked: Flag = "parked",
     }
 
     /// The blocked thread got the monitor.
@@ -375,6 +383,8 @@ elements! {
         Expected time: Time = "time",
         /// The monitor.
         Required object: ObjectId = "objIdRef",
+        /// It is a park of `java.util.concurrent`, not a monitor; an extension of Martini's.
+        Optional parked: Flag = "parked",
     }
 
     /// A thread calls `Object.wait`.
@@ -387,6 +397,10 @@ elements! {
         Required object: ObjectId = "objIdRef",
         /// The limit in milliseconds; 0 is none.
         Expected timeout_millis: u64 = "timeout",
+        /// Where the thread waits; an extension of Martini's.
+        Optional stack: StackId = "stackIdRef",
+        /// It is a park of `java.util.concurrent`, not a monitor; an extension of Martini's.
+        Optional parked: Flag = "parked",
     }
 
     /// A thread's `Object.wait` ended.
@@ -399,6 +413,10 @@ elements! {
         Required object: ObjectId = "objIdRef",
         /// How long it waited, in whole milliseconds.
         Expected timeout_millis: u64 = "timeout",
+        /// What ended the wait; an extension of Martini's.
+        Optional reason: WaitEnd = "reason",
+        /// It is a park of `java.util.concurrent`, not a monitor; an extension of Martini's.
+        Optional parked: Flag = "parked",
     }
 
     /// Who owns a monitor, where the events before do not tell.
@@ -411,6 +429,48 @@ elements! {
         Required object: ObjectId = "objIdRef",
         /// The owner.
         Optional owner: ThreadId = "threadOwner",
+        /// Where the waiting thread is; an extension of Martini's.
+        Optional stack: StackId = "stackIdRef",
+        /// Where the owner is; an extension of Martini's.
+        Optional owner_stack: StackId = "ownerStackIdRef",
+        /// It is a park of `java.util.concurrent`, not a monitor; an extension of Martini's.
+        Optional parked: Flag = "parked",
+    }
+
+    /// Who owns a monitor and who waits for it, as somebody asked; an extension of Martini's.
+    MonitorUsage<'a> = "monitorUsage" {
+        /// The monitor.
+        Required object: ObjectId = "objIdRef",
+        /// When it was asked.
+        Expected time: Time = "time",
+        /// The thread that owns it; absent if none does.
+        Optional owner: ThreadId = "threadOwner",
+        /// How many times the owner has entered it.
+        Required entry_count: u64 = "entryCount",
+        /// The threads that wait to enter it.
+        Required waiters: ThreadIds<'a> = "waiterIdRefs",
+        /// The threads that wait to be notified.
+        Required notify_waiters: ThreadIds<'a> = "notifyWaiterIdRefs",
+    }
+
+    /// What a thread does, as somebody asked; an extension of Martini's.
+    ThreadInfo<'a> = "threadInfo" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it was asked.
+        Expected time: Time = "time",
+        /// Its name at that time.
+        Expected name: Text<'a> = "threadName",
+        /// What it does.
+        Required state: ThreadState = "state",
+        /// Its priority, 1 to 10.
+        Expected priority: u64 = "priority",
+        /// Whether the JVM ends without waiting for it.
+        Expected daemon: Flag = "daemon",
+        /// The monitor that it is blocked on or waits for.
+        Optional object: ObjectId = "objIdRef",
+        /// Where it is.
+        Optional stack: StackId = "stackIdRef",
     }
 
     /// A heap dump begins; its roots and references follow.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::attribute::{self, Attribute};
-use crate::ids::MethodId;
+use crate::ids::{MethodId, ThreadId};
 
 /// Declares an enum whose values stand in a trace as fixed words.
 macro_rules! words {
@@ -107,6 +107,69 @@ words! {
         /// The JVM told: an event of its own, or its accounting around a native method.
         #[default]
         Vm = "vm",
+    }
+}
+
+words! {
+    /// Yes or no.
+    Flag {
+        /// No.
+        #[default]
+        No = "0",
+        /// Yes.
+        Yes = "1",
+    }
+}
+
+words! {
+    /// What ended a wait.
+    WaitEnd {
+        /// Another thread notified or unparked the waiting one, or it woke for no reason.
+        #[default]
+        Notified = "notified",
+        /// The time was over.
+        TimedOut = "timeout",
+        /// Another thread interrupted the waiting one.
+        Interrupted = "interrupted",
+    }
+}
+
+words! {
+    /// What a thread does: the names of `java.lang.Thread.State`.
+    ThreadState {
+        /// Made, but not started.
+        New = "NEW",
+        /// It runs, or could.
+        #[default]
+        Runnable = "RUNNABLE",
+        /// Another thread owns the monitor that it wants.
+        Blocked = "BLOCKED",
+        /// It waits, without a limit.
+        Waiting = "WAITING",
+        /// It waits or sleeps, with a limit.
+        TimedWaiting = "TIMED_WAITING",
+        /// It has ended.
+        Terminated = "TERMINATED",
+    }
+}
+
+/// Ids of threads, separated by blanks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadIds<'a>(pub Cow<'a, [ThreadId]>);
+
+impl<'a> Attribute<'a> for ThreadIds<'a> {
+    fn write(&self, out: &mut Vec<u8>) {
+        for (index, thread) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.push(b' ');
+            }
+            thread.write(out);
+        }
+    }
+
+    fn read(raw: &'a str) -> Option<Self> {
+        let threads: Option<Vec<ThreadId>> = raw.split_ascii_whitespace().map(ThreadId::read).collect();
+        Some(Self(Cow::Owned(threads?)))
     }
 }
 
@@ -214,6 +277,17 @@ mod tests {
         for raw in ["12", "12:", ":1", "12:-1", "a:1", "1:4294967296"] {
             assert_eq!(Frames::read(raw), None, "{raw}");
         }
+    }
+
+    #[test]
+    fn thread_ids_are_numbers_with_blanks_between() {
+        let threads = ThreadIds::read("3 12").unwrap();
+        assert_eq!(*threads.0, [ThreadId(3), ThreadId(12)]);
+        let mut out = Vec::new();
+        threads.write(&mut out);
+        assert_eq!(out, b"3 12");
+        assert_eq!(ThreadIds::read(""), Some(ThreadIds::default()));
+        assert_eq!(ThreadIds::read("3,12"), None);
     }
 
     #[test]

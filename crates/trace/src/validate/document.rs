@@ -162,6 +162,8 @@ impl Document {
                 use_of.object(Some(e.object));
                 use_of.thread(e.owner.filter(|owner| owner.0 != 0));
                 use_of.object(e.owner_object);
+                use_of.stack(e.stack);
+                use_of.stack(e.owner_stack);
             }
             Element::MonContendedEntered(e) => {
                 use_of.thread(Some(e.thread));
@@ -170,6 +172,7 @@ impl Document {
             Element::MonWait(e) => {
                 use_of.thread(Some(e.thread));
                 use_of.object(Some(e.object));
+                use_of.stack(e.stack);
             }
             Element::MonWaited(e) => {
                 use_of.thread(Some(e.thread));
@@ -179,6 +182,18 @@ impl Document {
                 use_of.thread(e.thread);
                 use_of.object(Some(e.object));
                 use_of.thread(e.owner.filter(|owner| owner.0 != 0));
+                use_of.stack(e.stack);
+                use_of.stack(e.owner_stack);
+            }
+            Element::MonitorUsage(e) => {
+                use_of.object(Some(e.object));
+                use_of.thread(e.owner.filter(|owner| owner.0 != 0));
+                e.waiters.0.iter().chain(e.notify_waiters.0.iter()).for_each(|&thread| use_of.thread(Some(thread)));
+            }
+            Element::ThreadInfo(e) => {
+                use_of.thread(Some(e.thread));
+                use_of.object(e.object);
+                use_of.stack(e.stack);
             }
             Element::GcRoot(e) => {
                 use_of.dump(e.dump);
@@ -427,6 +442,8 @@ fn time_of(element: &Element<'_>) -> Option<Time> {
         Element::MonWait(e) => e.time,
         Element::MonWaited(e) => e.time,
         Element::MonStillOwned(e) => e.time,
+        Element::MonitorUsage(e) => e.time,
+        Element::ThreadInfo(e) => e.time,
         Element::HeapDumpDef(e) => e.time,
         Element::RuntimeInitDone(e) => e.time,
         Element::RuntimeShutdown(e) => e.time,

@@ -157,6 +157,12 @@ fn value(name: &str) -> BoxedStrategy<String> {
         "type" => prop::sample::select(vec!["JNIGlobal", "StickyClass", "Unknown"]).prop_map_into().boxed(),
         "isArray" => prop::sample::select(vec!["0", "2", "4", "8", "11"]).prop_map_into().boxed(),
         "source" => Just("vm".to_owned()).boxed(),
+        "parked" | "daemon" => prop::sample::select(vec!["0", "1"]).prop_map_into().boxed(),
+        "reason" => prop::sample::select(vec!["notified", "timeout", "interrupted"]).prop_map_into().boxed(),
+        "state" => prop::sample::select(vec!["BLOCKED", "TIMED_WAITING"]).prop_map_into().boxed(),
+        "waiterIdRefs" | "notifyWaiterIdRefs" => prop::collection::vec(any::<u64>(), 0..4)
+            .prop_map(|threads| threads.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))
+            .boxed(),
         "frames" => prop::collection::vec((any::<u64>(), any::<u32>()), 0..4)
             .prop_map(|frames| {
                 let frames = frames.iter().map(|(method, line)| format!("{method}:{line}"));
