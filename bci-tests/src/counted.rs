@@ -41,6 +41,8 @@ pub struct Site {
 pub struct Counted {
     /// Of `allocCount`.
     pub sites: BTreeMap<Site, Sum>,
+    /// Of `allocCount`, the bytes that a sampler estimates to have been allocated.
+    pub estimates: BTreeMap<Site, u64>,
     /// The account of each thread, by name; of several threads with one name the last.
     pub threads: BTreeMap<String, ThreadCount>,
     /// Number of threads with an account.
@@ -117,6 +119,7 @@ impl Counted {
                     line: count.line.unwrap_or(0),
                     from_vm: count.source.is_some(),
                 };
+                self.estimates.extend(count.allocated_bytes.map(|bytes| (site.clone(), bytes)));
                 self.sites.insert(site, Sum { instances: count.instances, bytes: count.bytes });
             }
             Element::ThreadCount(count) => {

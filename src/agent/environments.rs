@@ -5,7 +5,7 @@ use jvmti::{Env, Vm as JavaVirtualMachine};
 
 use super::engine::Engine;
 use super::tags::Tags;
-use super::{sampler, virtual_threads};
+use super::virtual_threads;
 
 const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
@@ -28,11 +28,17 @@ pub(crate) fn make(vm: JavaVirtualMachine) -> Result<Env, String> {
 }
 
 impl Environments {
-    /// The others beside `env`, and the capabilities of all that the engine needs.
+    /// The others beside `env`, and the capabilities of all that the engine needs. The VM samples allocations if the bytes
+    /// between two samples are given.
     ///
     /// # Errors
     /// What the VM refuses: one sentence.
-    pub(crate) fn make(vm: JavaVirtualMachine, env: Env, engine: Engine) -> Result<Environments, String> {
+    pub(crate) fn make(
+        vm: JavaVirtualMachine,
+        env: Env,
+        engine: Engine,
+        interval_bytes: Option<u32>,
+    ) -> Result<Environments, String> {
         // The VM delivers frees to environments in the order of their making: the fence comes behind those of the objects.
         let tags: Box<[Env]> = (0..Tags::wanted(engine)).map(|_| make(vm)).collect::<Result<_, _>>()?;
         let fence = make(vm)?;
@@ -45,7 +51,7 @@ impl Environments {
             classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
         }
         let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
-        if engine.samples() {
+        if interval_bytes.is_some() {
             heap = heap.with(CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
         }
         if engine.has_hooks() {
@@ -62,9 +68,10 @@ impl Environments {
         for &tagging in tags.iter().chain([&fence]).filter(|_| engine != Engine::Counts) {
             add(tagging, TAGS)?;
         }
-        if engine.samples() {
+        if let Some(bytes) = interval_bytes {
             // Each thread takes the interval over when it is made, the first one soon after this.
-            tags[0].set_heap_sampling_interval(sampler::INTERVAL).map_err(|e| e.to_string())?;
+            let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+            tags[0].set_heap_sampling_interval(bytes).map_err(|e| e.to_string())?;
         }
         Ok(Environments { env, tags: Tags::new(tags), fence })
     }

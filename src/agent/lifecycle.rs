@@ -16,7 +16,7 @@ use super::bridge::{self, Bridge};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
-use super::counts::Counts;
+use super::counts::{self, Counts};
 use super::engine::Engine;
 use super::environments::{self, Environments};
 use super::event::Event;
@@ -64,7 +64,8 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
         // No object is followed.
         options.lifetimes = false;
     }
-    let environments = Environments::make(vm, env, engine)?;
+    let interval = if engine.samples() { Some(sampler::INTERVAL) } else { options.estimate_bytes };
+    let environments = Environments::make(vm, env, engine, interval)?;
     let output = Output::open(&options.file, options.format)?;
     install(environments, engine, java, options, output)
 }
@@ -81,7 +82,7 @@ fn install(
     // Counters count what has run, which no allocation tells; and the VM needs no bridge to tell of everything.
     let needs_bridge = engine == Engine::Hooks && java >= FIRST_DEAR_REDEFINITION;
     let bridge = if needs_bridge { Bridge::lay(env) } else { Bridge::none() };
-    let counts = (engine == Engine::Counts).then(|| Counts::new(options.buffer_bytes));
+    let counts = (engine == Engine::Counts).then(|| Counts::new(options.buffer_bytes, options.estimate_bytes));
     let agent = AGENT.get_or_init(|| Agent {
         counts,
         live: OnceLock::new(),
@@ -125,7 +126,11 @@ fn install(
     };
     let heap_callbacks = jvmtiEventCallbacks {
         VMObjectAlloc: Some(heap::vm_object_alloc),
-        SampledObjectAlloc: Some(sampler::sampled_object_alloc),
+        SampledObjectAlloc: Some(if engine == Engine::Counts {
+            counts::sampled
+        } else {
+            sampler::sampled_object_alloc
+        }),
         ObjectFree: Some(heap::object_free),
         GarbageCollectionStart: Some(heap::gc_start),
         GarbageCollectionFinish: Some(heap::gc_finish),
@@ -262,7 +267,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         virtual_threads::enable(agent.env);
     }
     let allocations = [
-        (JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, agent.engine.samples()),
+        (JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, agent.engine.samples() || agent.options.estimate_bytes.is_some()),
         (JVMTI_EVENT_VM_OBJECT_ALLOC, agent.engine.has_hooks()),
     ];
     let allocations = allocations.into_iter().filter(|(_, wanted)| *wanted).map(|(event, _)| event);

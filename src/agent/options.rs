@@ -71,6 +71,12 @@ pub const OPTIONS: &[OptionSpec] = &[
         help: "At the end, collect garbage and count what is left of each class (default false)",
     },
     OptionSpec {
+        name: "estimate",
+        value: "SIZE",
+        help: "With heap=counts, sample an object every so many bytes, such as 512k, to estimate what the JIT lets each site \
+               allocate (default: no)",
+    },
+    OptionSpec {
         name: "limit",
         value: "SIZE",
         help: "End the trace, cleanly, when it has that many bytes, such as 2g; the program goes on (default: none)",
@@ -106,6 +112,9 @@ pub enum OptionError {
     /// An option that was given twice.
     #[error("option '{0}' is given twice: leave one of them out")]
     Twice(&'static str),
+    /// An option that another mode has no use for.
+    #[error("option '{0}' is for heap=counts only: leave it out, or write heap=counts")]
+    OnlyCounts(&'static str),
     /// A filter pattern or file that is not right.
     #[error("{0}")]
     Filter(String),
@@ -172,6 +181,8 @@ pub struct Options {
     pub live: bool,
     /// Frames per `stackDef`; 0 for none.
     pub stack_depth: usize,
+    /// With `heap=counts`, bytes between two samples of what is really allocated.
+    pub estimate_bytes: Option<u32>,
     /// Bytes of text after which the trace is ended.
     pub limit_bytes: Option<u64>,
     /// Bytes of records that may wait for the writer.
@@ -205,6 +216,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         allocsites: false,
         live: false,
         stack_depth: 0,
+        estimate_bytes: None,
         limit_bytes: None,
         buffer_bytes: 64 << 20,
     };
@@ -252,10 +264,17 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
                 options.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
             }
             "live" => options.live = boolean()?,
+            "estimate" => {
+                let bytes = parse_size(&value).and_then(|bytes| u32::try_from(bytes).ok());
+                options.estimate_bytes = Some(bytes.ok_or_else(bad)?);
+            }
             "limit" => options.limit_bytes = Some(parse_size(&value).ok_or_else(bad)? as u64),
             "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
             _ => return Err(bad()),
         }
+    }
+    if options.estimate_bytes.is_some() && options.heap != HeapMode::Counts {
+        return Err(OptionError::OnlyCounts("estimate"));
     }
     // Patterns that only say what to include mean "and nothing else"; a filter file says so itself.
     if last_pattern == Some(FilterMode::Include) && file_filters.rules().is_empty() {
@@ -400,6 +419,8 @@ mod tests {
             ("buffer=0", "option 'buffer' does not take '0'"),
             ("buffer=99999999999999999999g", "option 'buffer' does not take"),
             ("file=a,file=b", "option 'file' is given twice"),
+            ("estimate=512k", "option 'estimate' is for heap=counts only"),
+            ("heap=counts,estimate=8g", "option 'estimate' does not take '8g'"),
             ("include=a*b", "a*b"),
             ("filters=/no/such/file", "/no/such/file"),
         ] {

@@ -22,7 +22,7 @@ use super::stacks::Top;
 use super::threads::{ThreadContext, with_context};
 
 /// Bytes between two events.
-pub(crate) const INTERVAL: i32 = 0;
+pub(crate) const INTERVAL: u32 = 0;
 
 /// The smallest and largest array that `close_buffer` tries. HotSpot makes larger buffers only in heaps of many GiB.
 const FIRST_ARRAY: usize = 1 << 10;

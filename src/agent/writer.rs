@@ -93,6 +93,8 @@ pub(crate) struct Writer {
     /// Since when the merge waits for something that is not an event.
     waiting_since: Option<Instant>,
     gave_up_waiting: u64,
+    /// Bytes that the sampler beside counters estimates and no site counts.
+    estimated_elsewhere: u64,
     flushed: Instant,
 }
 
@@ -121,6 +123,7 @@ impl Writer {
             in_collection: false,
             waiting_since: None,
             gave_up_waiting: 0,
+            estimated_elsewhere: 0,
             flushed: Instant::now(),
         }
     }

@@ -41,6 +41,7 @@ pub(crate) fn trace(path: &Path, reading: &Reading, sum: &Tally, tables: Map<Str
         "frees": facts.frees,
         "collections": facts.collections,
         "calls": facts.calls,
+        "estimate_interval_bytes": facts.estimate_interval,
         "problems": {
             "undefined_ids": facts.undefined_ids,
             "unknown_frees": facts.unknown_frees,

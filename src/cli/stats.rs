@@ -28,7 +28,9 @@ Columns:
   avg age      collections that the live objects survived, on average
   gens         generations: how many different ages the live objects have; a class that is
                made all the time and never let go has many
-  left by JIT  bytes that the JIT let be allocated of those that a site executed, estimated
+  removed by JIT
+               bytes that a site executed and the JIT did not let be allocated, as a sampler estimates
+               (`run --estimate`): with 95 % confidence right within what follows ±
   JVM          bytes that the JVM itself accounts to a thread
 
 Traces of heap=counts have neither collected objects nor ages.

@@ -76,6 +76,8 @@ pub(crate) enum Shape {
         live: bool,
         /// A sampler estimated how many of the bytes the JIT let be allocated.
         estimates: bool,
+        /// Bytes between two of its samples.
+        interval: Option<u64>,
     },
 }
 
@@ -87,6 +89,7 @@ impl Shape {
             true => Shape::Counts {
                 live: report.facts().live_counts > 0,
                 estimates: report.sum(|_| true).estimated_bytes().is_some(),
+                interval: report.facts().estimate_interval,
             },
         }
     }
@@ -105,7 +108,9 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, sha
     match shape {
         Shape::Objects => objects(rows, by),
         // Where objects live is known by class only.
-        Shape::Counts { live, estimates } => counts(rows, by, live && matches!(by, By::Package | By::Class), estimates),
+        Shape::Counts { live, estimates, interval } => {
+            counts(rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
+        }
     }
 }
 
@@ -127,10 +132,16 @@ fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
     table
 }
 
-fn counts<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, live: bool, estimates: bool) -> Table {
+fn counts<'a>(
+    rows: impl IntoIterator<Item = &'a Row<'a>>,
+    by: By,
+    live: bool,
+    estimates: bool,
+    interval: Option<u64>,
+) -> Table {
     let mut headings = vec!["total", "total size"];
     if estimates {
-        headings.push("left by JIT");
+        headings.push("removed by JIT");
     }
     if live {
         headings.extend(["live", "active size"]);
@@ -140,7 +151,13 @@ fn counts<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, live: bool, e
     for Row { subject, tally } in rows {
         let mut row = vec![human::count(tally.total()), human::bytes(tally.total_bytes())];
         if estimates {
-            row.push(tally.estimated_bytes().map_or_else(|| "-".to_owned(), human::bytes));
+            let error = interval.and_then(|interval| tally.estimate_error(interval));
+            let removed = tally.removed_bytes().map(human::bytes);
+            let removed = removed.map(|removed| match error {
+                Some(error) => format!("{removed} ± {}", human::bytes(error)),
+                None => removed,
+            });
+            row.push(removed.unwrap_or_else(|| "-".to_owned()));
         }
         if live {
             row.extend([human::count(tally.live()), human::bytes(tally.live_bytes())]);

@@ -24,19 +24,19 @@ fn the_last_count_of_each_site_counts() {
 200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) by the JVM's word instead of a site's; 19 (2.3 KiB) \
 live at the end
 
-    total  total size  left by JIT  live  active size  package
-  200,001     3.1 MiB      1.5 MiB    17        272 B  demo
-       15     3.5 KiB            -     2      2.0 KiB  (default package)
+    total  total size       removed by JIT  live  active size  package
+  200,001     3.1 MiB  1.5 MiB ± 158.1 KiB    17        272 B  demo
+       15     3.5 KiB                    -     2      2.0 KiB  (default package)
 
-    total  total size  left by JIT  live  active size  class
-  200,001     3.1 MiB      1.5 MiB    17        272 B  demo.Cell
-       15     3.5 KiB            -     2      2.0 KiB  byte[]
+    total  total size       removed by JIT  live  active size  class
+  200,001     3.1 MiB  1.5 MiB ± 158.1 KiB    17        272 B  demo.Cell
+       15     3.5 KiB                    -     2      2.0 KiB  byte[]
 
-    total  total size  left by JIT  allocation site
-  200,000     3.1 MiB      1.5 MiB  demo.Cell at demo.Main.run(Main.java:14)
-        3     3.0 KiB            -  byte[] at demo.Main.run(Main.java:22)
-       12       480 B            -  byte[] (no site)
-        1        16 B            -  demo.Cell at demo.Main.run(Main.java:15)
+    total  total size       removed by JIT  allocation site
+  200,000     3.1 MiB  1.5 MiB ± 158.1 KiB  demo.Cell at demo.Main.run(Main.java:14)
+        3     3.0 KiB                    -  byte[] at demo.Main.run(Main.java:22)
+       12       480 B                    -  byte[] (no site)
+        1        16 B                    -  demo.Cell at demo.Main.run(Main.java:15)
 
 note: 1 class or method was left as it was (method too large), so what it allocates may be missing
 truth: 99.96 % of the 1,604,368 bytes that the JVM accounted are counted, 528 are missing

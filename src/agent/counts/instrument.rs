@@ -335,6 +335,13 @@ fn is_replaced(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
     )
 }
 
+/// Whether what a method of that dotted name makes is counted where it is called.
+pub(super) fn is_counted_by_caller(class: &str, name: &str, descriptor: &str) -> bool {
+    let class = class.replace('.', "/");
+    is_replaced(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+        || (class == "java/lang/reflect/Array" && name == "newInstance")
+}
+
 fn descriptor(kind: ArrayKind) -> u8 {
     match kind {
         ArrayKind::Boolean => b'Z',

@@ -5,6 +5,7 @@
 //! ends its counters are added up, and at the end of the trace the sums are told (`report`).
 
 mod blocks;
+mod estimate;
 mod instrument;
 mod natives;
 mod proxy;
@@ -25,12 +26,14 @@ use super::threads::ThreadIndex;
 use blocks::Block;
 use proxy::CountsProxy;
 use sites::Pending;
-use slots::{CounterIndex, Resolved, Role, Slots};
+use slots::{CounterIndex, Role, Slots};
 
+pub(crate) use estimate::{Estimate, sampled};
 pub(crate) use instrument::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
+pub(crate) use slots::Resolved;
 
 /// Binds MartiniCounts' natives, called from its static initialiser.
 ///
@@ -88,11 +91,14 @@ pub(crate) struct Counts {
     pending: Mutex<Pending>,
     /// Bytes that counters of threads may take.
     limit: usize,
+    /// What a sampler found beside the counters, if one was asked for.
+    pub(crate) estimate: Option<Estimate>,
 }
 
 impl Counts {
-    /// No counts yet. Blocks of threads take at most `limit` bytes, unless sites are added later.
-    pub(crate) fn new(limit: usize) -> Counts {
+    /// No counts yet. Blocks of threads take at most `limit` bytes, unless sites are added later. A sampler runs beside them
+    /// if the bytes between two samples are given.
+    pub(crate) fn new(limit: usize, interval_bytes: Option<u32>) -> Counts {
         Counts {
             slots: Slots::new(),
             proxy: OnceLock::new(),
@@ -102,6 +108,7 @@ impl Counts {
             owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
             pending: Mutex::default(),
             limit,
+            estimate: interval_bytes.map(Estimate::new),
         }
     }
 

@@ -10,10 +10,7 @@ use crate::agent::methods::MethodIndex;
 /// What was allocated of one class at one site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SiteCount {
-    pub(crate) class: ClassIndex,
-    pub(crate) method: MethodIndex,
-    /// 0 if unknown.
-    pub(crate) line: u32,
+    pub(crate) site: Resolved,
     /// Not by the site's bytecode but by the VM in a method that it calls.
     pub(crate) by_the_vm: bool,
     pub(crate) totals: Totals,
@@ -36,9 +33,7 @@ impl Counts {
             }
         });
         let count = |((class, method, line, by_the_vm), totals)| SiteCount {
-            class: ClassIndex(class),
-            method: MethodIndex(method),
-            line,
+            site: Resolved { class: ClassIndex(class), method: MethodIndex(method), line },
             by_the_vm,
             totals,
         };

@@ -66,7 +66,7 @@ pub(crate) struct Place {
 }
 
 /// Where a counter's site is and what it makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Resolved {
     pub(crate) class: ClassIndex,
     pub(crate) method: MethodIndex,

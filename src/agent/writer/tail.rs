@@ -9,7 +9,7 @@ use trace::writer::DOCUMENT_END;
 
 use super::super::classes::ClassIndex;
 use super::super::clock::Ticks;
-use super::super::counts::SiteCount;
+use super::super::counts::{Estimate, Resolved, SiteCount};
 use super::super::live::Living;
 use super::Writer;
 
@@ -31,9 +31,15 @@ impl Writer {
         if let Some(counts) = &self.agent.counts {
             let (sites, nameless) = counts.sites(&self.agent.classes);
             self.agent.count_lost("site not found", nameless);
+            let mut estimated = counts.estimate.as_ref().map(Estimate::found);
             for site in sites {
-                self.site_count(&site, time);
+                // What the VM makes the JIT cannot remove.
+                let allocated = estimated
+                    .as_mut()
+                    .map(|found| if site.by_the_vm { site.totals.bytes } else { found.take(site.site) });
+                self.site_count(&site, allocated, time);
             }
+            self.estimated_elsewhere = estimated.map_or(0, |found| found.rest());
         }
         if let Some((ticks, found)) = self.agent.live.get() {
             let time = self.time(*ticks);
@@ -60,22 +66,22 @@ impl Writer {
         self.text.emit(|out| element.write(out));
     }
 
-    fn site_count(&mut self, site: &SiteCount, time: Time) {
-        self.define_class(site.class);
-        self.define_method(site.method);
-        let (Some(class), Some(method)) = (self.agent.classes.get(site.class), self.agent.methods.get(site.method))
-        else {
+    fn site_count(&mut self, count: &SiteCount, allocated_bytes: Option<u64>, time: Time) {
+        let Resolved { class, method, line } = count.site;
+        self.define_class(class);
+        self.define_method(method);
+        let (Some(class), Some(method)) = (self.agent.classes.get(class), self.agent.methods.get(method)) else {
             return;
         };
         let element = AllocCount {
             is_array: class.array,
             class: class.id,
             method: Some(method.id),
-            line: (site.line > 0).then_some(i64::from(site.line)),
-            instances: site.totals.instances,
-            bytes: site.totals.bytes,
-            source: site.by_the_vm.then_some(CountSource::Vm),
-            allocated_bytes: None,
+            line: (line > 0).then_some(i64::from(line)),
+            instances: count.totals.instances,
+            bytes: count.totals.bytes,
+            source: count.by_the_vm.then_some(CountSource::Vm),
+            allocated_bytes,
             time,
         };
         self.text.emit(|out| element.write(out));
@@ -90,6 +96,10 @@ impl Writer {
         ];
         if let Some(sites) = &self.agent.counts {
             counts.extend([("counters", None, sites.slots.len().into()), ("counters.bytes", None, sites.memory())]);
+        }
+        if let Some(bytes) = self.agent.options.estimate_bytes {
+            counts.push(("estimate.interval", None, bytes.into()));
+            counts.push(("estimate.elsewhere", None, self.estimated_elsewhere));
         }
         let refused = transform.refused.lock().map(|r| r.clone()).unwrap_or_default();
         counts.extend(refused.into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)));

@@ -53,6 +53,8 @@ pub struct Facts {
     pub live_counts: u64,
     /// Objects counted by the JVM's word, not by a site, and their bytes.
     pub counted_by_vm: (u64, u64),
+    /// Bytes between two samples of the sampler that estimates what is really allocated, the largest of all documents.
+    pub estimate_interval: Option<u64>,
     /// Some filter leaves classes out.
     pub is_filtered: bool,
     /// `objFree` elements.
@@ -123,6 +125,9 @@ impl Facts {
             }
             Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
             Element::Other(_) => self.unknown += 1,
+            Element::MartiniCount(count) if count.key == "estimate.interval" => {
+                self.estimate_interval = self.estimate_interval.max(Some(count.value));
+            }
             Element::MartiniCount(count) => self.count(&count.key, count.detail.as_deref(), count.value),
             _ => {}
         }

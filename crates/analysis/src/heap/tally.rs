@@ -53,6 +53,23 @@ impl Tally {
         self.estimated_bytes
     }
 
+    /// Bytes that sites executed and the JIT did not let be allocated, as a sampler estimates; `None` if none ran.
+    pub fn removed_bytes(&self) -> Option<u64> {
+        self.estimated_bytes.map(|bytes| self.total_bytes.saturating_sub(bytes))
+    }
+
+    /// How far the estimate may be off, with a confidence of 95 % and more, where one object is sampled every `interval`
+    /// bytes on average.
+    ///
+    /// An object of s bytes, told with the probability p, contributes s²(1-p)/p to the estimate's variance, at most s times the
+    /// interval: so for all of them it is at most the interval times their bytes. Of three intervals one sample is expected
+    /// to be seen with such a confidence.
+    pub fn estimate_error(&self, interval: u64) -> Option<u64> {
+        let interval = interval as f64;
+        let bytes = (self.estimated_bytes? as f64).max(2.25 * interval);
+        Some(((2.0 * (interval * bytes).sqrt()).round() as u64).min(self.total_bytes))
+    }
+
     /// Collections that the live objects survived, on average; `None` if none is live, or ages are not known.
     pub fn average_age(&self) -> Option<f64> {
         (self.aged > 0).then(|| self.age_sum as f64 / self.aged as f64)
@@ -107,6 +124,20 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_estimate_is_as_good_as_its_samples_are_many() {
+        let tally = |executed, estimated_bytes| Tally { total_bytes: executed, estimated_bytes, ..Tally::default() };
+        assert_eq!(tally(5000, None).estimate_error(100), None);
+        assert_eq!(tally(5000, None).removed_bytes(), None);
+        // A hundred samples: a tenth each way, twice.
+        assert_eq!(tally(50_000, Some(10_000)).estimate_error(100), Some(2_000));
+        assert_eq!(tally(50_000, Some(10_000)).removed_bytes(), Some(40_000));
+        // No sample in three intervals is no wonder; and nobody removes more than is executed.
+        assert_eq!(tally(50_000, Some(0)).estimate_error(100), Some(300));
+        assert_eq!(tally(50, Some(80)).estimate_error(100), Some(50));
+        assert_eq!(tally(50, Some(80)).removed_bytes(), Some(0));
+    }
 
     #[test]
     fn ages_of_two_groups_are_united_not_added() {

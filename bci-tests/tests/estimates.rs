@@ -1,0 +1,66 @@
+//! The sampler beside the counters of `heap=counts`: what it estimates of each site against what is known of it.
+
+use bci_tests::counted::{Counted, Markers, Site};
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::workdir::Workdir;
+use bci_tests::{java, martini, process};
+
+const NO_MARKERS: Markers = Markers { begin: "", end: "" };
+
+fn run(jdk: &Jdk, flags: &[&str], interval: u64) -> Counted {
+    let dir = Workdir::new();
+    let file = dir.join("estimates.trcxml");
+    let agent = martini::built().agent_path(&format!("heap=counts,estimate={interval},file={}", file.display()));
+    process::run(&mut java::with_agent(jdk, flags, Some(agent), "removed.Main", &[])).success();
+    let trace = Counted::read(&file, NO_MARKERS);
+    assert!(trace.complete, "JDK {jdk}");
+    assert_eq!(trace.count("estimate.interval"), interval, "JDK {jdk}");
+    trace
+}
+
+/// Executed and estimated bytes of the sites in the program's own methods.
+fn own_sites(trace: &Counted) -> Vec<(&Site, u64, u64)> {
+    let own = trace.estimates.iter().filter(|(site, _)| site.method.starts_with("removed."));
+    let sites: Vec<_> = own.map(|(site, &estimate)| (site, trace.sites[site].bytes, estimate)).collect();
+    assert!(sites.len() >= 12, "only {} sites", sites.len());
+    sites
+}
+
+/// What two hundred thousand objects and more make; the program's other sites run once.
+const MANY: u64 = 1_000_000;
+
+/// Bytes between two samples.
+const INTERVAL: u64 = 1024;
+
+/// What an estimate of so many bytes may be off: six standard deviations.
+fn error(bytes: u64) -> u64 {
+    (6.0 * (INTERVAL as f64 * bytes as f64).sqrt()) as u64
+}
+
+#[test]
+fn what_is_not_removed_is_found_where_it_was_executed() {
+    for jdk in jdk::each_feature() {
+        for (site, executed, estimate) in own_sites(&run(jdk, &["-Xint"], INTERVAL)) {
+            let right = if executed > MANY { executed.abs_diff(estimate) <= error(executed) } else { estimate < MANY };
+            assert!(right, "JDK {jdk}: {site:?} {executed} {estimate}");
+        }
+    }
+}
+
+/// C2 removes what no other method sees, from some round on.
+#[test]
+fn what_the_jit_removes_is_not_found() {
+    for jdk in jdk::each_feature() {
+        let flags = ["-Xbatch", "-XX:-TieredCompilation", "-XX:CompileThresholdScaling=0.05"];
+        let trace = run(jdk, &flags, INTERVAL);
+        let sites = own_sites(&trace);
+        for &(site, executed, estimate) in sites.iter().filter(|(_, executed, _)| *executed > MANY) {
+            assert!(estimate <= executed + error(executed), "JDK {jdk}: {site:?} {executed} {estimate}");
+        }
+        for class in ["removed.Main$Plain", "short[]"] {
+            let of_class = sites.iter().find(|(site, executed, _)| site.class == class && *executed > MANY);
+            let (site, executed, estimate) = of_class.unwrap_or_else(|| panic!("JDK {jdk}: no site of {class}"));
+            assert!(estimate * 2 < *executed, "JDK {jdk}: {site:?} {executed} {estimate}");
+        }
+    }
+}
