@@ -90,7 +90,7 @@ pub(crate) fn unescape(raw: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Replaces each `\uXXXX` by its character, but for surrogates.
-fn unspell(text: &str) -> Cow<'_, str> {
+pub(crate) fn unspell(text: &str) -> Cow<'_, str> {
     let mut result = String::new();
     let mut copied = 0;
     let mut from = 0;

@@ -7,6 +7,7 @@ mod attribute;
 mod escape;
 pub mod filter;
 pub mod ids;
+pub mod locklog;
 pub mod model;
 pub mod modified_utf8;
 pub mod names;
