@@ -2,5 +2,6 @@
 //!
 //! One module per subject. Every subject is fed element by element, so that a trace of any length is read once, as a stream.
 
+pub mod graph;
 pub mod heap;
 pub mod truth;

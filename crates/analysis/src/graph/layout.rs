@@ -1,0 +1,174 @@
+//! How large objects are. A dump tells the fields of a class, but not the headers, gaps and reference widths of the JVM that made it;
+//! those are found by trying every layout that HotSpot has, and keeping the one that fits the addresses.
+
+mod packing;
+
+use std::fmt;
+
+use hprof::BasicType;
+
+use super::ids::IdMap;
+use super::load::Shapes;
+use super::{Class, ClassIndex, ObjectIndex, Sizes};
+pub use packing::Packing;
+use packing::Packed;
+
+/// So many neighbours are compared while layouts are tried.
+const SAMPLE: usize = 1 << 18;
+
+/// How HotSpot lays out the objects of one heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of a reference.
+    pub reference: u64,
+    /// Bytes of the header of an object that is no array.
+    pub header: u64,
+    /// Bytes of the header of an array, its length included.
+    pub array_header: u64,
+    /// Objects begin at multiples of this.
+    pub alignment: u64,
+    /// How fields are packed.
+    pub packing: Packing,
+    /// How well it fits the addresses.
+    pub fit: Fit,
+}
+
+/// How well a layout fits the addresses of a dump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fit {
+    /// Neighbours in memory that were compared; 0 if the ids of the dump are no addresses.
+    pub compared: u64,
+    /// Objects that end exactly where the next begins.
+    pub touching: u64,
+    /// Objects that would reach into the next.
+    pub overlapping: u64,
+}
+
+/// What is known of the objects before their sizes are.
+pub(crate) struct Measured<'a> {
+    pub(crate) ids: &'a IdMap,
+    pub(crate) classes: &'a [Class],
+    pub(crate) shapes: &'a Shapes,
+    pub(crate) class_of: &'a [ClassIndex],
+    pub(crate) lengths: &'a [u32],
+}
+
+/// The size of a class's instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    Fixed(u64),
+    /// By length: bytes of an element.
+    Array(u64),
+}
+
+impl Layout {
+    /// The layout that fits best.
+    pub(crate) fn of(measured: &Measured<'_>) -> Self {
+        let alignment = alignment(measured.ids);
+        let candidates = candidates(measured.shapes.id_size(), alignment.unwrap_or(8));
+        let mut best = candidates[0];
+        if alignment.is_none() {
+            return best;
+        }
+        let mut most = i64::MIN;
+        for mut candidate in candidates {
+            let sizes = candidate.class_sizes(measured);
+            for (object, distance) in neighbours(measured.ids).take(SAMPLE) {
+                let bytes = candidate.size(sizes[measured.class_of[object.at()].at()], measured.lengths[object.at()]);
+                candidate.fit.compared += 1;
+                candidate.fit.touching += u64::from(bytes == distance);
+                candidate.fit.overlapping += u64::from(bytes > distance);
+            }
+            let points = candidate.fit.touching as i64 - 10 * candidate.fit.overlapping as i64;
+            if points > most {
+                most = points;
+                best = candidate;
+            }
+        }
+        best
+    }
+
+    /// The sizes of all objects.
+    pub(crate) fn sizes(&self, measured: &Measured<'_>) -> Sizes {
+        let classes = self.class_sizes(measured);
+        let mut sizes = Sizes::default();
+        for (class, &length) in measured.class_of.iter().zip(measured.lengths) {
+            sizes.push(self.size(classes[class.at()], length));
+        }
+        sizes
+    }
+
+    fn size(&self, size: Size, length: u32) -> u64 {
+        match size {
+            Size::Fixed(bytes) => bytes,
+            Size::Array(element) => {
+                // Long elements begin at multiples of 8.
+                let header = if element == 8 { self.array_header.next_multiple_of(8) } else { self.array_header };
+                (header + element * u64::from(length)).next_multiple_of(self.alignment)
+            }
+        }
+    }
+
+    /// The sizes of the instances of each class.
+    fn class_sizes(&self, measured: &Measured<'_>) -> Vec<Size> {
+        let packed = Packed::all(self, measured.classes, measured.shapes);
+        let element = |class: &Class| match class.name.strip_suffix("[]") {
+            Some("boolean" | "byte") => Some(1),
+            Some("char" | "short") => Some(2),
+            Some("int" | "float") => Some(4),
+            Some("long" | "double") => Some(8),
+            Some(_) => Some(self.reference),
+            None => None,
+        };
+        let sizes = measured.classes.iter().zip(packed).map(|(class, packed)| match element(class) {
+            Some(element) => Size::Array(element),
+            None => Size::Fixed(packed.end().next_multiple_of(self.alignment)),
+        });
+        sizes.collect()
+    }
+
+    /// Bytes of a field or element.
+    pub(crate) fn bytes(&self, kind: BasicType) -> u64 {
+        match kind {
+            BasicType::Object => self.reference,
+            kind => kind.size(8) as u64,
+        }
+    }
+}
+
+/// All layouts of HotSpot, the usual one first.
+fn candidates(id_size: usize, alignment: u64) -> Vec<Layout> {
+    // References, header, header of arrays.
+    let widths: &[(u64, u64, u64)] = match id_size {
+        4 => &[(4, 8, 12)],
+        // Compressed references and class pointers; neither; class pointers only; references only; and the compact headers of
+        // JDK 24, with and without compressed references.
+        _ => &[(4, 12, 16), (8, 16, 24), (8, 12, 16), (4, 16, 24), (4, 16, 20), (8, 16, 20), (4, 8, 12), (8, 8, 12)],
+    };
+    let mut all = Vec::new();
+    for &(reference, header, array_header) in widths {
+        for packing in [Packing::Filling, Packing::Appending] {
+            all.push(Layout { reference, header, array_header, alignment, packing, fit: Fit::default() });
+        }
+    }
+    all
+}
+
+/// What all ids are multiples of; `None` if they are no addresses.
+fn alignment(ids: &IdMap) -> Option<u64> {
+    let common = ids.by_id().fold(0, |bits, (id, _)| bits | id.0);
+    (common > 0).then(|| 1_u64 << common.trailing_zeros()).filter(|&alignment| alignment >= 8).map(|a| a.min(256))
+}
+
+/// Objects with the distance to the next one in memory, where that is not absurd.
+fn neighbours(ids: &IdMap) -> impl Iterator<Item = (ObjectIndex, u64)> {
+    let next = ids.by_id().skip(1);
+    ids.by_id().zip(next).map(|((id, object), (next, _))| (object, next.0 - id.0)).filter(|&(_, distance)| distance > 0)
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Layout { reference, header, alignment, .. } = self;
+        write!(f, "references of {reference} bytes, headers of {header}, objects at multiples of {alignment}")
+    }
+}

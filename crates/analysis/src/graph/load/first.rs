@@ -1,0 +1,317 @@
+//! The first pass: what objects, classes, roots and sites there are.
+
+use hprof::read::{ClassDump, DumpFile, Frame, ReadError, Record, Root};
+use hprof::{BasicType, ClassSerial, FrameId, NameId, ObjectId, StackSerial, ThreadSerial};
+use rustc_hash::FxHashMap;
+use trace::names;
+
+use super::shapes::{Shape, Shapes, StaticField};
+use super::{LoadError, Progress, STRIDE};
+use crate::graph::ids::IdMap;
+use crate::graph::layout::{Layout, Measured};
+use crate::graph::{Class, ClassIndex, GraphRoot, ObjectIndex, Oddities, Origins, Sizes, TooMany};
+
+/// The name of classes of class objects.
+const CLASS: &str = "java.lang.Class";
+
+/// What the first pass gathers.
+#[derive(Default)]
+pub(super) struct First {
+    names: FxHashMap<NameId, Box<str>>,
+    class_ids: FxHashMap<ObjectId, ClassIndex>,
+    serials: FxHashMap<ClassSerial, ObjectId>,
+    classes: Vec<Class>,
+    shapes: Vec<Shape>,
+    supers: Vec<(ObjectId, ObjectId)>,
+    field_names: Vec<String>,
+    field_name_index: FxHashMap<NameId, u32>,
+    primitives: FxHashMap<u8, ClassIndex>,
+    frames: FxHashMap<FrameId, Frame>,
+    traces: FxHashMap<StackSerial, Vec<FrameId>>,
+    threads: FxHashMap<ThreadSerial, ObjectId>,
+    roots: Vec<Root>,
+    ids: Vec<u64>,
+    class_of: Vec<ClassIndex>,
+    /// The length of arrays, 0 for other objects.
+    lengths: Vec<u32>,
+    origins: Origins,
+    site_index: FxHashMap<StackSerial, u32>,
+    /// The site that the object before had: they come in runs.
+    last_site: (StackSerial, u32),
+    id_size: usize,
+    millis: u64,
+    broken: Option<String>,
+}
+
+/// What the first pass found, put in order.
+pub(super) struct Objects {
+    pub(super) classes: Vec<Class>,
+    pub(super) shapes: Shapes,
+    pub(super) layout: Layout,
+    pub(super) ids: IdMap,
+    pub(super) class_of: Vec<ClassIndex>,
+    pub(super) sizes: Sizes,
+    pub(super) roots: Vec<GraphRoot>,
+    pub(super) origins: Origins,
+    pub(super) oddities: Oddities,
+    pub(super) millis: u64,
+}
+
+pub(super) fn read(file: &DumpFile, progress: Progress<'_>) -> Result<First, LoadError> {
+    let mut reader = file.reader()?;
+    reader.skip_contents(true);
+    reader.skip_elements(true);
+    let mut first = First { id_size: reader.id_size(), millis: reader.millis(), ..First::default() };
+    let mut records = 0_u64;
+    loop {
+        match reader.next_record() {
+            Ok(Some(record)) => first.record(&record)?,
+            Ok(None) => break,
+            Err(error @ ReadError::Io { .. }) => return Err(error.into()),
+            Err(error) if first.ids.is_empty() => return Err(error.into()),
+            Err(error) => {
+                first.broken = Some(error.to_string());
+                break;
+            }
+        }
+        records += 1;
+        if records.is_multiple_of(STRIDE) {
+            progress("finding objects", file.consumed());
+        }
+    }
+    Ok(first)
+}
+
+impl First {
+    fn record(&mut self, record: &Record<'_>) -> Result<(), TooMany> {
+        match *record {
+            Record::Name { id, text } => {
+                self.names.insert(id, String::from_utf8_lossy(text).into());
+            }
+            Record::LoadClass { serial, class, name } => {
+                self.serials.insert(serial, class);
+                let index = self.class_with(class);
+                let name = self.name(name);
+                self.classes[index.at()].name = class_name(&name);
+                if let Some(kind) = primitive_array(&name) {
+                    self.primitives.insert(kind.code(), index);
+                }
+            }
+            Record::Frame(frame) => {
+                self.frames.insert(frame.id, frame);
+            }
+            Record::Trace { serial, frames, .. } if !frames.is_empty() => {
+                self.traces.insert(serial, frames.iter().map(FrameId).collect());
+            }
+            Record::Root(root) => {
+                if let (hprof::RootKind::ThreadObject, Some(thread)) = (root.kind, root.thread) {
+                    self.threads.insert(thread, root.object);
+                }
+                self.roots.push(root);
+            }
+            Record::Class(dump) => self.class_dump(dump)?,
+            Record::Instance { id, stack, class, .. } => {
+                let class = self.class_with(class);
+                self.object(id, stack, class, 0)?;
+            }
+            Record::ObjectArray { id, stack, class, length } => {
+                let class = self.class_with(class);
+                self.object(id, stack, class, length)?;
+            }
+            Record::PrimitiveArray { id, stack, kind, length } => {
+                let class = self.primitive_class(kind);
+                self.object(id, stack, class, length)?;
+            }
+            Record::Trace { .. } | Record::Elements(_) | Record::Contents(_) | Record::Other => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn object(&mut self, id: ObjectId, stack: StackSerial, class: ClassIndex, length: u32) -> Result<(), TooMany> {
+        if self.ids.len() >= ObjectIndex::MOST {
+            return Err(TooMany);
+        }
+        self.ids.push(id.0);
+        self.class_of.push(class);
+        self.lengths.push(length);
+        if stack != self.last_site.0 {
+            self.last_site = (stack, self.site(stack));
+        }
+        let site = self.last_site.1;
+        let site_of = &mut self.origins.site_of;
+        if site > 0 || !site_of.is_empty() {
+            site_of.resize(self.ids.len() - 1, 0);
+            site_of.push(site);
+        }
+        Ok(())
+    }
+
+    /// The number of a site; 0 for a stack without frames, as JVMs give to every object.
+    fn site(&mut self, stack: StackSerial) -> u32 {
+        if !self.traces.contains_key(&stack) {
+            return 0;
+        }
+        let next = self.site_index.len() as u32 + 1;
+        *self.site_index.entry(stack).or_insert(next)
+    }
+
+    fn class_dump(&mut self, dump: &ClassDump) -> Result<(), TooMany> {
+        let index = self.class_with(dump.id);
+        // Its class is java.lang.Class, which may not have come yet; the end puts it right.
+        self.object(dump.id, dump.stack, index, 0)?;
+        self.classes[index.at()].object = Some(ObjectIndex(self.ids.len() as u32 - 1));
+        self.supers[index.at()] = (dump.superclass, dump.loader);
+        let statics = dump.statics.iter().map(|&(name, value)| StaticField { name: self.field_name(name), value });
+        let statics: Box<[StaticField]> = statics.collect();
+        let fields = dump.fields.iter().map(|&(name, kind)| (self.field_name(name), kind)).collect();
+        let instance_size = dump.instance_size;
+        self.shapes[index.at()] = Shape { fields, statics, instance_size, ..Shape::default() };
+        Ok(())
+    }
+
+    #[inline]
+    fn class_with(&mut self, id: ObjectId) -> ClassIndex {
+        match self.class_ids.get(&id) {
+            Some(&class) => class,
+            None => {
+                let class = self.new_class(String::new());
+                self.class_ids.insert(id, class);
+                class
+            }
+        }
+    }
+
+    fn new_class(&mut self, name: String) -> ClassIndex {
+        self.classes.push(Class { name, ..Class::default() });
+        self.shapes.push(Shape::default());
+        self.supers.push((ObjectId(0), ObjectId(0)));
+        ClassIndex(self.classes.len() as u32 - 1)
+    }
+
+    fn primitive_class(&mut self, kind: BasicType) -> ClassIndex {
+        match self.primitives.get(&kind.code()) {
+            Some(&class) => class,
+            None => {
+                let class = self.new_class(format!("{}[]", kind.java_name()));
+                self.primitives.insert(kind.code(), class);
+                class
+            }
+        }
+    }
+
+    fn field_name(&mut self, name: NameId) -> u32 {
+        if let Some(&index) = self.field_name_index.get(&name) {
+            return index;
+        }
+        let text = self.name(name);
+        self.field_names.push(text);
+        let index = self.field_names.len() as u32 - 1;
+        self.field_name_index.insert(name, index);
+        index
+    }
+
+    fn name(&self, id: NameId) -> String {
+        self.names.get(&id).map_or_else(|| format!("(name {:#x})", id.0), |name| name.to_string())
+    }
+
+    /// Puts everything in order; the ids have their numbers then.
+    pub(super) fn finish(mut self) -> Objects {
+        let mut oddities = Oddities { broken: self.broken.take(), ..Oddities::default() };
+        self.origins.sites = self.site_texts();
+        if !self.origins.site_of.is_empty() {
+            self.origins.site_of.resize(self.ids.len(), 0);
+        }
+        self.names = FxHashMap::default();
+        self.class_objects();
+        for (&id, &class) in &self.class_ids {
+            if self.classes[class.at()].name.is_empty() {
+                self.classes[class.at()].name = format!("(unknown class {:#x})", id.0);
+                oddities.unknown_classes += 1;
+            }
+        }
+        let (ids, repeated) = IdMap::new(std::mem::take(&mut self.ids));
+        oddities.repeated = repeated;
+        for (class, &(superclass, loader)) in self.supers.iter().enumerate() {
+            self.classes[class].superclass = self.class_ids.get(&superclass).copied().filter(|&up| up.at() != class);
+            self.classes[class].loader = ids.find(loader.0).filter(|_| loader.0 != 0);
+        }
+        let names = std::mem::take(&mut self.field_names);
+        let of_class = std::mem::take(&mut self.shapes);
+        let mut shapes = Shapes { names, of_class, referent: None, id_size: self.id_size };
+        shapes.link(&self.classes);
+
+        let mut roots = Vec::with_capacity(self.roots.len());
+        for root in &self.roots {
+            let Some(object) = ids.find(root.object.0) else {
+                oddities.unknown_roots += 1;
+                continue;
+            };
+            let thread = root.thread.and_then(|thread| ids.find(self.threads.get(&thread)?.0));
+            roots.push(GraphRoot { object, kind: root.kind, thread });
+        }
+        roots.sort_unstable_by_key(|root| (root.object, root.kind, root.thread));
+        roots.dedup();
+
+        let measured =
+            Measured { ids: &ids, classes: &self.classes, shapes: &shapes, class_of: &self.class_of, lengths: &self.lengths };
+        let layout = Layout::of(&measured);
+        let sizes = layout.sizes(&measured);
+        let (classes, class_of, origins, millis) = (self.classes, self.class_of, self.origins, self.millis);
+        Objects { classes, shapes, layout, ids, class_of, sizes, roots, origins, oddities, millis }
+    }
+
+    /// Gives all class objects their class.
+    fn class_objects(&mut self) {
+        let class = match self.classes.iter().position(|class| class.name == CLASS) {
+            Some(at) => ClassIndex(at as u32),
+            None => self.new_class(CLASS.to_owned()),
+        };
+        for index in 0..self.classes.len() {
+            if let Some(object) = self.classes[index].object {
+                self.class_of[object.at()] = class;
+            }
+        }
+    }
+
+    /// The frames of the sites in the order of their numbers.
+    fn site_texts(&self) -> Vec<Vec<String>> {
+        let mut texts = vec![Vec::new(); self.site_index.len()];
+        for (stack, &number) in &self.site_index {
+            texts[number as usize - 1] =
+                self.traces[stack].iter().filter_map(|frame| Some(self.frame_text(self.frames.get(frame)?))).collect();
+        }
+        texts
+    }
+
+    fn frame_text(&self, frame: &Frame) -> String {
+        let class = self.serials.get(&frame.class).and_then(|id| self.class_ids.get(id));
+        let class = class.map_or("(unknown class)", |class| &self.classes[class.at()].name);
+        let source = self.names.get(&frame.source).map_or("", |source| source);
+        let line = u32::try_from(frame.line).ok().filter(|&line| line > 0);
+        let method = self.name(frame.method);
+        crate::heap::Location { class, method: &method, signature: "", source, line }.to_string()
+    }
+}
+
+/// A class name as traces spell it. Dumps have internal names, and descriptors for arrays.
+fn class_name(name: &str) -> String {
+    match name.starts_with('[') {
+        true => names::class_name(name),
+        false => names::class_name_of_internal(name),
+    }
+}
+
+fn primitive_array(name: &str) -> Option<BasicType> {
+    Some(match name {
+        "[Z" => BasicType::Boolean,
+        "[C" => BasicType::Char,
+        "[F" => BasicType::Float,
+        "[D" => BasicType::Double,
+        "[B" => BasicType::Byte,
+        "[S" => BasicType::Short,
+        "[I" => BasicType::Int,
+        "[J" => BasicType::Long,
+        _ => return None,
+    })
+}

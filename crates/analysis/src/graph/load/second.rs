@@ -1,0 +1,174 @@
+//! The second pass: who refers to whom.
+
+use hprof::read::{ClassDump, DumpFile, Record};
+
+use super::first::Objects;
+use super::{LoadError, Progress, STRIDE};
+use crate::graph::{ClassIndex, Lists, ObjectIndex, Referent, TooMany};
+
+/// The references of a dump.
+pub(super) struct Edges {
+    pub(super) references: Lists,
+    pub(super) referents: Vec<Referent>,
+    pub(super) dangling: u64,
+    pub(super) misshapen: u64,
+}
+
+struct Second<'a> {
+    objects: &'a Objects,
+    /// Class objects to which their instances need no reference, because they are roots.
+    keeps_itself: Vec<bool>,
+    edges: Edges,
+    /// The object that comes next.
+    next: usize,
+    /// The array whose elements are coming.
+    open: bool,
+}
+
+pub(super) fn read(file: &DumpFile, objects: &Objects, progress: Progress<'_>) -> Result<Edges, LoadError> {
+    let mut reader = file.reader()?;
+    reader.skip_contents(true);
+    let is_root = |object: ObjectIndex| objects.roots.binary_search_by_key(&object, |root| root.object).is_ok();
+    let keeps_itself = objects.classes.iter().map(|class| class.object.is_none_or(is_root)).collect();
+    let count = objects.class_of.len();
+    let edges = Edges { references: Lists::with_capacity(count), referents: Vec::new(), dangling: 0, misshapen: 0 };
+    let mut second = Second { objects, keeps_itself, edges, next: 0, open: false };
+    let mut records = 0_u64;
+    // Where the first pass broke off, this one does, too.
+    while second.next < count || second.open {
+        let Ok(Some(record)) = reader.next_record() else { break };
+        second.record(&record)?;
+        records += 1;
+        if records.is_multiple_of(STRIDE) {
+            progress("reading references", file.consumed());
+        }
+    }
+    second.end_list()?;
+    if second.next < count {
+        return Err(LoadError::Changed);
+    }
+    second.edges.references.shrink();
+    Ok(second.edges)
+}
+
+impl Second<'_> {
+    #[inline]
+    fn record(&mut self, record: &Record<'_>) -> Result<(), LoadError> {
+        match *record {
+            Record::Elements(ids) => {
+                if self.open {
+                    ids.iter().for_each(|id| self.refer(id));
+                }
+            }
+            Record::Instance { fields, .. } => {
+                let index = self.begin()?;
+                let own = self.objects.class_of[index.at()];
+                self.fields(index, own, fields);
+                self.own_class(own);
+            }
+            Record::ObjectArray { .. } => {
+                let index = self.begin()?;
+                self.own_class(self.objects.class_of[index.at()]);
+            }
+            Record::PrimitiveArray { .. } => {
+                self.begin()?;
+            }
+            Record::Class(dump) => {
+                self.begin()?;
+                self.class(dump);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next object.
+    #[inline]
+    fn begin(&mut self) -> Result<ObjectIndex, LoadError> {
+        self.end_list()?;
+        if self.next >= self.objects.class_of.len() {
+            return Err(LoadError::Changed);
+        }
+        self.open = true;
+        self.next += 1;
+        Ok(ObjectIndex(self.next as u32 - 1))
+    }
+
+    #[inline]
+    fn end_list(&mut self) -> Result<(), TooMany> {
+        if std::mem::take(&mut self.open) {
+            self.edges.references.end_list()?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn refer(&mut self, id: u64) {
+        if id == 0 {
+            return;
+        }
+        match self.objects.ids.find(id) {
+            Some(target) => self.edges.references.push(target),
+            None => self.edges.dangling += 1,
+        }
+    }
+
+    #[inline]
+    fn own_class(&mut self, class: ClassIndex) {
+        if !self.keeps_itself[class.at()]
+            && let Some(object) = self.objects.classes[class.at()].object
+        {
+            self.edges.references.push(object);
+        }
+    }
+
+    #[inline]
+    fn fields(&mut self, object: ObjectIndex, class: ClassIndex, fields: &[u8]) {
+        let shapes = &self.objects.shapes;
+        let strength = shapes.of(class).strength;
+        let mut rest = fields;
+        for class in shapes.hierarchy(class) {
+            let shape = shapes.of(class);
+            let Some((own, up)) = rest.split_at_checked(shape.bytes as usize) else {
+                self.edges.misshapen += 1;
+                return;
+            };
+            for &offset in &shape.references {
+                let id = read_id(&own[offset as usize..], shapes.id_size);
+                match strength {
+                    Some(strength) if shapes.referent == Some((class, offset)) => {
+                        if id != 0
+                            && let Some(target) = self.objects.ids.find(id)
+                        {
+                            self.edges.referents.push(Referent { owner: object, target, strength });
+                        }
+                    }
+                    _ => self.refer(id),
+                }
+            }
+            rest = up;
+        }
+        self.edges.misshapen += u64::from(!rest.is_empty());
+    }
+
+    fn class(&mut self, dump: &ClassDump) {
+        for id in [dump.superclass, dump.loader, dump.signers, dump.domain] {
+            self.refer(id.0);
+        }
+        let constants = dump.constants.iter().map(|(_, value)| value);
+        for value in constants.chain(dump.statics.iter().map(|(_, value)| value)) {
+            if let Some(object) = value.object() {
+                self.refer(object.0);
+            }
+        }
+    }
+}
+
+#[inline]
+fn read_id(bytes: &[u8], size: usize) -> u64 {
+    match (size, bytes) {
+        (8, &[a, b, c, d, e, f, g, h, ..]) => u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        (_, &[a, b, c, d, ..]) => u32::from_be_bytes([a, b, c, d]).into(),
+        _ => 0,
+    }
+}
