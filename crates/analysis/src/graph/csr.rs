@@ -28,12 +28,6 @@ impl Lists {
         self.items.push(item);
     }
 
-    /// Adds objects to the list that is being made.
-    pub(super) fn last_mut(&mut self) -> &mut [ObjectIndex] {
-        let begin = self.begins.last().map_or(0, |&begin| begin as usize);
-        &mut self.items[begin..]
-    }
-
     /// Ends the list that is being made.
     pub(super) fn end_list(&mut self) -> Result<(), TooMany> {
         self.begins.push(u32::try_from(self.items.len()).map_err(|_| TooMany)?);
@@ -84,12 +78,6 @@ impl Lists {
     #[inline]
     pub(super) fn range(&self, object: ObjectIndex) -> std::ops::Range<usize> {
         self.begins[object.at()] as usize..self.begins[object.at() + 1] as usize
-    }
-
-    /// The item at a place among all.
-    #[inline]
-    pub(super) fn item(&self, at: u32) -> ObjectIndex {
-        self.items[at as usize]
     }
 
     /// How many lists there are.

@@ -1,6 +1,7 @@
 //! How large objects are. A dump tells the fields of a class, but not the headers, gaps and reference widths of the JVM that made it;
 //! those are found by trying every layout that HotSpot has, and keeping the one that fits the addresses.
 
+mod hidden;
 mod packing;
 
 use std::fmt;
@@ -10,8 +11,12 @@ use hprof::BasicType;
 use super::ids::IdMap;
 use super::load::Shapes;
 use super::{Class, ClassIndex, ObjectIndex, Sizes};
-pub use packing::Packing;
+use hidden::Told;
 use packing::Packed;
+pub use packing::Packing;
+
+/// The class of class objects.
+pub(crate) const CLASS: &str = "java.lang.Class";
 
 /// So many neighbours are compared while layouts are tried.
 const SAMPLE: usize = 1 << 18;
@@ -72,7 +77,7 @@ impl Layout {
         }
         let mut most = i64::MIN;
         for mut candidate in candidates {
-            let sizes = candidate.class_sizes(measured);
+            let sizes = candidate.class_sizes(measured, &Told::default());
             for (object, distance) in neighbours(measured.ids).take(SAMPLE) {
                 let bytes = candidate.size(sizes[measured.class_of[object.at()].at()], measured.lengths[object.at()]);
                 candidate.fit.compared += 1;
@@ -90,10 +95,22 @@ impl Layout {
 
     /// The sizes of all objects.
     pub(crate) fn sizes(&self, measured: &Measured<'_>) -> Sizes {
-        let classes = self.class_sizes(measured);
+        let told = match self.fit.compared {
+            0 => Told::default(),
+            _ => Told::by_neighbours(self, measured, &self.class_sizes(measured, &Told::default())),
+        };
+        let mut classes = self.class_sizes(measured, &told);
+        if let (Some(bytes), Some(class)) = (told.class_object, measured.classes.iter().position(|c| c.name == CLASS)) {
+            classes[class] = Size::Fixed(bytes);
+        }
         let mut sizes = Sizes::default();
         for (class, &length) in measured.class_of.iter().zip(measured.lengths) {
             sizes.push(self.size(classes[class.at()], length));
+        }
+        for (class, shape) in measured.classes.iter().zip(&measured.shapes.of_class) {
+            if let Some(object) = class.object {
+                sizes.set(object, (sizes.get(object) + self.statics(shape, measured.shapes)).next_multiple_of(self.alignment));
+            }
         }
         sizes
     }
@@ -110,8 +127,8 @@ impl Layout {
     }
 
     /// The sizes of the instances of each class.
-    fn class_sizes(&self, measured: &Measured<'_>) -> Vec<Size> {
-        let packed = Packed::all(self, measured.classes, measured.shapes);
+    fn class_sizes(&self, measured: &Measured<'_>, told: &Told) -> Vec<Size> {
+        let packed = Packed::all(self, measured.classes, measured.shapes, told);
         let element = |class: &Class| match class.name.strip_suffix("[]") {
             Some("boolean" | "byte") => Some(1),
             Some("char" | "short") => Some(2),

@@ -37,10 +37,6 @@ impl ObjectIndex {
     pub(crate) fn at(self) -> usize {
         self.0 as usize
     }
-
-    pub(crate) fn is_none(self) -> bool {
-        self == Self::NONE
-    }
 }
 
 impl ClassIndex {
@@ -359,17 +355,22 @@ impl Sizes {
     const LARGE: u32 = u32::MAX;
 
     pub(crate) fn push(&mut self, bytes: u64) {
-        match u32::try_from(bytes) {
-            Ok(small) if small != Self::LARGE => self.small.push(small),
+        self.small.push(0);
+        self.set(ObjectIndex(self.small.len() as u32 - 1), bytes);
+    }
+
+    pub(crate) fn set(&mut self, object: ObjectIndex, bytes: u64) {
+        self.small[object.at()] = match u32::try_from(bytes) {
+            Ok(small) if small != Self::LARGE => small,
             _ => {
-                self.large.insert(ObjectIndex(self.small.len() as u32), bytes);
-                self.small.push(Self::LARGE);
+                self.large.insert(object, bytes);
+                Self::LARGE
             }
-        }
+        };
     }
 
     #[inline]
-    fn get(&self, object: ObjectIndex) -> u64 {
+    pub(crate) fn get(&self, object: ObjectIndex) -> u64 {
         match self.small[object.at()] {
             Self::LARGE => self.large[&object],
             small => small.into(),

@@ -4,6 +4,7 @@ use hprof::BasicType;
 
 use super::super::load::Shapes;
 use super::super::{Class, ClassIndex};
+use super::hidden::{self, Told};
 use super::Layout;
 
 /// How fields are packed.
@@ -33,7 +34,7 @@ impl Packed {
     }
 
     /// The instances of all classes.
-    pub(super) fn all(layout: &Layout, classes: &[Class], shapes: &Shapes) -> Vec<Self> {
+    pub(super) fn all(layout: &Layout, classes: &[Class], shapes: &Shapes, told: &Told) -> Vec<Self> {
         let mut done: Vec<Option<Packed>> = vec![None; classes.len()];
         let mut is_open = vec![false; classes.len()];
         let mut chain = Vec::new();
@@ -47,32 +48,30 @@ impl Packed {
             while let Some(index) = chain.pop() {
                 let above = classes[index.at()].superclass.and_then(|up| done[up.at()].clone());
                 let mut packed = above.unwrap_or(Packed { end: layout.header, gaps: Vec::new() });
-                let fields = shapes.of(index).fields.iter().map(|&(_, kind)| layout.bytes(kind));
-                let references = shapes.of(index).fields.iter().filter(|(_, kind)| *kind == BasicType::Object).count();
-                packed.add(layout, fields, references);
+                let class = &classes[index.at()];
+                let shape = shapes.of(index);
+                let declared = shape.fields.iter().map(|&(_, kind)| kind);
+                let fields = Fields::new(declared.chain(hidden::injected(class, shape, shapes).iter().copied()));
+                match told.padded.get(&index) {
+                    Some(&end) => packed = Packed { end, gaps: Vec::new() },
+                    None => packed.add(layout, fields, &class.name),
+                }
                 done[index.at()] = Some(packed);
             }
         }
         done.into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    /// Adds the fields of a class, of which so many are references.
-    fn add(&mut self, layout: &Layout, fields: impl Iterator<Item = u64>, references: usize) {
-        let mut count = [0_usize; 9];
-        for bytes in fields {
-            count[bytes as usize] += 1;
-        }
-        count[layout.reference as usize] -= references;
+    /// Adds the fields of a class.
+    fn add(&mut self, layout: &Layout, fields: Fields, class: &str) {
         match layout.packing {
             Packing::Filling => {
                 for bytes in [8, 4, 2, 1] {
-                    self.fill(bytes, count[bytes as usize]);
+                    self.fill(bytes, fields.primitives[bytes as usize]);
                 }
-                self.fill(layout.reference, references);
+                self.fill(layout.reference, fields.references);
             }
-            Packing::Appending => {
-                self.append(layout, count, references);
-            }
+            Packing::Appending => self.append(layout, fields, REFERENCES_FIRST.contains(&class)),
         }
     }
 
@@ -103,14 +102,18 @@ impl Packed {
         }
     }
 
-    /// Puts fields behind all others: long ones first, with smaller ones in the gap before them.
-    fn append(&mut self, layout: &Layout, mut count: [usize; 9], mut references: usize) {
-        if count[8] > 0 {
+    /// Puts fields behind all others, long ones first, with smaller ones in the gap before those.
+    fn append(&mut self, layout: &Layout, fields: Fields, references_first: bool) {
+        let Fields { mut primitives, mut references } = fields;
+        if references_first {
+            self.end = self.end.next_multiple_of(layout.reference) + layout.reference * std::mem::take(&mut references) as u64;
+        }
+        if primitives[8] > 0 {
             let begin = self.end.next_multiple_of(8);
             let mut gap = begin - self.end;
-            for bytes in [4, 2, 1] {
-                while gap >= bytes && count[bytes as usize] > 0 {
-                    count[bytes as usize] -= 1;
+            for bytes in [4, 2, 1].into_iter().filter(|_| !references_first) {
+                while gap >= bytes && primitives[bytes as usize] > 0 {
+                    primitives[bytes as usize] -= 1;
                     gap -= bytes;
                 }
             }
@@ -120,7 +123,7 @@ impl Packed {
             self.end = begin;
         }
         for bytes in [8, 4, 2, 1] {
-            self.end += bytes * count[bytes as usize] as u64;
+            self.end += bytes * primitives[bytes as usize] as u64;
         }
         if references > 0 {
             self.end = self.end.next_multiple_of(layout.reference) + layout.reference * references as u64;
@@ -128,3 +131,44 @@ impl Packed {
         self.end = self.end.next_multiple_of(layout.reference);
     }
 }
+
+/// How many fields of each width a class has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fields {
+    /// By bytes.
+    primitives: [usize; 9],
+    references: usize,
+}
+
+impl Fields {
+    fn new(kinds: impl Iterator<Item = BasicType>) -> Self {
+        let mut fields = Fields::default();
+        for kind in kinds {
+            match kind {
+                BasicType::Object => fields.references += 1,
+                kind => fields.primitives[kind.size(8)] += 1,
+            }
+        }
+        fields
+    }
+}
+
+/// Classes that have their references in front of other fields, and no gaps filled, where fields are appended (`ClassFileParser::layout_fields`).
+const REFERENCES_FIRST: [&str; 16] = [
+    "java.lang.AssertionStatusDirectives",
+    "java.lang.Boolean",
+    "java.lang.Byte",
+    "java.lang.Character",
+    "java.lang.Class",
+    "java.lang.ClassLoader",
+    "java.lang.Double",
+    "java.lang.Float",
+    "java.lang.Integer",
+    "java.lang.Long",
+    "java.lang.Short",
+    "java.lang.StackTraceElement",
+    "java.lang.String",
+    "java.lang.Throwable",
+    "java.lang.ref.Reference",
+    "java.lang.ref.SoftReference",
+];

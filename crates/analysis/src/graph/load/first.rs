@@ -8,11 +8,8 @@ use trace::names;
 use super::shapes::{Shape, Shapes, StaticField};
 use super::{LoadError, Progress, STRIDE};
 use crate::graph::ids::IdMap;
-use crate::graph::layout::{Layout, Measured};
+use crate::graph::layout::{CLASS, Layout, Measured};
 use crate::graph::{Class, ClassIndex, GraphRoot, ObjectIndex, Oddities, Origins, Sizes, TooMany};
-
-/// The name of classes of class objects.
-const CLASS: &str = "java.lang.Class";
 
 /// What the first pass gathers.
 #[derive(Default)]
