@@ -2,6 +2,8 @@
 //!
 //! One module per subject. Every subject is fed element by element, so that a trace of any length is read once, as a stream.
 
+mod facts;
 pub mod graph;
 pub mod heap;
+mod symbols;
 pub mod truth;

@@ -109,7 +109,10 @@ impl Layout {
         }
         for (class, shape) in measured.classes.iter().zip(&measured.shapes.of_class) {
             if let Some(object) = class.object {
-                sizes.set(object, (sizes.get(object) + self.statics(shape, measured.shapes)).next_multiple_of(self.alignment));
+                sizes.set(
+                    object,
+                    (sizes.get(object) + self.statics(shape, measured.shapes)).next_multiple_of(self.alignment),
+                );
             }
         }
         sizes

@@ -284,7 +284,10 @@ impl Graph {
     /// The objects that are roots, each once, in their order.
     pub(crate) fn root_objects(&self) -> impl Iterator<Item = ObjectIndex> {
         let mut before = ObjectIndex::NONE;
-        self.roots.iter().map(|root| root.object).filter(move |&object| std::mem::replace(&mut before, object) != object)
+        self.roots
+            .iter()
+            .map(|root| root.object)
+            .filter(move |&object| std::mem::replace(&mut before, object) != object)
     }
 
     /// One after the other what an object keeps alive.

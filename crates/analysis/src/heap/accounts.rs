@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use trace::model::ThreadCount;
 
 use super::report::ThreadSubject;
-use super::symbols::ThreadIndex;
+use crate::symbols::ThreadIndex;
 use crate::truth::Truth;
 
 /// The account of one platform thread and of the virtual threads that it carried.

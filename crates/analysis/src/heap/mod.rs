@@ -5,10 +5,8 @@
 
 mod accounts;
 mod counted;
-mod facts;
 mod live;
 mod report;
-mod symbols;
 mod tally;
 
 use rustc_hash::FxHashMap;
@@ -17,16 +15,16 @@ use trace::ids::{ObjectId, StackId};
 use trace::model::{Element, Frame, ObjAlloc, StackDef};
 use trace::time::Time;
 
+pub use crate::facts::{Count, Facts, Origin};
 pub use accounts::Account;
-pub use facts::{Count, Facts, Origin};
 pub use report::{By, HeapReport, Location, Row, Subject, ThreadSubject};
 pub use tally::Tally;
 
+use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use accounts::Accounts;
 use counted::Counted;
 use live::{CellIndex, LiveObject, LiveObjects};
 use report::Cell;
-use symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 
 /// What an object is counted under.
 type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);

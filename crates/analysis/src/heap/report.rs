@@ -8,9 +8,9 @@ use trace::ids::ThreadId;
 use trace::names;
 
 use super::accounts::{self, Account, Accounts};
-use super::facts::Facts;
-use super::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use super::tally::Tally;
+use crate::facts::Facts;
+use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use crate::truth::{Doubt, Truth};
 
 /// What the rows of a table stand for.

@@ -67,7 +67,8 @@ impl Told {
                 least.insert(ClassIndex(at as u32), u64::MAX);
             }
         }
-        let by_object: FxHashMap<_, _> = classes.iter().zip(&measured.shapes.of_class).filter_map(|(c, s)| Some((c.object?, s))).collect();
+        let by_object: FxHashMap<_, _> =
+            classes.iter().zip(&measured.shapes.of_class).filter_map(|(c, s)| Some((c.object?, s))).collect();
         let mut class_object = u64::MAX;
         for (object, distance) in neighbours(measured.ids) {
             if let Some(shape) = by_object.get(&object) {
@@ -100,7 +101,8 @@ impl Layout {
                 (_, bytes) => short += bytes,
             }
         }
-        let padded = |bytes: u64, next: u64, width: u64| if next > 0 { bytes.next_multiple_of(width) + next } else { bytes };
+        let padded =
+            |bytes: u64, next: u64, width: u64| if next > 0 { bytes.next_multiple_of(width) + next } else { bytes };
         let bytes = match self.packing {
             Packing::Filling => padded(long + short, references, self.reference),
             Packing::Appending => padded(references, long, 8) + short,

@@ -4,8 +4,8 @@ use hprof::BasicType;
 
 use super::super::load::Shapes;
 use super::super::{Class, ClassIndex};
-use super::hidden::{self, Told};
 use super::Layout;
+use super::hidden::{self, Told};
 
 /// How fields are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,11 @@ impl Packed {
     fn fill(&mut self, bytes: u64, count: usize) {
         for added in 0..count {
             let aligned = |offset: u64| offset.next_multiple_of(bytes);
-            let fitting = self.gaps.iter().enumerate().filter(|(_, (offset, length))| aligned(*offset) + bytes <= offset + length);
+            let fitting = self
+                .gaps
+                .iter()
+                .enumerate()
+                .filter(|(_, (offset, length))| aligned(*offset) + bytes <= offset + length);
             match fitting.min_by_key(|(_, (offset, length))| (*length, std::cmp::Reverse(*offset))).map(|(at, _)| at) {
                 Some(at) => {
                     let (offset, length) = self.gaps.swap_remove(at);
@@ -106,7 +110,8 @@ impl Packed {
     fn append(&mut self, layout: &Layout, fields: Fields, references_first: bool) {
         let Fields { mut primitives, mut references } = fields;
         if references_first {
-            self.end = self.end.next_multiple_of(layout.reference) + layout.reference * std::mem::take(&mut references) as u64;
+            self.end =
+                self.end.next_multiple_of(layout.reference) + layout.reference * std::mem::take(&mut references) as u64;
         }
         if primitives[8] > 0 {
             let begin = self.end.next_multiple_of(8);

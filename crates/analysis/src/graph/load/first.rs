@@ -250,8 +250,13 @@ impl First {
         roots.sort_unstable_by_key(|root| (root.object, root.kind, root.thread));
         roots.dedup();
 
-        let measured =
-            Measured { ids: &ids, classes: &self.classes, shapes: &shapes, class_of: &self.class_of, lengths: &self.lengths };
+        let measured = Measured {
+            ids: &ids,
+            classes: &self.classes,
+            shapes: &shapes,
+            class_of: &self.class_of,
+            lengths: &self.lengths,
+        };
         let layout = Layout::of(&measured);
         let sizes = layout.sizes(&measured);
         let (classes, class_of, origins, millis) = (self.classes, self.class_of, self.origins, self.millis);

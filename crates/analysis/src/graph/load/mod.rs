@@ -75,4 +75,3 @@ pub fn load(file: &DumpFile, progress: Progress<'_>) -> Result<Loaded, LoadError
     };
     Ok(Loaded { graph, shapes: objects.shapes, layout: objects.layout, millis: objects.millis })
 }
-

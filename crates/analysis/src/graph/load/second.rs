@@ -55,11 +55,7 @@ impl Second<'_> {
     #[inline]
     fn record(&mut self, record: &Record<'_>) -> Result<(), LoadError> {
         match *record {
-            Record::Elements(ids) => {
-                if self.open {
-                    ids.iter().for_each(|id| self.refer(id));
-                }
-            }
+            Record::Elements(ids) => ids.iter().for_each(|id| self.refer(id)),
             Record::Instance { fields, .. } => {
                 let index = self.begin()?;
                 let own = self.objects.class_of[index.at()];

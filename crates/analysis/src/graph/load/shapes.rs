@@ -79,13 +79,13 @@ impl Shapes {
 
     /// Derives what follows from the fields, the names and the superclasses.
     pub(super) fn link(&mut self, classes: &[Class]) {
-        for at in 0..classes.len() {
+        for (at, class) in classes.iter().enumerate() {
             let mut references = Vec::new();
             let mut offset = 0;
             for &(name, kind) in &self.of_class[at].fields {
                 if kind == BasicType::Object {
                     references.push(offset);
-                    if self.names[name as usize] == "referent" && classes[at].name == "java.lang.ref.Reference" {
+                    if self.names[name as usize] == "referent" && class.name == "java.lang.ref.Reference" {
                         self.referent = Some((ClassIndex(at as u32), offset));
                     }
                 }
