@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use trace::time::Nanos;
+
 /// A count with its thousands apart: `1,234,567`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -29,6 +31,28 @@ pub(crate) fn bytes(bytes: u64) -> String {
         unit += 1;
     }
     format!("{size:.1} {}", UNITS[unit])
+}
+
+/// A length of time with three or more digits: `0 s`, `12.3 us`, `1.25 ms`, `950 ms`, `3.20 s`, `1,234 s`.
+pub(crate) fn duration(nanos: Nanos) -> String {
+    const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+    if nanos.0 == 0 {
+        return "0 s".to_owned();
+    }
+    let length = nanos.0 as f64;
+    // 999.5 would be rounded to "1000".
+    let (unit, one) = UNITS.into_iter().find(|(_, one)| length / one < 999.5).unwrap_or(UNITS[3]);
+    let number = length / one;
+    if number >= 999.5 {
+        return format!("{} {unit}", count(number.round() as u64));
+    }
+    let decimals = match number {
+        _ if unit == "ns" => 0,
+        number if number < 9.995 => 2,
+        number if number < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{number:.decimals$} {unit}")
 }
 
 /// `1 object`, `2,000 objects`: a count with its noun, `plural` being the noun's plural.
@@ -81,6 +105,26 @@ mod tests {
             (u64::MAX, "16.0 EiB"),
         ] {
             assert_eq!(bytes(size), text);
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_have_three_digits() {
+        for (nanos, text) in [
+            (0, "0 s"),
+            (7, "7 ns"),
+            (999, "999 ns"),
+            (1000, "1.00 us"),
+            (9_995, "10.0 us"),
+            (12_345, "12.3 us"),
+            (999_499, "999 us"),
+            (999_500, "1.00 ms"),
+            (950_000_000, "950 ms"),
+            (3_200_000_000, "3.20 s"),
+            (1_234_000_000_000, "1,234 s"),
+            (u64::MAX, "18,446,744,074 s"),
+        ] {
+            assert_eq!(duration(Nanos(nanos)), text);
         }
     }
 

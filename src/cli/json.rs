@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::heap::{Account, By, Origin, Row, Subject, Tally};
+use analysis::heap::{Account, By, Count, Facts, Location, Origin, Row, Subject, Tally};
 use serde_json::{Map, Value, json};
 use trace::names;
 
@@ -22,11 +22,6 @@ pub(crate) fn table_name(by: By) -> &'static str {
 /// A whole trace.
 pub(crate) fn trace(path: &Path, reading: &Reading, sum: &Tally, tables: Map<String, Value>) -> Value {
     let facts = reading.report.facts();
-    let counts: Vec<Value> = facts
-        .counts
-        .iter()
-        .map(|count| json!({ "key": count.key, "detail": count.detail, "value": count.value }))
-        .collect();
     json!({
         "path": path.display().to_string(),
         "bytes": reading.bytes,
@@ -47,7 +42,7 @@ pub(crate) fn trace(path: &Path, reading: &Reading, sum: &Tally, tables: Map<Str
             "unknown_frees": facts.unknown_frees,
             "reused_ids": facts.reused_ids,
         },
-        "counts": counts,
+        "counts": counts(facts),
         "truth": truth::json(&reading.truth()),
         "sum": Value::Object(tally(sum, reading.report.is_counted())),
         "tables": tables,
@@ -78,7 +73,25 @@ pub(crate) fn rows(rows: &[Row<'_>], is_counted: bool) -> Value {
     rows.iter().map(row).collect()
 }
 
-fn origin(origin: &Origin) -> Value {
+/// What the agent counted about itself.
+pub(crate) fn counts(facts: &Facts) -> Value {
+    let count = |count: &Count| json!({ "key": count.key, "detail": count.detail, "value": count.value });
+    facts.counts.iter().map(count).collect()
+}
+
+/// A line of a method.
+pub(crate) fn location(at: &Location<'_>) -> Value {
+    json!({
+        "class": at.class,
+        "method": names::jvm_method_name(at.method),
+        "signature": at.signature,
+        "source": at.source,
+        "line": at.line,
+    })
+}
+
+/// Who recorded a document.
+pub(crate) fn origin(origin: &Origin) -> Value {
     json!({
         "agent": origin.agent,
         "version": origin.version,
@@ -111,13 +124,7 @@ fn subject(subject: &Subject<'_>) -> Map<String, Value> {
         Subject::Site { class, at: None } => json!({ "class": class, "site": null }),
         Subject::Site { class, at: Some(at) } => json!({
             "class": class,
-            "site": {
-                "class": at.class,
-                "method": names::jvm_method_name(at.method),
-                "signature": at.signature,
-                "source": at.source,
-                "line": at.line,
-            },
+            "site": location(at),
         }),
         Subject::Thread(None) => json!({ "thread": null }),
         Subject::Thread(Some(thread)) => json!({

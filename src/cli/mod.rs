@@ -4,13 +4,18 @@ mod agent_options;
 mod completions;
 mod demo;
 mod exit;
+mod graph;
 mod growth;
 mod human;
 mod jdk;
 mod json;
 mod launch;
 mod library;
+mod lock_json;
+mod lock_tables;
+mod locks;
 mod man;
+mod monitors;
 mod notes;
 mod outputs;
 mod progress;
@@ -21,6 +26,7 @@ mod supervise;
 mod table;
 mod tables;
 mod tail;
+mod threads;
 mod truth;
 mod validate;
 
@@ -44,13 +50,17 @@ Examples:
   martini demo                                  see it work on a bundled program
   martini run java -jar app.jar                 profile a program
   martini run --include 'com.acme.*' mvn test   profile every JVM that a tool starts
-  martini stats martini-4711.trcxml --by site   show where objects are allocated";
+  martini stats martini-4711.trcxml --by site   show where objects are allocated
+  martini locks martini-4711.trcxml             show which locks threads wait for, and who holds them
+  martini threads martini-4711.trcxml           show what each thread did with its time";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
     Demo(demo::Arguments),
     Stats(stats::Arguments),
+    Threads(threads::Arguments),
+    Locks(locks::Arguments),
     Validate(validate::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -63,6 +73,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Threads(arguments) => threads::run(&arguments),
+        Command::Locks(arguments) => locks::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

@@ -1,12 +1,13 @@
 //! What has to be said about a trace besides its tables: who recorded it, its sums, and what is missing or wrong in it.
 
 use analysis::heap::{Count, Facts, Tally};
+use analysis::monitors::{MonitorReport, Oddities};
 
 use super::human::{bytes, count, counted};
-use super::reading::Reading;
+use super::reading::{Reading, Report};
 
 /// Who recorded the trace, and how large it is.
-pub(crate) fn origin(reading: &Reading) -> String {
+pub(crate) fn origin<R: Report>(reading: &Reading<R>) -> String {
     let facts = reading.report.facts();
     let mut parts = Vec::new();
     if let Some(origin) = facts.origins.first() {
@@ -54,7 +55,7 @@ pub(crate) fn summary(sum: &Tally, facts: &Facts) -> String {
 }
 
 /// Does the trace hold all that its agent had to say?
-pub(crate) fn is_complete(reading: &Reading) -> bool {
+pub(crate) fn is_complete<R: Report>(reading: &Reading<R>) -> bool {
     let facts = reading.report.facts();
     reading.broken.is_none() && facts.documents > 0 && facts.ended >= facts.documents
 }
@@ -72,6 +73,62 @@ pub(crate) fn notes(reading: &Reading) -> Vec<String> {
     } else if facts.end.is_none_or(|end| end.0 == 0) {
         notes.push("the trace has no times, so ages and generations are not known".to_owned());
     }
+    notes.extend(completeness(reading));
+    if facts.unknown_frees > 0 {
+        let frees = counted(facts.unknown_frees, "death is", "deaths are");
+        notes.push(format!("{frees} reported of objects whose allocation is not in the trace"));
+    }
+    if facts.reused_ids > 0 {
+        let ids = counted(facts.reused_ids, "object id comes", "object ids come");
+        notes.push(format!("{ids} back while in use; the older object counts as collected"));
+    }
+    notes.extend(facts.counts.iter().filter_map(told));
+    notes
+}
+
+/// What makes numbers of threads and monitors less than the whole truth; one sentence each.
+pub(crate) fn of_monitors(reading: &Reading<MonitorReport>) -> Vec<String> {
+    let report = &reading.report;
+    let mut notes = Vec::new();
+    if report.is_log() {
+        if let Some(broken) = &reading.broken {
+            notes.push(format!("only a part of the log could be read: {broken}"));
+        }
+        if reading.is_log_cut {
+            notes.push("the log ends inside a line, whose last name may be cut off".to_owned());
+        }
+        if reading.malformed > 0 {
+            let lines = counted(reading.malformed, "line makes no sense and is", "lines make no sense and are");
+            let first = reading.first_malformed.as_deref().unwrap_or_default();
+            notes.push(format!("{lines} not counted; the first is {first}"));
+        }
+    } else {
+        notes.extend(completeness(reading));
+    }
+    let Oddities { unbegun, abandoned, shared_names } = report.oddities();
+    if unbegun > 0 {
+        let ends = counted(unbegun, "wait has", "waits have");
+        notes.push(format!("{ends} an end and no beginning, as where the recording began later; not counted"));
+    }
+    if abandoned > 0 {
+        let begins = counted(abandoned, "wait has", "waits have");
+        notes.push(format!("{begins} a beginning and no end, although the thread went on"));
+    }
+    if shared_names > 0 {
+        notes.push(format!(
+            "{} a thread blocked while another of its name was blocked: which of them went on first cannot be told, so single \
+             lengths may be wrong; sums are not",
+            counted(shared_names, "time", "times")
+        ));
+    }
+    notes.extend(report.facts().counts.iter().filter_map(told));
+    notes
+}
+
+/// What is missing or wrong in any trace; one sentence each.
+fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
+    let facts = reading.report.facts();
+    let mut notes = Vec::new();
     if let Some(broken) = &reading.broken {
         notes.push(format!("only a part of the trace could be read: {broken}"));
     } else if !is_complete(reading) {
@@ -95,15 +152,6 @@ pub(crate) fn notes(reading: &Reading) -> Vec<String> {
         );
         notes.push(format!("{ids} used without a definition; the tables call them (undefined ...)"));
     }
-    if facts.unknown_frees > 0 {
-        let frees = counted(facts.unknown_frees, "death is", "deaths are");
-        notes.push(format!("{frees} reported of objects whose allocation is not in the trace"));
-    }
-    if facts.reused_ids > 0 {
-        let ids = counted(facts.reused_ids, "object id comes", "object ids come");
-        notes.push(format!("{ids} back while in use; the older object counts as collected"));
-    }
-    notes.extend(facts.counts.iter().filter_map(told));
     notes
 }
 

@@ -5,6 +5,7 @@ mod counts;
 mod demo;
 mod help;
 mod java;
+mod monitors;
 mod run;
 mod stats;
 mod support;

@@ -79,7 +79,7 @@ pub struct Facts {
 
 impl Facts {
     /// Takes over what an element says about the trace as a whole.
-    pub(super) fn note(&mut self, element: &Element<'_>) {
+    pub(crate) fn note(&mut self, element: &Element<'_>) {
         self.elements += 1;
         match element {
             Element::Node(node) => self.origins.push(Origin { host: node.hostname.to_string(), ..Origin::default() }),

@@ -5,5 +5,8 @@
 mod facts;
 pub mod graph;
 pub mod heap;
+mod location;
+pub mod monitors;
 mod symbols;
+pub mod timeline;
 pub mod truth;

@@ -7,12 +7,15 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, MethodId, ThreadId};
+use trace::names;
+
+use crate::location::Location;
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(super) struct $name(u32);
+        pub(crate) struct $name(u32);
     )*};
 }
 
@@ -29,39 +32,39 @@ index! {
 
 impl ThreadIndex {
     /// The thread's place in the order of definitions, from 0.
-    pub(super) fn rank(self) -> usize {
+    pub(crate) fn rank(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A thread as it was announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ThreadName {
-    pub(super) id: ThreadId,
-    pub(super) name: String,
-    pub(super) group: String,
+pub(crate) struct ThreadName {
+    pub(crate) id: ThreadId,
+    pub(crate) name: String,
+    pub(crate) group: String,
 }
 
 /// A class and the source file it came from (empty if unknown).
 #[derive(Clone, Debug)]
-pub(super) struct ClassName {
-    pub(super) name: Box<str>,
-    pub(super) source: Box<str>,
+pub(crate) struct ClassName {
+    pub(crate) name: Box<str>,
+    pub(crate) source: Box<str>,
 }
 
 /// A method of a class.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct MethodName {
-    pub(super) class: ClassIndex,
-    pub(super) name: Box<str>,
-    pub(super) signature: Box<str>,
+pub(crate) struct MethodName {
+    pub(crate) class: ClassIndex,
+    pub(crate) name: Box<str>,
+    pub(crate) signature: Box<str>,
 }
 
 /// A line of a method; no line if the trace has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SiteName {
-    pub(super) method: MethodIndex,
-    pub(super) line: Option<u32>,
+pub(crate) struct SiteName {
+    pub(crate) method: MethodIndex,
+    pub(crate) line: Option<u32>,
 }
 
 /// Values that are stored once and known by their position.
@@ -96,7 +99,7 @@ fn position(length: usize) -> u32 {
 
 /// All names, and what the ids of the current document stand for.
 #[derive(Debug, Default)]
-pub(super) struct Symbols {
+pub(crate) struct Symbols {
     classes: Vec<ClassName>,
     class_names: FxHashMap<Box<str>, ClassIndex>,
     threads: Vec<ThreadName>,
@@ -110,32 +113,32 @@ pub(super) struct Symbols {
 
 impl Symbols {
     /// Forgets the ids: the next document has its own.
-    pub(super) fn end_document(&mut self) {
+    pub(crate) fn end_document(&mut self) {
         self.class_ids.clear();
         self.thread_ids.clear();
         self.method_ids.clear();
     }
 
     /// Ids that were used without a definition, each counted once per document.
-    pub(super) fn undefined(&self) -> u64 {
+    pub(crate) fn undefined(&self) -> u64 {
         self.undefined
     }
 
     /// Names a class; says whether its id meant another one before.
-    pub(super) fn define_class(&mut self, id: ClassId, name: &str, source: &str) -> bool {
+    pub(crate) fn define_class(&mut self, id: ClassId, name: &str, source: &str) -> bool {
         let class = self.class_named(name, source);
         self.class_ids.insert(id, class).is_some_and(|before| before != class)
     }
 
     /// Names a thread; says whether its id meant another one before.
-    pub(super) fn define_thread(&mut self, id: ThreadId, name: &str, group: &str) -> bool {
+    pub(crate) fn define_thread(&mut self, id: ThreadId, name: &str, group: &str) -> bool {
         let thread = ThreadIndex(position(self.threads.len()));
         self.threads.push(ThreadName { id, name: name.to_owned(), group: group.to_owned() });
         self.thread_ids.insert(id, thread).is_some()
     }
 
     /// Names a method; says whether its id meant another one before.
-    pub(super) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) -> bool {
+    pub(crate) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) -> bool {
         let class = self.class(class);
         let method = MethodName { class, name: name.into(), signature: signature.into() };
         let method = MethodIndex(self.methods.intern(method));
@@ -143,7 +146,7 @@ impl Symbols {
     }
 
     /// The class behind an id; an undefined id gets a name that says so.
-    pub(super) fn class(&mut self, id: ClassId) -> ClassIndex {
+    pub(crate) fn class(&mut self, id: ClassId) -> ClassIndex {
         if let Some(&class) = self.class_ids.get(&id) {
             return class;
         }
@@ -154,7 +157,7 @@ impl Symbols {
     }
 
     /// The thread behind an id; an undefined id gets a name that says so.
-    pub(super) fn thread(&mut self, id: ThreadId) -> ThreadIndex {
+    pub(crate) fn thread(&mut self, id: ThreadId) -> ThreadIndex {
         if let Some(&thread) = self.thread_ids.get(&id) {
             return thread;
         }
@@ -164,7 +167,7 @@ impl Symbols {
     }
 
     /// The site at a line of a method; an undefined method gets a name that says so.
-    pub(super) fn site(&mut self, method: MethodId, line: Option<u32>) -> SiteIndex {
+    pub(crate) fn site(&mut self, method: MethodId, line: Option<u32>) -> SiteIndex {
         let method = match self.method_ids.get(&method) {
             Some(&known) => known,
             None => {
@@ -180,24 +183,46 @@ impl Symbols {
     }
 
     /// The name of the class that declares a method; `None` for an undefined id.
-    pub(super) fn declaring_class(&self, method: MethodId) -> Option<&str> {
+    pub(crate) fn declaring_class(&self, method: MethodId) -> Option<&str> {
         let method = self.method_name(*self.method_ids.get(&method)?);
         Some(&self.class_name(method.class).name)
     }
 
-    pub(super) fn class_name(&self, index: ClassIndex) -> &ClassName {
+    /// The site of a method that is known by its names only.
+    pub(crate) fn site_named(&mut self, class: &str, method: &str) -> SiteIndex {
+        let class = self.class_named(class, "");
+        let method = MethodName { class, name: names::method_name(method).into(), signature: "".into() };
+        let method = MethodIndex(self.methods.intern(method));
+        SiteIndex(self.sites.intern(SiteName { method, line: None }))
+    }
+
+    /// A site as it is shown.
+    pub(crate) fn location(&self, site: SiteIndex) -> Location<'_> {
+        let site = self.site_name(site);
+        let method = self.method_name(site.method);
+        let class = self.class_name(method.class);
+        Location {
+            class: &class.name,
+            method: &method.name,
+            signature: &method.signature,
+            source: &class.source,
+            line: site.line,
+        }
+    }
+
+    pub(crate) fn class_name(&self, index: ClassIndex) -> &ClassName {
         &self.classes[index.0 as usize]
     }
 
-    pub(super) fn thread_name(&self, index: ThreadIndex) -> &ThreadName {
+    pub(crate) fn thread_name(&self, index: ThreadIndex) -> &ThreadName {
         &self.threads[index.rank()]
     }
 
-    pub(super) fn method_name(&self, index: MethodIndex) -> &MethodName {
+    pub(crate) fn method_name(&self, index: MethodIndex) -> &MethodName {
         &self.methods.items[index.0 as usize]
     }
 
-    pub(super) fn site_name(&self, index: SiteIndex) -> SiteName {
+    pub(crate) fn site_name(&self, index: SiteIndex) -> SiteName {
         self.sites.items[index.0 as usize]
     }
 

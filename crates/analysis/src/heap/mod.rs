@@ -16,8 +16,9 @@ use trace::model::{Element, Frame, ObjAlloc, StackDef};
 use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
+pub use crate::location::Location;
 pub use accounts::Account;
-pub use report::{By, HeapReport, Location, Row, Subject, ThreadSubject};
+pub use report::{By, HeapReport, Row, Subject, ThreadSubject};
 pub use tally::Tally;
 
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};

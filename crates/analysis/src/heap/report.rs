@@ -10,6 +10,7 @@ use trace::names;
 use super::accounts::{self, Account, Accounts};
 use super::tally::Tally;
 use crate::facts::Facts;
+use crate::location::Location;
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use crate::truth::{Doubt, Truth};
 
@@ -51,21 +52,6 @@ pub enum Subject<'a> {
     },
     /// A thread; `None` gathers the objects that were defined without one.
     Thread(Option<ThreadSubject<'a>>),
-}
-
-/// A line of a method, shown as in a Java stack trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Location<'a> {
-    /// The class that declares the method.
-    pub class: &'a str,
-    /// The method's name as the trace spells it (constructors are `-init-`).
-    pub method: &'a str,
-    /// The method's descriptor.
-    pub signature: &'a str,
-    /// The source file; empty if unknown.
-    pub source: &'a str,
-    /// The line in it.
-    pub line: Option<u32>,
 }
 
 /// A thread as it was announced.
@@ -161,7 +147,7 @@ impl HeapReport {
             By::Class => self.group(cells, |cell| Subject::Class(self.class(cell.class))),
             By::Site => self.group(cells.filter(|cell| cell.tally.total() > 0), |cell| Subject::Site {
                 class: self.class(cell.class),
-                at: cell.site.map(|site| self.location(site)),
+                at: cell.site.map(|site| self.symbols.location(site)),
             }),
             By::Thread => self.group(cells.filter(|cell| cell.tally.total() > 0), |cell| {
                 Subject::Thread(cell.thread.map(|thread| self.thread(thread)))
@@ -195,19 +181,6 @@ impl HeapReport {
         &self.symbols.class_name(index).name
     }
 
-    fn location(&self, index: SiteIndex) -> Location<'_> {
-        let site = self.symbols.site_name(index);
-        let method = self.symbols.method_name(site.method);
-        let class = self.symbols.class_name(method.class);
-        Location {
-            class: &class.name,
-            method: &method.name,
-            signature: &method.signature,
-            source: &class.source,
-            line: site.line,
-        }
-    }
-
     fn thread(&self, index: ThreadIndex) -> ThreadSubject<'_> {
         let thread = self.symbols.thread_name(index);
         ThreadSubject { name: &thread.name, group: &thread.group, id: thread.id, rank: index.rank() }
@@ -227,31 +200,5 @@ impl fmt::Display for Subject<'_> {
             Subject::Thread(Some(thread)) => f.write_str(thread.name),
             Subject::Thread(None) => f.write_str("(no thread)"),
         }
-    }
-}
-
-impl fmt::Display for Location<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}(", self.class, names::jvm_method_name(self.method))?;
-        match (self.source, self.line) {
-            ("", None) => f.write_str("Unknown Source)"),
-            ("", Some(line)) => write!(f, "line {line})"),
-            (source, None) => write!(f, "{source})"),
-            (source, Some(line)) => write!(f, "{source}:{line})"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn locations_look_like_stack_frames() {
-        let at = Location { class: "a.B", method: "-init-", signature: "()V", source: "B.java", line: Some(7) };
-        assert_eq!(at.to_string(), "a.B.<init>(B.java:7)");
-        assert_eq!(Location { line: None, ..at }.to_string(), "a.B.<init>(B.java)");
-        assert_eq!(Location { source: "", method: "run", ..at }.to_string(), "a.B.run(line 7)");
-        assert_eq!(Location { source: "", line: None, ..at }.to_string(), "a.B.<init>(Unknown Source)");
     }
 }

@@ -101,6 +101,11 @@ pub struct LockLogReader<R> {
     repaired: String,
 }
 
+/// Whether bytes are the beginning of a lock log and not of anything else that Martini reads.
+pub fn is_lock_log(beginning: &[u8]) -> bool {
+    beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning).first().is_some_and(u8::is_ascii_digit)
+}
+
 impl LockLogReader<File> {
     /// Opens a log.
     ///
@@ -126,11 +131,6 @@ impl<R: Read> LockLogReader<R> {
             is_finished: false,
             repaired: String::new(),
         }
-    }
-
-    /// Whether text is the beginning of a lock log and not of anything else that Martini reads.
-    pub fn recognizes(beginning: &[u8]) -> bool {
-        beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning).first().is_some_and(u8::is_ascii_digit)
     }
 
     /// How many bytes have been used.

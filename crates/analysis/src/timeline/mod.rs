@@ -1,0 +1,221 @@
+//! Threads and their waits over time, as JSON that trace viewers load (Perfetto, `chrome://tracing`).
+//!
+//! The form is Chrome's Trace Event Format. Every thread is a track; what it waits for are slices on it, with who owned it in
+//! their arguments, and an arrow from the owner. Events are written as they come, so a trace of any length takes little memory.
+//! Virtual threads, of which there may be a hundred thousand, share as few tracks as they can without overlapping.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use trace::ids::ObjectId;
+use trace::time::Time;
+
+use crate::location::Location;
+use crate::monitors::{State, ThreadName};
+
+/// Is told what happens in a trace, in the order in which it ends.
+pub trait Observer {
+    /// The time at which a trace begins. Called once, in front of everything else.
+    fn begin(&mut self, origin: Time);
+    /// A thread is there from now on. The number is its own; no other thread has it, in no document.
+    fn thread_started(&mut self, thread: u64, name: ThreadName<'_>);
+    /// A thread has ended, or the trace has (`is_open`).
+    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool);
+    /// A thread stood still.
+    fn stall(&mut self, stall: &Stall<'_>);
+}
+
+/// A time in which a thread stood still.
+#[derive(Clone, Debug)]
+pub struct Stall<'a> {
+    /// The thread's number.
+    pub thread: u64,
+    /// What it did.
+    pub state: State,
+    /// It waited for a lock that another thread owned.
+    pub is_contended: bool,
+    /// From when ...
+    pub since: Time,
+    /// ... until when.
+    pub until: Time,
+    /// It had not ended when the trace did.
+    pub is_open: bool,
+    /// What it waited for.
+    pub object: Option<ObjectId>,
+    /// The class of that.
+    pub class: Option<&'a str>,
+    /// Where it waited.
+    pub at: Option<Location<'a>>,
+    /// Number and name of the thread that owned what it waited for.
+    pub owner: Option<(u64, ThreadName<'a>)>,
+    /// Where the owner was.
+    pub owner_at: Option<Location<'a>>,
+}
+
+/// The viewers want one; which does not matter.
+const PID: u32 = 1;
+
+/// Writes a timeline.
+pub struct Timeline<W> {
+    out: W,
+    /// The time that becomes 0.
+    origin: Time,
+    events: u64,
+    arrows: u64,
+    tracks: u64,
+    /// Threads that are there.
+    threads: FxHashMap<u64, Track>,
+    /// Tracks of virtual threads by when they are free again.
+    lanes: BTreeMap<(Time, u64), ()>,
+    error: Option<io::Error>,
+}
+
+#[derive(Clone, Debug)]
+enum Track {
+    /// The thread has one of its own.
+    Own(u64),
+    /// It is virtual, and shows by its waits only.
+    Shared(String),
+}
+
+impl<W: Write> Timeline<W> {
+    /// Begins a timeline.
+    pub fn new(mut out: W) -> Self {
+        let error = write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[").err();
+        Timeline {
+            out,
+            origin: Time(0),
+            events: 0,
+            arrows: 0,
+            tracks: 0,
+            threads: FxHashMap::default(),
+            lanes: BTreeMap::new(),
+            error,
+        }
+    }
+
+    /// Ends the timeline.
+    ///
+    /// # Errors
+    /// What went wrong first while it was written.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.error {
+            Some(error) => Err(error),
+            None => {
+                writeln!(self.out, "\n]}}")?;
+                self.out.flush()
+            }
+        }
+    }
+
+    fn event(&mut self, event: Value) {
+        if self.error.is_some() {
+            return;
+        }
+        let comma = if self.events == 0 { "" } else { "," };
+        self.events += 1;
+        self.error = write!(self.out, "{comma}\n{event}").err();
+    }
+
+    fn new_track(&mut self, name: &str) -> u64 {
+        self.tracks += 1;
+        let track = self.tracks;
+        let name = json!({ "ph": "M", "name": "thread_name", "pid": PID, "tid": track, "args": { "name": name } });
+        self.event(name);
+        track
+    }
+
+    /// A track that nothing is on from a time on.
+    fn lane(&mut self, since: Time, until: Time) -> u64 {
+        let free = self.lanes.range(..=(since, u64::MAX)).next_back().map(|(&key, ())| key);
+        let lane = match free {
+            Some((end, lane)) => {
+                self.lanes.remove(&(end, lane));
+                lane
+            }
+            None => self.new_track(&format!("virtual threads {}", self.lanes.len() + 1)),
+        };
+        self.lanes.insert((until, lane), ());
+        lane
+    }
+
+    /// Microseconds since the first event, with three decimals: viewers want microseconds, locks nanoseconds.
+    fn micros(&self, time: Time) -> Value {
+        number(time.since(self.origin).0)
+    }
+}
+
+/// Nanoseconds as microseconds.
+fn number(nanos: u64) -> Value {
+    json!(nanos as f64 / 1000.0)
+}
+
+impl<W: Write> Observer for Timeline<W> {
+    fn begin(&mut self, origin: Time) {
+        self.origin = origin;
+    }
+
+    fn thread_started(&mut self, thread: u64, name: ThreadName<'_>) {
+        let track = match name.is_virtual() {
+            true => Track::Shared(name.to_string()),
+            false => Track::Own(self.new_track(&name.to_string())),
+        };
+        self.threads.insert(thread, track);
+    }
+
+    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool) {
+        let Some(Track::Own(track)) = self.threads.remove(&thread) else { return };
+        self.event(json!({
+            "ph": "X", "name": "alive", "cat": "thread", "pid": PID, "tid": track,
+            "ts": self.micros(since), "dur": number(until.since(since).0),
+            "args": { "still_there": is_open },
+        }));
+    }
+
+    fn stall(&mut self, stall: &Stall<'_>) {
+        let (track, thread) = match self.threads.get(&stall.thread) {
+            Some(Track::Own(track)) => (*track, None),
+            Some(Track::Shared(name)) => {
+                let name = name.clone();
+                (self.lane(stall.since, stall.until), Some(name))
+            }
+            None => return,
+        };
+        let state = match stall.state {
+            State::Blocked => "blocked",
+            State::Waiting => "waiting",
+            State::Parked => "parked",
+            State::Running => "running",
+        };
+        let name = match stall.class {
+            Some(class) => format!("{state}: {class}"),
+            None => state.to_owned(),
+        };
+        let mut arguments = serde_json::Map::new();
+        let mut argument =
+            |key: &str, value: Option<Value>| arguments.extend(value.map(|value| (key.to_owned(), value)));
+        argument("thread", thread.map(Value::from));
+        argument("object", stall.object.map(|object| json!(object.0)));
+        argument("at", stall.at.map(|at| json!(at.to_string())));
+        argument("owner", stall.owner.map(|(_, name)| json!(name.to_string())));
+        argument("owner_at", stall.owner_at.map(|at| json!(at.to_string())));
+        argument("still_there", stall.is_open.then_some(Value::Bool(true)));
+        let since = self.micros(stall.since);
+        self.event(json!({
+            "ph": "X", "name": name, "cat": state, "pid": PID, "tid": track,
+            "ts": since, "dur": number(stall.until.since(stall.since).0), "args": arguments,
+        }));
+        let owner = stall.owner.and_then(|(owner, _)| self.threads.get(&owner));
+        if let Some(&Track::Own(owner)) = owner {
+            self.arrows += 1;
+            for (phase, track) in [("s", owner), ("f", track)] {
+                self.event(json!({
+                    "ph": phase, "bp": "e", "name": "owner", "cat": "owner", "id": self.arrows, "pid": PID,
+                    "tid": track, "ts": since,
+                }));
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! `martini threads` and `martini locks` on traces and lock logs whose waits are known.
+
+use serde_json::{Value, json};
+
+use crate::support::{Ended, run, text, trace};
+
+fn locks(arguments: &[&str]) -> Ended {
+    let ended = run(&[&["locks"], arguments].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
+    ended
+}
+
+fn read_json(command: &str, arguments: &[&str]) -> Value {
+    let ended = run(&[&[command, "--json"], arguments].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
+    let mut all: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
+    all["traces"][0].take()
+}
+
+const MILLI: u64 = 1_000_000;
+
+/// Count, sum and longest of a row in milliseconds.
+fn numbers(row: &Value) -> (u64, u64, u64) {
+    let of = |key: &str| row[key].as_u64().unwrap();
+    (of("count"), of("total_nanos") / MILLI, of("max_nanos") / MILLI)
+}
+
+#[test]
+fn the_text_names_the_deadlock_and_the_worst_locks() {
+    let out = locks(&["--by", "monitor", &trace("contention.trcxml")]).out;
+    let (_, tables) = out.split_once('\n').unwrap();
+    let expected = "\
+3 threads in 1.00 s: blocked 6 times for 655 ms, waiting 1 time for 200 ms, parked 1 time for 20.0 ms
+
+  contended    total     mean      p50      p90      p99      max  monitor
+          4   405 ms   101 ms   100 ms   200 ms   200 ms   200 ms  demo.Cache @40
+          2   250 ms   125 ms  50.0 ms   200 ms   200 ms   200 ms  demo.Cache @41
+          1  20.0 ms  20.0 ms  20.0 ms  20.0 ms  20.0 ms  20.0 ms  java.util.concurrent.locks.ReentrantLock$NonfairSync @42
+
+";
+    assert_eq!(tables, expected);
+    let out = locks(&[&trace("contention.trcxml")]).out;
+    let expected = "
+DEADLOCK: 2 threads wait for each other, and did for 100 ms when the trace ended
+  worker-1: blocked for 200 ms for demo.Cache @41, owned by worker-2 (blocked)
+    at demo.Cache.get(Cache.java:12)
+    at demo.Worker.run(Worker.java:7)
+    the owner was at
+      at demo.Cache.load(Cache.java:40)
+      at demo.Cache.get(Cache.java:15)
+      at demo.Worker.run(Worker.java:7)
+  worker-2: blocked for 100 ms for demo.Cache @40, owned by worker-1 (blocked)
+    at demo.Cache.load(Cache.java:40)
+    at demo.Cache.get(Cache.java:15)
+    at demo.Worker.run(Worker.java:7)
+    the owner was at
+      at demo.Cache.get(Cache.java:12)
+      at demo.Worker.run(Worker.java:7)
+
+1 thread was still blocked when the trace ended
+  main: blocked for 50.0 ms for demo.Cache @41, owned by worker-2 (blocked)
+    at demo.Cache.get(Cache.java:12)
+    at demo.Worker.run(Worker.java:7)
+";
+    assert!(out.contains(expected), "{out}");
+}
+
+#[test]
+fn every_wait_is_in_the_row_where_it_belongs() {
+    let json = read_json("locks", &[&trace("contention.trcxml")]);
+    let rows = |table: &str| json["tables"][table].as_array().unwrap().clone();
+    let monitors: Vec<_> = rows("monitor").iter().map(|row| (row["object"].as_u64(), numbers(row))).collect();
+    assert_eq!(monitors, [(Some(40), (4, 405, 200)), (Some(41), (2, 250, 200)), (Some(42), (1, 20, 20))]);
+    let classes: Vec<_> = rows("class").iter().map(numbers).collect();
+    assert_eq!(classes, [(6, 655, 200), (1, 20, 20)]);
+    let sites: Vec<_> = rows("site").iter().map(|row| (row["site"]["line"].as_u64().unwrap(), numbers(row))).collect();
+    // The park is at the line that locks, not in LockSupport.
+    assert_eq!(sites, [(12, (4, 550, 200)), (40, (1, 100, 100)), (33, (1, 20, 20)), (30, (1, 5, 5))]);
+    let holders: Vec<_> = rows("holder").iter().map(|row| (row["site"]["line"].as_u64(), numbers(row))).collect();
+    assert_eq!(holders, [(Some(40), (3, 500, 200)), (Some(12), (1, 100, 100))]);
+    let waiters: Vec<_> = rows("waiter").iter().map(|row| (row["waiter"]["name"].clone(), numbers(row))).collect();
+    let expected =
+        [(json!("worker-1"), (3, 320, 200)), (json!("worker-2"), (2, 300, 200)), (json!("main"), (2, 55, 50))];
+    assert_eq!(waiters, expected);
+    let pair = &rows("pair")[0];
+    assert_eq!((&pair["waiter"]["name"], &pair["owner"]["name"]), (&json!("worker-1"), &json!("worker-2")));
+    let longest = &rows("site")[0]["longest"];
+    assert_eq!((&longest["waiter"]["name"], &longest["owner"]["name"]), (&json!("worker-2"), &json!("main")));
+    assert_eq!(longest["owner_stack"][0]["method"], "load");
+}
+
+#[test]
+fn deadlocks_are_told_to_machines() {
+    let json = read_json("locks", &[&trace("contention.trcxml")]);
+    assert_eq!(json["deadlocks"].as_array().unwrap().len(), 1);
+    let threads = json["deadlocks"][0]["threads"].as_array().unwrap();
+    let names: Vec<_> = threads.iter().map(|thread| (&thread["thread"]["name"], &thread["owner"]["name"])).collect();
+    assert_eq!(names, [(&json!("worker-1"), &json!("worker-2")), (&json!("worker-2"), &json!("worker-1"))]);
+    assert_eq!(threads[0]["stack"][0]["line"], 12);
+    assert_eq!(json["still_blocked"][0]["thread"]["name"], "main");
+    assert_eq!(json["still_blocked_more"], 0);
+}
+
+#[test]
+fn other_waits_have_tables_of_their_own() {
+    let out = locks(&["--waits", "--by", "site", &trace("contention.trcxml")]).out;
+    let row = "      1          0  200 ms  200 ms  200 ms  200 ms  200 ms  200 ms  demo.Cache at demo.Worker.run(Worker.java:30)";
+    let row = row.replacen("1          0", "1          1", 1);
+    assert!(out.contains(row.trim_start()), "{out}");
+    // The fight for the monitor after the wait counts as blocked, not as waiting.
+    let json = read_json("threads", &["--thread", "main", &trace("contention.trcxml")]);
+    let main = &json["threads"][0];
+    assert_eq!(main["waiting"], json!({ "count": 1, "total_nanos": 200 * MILLI, "max_nanos": 200 * MILLI }));
+    assert_eq!(main["blocked"], json!({ "count": 2, "total_nanos": 55 * MILLI, "max_nanos": 50 * MILLI }));
+    assert_eq!(main["running_nanos"], 745 * MILLI);
+}
+
+#[test]
+fn threads_show_what_they_did_when() {
+    let ended = run(&["threads", &trace("contention.trcxml")]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let expected = "
+   alive  running  blocked  times  waiting  times   parked  times   at end                       over time  thread
+  900 ms   580 ms   300 ms      2      0 s      0  20.0 ms      1  blocked    ....BBB......p.......bBBBBBB  worker-1
+  900 ms   600 ms   300 ms      2      0 s      0      0 s      0  blocked    .....BBBBBBb............bBBB  worker-2
+  1.00 s   745 ms  55.0 ms      2   200 ms      1      0 s      0  blocked  ...............WWWWWW.......BB  main
+  over time: a character is 33.6 ms; B blocked, W waiting, P parked (small: a part of it), . running
+";
+    assert!(ended.out.contains(expected), "{}", ended.out);
+}
+
+#[test]
+fn pools_are_added_up() {
+    let json = read_json("threads", &["--pools", &trace("contention.trcxml")]);
+    let rows: Vec<_> =
+        json["threads"].as_array().unwrap().iter().map(|row| (&row["thread"]["name"], &row["members"])).collect();
+    assert_eq!(rows, [(&json!("worker-*"), &json!(2)), (&json!("main"), &json!(1))]);
+    assert_eq!(json["threads"][0]["alive_nanos"], 1800 * MILLI);
+    let json = read_json("locks", &["--pools", "--by", "pair", &trace("contention.trcxml")]);
+    let first = &json["tables"]["pair"][0];
+    assert_eq!((&first["waiter"]["name"], &first["owner"]["name"]), (&json!("worker-*"), &json!("main")));
+    assert_eq!(numbers(first), (2, 300, 200));
+}
+
+#[test]
+fn a_part_of_the_trace_is_cut_out() {
+    let of = |arguments: &[&str]| {
+        let json = read_json("locks", &[arguments, &["--by", "class", &trace("contention.trcxml")]].concat());
+        json["tables"]["class"].as_array().unwrap().iter().map(numbers).collect::<Vec<_>>()
+    };
+    // From 0.26 s to 0.40 s: 40 ms of one wait and 140 ms of another.
+    assert_eq!(of(&["--from", "0.26", "--to", "0.4"]), [(2, 180, 140)]);
+    assert_eq!(of(&["--thread", "worker-2"]), [(2, 300, 200)]);
+    assert_eq!(of(&["--filter", "java.*"]), [(1, 20, 20)]);
+    assert_eq!(of(&["--filter", "nothing.*"]), []);
+}
+
+#[test]
+fn rows_are_sorted_and_cut() {
+    let objects = |arguments: &[&str]| {
+        let json = read_json("locks", &[arguments, &["--by", "monitor", &trace("contention.trcxml")]].concat());
+        let rows = json["tables"]["monitor"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["object"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(objects(&["--sort", "mean"]), [41, 40, 42]);
+    assert_eq!(objects(&["--sort", "p50"]), [40, 41, 42]);
+    assert_eq!(objects(&["--sort", "name", "--top", "1"]), [40]);
+    let out = locks(&["--by", "monitor", "--top", "1", &trace("contention.trcxml")]).out;
+    assert!(out.contains("... and 2 more; --top 0 shows all"), "{out}");
+    let out = run(&["threads", "--top", "1", &trace("contention.trcxml")]).out;
+    assert!(out.contains("... and 2 threads more: 355 ms blocked, 200 ms waiting, 0 s parked"), "{out}");
+}
+
+#[test]
+fn the_graph_shows_the_deadlock_in_red() {
+    let out = locks(&["--graph", &trace("contention.trcxml")]).out;
+    assert!(out.starts_with("digraph \"who blocks whom\" {\n") && out.ends_with("}\n"), "{out}");
+    let edge = "\"worker-2\" -> \"worker-1\" [label=\"100 ms in 1 wait\\ndemo.Cache\", penwidth=3.5, color=red, fontcolor=red];";
+    assert!(out.contains(edge), "{out}");
+    assert!(out.contains("\"worker-2\" -> \"main\" [label=\"200 ms in 1 wait\\ndemo.Cache\", penwidth=6.0];"), "{out}");
+}
+
+#[test]
+fn a_timeline_is_what_trace_viewers_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.json");
+    let ended = run(&["threads", "--timeline", file.to_str().unwrap(), &trace("contention.trcxml")]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let timeline: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap();
+    let track = |name: &str| {
+        let named = events.iter().find(|event| event["ph"] == "M" && event["args"]["name"] == name).unwrap();
+        named["tid"].clone()
+    };
+    let slices: Vec<_> = events
+        .iter()
+        .filter(|event| event["ph"] == "X" && event["tid"] == track("worker-1") && event["cat"] != "thread")
+        .map(|event| (event["name"].as_str().unwrap(), event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap()))
+        .collect();
+    let expected = [
+        ("blocked: demo.Cache", 200_000.0, 100_000.0),
+        ("parked: java.util.concurrent.locks.ReentrantLock$NonfairSync", 500_000.0, 20_000.0),
+        ("blocked: demo.Cache", 800_000.0, 200_000.0),
+    ];
+    assert_eq!(slices, expected);
+    // An arrow leads from the owner to who waits.
+    let arrow = |phase: &str| events.iter().find(|event| event["ph"] == phase && event["id"] == 1).unwrap();
+    assert_eq!((&arrow("s")["tid"], &arrow("f")["tid"]), (&track("main"), &track("worker-1")));
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let ended = run(&["threads", "--timeline", "/no/such/folder/t.json", &trace("contention.trcxml")]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.starts_with("martini: cannot write the timeline /no/such/folder/t.json: "), "{}", ended.err);
+}
+
+#[test]
+fn a_lock_log_of_2011_is_analysed() {
+    let json = read_json("locks", &[&trace("locks-2011.log")]);
+    assert_eq!((&json["kind"], &json["log_start"]), (&json!("lock log"), &json!("2011/03/14 15:09:26.535")));
+    let rows = |table: &str| json["tables"][table].as_array().unwrap().clone();
+    let sites: Vec<_> =
+        rows("site").iter().map(|row| (row["site"]["method"].as_str().unwrap().to_owned(), numbers(row))).collect();
+    let expected = [("put", (1, 5, 5)), ("get", (2, 4, 3)), ("<init>", (1, 0, 0))];
+    assert_eq!(sites, expected.map(|(method, numbers)| (method.to_owned(), numbers)));
+    let waiters: Vec<_> =
+        rows("waiter").iter().map(|row| (row["waiter"]["name"].as_str().unwrap().to_owned(), numbers(row))).collect();
+    let expected = [("worker [2] of 2", (2, 5, 5)), ("worker 1", (2, 4, 3))];
+    assert_eq!(waiters, expected.map(|(name, numbers)| (name.to_owned(), numbers)));
+    assert_eq!(json["still_blocked"][0]["thread"]["name"], "worker [2] of 2");
+    let out = locks(&[&trace("locks-2011.log")]).out;
+    assert!(out.contains("(lock log of 2011/03/14 15:09:26.535, "), "{out}");
+    assert!(out.contains("  demo.Cache.put\n"), "{out}");
+}
+
+#[test]
+fn a_lock_log_cut_anywhere_is_read_up_to_there() {
+    let log = text("locks-2011.log");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.log");
+    for cut in (24..log.len()).step_by(41) {
+        std::fs::write(&path, &log[..cut]).unwrap();
+        for command in ["locks", "threads"] {
+            let ended = run(&[command, path.to_str().unwrap()]);
+            assert_eq!((ended.status, ended.err.as_str()), (0, ""), "cut at {cut}");
+            let is_cut = !log[..cut].ends_with('\n');
+            assert_eq!(ended.out.contains("note: the log ends inside a line"), is_cut, "cut at {cut}: {}", ended.out);
+        }
+    }
+    // From the middle, too: the first line is broken, and one end has no beginning.
+    std::fs::write(&path, &log[log.find("LCK").unwrap()..]).unwrap();
+    let ended = run(&["locks", path.to_str().unwrap()]);
+    assert_eq!(ended.status, 2);
+    std::fs::write(&path, &log[log.find("4000000 LCK").unwrap()..]).unwrap();
+    let out = locks(&[path.to_str().unwrap()]).out;
+    assert!(out.contains("note: 2 waits have an end and no beginning"), "{out}");
+}
+
+#[test]
+fn threads_of_one_name_are_told() {
+    let log = "2011/03/14 15:09:26.535\n1 TRY [w] La;#b\n2 TRY [w] La;#b\n4 LCK [w] La;#b\n9 LCK [w] La;#b\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.log");
+    std::fs::write(&path, log).unwrap();
+    let json = read_json("locks", &[path.to_str().unwrap()]);
+    assert_eq!(json["tables"]["site"][0]["total_nanos"], 3 + 7);
+    assert_eq!(json["problems"]["shared_names"], 1);
+}
+
+#[test]
+fn old_traces_tell_no_owner() {
+    let old = text("threads.trcxml").replace(" threadOwner=\"1\"", "");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, old).unwrap();
+    let out = locks(&[path.to_str().unwrap()]).out;
+    assert!(out.contains("worker-1 <- (unknown) (demo.Queue)"), "{out}");
+    let out = locks(&[&trace("threads.trcxml")]).out;
+    assert!(out.contains("worker-1 <- main (demo.Queue)"), "{out}");
+}
+
+#[test]
+fn traces_without_waits_say_so() {
+    for command in ["locks", "threads"] {
+        let ended = run(&[command, &trace("heap.trcxml")]);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+        assert!(ended.out.contains("note: no thread waits in this trace"), "{}", ended.out);
+    }
+}
+
+#[test]
+fn what_is_neither_trace_nor_log_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t");
+    for (contents, part) in [
+        ("", "the trace is empty"),
+        ("hello\n", "is no XML trace"),
+        ("12 monkeys\n", "is neither a trace nor a lock log: line 1"),
+        ("<html/>", "is XML, but no trace"),
+    ] {
+        std::fs::write(&path, contents).unwrap();
+        for command in ["locks", "threads"] {
+            let ended = run(&[command, path.to_str().unwrap()]);
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{contents}");
+            assert!(ended.err.contains(part) && ended.err.lines().count() == 1, "{contents}: {}", ended.err);
+        }
+    }
+    for arguments in [
+        &["locks"][..],
+        &["locks", "--by", "colour", "x"],
+        &["locks", "--graph", "--json", "x"],
+        &["threads", "--from", "-1", "x"],
+        &["threads", "--from", "NaN", "x"],
+        &["threads", "--timeline", "t.json", "a", "b"],
+    ] {
+        let ended = run(arguments);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{arguments:?}");
+    }
+    let ended = run(&["locks", "/no/such/trace"]);
+    assert!(ended.err.starts_with("martini: cannot open the trace /no/such/trace"), "{}", ended.err);
+}
