@@ -80,6 +80,8 @@ public final class MartiniCounts {
 
     private static native byte[] rewritten(byte[] classFile);
 
+    private static native void noteCall();
+
     private static native void accountBegins();
 
     private static native void accountEnds(int counter, long thread);
@@ -99,6 +101,17 @@ public final class MartiniCounts {
     /** Takes a hidden class that was made when nobody counted, and gives none. */
     public static Class<?> none(Class<?> archived) {
         return null;
+    }
+
+    /** A native method is called of which the VM tells what it makes, and that may run Java code. */
+    public static void nativeCall() {
+        if (counting) {
+            try {
+                noteCall();
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
     }
 
     /** The VM is going to make objects that nobody sees. */

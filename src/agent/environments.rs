@@ -54,7 +54,7 @@ impl Environments {
         if interval_bytes.is_some() {
             heap = heap.with(CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
         }
-        if engine.has_hooks() {
+        if engine.has_hooks() || engine == Engine::Counts {
             heap = heap.with(CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS);
         }
         let add = |env: Env, wanted| {

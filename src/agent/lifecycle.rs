@@ -125,7 +125,7 @@ fn install(
         ..jvmtiEventCallbacks::default()
     };
     let heap_callbacks = jvmtiEventCallbacks {
-        VMObjectAlloc: Some(heap::vm_object_alloc),
+        VMObjectAlloc: Some(if engine == Engine::Counts { counts::vm_object_alloc } else { heap::vm_object_alloc }),
         SampledObjectAlloc: Some(if engine == Engine::Counts {
             counts::sampled
         } else {
@@ -260,7 +260,10 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
     }
-    if agent.options.frames() > 0 {
+    if let Some(counts) = &agent.counts {
+        counts.watch_classes(agent, jni)?;
+    }
+    if agent.options.frames() > 0 || agent.counts.is_some() {
         agent.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(jvmti)?;
     }
     if agent.counts.is_none() {
@@ -268,7 +271,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     }
     let allocations = [
         (JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, agent.engine.samples() || agent.options.estimate_bytes.is_some()),
-        (JVMTI_EVENT_VM_OBJECT_ALLOC, agent.engine.has_hooks()),
+        (JVMTI_EVENT_VM_OBJECT_ALLOC, agent.engine.has_hooks() || agent.counts.is_some()),
     ];
     let allocations = allocations.into_iter().filter(|(_, wanted)| *wanted).map(|(event, _)| event);
     let collections = [JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
@@ -434,11 +437,18 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     });
 }
 
-/// `async_walk` gives nothing unless somebody wants this event.
+/// Also, `async_walk` gives nothing unless somebody wants this event.
 ///
 /// # Safety
 /// Called by the VM.
-unsafe extern "system" fn class_load(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, _: jclass) {}
+unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {
+    guard(|| {
+        if let Some(agent) = Agent::reporting().filter(|agent| agent.counts.is_some()) {
+            // SAFETY: the VM passes this thread's environment and a live reference.
+            unsafe { counts::class_loaded(agent, Jni::from_raw(jni), class) };
+        }
+    });
+}
 
 /// # Safety
 /// Called by the VM.

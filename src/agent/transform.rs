@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::counts::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
-use super::{Agent, proxy, replaced};
+use super::{Agent, counts, proxy, replaced};
 
 /// What the rewriter did, and what it left.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl Counters {
 #[allow(clippy::too_many_arguments, reason = "the signature is JVMTI's")]
 pub(crate) unsafe extern "system" fn class_file_load_hook(
     _: *mut jvmtiEnv,
-    _: *mut JNIEnv,
+    jni: *mut JNIEnv,
     redefined: jclass,
     loader: jobject,
     name: *const c_char,
@@ -56,6 +56,10 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
         let Some(agent) = Agent::get().filter(|a| a.transform.proxy_defined.load(Ordering::Acquire)) else { return };
         if data.is_null() || len <= 0 {
             return;
+        }
+        if redefined.is_null() && agent.counts.is_some() {
+            // SAFETY: the VM passes this thread's environment.
+            counts::class_begins(agent, unsafe { Jni::from_raw(jni) });
         }
         // SAFETY: the VM passes `len` bytes of class file, and a NUL-terminated name or null.
         let (class, name) = unsafe {

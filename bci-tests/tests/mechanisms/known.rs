@@ -30,10 +30,9 @@ pub(crate) const KNOWN: &[Known] = &[
     by_the_vm("Faults.sizes", 87.0..=91.0, "the exception and its message; the backtrace is counted"),
     by_the_vm("Natives.strings", 0.0..=1.0, "JNI makes the string and its array"),
     by_the_vm("Natives.folders", 0.0..=1.0, "JNI makes the arrays and the strings"),
-    by_the_vm("Natives.enclosingMethods", 84.0..=110.0, "the VM makes an array of three"),
     by_the_vm("Strings.constants", 79.0..=83.0, "the VM makes a string and its array for each constant"),
     Known {
-        phases: &[Phase::Interpreted, Phase::C1],
+        phases: &[Phase::Interpreted],
         ..by_the_vm("Serial.read", 98.0..=99.95, "class loading and accessors at the beginning")
     },
     unused("Serial.read", 106.0..=110.0),

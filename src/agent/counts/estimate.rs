@@ -4,23 +4,19 @@
 //! object of `size` bytes is told with a probability of `1 - e^(-size / interval)`. Each stands for its size divided by that
 //! (Horvitz and Thompson), whose sum is the number of bytes allocated, on average.
 
-use std::ptr::null_mut;
 use std::sync::Mutex;
 
 use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
-use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
+use jvmti::sys::{jthread, jvmtiEnv};
 use jvmti::{Jni, guard};
 use rustc_hash::FxHashMap;
 
-use super::instrument::is_counted_by_caller;
+use super::by_the_vm::maker;
 use super::lock;
 use super::slots::Resolved;
 use crate::agent::Agent;
 use crate::agent::clock::Ticks;
 use crate::agent::threads::with_context;
-
-/// A site is found within so many frames: methods that are counted where they are called call each other.
-const MOST_FRAMES: usize = 8;
 
 /// What the sampler found, by site.
 pub(crate) struct Estimate {
@@ -92,32 +88,18 @@ pub(crate) unsafe extern "system" fn sampled(
     });
 }
 
-/// The site of an object that the current thread is making; `None` if no Java code makes it, or the filters leave it out.
+/// The site of an object that the current thread is making; `None` if the filters leave it out.
 ///
 /// # Safety
 /// `class` is a live reference.
 unsafe fn site(agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<Option<Resolved>> {
-    let mut frames = [jvmtiFrameInfo::default(); MOST_FRAMES];
-    // SAFETY: by the caller's promise; null is the current thread, and methods on its stack are of living classes.
-    unsafe {
-        let class = agent.classes.resolve(agent.env, jni, class, agent)?;
-        if agent.classes.get(class).is_none_or(|class| !class.is_included()) {
-            return Ok(None);
-        }
-        for frame in agent.env.get_stack_trace(null_mut(), 0, &mut frames)? {
-            let method = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
-            let Some(record) = agent.methods.get(method) else { continue };
-            let is_native = frame.location < 0;
-            let by_caller = || {
-                let declaring = agent.classes.get(record.class);
-                declaring.is_some_and(|c| is_counted_by_caller(&c.name, &record.name, &record.signature))
-            };
-            if !is_native && !by_caller() {
-                return Ok(Some(Resolved { class, method, line: record.line(frame.location) }));
-            }
-        }
-        Ok(None)
+    // SAFETY: by the caller's promise.
+    let class = unsafe { agent.classes.resolve(agent.env, jni, class, agent) }?;
+    if agent.classes.get(class).is_none_or(|class| !class.is_included()) {
+        return Ok(None);
     }
+    let place = maker(agent, jni)?.map(|maker| maker.place);
+    Ok(Some(Resolved { class, place }))
 }
 
 #[cfg(test)]

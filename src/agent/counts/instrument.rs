@@ -34,6 +34,7 @@ pub(crate) const HOOKED_NAMES: &[&[u8]] = &[
     b"newBytesFor",
     b"implMultiplyToLen",
     b"fillInStackTrace",
+    b"getDeclaredMethods0",
     b"findFromArchive",
     b"defineClass",
     b"defineAnonymousClass",
@@ -57,6 +58,7 @@ static PRODUCT: StaticMethod = hook("product", "([I[II)V");
 
 static HIDDEN: StaticMethod = hook("hidden", "([BI)[B");
 static NONE: StaticMethod = hook("none", "(Ljava/lang/Class;)Ljava/lang/Class;");
+static NATIVE_CALL: StaticMethod = hook("nativeCall", "()V");
 static VM_BEGIN: StaticMethod = hook("vmBegin", "()V");
 static VM_END: StaticMethod = hook("vmEnd", "(I)V");
 
@@ -178,7 +180,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn max_code_length(&self, method: &MethodView<'_>) -> u32 {
-        max_code_length(method)
+        // A static initialiser runs once, so it matters little whether it can be compiled.
+        if method.name() == b"<clinit>" { u32::from(u16::MAX) } else { max_code_length(method) }
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
@@ -224,6 +227,9 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
         {
             // What comes ready-made out of the CDS archive has no hooks; without it the JDK makes a new class.
             return insert.after(&[Op::InvokeStatic(&NONE)]);
+        }
+        if callee.owner == b"java/lang/Class" && may_load_classes(callee.name) {
+            return insert.before(&[Op::InvokeStatic(&NATIVE_CALL)]);
         }
         match replaced_call(opcode, callee) {
             Some(Made::Any) => self.made(Role::Site, &MADE, insert),
@@ -335,11 +341,20 @@ fn is_replaced(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
     )
 }
 
+/// Whether a native method of `java.lang.Class` makes objects after it has loaded classes, which may run Java code.
+pub(super) fn may_load_classes(name: &[u8]) -> bool {
+    matches!(name, b"getDeclaredMethods0" | b"getDeclaredConstructors0" | b"getDeclaredFields0")
+}
+
 /// Whether what a method of that dotted name makes is counted where it is called.
 pub(super) fn is_counted_by_caller(class: &str, name: &str, descriptor: &str) -> bool {
-    let class = class.replace('.', "/");
-    is_replaced(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
-        || (class == "java/lang/reflect/Array" && name == "newInstance")
+    matches!(
+        (class, name),
+        ("java.lang.Object", "clone")
+            | ("java.lang.reflect.Array", "newInstance" | "newArray" | "multiNewArray")
+            | ("jdk.internal.misc.Unsafe", "allocateInstance")
+            | ("java.lang.Throwable", "fillInStackTrace")
+    ) || is_replaced(class.replace('.', "/").as_bytes(), name.as_bytes(), descriptor.as_bytes())
 }
 
 fn descriptor(kind: ArrayKind) -> u8 {

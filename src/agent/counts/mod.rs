@@ -5,6 +5,7 @@
 //! ends its counters are added up, and at the end of the trace the sums are told (`report`).
 
 mod blocks;
+mod by_the_vm;
 mod estimate;
 mod instrument;
 mod natives;
@@ -22,12 +23,14 @@ use jvmti::jni_sys::{JNIEnv, jclass};
 
 use super::Agent;
 use super::classes::Classes;
-use super::threads::ThreadIndex;
+use super::threads::{ThreadContext, ThreadIndex};
 use blocks::Block;
+use by_the_vm::{ClassObjects, CountedNatives};
 use proxy::CountsProxy;
 use sites::Pending;
 use slots::{CounterIndex, Role, Slots};
 
+pub(crate) use by_the_vm::{class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
 pub(crate) use instrument::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 pub(crate) use natives::{Large, settle_large};
@@ -73,6 +76,11 @@ impl ThreadCounts {
     fn block(&self) -> Option<&Block> {
         self.own.get()?.as_ref().map(|(_, block)| &**block)
     }
+
+    fn add_shared(&self, totals: Totals) {
+        self.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
+        self.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+    }
 }
 
 /// All counters.
@@ -91,6 +99,9 @@ pub(crate) struct Counts {
     pending: Mutex<Pending>,
     /// Bytes that counters of threads may take.
     limit: usize,
+    /// Known from VMInit on.
+    class_objects: OnceLock<ClassObjects>,
+    counted_natives: CountedNatives,
     /// What a sampler found beside the counters, if one was asked for.
     pub(crate) estimate: Option<Estimate>,
 }
@@ -108,6 +119,8 @@ impl Counts {
             owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
             pending: Mutex::default(),
             limit,
+            class_objects: OnceLock::new(),
+            counted_natives: CountedNatives::default(),
             estimate: interval_bytes.map(Estimate::new),
         }
     }
@@ -135,6 +148,11 @@ impl Counts {
     }
 
     /// The share of the current thread.
+    fn share<'c>(&self, context: &'c mut ThreadContext) -> &'c Arc<ThreadCounts> {
+        let carrier = context.carrier;
+        context.counts.get_or_insert_with(|| self.begin(carrier))
+    }
+
     fn begin(&self, thread: ThreadIndex) -> Arc<ThreadCounts> {
         let counts = Arc::new(ThreadCounts {
             thread,
@@ -237,6 +255,7 @@ impl Counts {
             // One level of an array of arrays.
             _ if !class.is_included() => Totals::default(),
             Role::Bytes => Totals { instances: 0, bytes: value },
+            Role::SeenByTheVm => Totals { instances: value, bytes: 0 },
             _ if class.array.is_array() => Totals { instances: value, bytes: 0 },
             _ => Totals { instances: value, bytes: value * class.instance_bytes() },
         };
@@ -261,8 +280,7 @@ impl Counts {
             // Who was here before is not known, so nothing can take its place.
             let mut totals = self.meaning(counter, 1, &agent.classes).0;
             totals += self.meaning(counter.next(), bytes, &agent.classes).0;
-            counts.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
-            counts.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+            counts.add_shared(totals);
         } else if !counted {
             if bytes > 0 {
                 block.set(counter.next(), bytes);

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong};
 use jvmti::{Jni, guard};
 
+use super::by_the_vm;
 use super::sites::Seen;
 use super::slots::CounterIndex;
 use crate::agent::Agent;
@@ -110,8 +111,7 @@ fn count_in(
 ) {
     let Some(counts) = &agent.counts else { return };
     settle_large(agent, jni, context);
-    let carrier = context.carrier;
-    let own = context.counts.get_or_insert_with(|| counts.begin(carrier));
+    let own = counts.share(context);
     counts.count(agent, jni, own, thread, counter, bytes);
 }
 
@@ -139,6 +139,14 @@ pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, clas
         }
     });
     array
+}
+
+/// `MartiniCounts.noteCall`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
+    guard(by_the_vm::note_call);
 }
 
 /// `MartiniCounts.accountBegins`.

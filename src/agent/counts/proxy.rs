@@ -28,6 +28,7 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
             function: super::natives::count_large as *const c_void,
         },
         NativeMethod { name: c"rewritten", signature: c"([B)[B", function: super::natives::rewritten as *const c_void },
+        NativeMethod { name: c"noteCall", signature: c"()V", function: super::natives::note_call as *const c_void },
         NativeMethod {
             name: c"accountBegins",
             signature: c"()V",

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::slots::{CounterIndex, Resolved, Role};
 use super::{Counts, Totals};
-use crate::agent::classes::{ClassIndex, Classes};
-use crate::agent::methods::MethodIndex;
+use crate::agent::classes::Classes;
 
 /// What was allocated of one class at one site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,35 +15,33 @@ pub(crate) struct SiteCount {
     pub(crate) totals: Totals,
 }
 
+/// Class, method and line, and whether the VM counted: the order in which sites are told.
+type SiteKey = (u32, Option<(u32, u32)>, bool);
+
 impl Counts {
     /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
     pub(crate) fn sites(&self, classes: &Classes) -> (Vec<SiteCount>, u64) {
-        let mut sites: BTreeMap<(u32, u32, u32, bool), Totals> = BTreeMap::new();
+        let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
         let mut nameless = 0;
         let Some(sums) = &self.sums else { return (Vec::new(), 0) };
         sums.for_each(|counter, value| {
-            let (totals, place) = self.meaning(counter, value, classes);
-            match place {
-                Some(Resolved { class, method, line }) => {
+            let (totals, site) = self.meaning(counter, value, classes);
+            match site {
+                Some(site) => {
                     let by_the_vm = self.is_by_the_vm(counter);
-                    *sites.entry((class.0, method.0, line, by_the_vm)).or_default() += totals;
+                    let key = (site.class.0, site.place.map(|place| (place.method.0, place.line)), by_the_vm);
+                    let none = SiteCount { site, by_the_vm, totals: Totals::default() };
+                    sites.entry(key).or_insert(none).totals += totals;
                 }
                 None => nameless += totals.instances,
             }
         });
-        let count = |((class, method, line, by_the_vm), totals)| SiteCount {
-            site: Resolved { class: ClassIndex(class), method: MethodIndex(method), line },
-            by_the_vm,
-            totals,
-        };
-        (sites.into_iter().filter(|(_, totals)| totals.instances > 0).map(count).collect(), nameless)
+        (sites.into_values().filter(|count| count.totals.instances > 0).collect(), nameless)
     }
 
     fn is_by_the_vm(&self, counter: CounterIndex) -> bool {
         let role = |counter| self.slots.get(counter).map(|slot| slot.role);
-        match role(counter) {
-            Some(Role::Bytes) => matches!(role(CounterIndex(counter.0 - 1)), Some(Role::ByTheVm(_))),
-            role => matches!(role, Some(Role::ByTheVm(_))),
-        }
+        let role = role(counter).filter(|&role| role != Role::Bytes).or_else(|| role(CounterIndex(counter.0 - 1)));
+        matches!(role, Some(Role::ByTheVm(_) | Role::SeenByTheVm))
     }
 }

@@ -119,7 +119,7 @@ impl Counts {
         match unsafe { self.class(agent, jni, declaring, &self.slots.name_of(name), is_instance, readiness) } {
             // Somebody else may have been faster, with the same result.
             Ok(Some(class)) => {
-                let _ = slot.resolved.set(Resolved { class, method: place.method, line: place.line });
+                let _ = slot.resolved.set(Resolved { class, place: Some(*place) });
             }
             Ok(None) => {}
             Err(error) => agent.count_failure("site", error),
@@ -143,7 +143,8 @@ impl Counts {
             if !unsafe { self.makes(agent, jni, &caller, site, loaded)? } {
                 return Ok(Some(Seen::MadeElsewhere));
             }
-            let resolved = Resolved { class, method: caller.index, line: caller.line };
+            let place = Place { method: caller.index, line: caller.line };
+            let resolved = Resolved { class, place: Some(place) };
             Ok(self.slots.seen(site, resolved).map(Seen::Counters))
         });
         found.unwrap_or_else(|error| {

@@ -1,5 +1,6 @@
 //! What each counter counts: known in part when its site is rewritten, and in full when the site first runs.
 
+use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -45,6 +46,8 @@ pub(crate) enum Role {
     SuperCloneSite(NameIndex),
     /// As `Instances` or `Arrays`, of a class seen at a `Site`.
     Seen,
+    /// Objects of a class that the VM made; their bytes are in the next counter.
+    SeenByTheVm,
 }
 
 impl Role {
@@ -52,13 +55,14 @@ impl Role {
     pub(crate) fn name(self) -> Option<NameIndex> {
         match self {
             Role::Instances(name) | Role::Arrays(name) | Role::ByTheVm(name) => Some(name),
-            Role::Bytes | Role::Site | Role::CloneSite(_) | Role::SuperCloneSite(_) | Role::Seen => None,
+            Role::Bytes | Role::Site | Role::CloneSite(_) | Role::SuperCloneSite(_) => None,
+            Role::Seen | Role::SeenByTheVm => None,
         }
     }
 }
 
 /// Where a counter's site is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) method: MethodIndex,
     /// 0 if unknown.
@@ -69,9 +73,8 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Resolved {
     pub(crate) class: ClassIndex,
-    pub(crate) method: MethodIndex,
-    /// 0 if unknown.
-    pub(crate) line: u32,
+    /// `None` if no site makes it.
+    pub(crate) place: Option<Place>,
 }
 
 /// What is known of a counter.
@@ -95,14 +98,21 @@ pub(crate) struct Slots {
     names: Mutex<Names>,
     /// The counters of a class at a `Site`.
     seen: Mutex<FxHashMap<(CounterIndex, ClassIndex), CounterIndex>>,
+    /// The counters of what the VM makes.
+    by_the_vm: Mutex<FxHashMap<Resolved, CounterIndex>>,
     appending: Mutex<u32>,
 }
 
 impl Slots {
     /// No counters but number 0, which nobody gets: it stands for none.
     pub(crate) fn new() -> Slots {
-        let slots =
-            Slots { table: Table::new(), names: Mutex::default(), seen: Mutex::default(), appending: Mutex::new(0) };
+        let slots = Slots {
+            table: Table::new(),
+            names: Mutex::default(),
+            seen: Mutex::default(),
+            by_the_vm: Mutex::default(),
+            appending: Mutex::new(0),
+        };
         let _ = slots.append(&[Role::Site]);
         slots
     }
@@ -151,15 +161,30 @@ impl Slots {
 
     /// The counters of a class at a `Site`, made by the first who asks.
     pub(crate) fn seen(&self, site: CounterIndex, resolved: Resolved) -> Option<CounterIndex> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&known) = seen.get(&(site, resolved.class)) {
-            return Some(known);
+        self.first_of(&self.seen, (site, resolved.class), Role::Seen, resolved)
+    }
+
+    /// The counters of what the VM makes, made by the first who asks.
+    pub(crate) fn by_the_vm(&self, resolved: Resolved) -> Option<CounterIndex> {
+        self.first_of(&self.by_the_vm, resolved, Role::SeenByTheVm, resolved)
+    }
+
+    fn first_of<K: Hash + Eq>(
+        &self,
+        known: &Mutex<FxHashMap<K, CounterIndex>>,
+        key: K,
+        role: Role,
+        resolved: Resolved,
+    ) -> Option<CounterIndex> {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&counter) = known.get(&key) {
+            return Some(counter);
         }
-        let counter = self.append(&[Role::Seen, Role::Bytes])?;
+        let counter = self.append(&[role, Role::Bytes])?;
         if let Some(slot) = self.get(counter) {
             let _ = slot.resolved.set(resolved);
         }
-        seen.insert((site, resolved.class), counter);
+        known.insert(key, counter);
         Some(counter)
     }
 }
@@ -179,7 +204,7 @@ mod tests {
         assert_eq!((pair, slots.len()), (CounterIndex(2), 4));
         assert_eq!(slots.get(CounterIndex(3)).map(|s| s.role), Some(Role::Bytes));
         let site = slots.append(&[Role::Site]).expect("room");
-        let of = |class| Resolved { class: ClassIndex(class), method: MethodIndex(0), line: 7 };
+        let of = |class| Resolved { class: ClassIndex(class), place: Some(Place { method: MethodIndex(0), line: 7 }) };
         let one = slots.seen(site, of(1));
         assert_ne!(one, slots.seen(site, of(2)));
         assert_eq!(one, slots.seen(site, of(1)));

@@ -67,17 +67,19 @@ impl Writer {
     }
 
     fn site_count(&mut self, count: &SiteCount, allocated_bytes: Option<u64>, time: Time) {
-        let Resolved { class, method, line } = count.site;
+        let Resolved { class, place } = count.site;
         self.define_class(class);
-        self.define_method(method);
-        let (Some(class), Some(method)) = (self.agent.classes.get(class), self.agent.methods.get(method)) else {
-            return;
-        };
+        let Some(class) = self.agent.classes.get(class) else { return };
+        if let Some(place) = place {
+            self.define_method(place.method);
+        }
+        let method = place.and_then(|place| self.agent.methods.get(place.method));
+        let line = place.filter(|place| place.line > 0).map(|place| i64::from(place.line));
         let element = AllocCount {
             is_array: class.array,
             class: class.id,
-            method: Some(method.id),
-            line: (line > 0).then_some(i64::from(line)),
+            method: method.map(|method| method.id),
+            line,
             instances: count.totals.instances,
             bytes: count.totals.bytes,
             source: count.by_the_vm.then_some(CountSource::Vm),
