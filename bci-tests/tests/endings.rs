@@ -1,10 +1,12 @@
 //! However a program ends, it says and returns what it does without the agent, and its trace has an end, or at least
 //! ends with a complete element.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bci_tests::counted::{Counted, Markers, Site, Sum};
 use bci_tests::java;
 use bci_tests::jdk;
 use bci_tests::martini;
@@ -12,6 +14,8 @@ use bci_tests::process::{self, Running};
 use bci_tests::recorded::Recorded;
 use bci_tests::schema::{self, Schema};
 use bci_tests::workdir::Workdir;
+
+const NO_MARKERS: Markers = Markers { begin: "", end: "" };
 
 const CELL: &str = "endings.Main$Cell";
 
@@ -104,6 +108,53 @@ fn killed() {
             let stats = process::run(Command::new(&martini::built().command).arg("stats").arg(&file)).success();
             assert!(stats.out().contains(CELL), "JDK {jdk}: {}", stats.out());
         }
+    }
+}
+
+/// What `heap=counts` has written by the time of the kill is there: the numbers so far, and what lived when somebody asked.
+#[test]
+fn killed_while_counting() {
+    for jdk in jdk::each_feature() {
+        let dir = Workdir::new();
+        let file = dir.join("counting.trcxml");
+        let agent = martini::built().agent_path(&format!("heap=counts,every=1,file={}", file.display()));
+        let mut running = Running::start(&mut java::with_agent(jdk, &[], Some(agent), "endings.Main", &["never"]));
+        running.wait_for("allocating");
+        let request = dir.join("counting.trcxml.live");
+        std::fs::write(&request, "").expect("the folder is ours");
+        // Both are written in one go, so the second is behind the first.
+        wait_until(|| std::fs::read(&file).is_ok_and(|text| String::from_utf8_lossy(&text).contains("<liveCount ")));
+        assert!(!request.exists(), "JDK {jdk}: the request was not taken away");
+        let counted = Counted::read(&file, NO_MARKERS).sites;
+        wait_until(|| cells(&Counted::read(&file, NO_MARKERS).sites) > cells(&counted));
+        running.kill();
+        assert_eq!(running.finish().status.signal(), Some(9));
+
+        let bytes = std::fs::read(&file).expect("the trace is there");
+        assert!(bytes.ends_with(b"/>\n"), "JDK {jdk}: {:?}", tail(&bytes));
+        schema::check(&file, Schema::Strict);
+        schema::validate_unfinished(&file);
+        let trace = Counted::read(&file, NO_MARKERS);
+        assert!(!trace.complete, "JDK {jdk}: nobody can have written the end");
+        for name in ["endless-0", "endless-1", "endless-2"] {
+            let account = trace.threads.get(name).unwrap_or_else(|| panic!("JDK {jdk}: no account of {name}"));
+            assert!(account.instances > 1000 && account.vm_bytes > Some(16_000), "JDK {jdk}: {account:?}");
+        }
+        let stats = process::run(Command::new(&martini::built().command).arg("stats").arg(&file)).success();
+        assert!(stats.out().contains(CELL) && stats.out().contains("live"), "JDK {jdk}: {}", stats.out());
+    }
+}
+
+fn cells(sites: &BTreeMap<Site, Sum>) -> u64 {
+    sites.iter().filter(|(site, _)| site.class == CELL).map(|(_, sum)| sum.instances).sum()
+}
+
+/// Waits for what must come, unless the test's own time is up.
+fn wait_until(is_there: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_there() {
+        assert!(begun.elapsed() < Duration::from_secs(300), "waited in vain");
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 

@@ -161,6 +161,21 @@ pub(crate) fn end(agent: &'static Agent, jni: Jni) {
     });
 }
 
+/// With `heap=counts`: what each living thread has counted so far, and what the JVM accounts to it.
+pub(crate) fn living(agent: &Agent, jni: Jni, counts: &Counts) -> Vec<(ThreadIndex, Totals, Option<u64>)> {
+    let own = counts.living();
+    let own: FxHashMap<u32, &ThreadCounts> = own.iter().map(|own| (own.thread.0, &**own)).collect();
+    let mut found = Vec::new();
+    each_thread(agent, jni, |thread, index| {
+        // SAFETY: a live reference from `each_thread`.
+        let bytes = agent.accounting.meter().and_then(|meter| unsafe { meter.thread_bytes(jni, thread) });
+        if let (Some(own), Some(record)) = (own.get(&index.0), agent.threads.get(index)) {
+            found.push((index, counts.totals(own, &agent.classes), record.accounted(bytes)));
+        }
+    });
+    found
+}
+
 /// With `heap=counts`: what a thread has counted.
 fn counted(agent: &Agent, context: &mut ThreadContext, own: &ThreadCounts, now: Ticks) {
     let Some(counts) = &agent.counts else { return };
@@ -170,8 +185,7 @@ fn counted(agent: &Agent, context: &mut ThreadContext, own: &ThreadCounts, now: 
 
 fn account(agent: &Agent, context: &mut ThreadContext, thread: ThreadIndex, bytes: Option<u64>, now: Ticks) {
     let Some(record) = agent.threads.get(thread) else { return };
-    let excluded = record.excluded_bytes.load(Ordering::Relaxed);
-    let vm_bytes = bytes.map(|bytes| bytes.saturating_sub(excluded));
+    let vm_bytes = record.accounted(bytes);
     context.push(agent, Event::Account { thread, vm_bytes }, now);
 }
 

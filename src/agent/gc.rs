@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trace::ids::ObjectId;
 
@@ -234,11 +234,21 @@ impl GcQueue {
         }
     }
 
-    /// Waits until a collection later than `seen` has ended and returns its number; `None` once closed.
-    pub(crate) fn wait_for_finish(&self, seen: GcNumber) -> Option<GcNumber> {
+    /// Waits until a collection later than `seen` has ended, or for that long, and returns the number of the last one; `None`
+    /// once closed.
+    pub(crate) fn wait_for_finish(&self, seen: GcNumber, longest: Option<Duration>) -> Option<GcNumber> {
         let mut inner = self.lock();
+        let until = longest.map(|longest| Instant::now() + longest);
         while inner.finished <= seen && !inner.closed {
-            inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            let Some(until) = until else {
+                inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            inner = self.changed.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         (!inner.closed).then_some(inner.finished)
     }
@@ -326,8 +336,9 @@ mod tests {
     fn waiting_ends_when_closed() {
         let queue = GcQueue::new(2, false);
         queue.finish(Ticks(1));
-        assert_eq!(queue.wait_for_finish(GcNumber(0)), Some(GcNumber(1)));
+        assert_eq!(queue.wait_for_finish(GcNumber(0), None), Some(GcNumber(1)));
+        assert_eq!(queue.wait_for_finish(GcNumber(1), Some(Duration::from_millis(1))), Some(GcNumber(1)));
         queue.close();
-        assert_eq!(queue.wait_for_finish(GcNumber(1)), None);
+        assert_eq!(queue.wait_for_finish(GcNumber(1), None), None);
     }
 }

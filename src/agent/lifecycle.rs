@@ -16,7 +16,7 @@ use super::bridge::{self, Bridge};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
-use super::counts::{self, Counts};
+use super::counts::{self, Counts, Watch};
 use super::engine::Engine;
 use super::environments::{self, Environments};
 use super::event::Event;
@@ -91,6 +91,7 @@ fn install(
         env,
         fence_env,
         options,
+        trace_path: output.path.clone(),
         engine,
         clock: Clock::start(),
         start: Ticks::now(),
@@ -384,7 +385,14 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
             agent.control.reach(Stage::Shared);
         }
         let mut seen = GcNumber(0);
-        while let Some(number) = agent.gc.wait_for_finish(seen) {
+        let mut watch = agent.counts.as_ref().map(|counts| (Watch::begin(agent), counts));
+        while let Some(number) = agent.gc.wait_for_finish(seen, watch.as_ref().map(|_| Watch::TURN)) {
+            if let Some((watch, counts)) = &mut watch {
+                watch.look(agent, counts, jni);
+            }
+            if number == seen {
+                continue;
+            }
             seen = number;
             if let Some(proxy) = vm.proxy.as_ref().filter(|_| agent.engine.has_hooks()) {
                 proxy.purge(jni);

@@ -39,6 +39,7 @@ mod virtual_threads;
 mod writer;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{JoinHandle, Thread};
@@ -119,6 +120,8 @@ pub(crate) struct Agent {
     /// The tag of the fence, see there.
     fence_env: Env,
     options: Options,
+    /// The trace file.
+    trace_path: PathBuf,
     engine: Engine,
     clock: Clock,
     start: Ticks,

@@ -5,6 +5,7 @@
 //! understood stops the JVM from starting, because a half-understood profiler answers the wrong question.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use thiserror::Error;
 use trace::filter::{FilterSet, Pattern, PatternError, Rule};
@@ -75,6 +76,12 @@ pub const OPTIONS: &[OptionSpec] = &[
         value: "SIZE",
         help: "With heap=counts, sample an object every so many bytes, such as 512k, to estimate what the JIT lets each site \
                allocate (default: no)",
+    },
+    OptionSpec {
+        name: "every",
+        value: "SECONDS",
+        help: "With heap=counts, write the numbers so far that often, and after ten times as long whenever a tenth of the run has \
+               gone by, so that a kill leaves them (default 60; 0 = only at the end)",
     },
     OptionSpec {
         name: "limit",
@@ -181,6 +188,8 @@ pub struct Options {
     pub live: bool,
     /// Frames per `stackDef`; 0 for none.
     pub stack_depth: usize,
+    /// With `heap=counts`, the least time between two writings of the numbers so far; none if 0.
+    pub every: Duration,
     /// With `heap=counts`, bytes between two samples of what is really allocated.
     pub estimate_bytes: Option<u32>,
     /// Bytes of text after which the trace is ended.
@@ -216,6 +225,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         allocsites: false,
         live: false,
         stack_depth: 0,
+        every: Duration::from_secs(60),
         estimate_bytes: None,
         limit_bytes: None,
         buffer_bytes: 64 << 20,
@@ -268,13 +278,19 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
                 let bytes = parse_size(&value).and_then(|bytes| u32::try_from(bytes).ok());
                 options.estimate_bytes = Some(bytes.ok_or_else(bad)?);
             }
+            "every" => {
+                let seconds: u32 = value.parse().map_err(|_| bad())?;
+                options.every = Duration::from_secs(seconds.into());
+            }
             "limit" => options.limit_bytes = Some(parse_size(&value).ok_or_else(bad)? as u64),
             "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
             _ => return Err(bad()),
         }
     }
-    if options.estimate_bytes.is_some() && options.heap != HeapMode::Counts {
-        return Err(OptionError::OnlyCounts("estimate"));
+    if options.heap != HeapMode::Counts
+        && let Some(&given) = seen.iter().find(|name| ["estimate", "every"].contains(name))
+    {
+        return Err(OptionError::OnlyCounts(given));
     }
     // Patterns that only say what to include mean "and nothing else"; a filter file says so itself.
     if last_pattern == Some(FilterMode::Include) && file_filters.rules().is_empty() {
@@ -420,6 +436,8 @@ mod tests {
             ("buffer=99999999999999999999g", "option 'buffer' does not take"),
             ("file=a,file=b", "option 'file' is given twice"),
             ("estimate=512k", "option 'estimate' is for heap=counts only"),
+            ("every=60", "option 'every' is for heap=counts only"),
+            ("heap=counts,every=-1", "option 'every' does not take '-1': it takes SECONDS"),
             ("heap=counts,estimate=8g", "option 'estimate' does not take '8g'"),
             ("include=a*b", "a*b"),
             ("filters=/no/such/file", "/no/such/file"),

@@ -48,6 +48,13 @@ pub(crate) struct ThreadRecord {
     pub(crate) excluded_bytes: AtomicU64,
 }
 
+impl ThreadRecord {
+    /// What the program allocated on it while the agent reports, by what the JVM accounts to it.
+    pub(crate) fn accounted(&self, vm_bytes: Option<u64>) -> Option<u64> {
+        vm_bytes.map(|bytes| bytes.saturating_sub(self.excluded_bytes.load(Ordering::Relaxed)))
+    }
+}
+
 /// All threads met so far, and buffers that the writer has not taken over yet.
 pub(crate) struct Threads {
     table: Table<ThreadRecord>,

@@ -3,6 +3,7 @@
 //! It never touches JNI, so it goes on while the VM stands still in a collection. Definitions are written in front of the
 //! first element that refers to them, so "defined before used" holds by construction.
 
+mod site_counts;
 mod tail;
 mod tallies;
 mod text;
@@ -31,6 +32,7 @@ use super::methods::MethodIndex;
 use super::output::Output;
 use super::stacks::StackIndex;
 use super::threads::{ThreadIndex, ThreadNames};
+use site_counts::SiteCounts;
 use tallies::{Tallies, TallyIndex};
 use text::Text;
 
@@ -93,8 +95,7 @@ pub(crate) struct Writer {
     /// Since when the merge waits for something that is not an event.
     waiting_since: Option<Instant>,
     gave_up_waiting: u64,
-    /// Bytes that the sampler beside counters estimates and no site counts.
-    estimated_elsewhere: u64,
+    site_counts: SiteCounts,
     flushed: Instant,
 }
 
@@ -123,7 +124,7 @@ impl Writer {
             in_collection: false,
             waiting_since: None,
             gave_up_waiting: 0,
-            estimated_elsewhere: 0,
+            site_counts: SiteCounts::default(),
             flushed: Instant::now(),
         }
     }
@@ -158,6 +159,7 @@ impl Writer {
         });
         if !self.text.is_full() {
             self.merge(horizon);
+            self.snapshot();
         }
         self.text.drain();
         if self.flushed.elapsed() > FLUSH_EVERY {

@@ -13,6 +13,7 @@ mod proxy;
 mod report;
 mod sites;
 mod slots;
+mod snapshot;
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -37,6 +38,7 @@ pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
 pub(crate) use slots::Resolved;
+pub(crate) use snapshot::{Snapshot, Watch};
 
 /// Binds MartiniCounts' natives, called from its static initialiser.
 ///
@@ -102,6 +104,8 @@ pub(crate) struct Counts {
     /// Known from VMInit on.
     class_objects: OnceLock<ClassObjects>,
     counted_natives: CountedNatives,
+    /// For the writer.
+    snapshot: Mutex<Option<Snapshot>>,
     /// What a sampler found beside the counters, if one was asked for.
     pub(crate) estimate: Option<Estimate>,
 }
@@ -121,6 +125,7 @@ impl Counts {
             limit,
             class_objects: OnceLock::new(),
             counted_natives: CountedNatives::default(),
+            snapshot: Mutex::default(),
             estimate: interval_bytes.map(Estimate::new),
         }
     }
@@ -195,12 +200,16 @@ impl Counts {
 
     /// The current thread ends: its counters are added to the sums.
     pub(crate) fn end(&self, jni: Jni, counts: &Arc<ThreadCounts>) {
-        lock(&self.living).retain(|other| !Arc::ptr_eq(other, counts));
+        let own = counts.own.get().and_then(Option::as_ref);
+        if let (Some((java_id, _)), Some(proxy)) = (own, self.proxy.get()) {
+            proxy.set_entry(jni, *java_id, None);
+        }
+        // Whoever adds up all counters finds these among the living's or in the sums.
+        let mut living = lock(&self.living);
+        living.retain(|other| !Arc::ptr_eq(other, counts));
         self.add_to_sums(counts);
-        if let Some(Some((java_id, block))) = counts.own.get() {
-            if let Some(proxy) = self.proxy.get() {
-                proxy.set_entry(jni, *java_id, None);
-            }
+        drop(living);
+        if let Some((java_id, block)) = own {
             block.clear();
             self.owners[CountsProxy::entry(*java_id)].store(0, Ordering::Relaxed);
             lock(&self.spare).push(block.clone());
@@ -217,6 +226,15 @@ impl Counts {
     fn add_to_sums(&self, counts: &ThreadCounts) {
         if let (Some(block), Some(sums)) = (counts.block(), &self.sums) {
             block.for_each(|counter, value| sums.add(counter, value));
+        }
+    }
+
+    /// All counters, of the living and of those that have ended; a counter may come more than once.
+    fn for_each(&self, mut visit: impl FnMut(CounterIndex, u64)) {
+        // Nobody ends meanwhile.
+        let living = lock(&self.living);
+        for block in self.sums.iter().chain(living.iter().filter_map(|counts| counts.block())) {
+            block.for_each(&mut visit);
         }
     }
 

@@ -23,8 +23,7 @@ impl Counts {
     pub(crate) fn sites(&self, classes: &Classes) -> (Vec<SiteCount>, u64) {
         let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
         let mut nameless = 0;
-        let Some(sums) = &self.sums else { return (Vec::new(), 0) };
-        sums.for_each(|counter, value| {
+        self.for_each(|counter, value| {
             let (totals, site) = self.meaning(counter, value, classes);
             match site {
                 Some(site) => {

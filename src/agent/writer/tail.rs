@@ -3,14 +3,10 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use trace::model::{AgentDestroy, AllocCount, CountSource, LiveCount, MartiniCount, Record, RuntimeShutdown, TraceEnd};
-use trace::time::Time;
+use trace::model::{AgentDestroy, MartiniCount, Record, RuntimeShutdown, TraceEnd};
 use trace::writer::DOCUMENT_END;
 
-use super::super::classes::ClassIndex;
 use super::super::clock::Ticks;
-use super::super::counts::{Estimate, Resolved, SiteCount};
-use super::super::live::Living;
 use super::Writer;
 
 impl Writer {
@@ -29,23 +25,11 @@ impl Writer {
             self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
         }
         if let Some(counts) = &self.agent.counts {
-            let (sites, nameless) = counts.sites(&self.agent.classes);
+            let nameless = self.all_site_counts(counts, time);
             self.agent.count_lost("site not found", nameless);
-            let mut estimated = counts.estimate.as_ref().map(Estimate::found);
-            for site in sites {
-                // What the VM makes the JIT cannot remove.
-                let allocated = estimated
-                    .as_mut()
-                    .map(|found| if site.by_the_vm { site.totals.bytes } else { found.take(site.site) });
-                self.site_count(&site, allocated, time);
-            }
-            self.estimated_elsewhere = estimated.map_or(0, |found| found.rest());
         }
         if let Some((ticks, found)) = self.agent.live.get() {
-            let time = self.time(*ticks);
-            for &(class, living) in found {
-                self.live_count(class, living, time);
-            }
+            self.live_counts(found.iter().copied(), *ticks);
         }
         for (key, detail, value) in self.counts() {
             let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
@@ -56,37 +40,6 @@ impl Writer {
         self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
         self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
         self.text.finish();
-    }
-
-    fn live_count(&mut self, class: ClassIndex, living: Living, time: Time) {
-        self.define_class(class);
-        let Some(record) = self.agent.classes.get(class) else { return };
-        let Living { instances, bytes } = living;
-        let element = LiveCount { is_array: record.array, class: record.id, instances, bytes, time };
-        self.text.emit(|out| element.write(out));
-    }
-
-    fn site_count(&mut self, count: &SiteCount, allocated_bytes: Option<u64>, time: Time) {
-        let Resolved { class, place } = count.site;
-        self.define_class(class);
-        let Some(class) = self.agent.classes.get(class) else { return };
-        if let Some(place) = place {
-            self.define_method(place.method);
-        }
-        let method = place.and_then(|place| self.agent.methods.get(place.method));
-        let line = place.filter(|place| place.line > 0).map(|place| i64::from(place.line));
-        let element = AllocCount {
-            is_array: class.array,
-            class: class.id,
-            method: method.map(|method| method.id),
-            line,
-            instances: count.totals.instances,
-            bytes: count.totals.bytes,
-            source: count.by_the_vm.then_some(CountSource::Vm),
-            allocated_bytes,
-            time,
-        };
-        self.text.emit(|out| element.write(out));
     }
 
     /// What was done, and what was not seen: key, detail and number.
@@ -101,7 +54,7 @@ impl Writer {
         }
         if let Some(bytes) = self.agent.options.estimate_bytes {
             counts.push(("estimate.interval", None, bytes.into()));
-            counts.push(("estimate.elsewhere", None, self.estimated_elsewhere));
+            counts.push(("estimate.elsewhere", None, self.site_counts.estimated_elsewhere));
         }
         let refused = transform.refused.lock().map(|r| r.clone()).unwrap_or_default();
         counts.extend(refused.into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)));

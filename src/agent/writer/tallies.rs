@@ -75,10 +75,11 @@ impl Tallies {
         tally.bytes += bytes;
     }
 
-    /// An engine that reports sums instead of objects gives those of a thread, from the beginning of reporting.
+    /// An engine that reports sums instead of objects gives those of a thread, from the beginning of reporting. A sum that was
+    /// told stays if a part of it proves not to have happened.
     pub(super) fn set(&mut self, carrier: ThreadIndex, instances: u64, bytes: u64) {
         let tally = self.get(carrier);
-        (tally.instances, tally.bytes) = (instances, bytes);
+        (tally.instances, tally.bytes) = (tally.instances.max(instances), tally.bytes.max(bytes));
     }
 
     /// The thread has ended.
@@ -100,6 +101,9 @@ impl Tallies {
         if tally.has_ended || tally.instances == 0 && vm_bytes.is_none_or(|bytes| bytes == 0) {
             return None;
         }
+        // What is read while the thread runs may be ahead of what is read next.
+        let before = tally.told.and_then(|(_, vm_bytes)| vm_bytes);
+        let vm_bytes = vm_bytes.map(|bytes| bytes.max(before.unwrap_or(0)));
         tally.told = Some((tally.bytes, vm_bytes));
         Some(ThreadCount { thread: id, instances: tally.instances, bytes: tally.bytes, vm_bytes, time })
     }

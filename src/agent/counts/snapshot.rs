@@ -1,0 +1,133 @@
+//! What was counted so far, while the program runs: for whoever asks, and for when it is killed.
+//!
+//! The agent's control thread finds out what takes JNI; the writer adds the counters up and writes. The program's threads
+//! take no part.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jvmti::Jni;
+
+use super::{Counts, Totals, lock};
+use crate::agent::classes::ClassIndex;
+use crate::agent::clock::Ticks;
+use crate::agent::live::{self, Living};
+use crate::agent::threads::ThreadIndex;
+use crate::agent::{Agent, accounting};
+
+/// What the writer cannot find out by itself.
+pub(crate) struct Snapshot {
+    pub(crate) time: Ticks,
+    /// What each living thread counted, and what the JVM accounts to it, if it says.
+    pub(crate) threads: Vec<(ThreadIndex, Totals, Option<u64>)>,
+    /// What a walk of the heap found, if one was asked for.
+    pub(crate) live: Option<Vec<(ClassIndex, Living)>>,
+}
+
+impl Counts {
+    /// The last snapshot that the writer has not taken yet.
+    pub(crate) fn take_snapshot(&self) -> Option<Snapshot> {
+        lock(&self.snapshot).take()
+    }
+
+    fn make_snapshot(&self, agent: &'static Agent, jni: Jni, with_live: bool) {
+        self.resolve_pending(agent, jni);
+        let live = with_live
+            .then(|| live::walk(agent, jni))
+            .and_then(|walked| walked.inspect_err(|&error| agent.count_failure("heap walk", error)).ok());
+        let time = Ticks::now();
+        let threads = accounting::living(agent, jni, self);
+        *lock(&self.snapshot) = Some(Snapshot { time, threads, live });
+    }
+}
+
+/// When the numbers are written: in the beginning each `every`, later when a tenth of the time run so far has gone by, so that
+/// a long run's trace stays small.
+#[derive(Debug)]
+struct Schedule {
+    every: Duration,
+    begun: Instant,
+    last: Instant,
+}
+
+impl Schedule {
+    /// None at all if `every` is 0.
+    fn begin(every: Duration, now: Instant) -> Option<Schedule> {
+        (every > Duration::ZERO).then_some(Schedule { every, begun: now, last: now })
+    }
+
+    fn next(&self) -> Instant {
+        self.last + self.every.max((self.last - self.begun) / 10)
+    }
+
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = now >= self.next();
+        if is_due {
+            self.last = now;
+        }
+        is_due
+    }
+}
+
+/// The file whose appearance asks for the numbers so far and for what is alive: the trace's path and `.live`.
+fn request(trace: &Path) -> PathBuf {
+    let mut path = trace.as_os_str().to_owned();
+    path.push(".live");
+    path.into()
+}
+
+/// Looks for when a snapshot is wanted, on the control thread.
+pub(crate) struct Watch {
+    request: PathBuf,
+    schedule: Option<Schedule>,
+}
+
+impl Watch {
+    /// How often to look.
+    pub(crate) const TURN: Duration = Duration::from_secs(1);
+
+    /// Begins to look for requests, and at the clock.
+    pub(crate) fn begin(agent: &Agent) -> Watch {
+        let request = request(&agent.trace_path);
+        // What was left of another run is no request to this one.
+        let _ = fs::remove_file(&request);
+        Watch { request, schedule: Schedule::begin(agent.options.every, Instant::now()) }
+    }
+
+    /// Makes a snapshot if it is time for one, or if one was asked for.
+    pub(crate) fn look(&mut self, agent: &'static Agent, counts: &Counts, jni: Jni) {
+        // Who cannot take the request away would answer it again and again.
+        let is_asked = Agent::reporting().is_some() && fs::remove_file(&self.request).is_ok();
+        let is_due = self.schedule.as_mut().is_some_and(|schedule| schedule.is_due(Instant::now()));
+        if is_asked || is_due {
+            counts.make_snapshot(agent, jni, is_asked);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_are_told_of_less_often() {
+        let (minute, begin) = (Duration::from_secs(60), Instant::now());
+        assert!(Schedule::begin(Duration::ZERO, begin).is_none());
+        let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
+        assert!(!schedule.is_due(begin + minute - TICK));
+        assert!(schedule.is_due(begin + minute) && !schedule.is_due(begin + minute));
+        let week = 7 * 24 * 60;
+        let told = (2..week).filter(|&at| schedule.is_due(begin + minute * at)).count();
+        assert!((60..100).contains(&told), "{told} in a week");
+        // No more than a tenth of the run is lost at any time.
+        assert!(schedule.next() <= begin + minute * week * 11 / 10);
+    }
+
+    const TICK: Duration = Duration::from_nanos(1);
+
+    #[test]
+    fn a_request_lies_beside_the_trace() {
+        assert_eq!(request(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.live"));
+    }
+}
