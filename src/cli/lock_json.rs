@@ -86,7 +86,7 @@ pub(super) fn ends(report: &MonitorReport) -> Map<String, Value> {
 }
 
 /// What a thread did with its time.
-pub(super) fn thread(row: &ThreadSummary<'_>) -> Value {
+pub(super) fn thread(row: &ThreadSummary<'_>, report: &MonitorReport) -> Value {
     let [blocked, waiting, parked, running] = row.at_end;
     json!({
         "thread": name(&row.thread),
@@ -99,7 +99,7 @@ pub(super) fn thread(row: &ThreadSummary<'_>) -> Value {
         "waiting": sums(row.waiting),
         "parked": sums(row.parked),
         "at_end": { "blocked": blocked, "waiting": waiting, "parked": parked, "running": running },
-        "over_time": lock_tables::strip(&row.slices),
+        "over_time": lock_tables::strip(row, report.slice(), report.is_log()),
     })
 }
 

@@ -125,7 +125,7 @@ pub(super) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn)
 }
 
 /// A table of threads, as they are ordered. A lock log tells only when they are blocked.
-pub(super) fn threads(rows: &[ThreadSummary<'_>], is_log: bool) -> Table {
+pub(super) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) -> Table {
     let has_pools = rows.iter().any(|row| row.members > 1);
     let has_parked = rows.iter().any(|row| row.parked.count > 0);
     let mut headings = Vec::new();
@@ -165,7 +165,7 @@ pub(super) fn threads(rows: &[ThreadSummary<'_>], is_log: bool) -> Table {
         if !is_log {
             cells.push(at_end(row));
         }
-        cells.extend([strip(&row.slices), printable(&row.thread.to_string())]);
+        cells.extend([strip(row, slice, is_log), printable(&row.thread.to_string())]);
         table.push(cells);
     }
     table
@@ -192,11 +192,13 @@ fn at_end(row: &ThreadSummary<'_>) -> String {
     }
 }
 
-/// A character for each slice: what the thread did most of it, or, in small letters, for a tenth of it at least.
-pub(super) fn strip(slices: &[[f32; 4]]) -> String {
-    let letter = |slice: &[f32; 4]| {
-        let there: f32 = slice.iter().sum();
-        let stalls = [('B', slice[0]), ('W', slice[1]), ('P', slice[2])];
+/// A character for each slice: what the thread did most of it, or, in small letters, for a tenth of it at least. A lock log does
+/// not tell when a thread is there, so it counts as there all the time.
+pub(super) fn strip(row: &ThreadSummary<'_>, slice: Nanos, is_log: bool) -> String {
+    let letter = |states: &[f32; 4]| {
+        let there: f32 = states.iter().sum();
+        let there = if is_log { there.max(slice.0 as f32 * row.members as f32) } else { there };
+        let stalls = [('B', states[0]), ('W', states[1]), ('P', states[2])];
         let (letter, most) =
             stalls.into_iter().fold(('.', 0.0), |most, stall| if stall.1 > most.1 { stall } else { most });
         match most / there {
@@ -206,32 +208,49 @@ pub(super) fn strip(slices: &[[f32; 4]]) -> String {
             _ => ' ',
         }
     };
-    slices.iter().map(letter).collect()
+    row.slices.iter().map(letter).collect()
 }
 
 /// What the strips mean.
-pub(super) fn legend(slice: Nanos) -> String {
-    format!(
-        "  over time: a character is {}; B blocked, W waiting, P parked (small: a part of it), . running",
-        duration(slice)
-    )
+pub(super) fn legend(slice: Nanos, is_log: bool) -> String {
+    let states = match is_log {
+        true => "B blocked (small: a part of it), . not blocked",
+        false => "B blocked, W waiting, P parked (small: a part of it), . running",
+    };
+    format!("  over time: a character is {}; {states}", duration(slice))
 }
 
 #[cfg(test)]
 mod tests {
+    use analysis::monitors::{Sums, ThreadName};
+    use trace::time::Time;
+
     use super::*;
 
     #[test]
     fn a_strip_shows_what_a_thread_did_most() {
-        let slices = [
-            [0.0, 0.0, 0.0, 5.0],
-            [5.0, 0.0, 0.0, 5.0],
-            [1.0, 0.0, 0.0, 9.0],
-            [0.9, 0.0, 0.0, 9.1],
-            [0.0, 4.0, 3.0, 3.0],
-            [0.0, 0.0, 9.0, 0.0],
-            [0.0; 4],
-        ];
-        assert_eq!(strip(&slices), ".Bb.wP ");
+        let row = ThreadSummary {
+            thread: ThreadName { name: "t", group: "", id: None },
+            members: 1,
+            started: Time(0),
+            ended: Time(70),
+            running: Nanos(0),
+            blocked: Sums::default(),
+            waiting: Sums::default(),
+            parked: Sums::default(),
+            at_end: [0; 4],
+            slices: vec![
+                [0.0, 0.0, 0.0, 5.0],
+                [5.0, 0.0, 0.0, 5.0],
+                [1.0, 0.0, 0.0, 9.0],
+                [0.9, 0.0, 0.0, 9.1],
+                [0.0, 4.0, 3.0, 3.0],
+                [0.0, 0.0, 9.0, 0.0],
+                [0.0; 4],
+            ],
+        };
+        assert_eq!(strip(&row, Nanos(10), false), ".Bb.wP ");
+        let blocked = vec![[5.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0; 4]];
+        assert_eq!(strip(&ThreadSummary { slices: blocked, ..row }, Nanos(10), true), "Bb.");
     }
 }

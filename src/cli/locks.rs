@@ -1,5 +1,6 @@
 //! `martini locks`: which locks threads wait for, for how long, and who holds them.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use analysis::monitors::{LockBy, LockRow, MonitorReport, MonitorStats, Stuck};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use trace::filter::Pattern;
+use trace::time::Nanos;
 
 use super::human::{count, counted, duration, printable};
 use super::lock_tables::{self, LockColumn};
@@ -130,17 +132,21 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 impl Arguments {
-    /// The rows of a table to show, and how many there are in all.
-    fn rows<'a>(&self, report: &'a MonitorReport, by: LockBy, default_top: usize) -> (Vec<LockRow<'a>>, usize) {
+    /// The rows of a table to show, and those to leave out.
+    fn rows<'a>(
+        &self,
+        report: &'a MonitorReport,
+        by: LockBy,
+        default_top: usize,
+    ) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
         let mut rows = report.rows(by, self.part.pools);
         rows.retain(|row| lock_tables::lengths(row, self.waits).count() > 0);
         lock_tables::sort_locks(&mut rows, self.sort, self.waits);
-        let all = rows.len();
-        match self.top.unwrap_or(default_top) {
-            0 => {}
-            top => rows.truncate(top),
-        }
-        (rows, all)
+        let left = match self.top.unwrap_or(default_top) {
+            0 => Vec::new(),
+            top => rows.split_off(rows.len().min(top)),
+        };
+        (rows, left)
     }
 
     /// The tables to show.
@@ -168,16 +174,14 @@ fn print(
     }
     let mut is_empty = true;
     for by in arguments.tables(report) {
-        let (rows, all) = arguments.rows(report, by, DEFAULT_TOP);
+        let (rows, left) = arguments.rows(report, by, DEFAULT_TOP);
         if rows.is_empty() {
             continue;
         }
         is_empty = false;
         writeln!(out)?;
         lock_tables::locks(&rows, by, arguments.waits).write(out)?;
-        if all > rows.len() {
-            writeln!(out, "  ... and {} more; --top 0 shows all", count((all - rows.len()) as u64))?;
-        }
+        tell_left(&left, arguments.waits, out)?;
         if arguments.stacks {
             print_longest(&rows, arguments.waits, report, out)?;
         }
@@ -213,6 +217,22 @@ fn print_deadlocks(report: &MonitorReport, out: &mut impl Write) -> std::io::Res
     Ok(())
 }
 
+fn tell_left(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> std::io::Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let lengths = || left.iter().map(|row| lock_tables::lengths(row, waits));
+    let total = lengths().fold(0_u64, |sum, lengths| sum.saturating_add(lengths.total().0));
+    writeln!(
+        out,
+        "  ... and {} more with {} for {}; --top 0 shows all",
+        counted(left.len() as u64, "row", "rows"),
+        counted(lengths().map(|lengths| lengths.count()).sum(), "wait", "waits"),
+        duration(Nanos(total)),
+    )
+}
+
+/// Threads that are still blocked, those together that wait for the same.
 fn print_stuck(arguments: &Arguments, report: &MonitorReport, out: &mut impl Write) -> std::io::Result<()> {
     let (stuck, more) = report.stuck();
     let all = stuck.len() as u64 + more;
@@ -221,16 +241,28 @@ fn print_stuck(arguments: &Arguments, report: &MonitorReport, out: &mut impl Wri
     }
     let title = format!("{} still blocked when the trace ended", counted(all, "thread was", "threads were"));
     writeln!(out, "\n{}", title.bold())?;
+    let mut groups: Vec<(&Stuck<'_>, u64)> = Vec::new();
+    let mut known = HashMap::new();
+    for one in &stuck {
+        let group = *known.entry((one.class, one.object, one.owner)).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some((_, others)) if one.object.is_some() => *others += 1,
+            _ => groups.push((one, 0)),
+        }
+    }
     let top = match arguments.top.unwrap_or(DEFAULT_TOP) {
-        0 => stuck.len(),
+        0 => groups.len(),
         top => top,
     };
-    for one in stuck.iter().take(top) {
+    for &(one, others) in groups.iter().take(top) {
         print_one(one, out)?;
+        if others > 0 {
+            writeln!(out, "    {} for it, too", counted(others, "other thread waits", "other threads wait"))?;
+        }
     }
-    let left = all - stuck.len().min(top) as u64;
-    if left > 0 {
-        writeln!(out, "  ... and {} more", count(left))?;
+    let shown: u64 = groups.iter().take(top).map(|(_, others)| 1 + others).sum();
+    if all > shown {
+        writeln!(out, "  ... and {} more", count(all - shown))?;
     }
     Ok(())
 }

@@ -117,11 +117,11 @@ fn print(
         writeln!(out, "No thread of the trace matches --thread.")?;
     } else {
         writeln!(out)?;
-        lock_tables::threads(&rows, report.is_log()).write(out)?;
+        lock_tables::threads(&rows, report.slice(), report.is_log()).write(out)?;
     }
     monitors::tell_left(&left, out)?;
     if !rows.is_empty() {
-        writeln!(out, "{}", lock_tables::legend(report.slice()))?;
+        writeln!(out, "{}", lock_tables::legend(report.slice(), report.is_log()))?;
     }
     monitors::tail(reading, out)?;
     Ok(())
@@ -134,6 +134,6 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<MonitorReport>)
     }
     let mut fields = lock_json::head(path, reading);
     fields.insert("slice_nanos".to_owned(), reading.report.slice().0.into());
-    fields.insert("threads".to_owned(), rows.iter().map(lock_json::thread).collect());
+    fields.insert("threads".to_owned(), rows.iter().map(|row| lock_json::thread(row, &reading.report)).collect());
     fields.into()
 }

@@ -166,7 +166,7 @@ fn rows_are_sorted_and_cut() {
     assert_eq!(objects(&["--sort", "p50"]), [40, 41, 42]);
     assert_eq!(objects(&["--sort", "name", "--top", "1"]), [40]);
     let out = locks(&["--by", "monitor", "--top", "1", &trace("contention.trcxml")]).out;
-    assert!(out.contains("... and 2 more; --top 0 shows all"), "{out}");
+    assert!(out.contains("... and 2 rows more with 3 waits for 270 ms; --top 0 shows all"), "{out}");
     let out = run(&["threads", "--top", "1", &trace("contention.trcxml")]).out;
     assert!(out.contains("... and 2 threads more: 355 ms blocked, 200 ms waiting, 0 s parked"), "{out}");
 }

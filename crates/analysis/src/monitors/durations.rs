@@ -1,8 +1,8 @@
 //! How long things took: count, sum, extremes and percentiles, in bounded memory.
 //!
 //! A program has many locks and most of them are contended a few times, so lengths are kept as they are until there are many, and
-//! counted in classes of less than one percent from then on. Ready-made histograms reserve for a whole range what these take
-//! for the few classes that occur.
+//! counted in classes of less than one percent from then on. Ready-made histograms reserve room for a whole range of lengths; these
+//! take it for the doublings that occur.
 
 use trace::time::Nanos;
 
@@ -11,6 +11,9 @@ const EXACT: usize = 256;
 
 /// Classes for each doubling: 2 to this power. So a class is narrower than 1/128 of its values.
 const CLASS_BITS: u32 = 7;
+
+/// How often each class of a doubling occurs.
+type Doubling = [u32; 1 << CLASS_BITS];
 
 /// A distribution of lengths of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,8 +27,8 @@ pub struct Durations {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Lengths {
     Exact(Vec<u64>),
-    /// Classes that occur and how often, in their order.
-    Classes(Vec<(u16, u64)>),
+    /// By doublings; those that do not occur take no room.
+    Classes(Vec<Option<Box<Doubling>>>),
 }
 
 impl Default for Lengths {
@@ -68,8 +71,8 @@ impl Durations {
             }
             Lengths::Classes(classes) => {
                 let mut seen = 0;
-                for &(class, count) in classes {
-                    seen += count;
+                for (class, count) in each(classes) {
+                    seen += u64::from(count);
                     if seen >= rank {
                         return Nanos(longest_of(class).min(self.max));
                     }
@@ -103,13 +106,13 @@ impl Durations {
             }
             (_, Lengths::Classes(theirs)) => {
                 let classes = self.classes();
-                theirs.iter().for_each(|&(class, count)| count_in(classes, class, count));
+                each(theirs).for_each(|(class, count)| count_in(classes, class, count));
             }
         }
     }
 
     /// The classes, made from the lengths if there are none yet.
-    fn classes(&mut self) -> &mut Vec<(u16, u64)> {
+    fn classes(&mut self) -> &mut Vec<Option<Box<Doubling>>> {
         if let Lengths::Exact(lengths) = &self.lengths {
             let mut classes = Vec::new();
             lengths.iter().for_each(|&length| count_in(&mut classes, class_of(length), 1));
@@ -122,11 +125,22 @@ impl Durations {
     }
 }
 
-fn count_in(classes: &mut Vec<(u16, u64)>, class: u16, count: u64) {
-    match classes.binary_search_by_key(&class, |&(class, _)| class) {
-        Ok(at) => classes[at].1 += count,
-        Err(at) => classes.insert(at, (class, count)),
+fn count_in(classes: &mut Vec<Option<Box<Doubling>>>, class: u16, count: u32) {
+    let (doubling, place) = (usize::from(class >> CLASS_BITS), usize::from(class) % (1 << CLASS_BITS));
+    if classes.len() <= doubling {
+        classes.resize(doubling + 1, None);
     }
+    let counts = classes[doubling].get_or_insert_with(|| Box::new([0; 1 << CLASS_BITS]));
+    counts[place] = counts[place].saturating_add(count);
+}
+
+/// The classes that occur, in their order, and how often.
+fn each(classes: &[Option<Box<Doubling>>]) -> impl Iterator<Item = (u16, u32)> {
+    let doublings = (0_u16..).zip(classes).filter_map(|(doubling, counts)| Some((doubling, counts.as_deref()?)));
+    doublings.flat_map(|(doubling, counts)| {
+        let class = move |place: usize| (doubling << CLASS_BITS) + place as u16;
+        counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(place, &count)| (class(place), count))
+    })
 }
 
 /// The class of a length: as many as there are lengths below 256, and then 128 for each doubling.

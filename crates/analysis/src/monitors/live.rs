@@ -19,6 +19,8 @@ pub(super) struct Serial(pub(super) u64);
 pub(super) struct Live {
     pub(super) row: RowIndex,
     pub(super) id: Option<ThreadId>,
+    /// Its name, where its row is shared and has another.
+    pub(super) name: Option<Box<str>>,
     pub(super) started: Time,
     /// Since when it is in its present state.
     pub(super) since: Time,
@@ -95,10 +97,13 @@ impl MonitorStats<'_> {
         self.serials += 1;
         let serial = Serial(self.serials);
         let row = self.threads.start(name, group, id, time);
-        self.live.insert(serial, Live { row, id, started: time, since: time, pending: VecDeque::new() });
-        if let Some(observer) = &mut self.observer {
-            let row = self.threads.row(row);
-            observer.thread_started(serial.0, ThreadName { name, group, id: row.id.and(id) });
+        let own_name = (*self.threads.row(row).name != *name).then(|| name.into());
+        let live = Live { row, id, name: own_name, started: time, since: time, pending: VecDeque::new() };
+        self.live.insert(serial, live);
+        if self.selects_thread(name)
+            && let Some(observer) = &mut self.observer
+        {
+            observer.thread_started(serial.0, ThreadName { name, group, id });
         }
         serial
     }
@@ -300,10 +305,14 @@ impl MonitorStats<'_> {
         self.observe(serial, pending, since, until, is_open);
     }
 
+    fn selects_thread(&self, name: &str) -> bool {
+        let threads = &self.selection.threads;
+        threads.is_empty() || threads.iter().any(|pattern| pattern.matches(name))
+    }
+
     fn selects(&mut self, row: RowIndex, class: Option<ClassIndex>, site: Option<SiteIndex>) -> bool {
-        let Selection { classes, threads, .. } = &self.selection;
-        let name = &self.threads.row(row).name;
-        if !threads.is_empty() && !threads.iter().any(|pattern| pattern.matches(name)) {
+        let classes = &self.selection.classes;
+        if !self.selects_thread(&self.threads.row(row).name) {
             return false;
         }
         if classes.is_empty() {

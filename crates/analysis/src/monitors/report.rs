@@ -9,7 +9,7 @@ use trace::time::{Nanos, Time};
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
 use super::strip::{Span, State, Strip};
-use super::stuck::{Deadlock, Found, Stuck};
+use super::stuck::{Deadlock, Found, Stuck, Who};
 use super::tables::{Tables, Waits, Worst};
 use super::threads::{RowIndex, Sums, ThreadName, ThreadRow, Threads};
 use crate::facts::Facts;
@@ -154,12 +154,12 @@ impl MonitorReport {
 
     /// Threads that wait for each other.
     pub fn deadlocks(&self) -> Vec<Deadlock<'_>> {
-        let deadlock = |members: &Vec<Found>| Deadlock {
+        let deadlocks = self.deadlocks.iter().map(|members| Deadlock {
             members: members.iter().map(|found| self.found(found)).collect(),
             since: members.iter().map(|found| found.since).max().unwrap_or_default(),
             length: members.iter().map(|found| found.length).min().unwrap_or_default(),
-        };
-        self.deadlocks.iter().map(deadlock).collect()
+        });
+        deadlocks.collect()
     }
 
     fn group<'a>(&'a self, rows: impl Iterator<Item = (LockSubject<'a>, &'a Waits)>) -> Vec<LockRow<'a>> {
@@ -189,20 +189,24 @@ impl MonitorReport {
         }
     }
 
-    fn found(&self, found: &Found) -> Stuck<'_> {
-        // Of threads that share a row, each has its own id all the same.
-        let name = |row: RowIndex, id| ThreadName { id, ..self.threads.name(row, false) };
+    fn found<'a>(&'a self, found: &'a Found) -> Stuck<'a> {
         Stuck {
-            thread: name(found.row, found.id),
+            thread: self.who(&found.thread),
             state: found.state,
             class: found.class.map(|class| self.class(class)),
             object: found.object,
             since: found.since,
             length: found.length,
-            owner: found.owner.map(|(row, id, state)| (name(row, id), state)),
+            owner: found.owner.as_ref().map(|(owner, state)| (self.who(owner), *state)),
             stack: self.frames(found.stack),
             owner_stack: self.frames(found.owner_stack),
         }
+    }
+
+    /// Of threads that share a row, each has its own name and id.
+    fn who<'a>(&'a self, who: &'a Who) -> ThreadName<'a> {
+        let row = self.threads.name(who.row, false);
+        ThreadName { name: who.name.as_deref().unwrap_or(row.name), id: who.id, ..row }
     }
 
     fn summary<'a>(&'a self, row: &'a ThreadRow, pools: bool) -> ThreadSummary<'a> {

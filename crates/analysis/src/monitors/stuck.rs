@@ -17,16 +17,30 @@ const MAX_STUCK: usize = 1000;
 /// A blocked thread as it is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    pub(super) row: RowIndex,
-    pub(super) id: Option<ThreadId>,
+    pub(super) thread: Who,
     pub(super) state: State,
     pub(super) class: Option<ClassIndex>,
     pub(super) object: Option<ObjectId>,
     pub(super) since: Time,
     pub(super) length: Nanos,
-    pub(super) owner: Option<(RowIndex, Option<ThreadId>, State)>,
+    pub(super) owner: Option<(Who, State)>,
     pub(super) stack: Option<StackIndex>,
     pub(super) owner_stack: Option<StackIndex>,
+}
+
+/// A thread as it is kept, also where its row is shared.
+#[derive(Clone, Debug)]
+pub(super) struct Who {
+    pub(super) row: RowIndex,
+    pub(super) id: Option<ThreadId>,
+    /// If it is not that of the row.
+    pub(super) name: Option<Box<str>>,
+}
+
+impl Who {
+    fn of(live: &Live) -> Self {
+        Who { row: live.row, id: live.id, name: live.name.clone() }
+    }
 }
 
 /// A thread that was still blocked when the trace ended.
@@ -80,11 +94,10 @@ impl MonitorStats<'_> {
             let (live, pending) = blocked.get(&serial)?;
             let owner = owners.get(&serial).and_then(|owner| self.live.get(owner)).map(|owner| {
                 let state = owner.pending.back().map_or(State::Running, |pending| pending.state);
-                (owner.row, owner.id, state)
+                (Who::of(owner), state)
             });
             Some(Found {
-                row: live.row,
-                id: live.id,
+                thread: Who::of(live),
                 state: pending.state,
                 class: pending.class,
                 object: pending.object,
