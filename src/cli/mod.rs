@@ -6,6 +6,7 @@ mod demo;
 mod exit;
 mod graph;
 mod growth;
+mod heap;
 mod human;
 mod jdk;
 mod json;
@@ -52,7 +53,8 @@ Examples:
   martini run --include 'com.acme.*' mvn test   profile every JVM that a tool starts
   martini stats martini-4711.trcxml --by site   show where objects are allocated
   martini locks martini-4711.trcxml             show which locks threads wait for, and who holds them
-  martini threads martini-4711.trcxml           show what each thread did with its time";
+  martini threads martini-4711.trcxml           show what each thread did with its time
+  martini heap app.hprof                        show what is alive, and who holds it";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -61,6 +63,7 @@ enum Command {
     Stats(stats::Arguments),
     Threads(threads::Arguments),
     Locks(locks::Arguments),
+    Heap(heap::Arguments),
     Validate(validate::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -75,6 +78,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Locks(arguments) => locks::run(&arguments),
+        Command::Heap(arguments) => heap::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

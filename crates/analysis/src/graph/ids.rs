@@ -47,6 +47,11 @@ impl IdMap {
         (map, repeated)
     }
 
+    /// How many ids there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
     /// The id of an object.
     pub(crate) fn id(&self, object: ObjectIndex) -> u64 {
         self.ids[object.at()]

@@ -4,11 +4,17 @@
 //! each object, 24 if the dump is not in the order of ids, and 8 for each reference, which is kept in both directions. Dominators
 //! take another 24 while they are found, and 24 in the end.
 
+pub mod contents;
 mod csr;
 mod dominators;
+mod histogram;
 mod ids;
 pub mod layout;
 pub mod load;
+mod paths;
+mod suspects;
+pub mod traced;
+pub mod waste;
 
 use std::fmt;
 
@@ -16,8 +22,11 @@ use rustc_hash::FxHashMap;
 
 pub use csr::{Lists, TooMany};
 pub use dominators::{Dominators, Step};
+pub use histogram::{Change, ClassRow, difference, histogram};
 pub use hprof::RootKind;
 use ids::IdMap;
+pub use paths::{Excluded, Link};
+pub use suspects::{Part, Suspect, suspects};
 
 /// The number of an object in its dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -263,6 +272,11 @@ impl Graph {
     /// Whether an object is a root.
     pub fn is_root(&self, object: ObjectIndex) -> bool {
         !self.roots_of(object).is_empty()
+    }
+
+    /// All sites that the dump tells: their frames, innermost first.
+    pub fn sites(&self) -> &[Vec<String>] {
+        &self.origins.sites
     }
 
     /// Where an object was allocated: the frames, innermost first; `None` if the dump does not tell.

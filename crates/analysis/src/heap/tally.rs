@@ -80,6 +80,19 @@ impl Tally {
         self.ages.len() as u64
     }
 
+    /// The age of the oldest live object; `None` if none is live, or ages are not known.
+    pub fn oldest(&self) -> Option<u32> {
+        self.ages.iter().copied().max()
+    }
+
+    /// Do survivors pile up: has about every second collection since the first of them left more?
+    pub fn is_growing(&self) -> bool {
+        /// Less than this may be chance.
+        const LEAST: u64 = 3;
+        let spans = self.oldest().map_or(0, |oldest| u64::from(oldest) + 1);
+        self.generations() >= LEAST && self.generations() * 2 >= spans
+    }
+
     /// Counts objects that a walk of the heap found.
     pub(super) fn living(&mut self, objects: u64, bytes: u64) {
         self.live = self.live.saturating_add(objects);

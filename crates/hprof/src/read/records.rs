@@ -183,6 +183,11 @@ impl<'a> Fields<'a> {
         Fields { bytes, id_size }
     }
 
+    /// The value at an offset, if there are bytes enough.
+    pub fn at(bytes: &'a [u8], offset: usize, kind: BasicType, id_size: usize) -> Option<Value> {
+        Self::new(bytes.get(offset..)?, id_size).next(kind)
+    }
+
     /// The next value, if there are bytes enough.
     pub fn next(&mut self, kind: BasicType) -> Option<Value> {
         let size = kind.size(self.id_size);

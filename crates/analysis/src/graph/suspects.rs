@@ -1,0 +1,159 @@
+//! Where memory piles up: objects that keep much alive, spread over many small things.
+//!
+//! From the top of the dominator tree every large object is followed down through its large children. What an object retains
+//! beside them is its own pile; the largest piles are the suspects. A list whose entries hang one on another is one pile, not many.
+
+use rustc_hash::FxHashMap;
+
+use super::{ClassIndex, Dominators, Graph, ObjectIndex, RootKind};
+
+/// A pile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspect {
+    /// What holds it alone; `None` where it is only the class that the objects have in common.
+    pub holder: Option<ObjectIndex>,
+    /// Bytes in the pile.
+    pub bytes: u64,
+    /// What the pile consists of, the largest part first.
+    pub parts: Vec<Part>,
+}
+
+/// Objects of one class in a pile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The class.
+    pub class: ClassIndex,
+    /// How many objects.
+    pub objects: u64,
+    /// Bytes that they retain.
+    pub bytes: u64,
+    /// One of them.
+    pub example: ObjectIndex,
+    /// Where most of them were allocated, a number in [`Origins::sites`](super::Origins::sites) from 1, and how many; `None` if the
+    /// dump does not tell.
+    pub site: Option<(u32, u64)>,
+    /// How many different ages they have; `None` if the dump does not tell.
+    pub generations: Option<u64>,
+}
+
+/// Parts of a pile that are told.
+const PARTS: usize = 3;
+
+/// So far up the classes of a chain are compared: entries and what lies between them.
+const PERIOD: usize = 4;
+
+/// The classes of the next objects up the tree, with the heads of their piles.
+type Above = [Option<(ClassIndex, ObjectIndex)>; PERIOD];
+
+/// The piles that hold a share of all reachable bytes at least, the largest first.
+pub fn suspects(graph: &Graph, dominators: &Dominators, share: f64, most: usize) -> Vec<Suspect> {
+    let total: u64 = dominators.tops().map(|top| dominators.retained(top)).fold(0, u64::saturating_add);
+    let least = ((total as f64 * share) as u64).max(1);
+    let is_large = |object: ObjectIndex| dominators.retained(object) >= least;
+
+    // The objects of each pile that are large themselves.
+    let mut piles: FxHashMap<ObjectIndex, Vec<ObjectIndex>> = FxHashMap::default();
+    let mut bytes: FxHashMap<ObjectIndex, u64> = FxHashMap::default();
+    let mut open: Vec<(ObjectIndex, Above)> = Vec::new();
+    open.extend(dominators.tops().filter(|&top| is_large(top)).map(|top| (top, [None; PERIOD])));
+    while let Some((object, mut above)) = open.pop() {
+        let class = graph.class_of(object);
+        let same = above.iter().flatten().find(|(other, _)| *other == class && !is_shared(graph, class));
+        let head = same.map_or(object, |&(_, head)| head);
+        let children = dominators.dominated(object).iter().copied().filter(|&child| is_large(child));
+        let below = children.clone().map(|child| dominators.retained(child)).fold(0, u64::saturating_add);
+        *bytes.entry(head).or_default() += dominators.retained(object).saturating_sub(below);
+        piles.entry(head).or_default().push(object);
+        above.rotate_right(1);
+        above[0] = Some((class, head));
+        open.extend(children.map(|child| (child, above)));
+    }
+    let mut ranked: Vec<(Option<ObjectIndex>, u64, Vec<ObjectIndex>)> = Vec::new();
+    for (holder, bytes) in bytes {
+        if bytes >= least {
+            let members = piles.remove(&holder).unwrap_or_default();
+            ranked.push((Some(holder), bytes, members));
+        }
+    }
+    ranked.extend(by_class(graph, dominators, least).into_iter().map(|(bytes, tops)| (None, bytes, tops)));
+    ranked.sort_by_key(|&(holder, bytes, _)| (std::cmp::Reverse(bytes), holder));
+    ranked.truncate(most);
+    let suspect = |(holder, bytes, members): (Option<ObjectIndex>, u64, Vec<ObjectIndex>)| {
+        let parts = match holder {
+            Some(_) => {
+                let small = |object: &ObjectIndex| {
+                    dominators.dominated(*object).iter().copied().filter(|&child| !is_large(child))
+                };
+                parts(graph, dominators, members.iter().flat_map(small))
+            }
+            None => parts(graph, dominators, members.iter().copied()),
+        };
+        Suspect { holder, bytes, parts }
+    };
+    ranked.into_iter().map(suspect).collect()
+}
+
+/// Objects of such classes inside one another are no chain of entries.
+fn is_shared(graph: &Graph, class: ClassIndex) -> bool {
+    let name = &graph.class(class).name;
+    name.ends_with("[]") || name.starts_with("java.util.") && !name.contains('$') || name == "java.lang.Class"
+}
+
+/// Objects that hang on no single one and are many together, by class. Classes that the JVM itself keeps are always many.
+fn by_class(graph: &Graph, dominators: &Dominators, least: u64) -> Vec<(u64, Vec<ObjectIndex>)> {
+    let is_kept = |top: ObjectIndex| graph.roots_of(top).iter().any(|root| root.kind == RootKind::StickyClass);
+    let mut sums: FxHashMap<ClassIndex, u64> = FxHashMap::default();
+    let small = || dominators.tops().filter(|&top| dominators.retained(top) < least && !is_kept(top));
+    for top in small() {
+        let sum = sums.entry(graph.class_of(top)).or_default();
+        *sum = sum.saturating_add(dominators.retained(top));
+    }
+    sums.retain(|_, sum| *sum >= least);
+    let mut groups: FxHashMap<ClassIndex, Vec<ObjectIndex>> = FxHashMap::default();
+    for top in small() {
+        if sums.contains_key(&graph.class_of(top)) {
+            groups.entry(graph.class_of(top)).or_default().push(top);
+        }
+    }
+    groups.into_iter().map(|(class, tops)| (sums[&class], tops)).collect()
+}
+
+fn parts(graph: &Graph, dominators: &Dominators, objects: impl Iterator<Item = ObjectIndex>) -> Vec<Part> {
+    let mut groups: FxHashMap<ClassIndex, Vec<ObjectIndex>> = FxHashMap::default();
+    for object in objects {
+        groups.entry(graph.class_of(object)).or_default().push(object);
+    }
+    let bytes_of = |objects: &[ObjectIndex]| {
+        objects.iter().map(|&object| dominators.retained(object)).fold(0, u64::saturating_add)
+    };
+    let mut ranked: Vec<(u64, ClassIndex, Vec<ObjectIndex>)> =
+        groups.into_iter().map(|(class, objects)| (bytes_of(&objects), class, objects)).collect();
+    ranked.sort_by_key(|(bytes, class, _)| (std::cmp::Reverse(*bytes), *class));
+    ranked.truncate(PARTS);
+    let part = |(bytes, class, objects): (u64, ClassIndex, Vec<ObjectIndex>)| {
+        let example = objects.iter().copied().max_by_key(|&object| dominators.retained(object));
+        Some(Part {
+            class,
+            objects: objects.len() as u64,
+            bytes,
+            example: example?,
+            site: commonest(objects.iter().filter_map(|object| graph.origins.site_of.get(object.at()).copied())),
+            generations: generations(graph, &objects),
+        })
+    };
+    ranked.into_iter().filter_map(part).collect()
+}
+
+/// The commonest site, and how often it is there.
+fn commonest(sites: impl Iterator<Item = u32>) -> Option<(u32, u64)> {
+    let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
+    for site in sites.filter(|&site| site > 0) {
+        *counts.entry(site).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|&(site, count)| (count, std::cmp::Reverse(site)))
+}
+
+fn generations(graph: &Graph, objects: &[ObjectIndex]) -> Option<u64> {
+    let ages = objects.iter().map(|&object| graph.age(object)).collect::<Option<rustc_hash::FxHashSet<u32>>>()?;
+    Some(ages.len() as u64)
+}
