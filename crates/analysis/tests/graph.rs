@@ -9,11 +9,11 @@ use trace::time::Time;
 
 const DUMP: HeapDumpId = HeapDumpId(1);
 
-/// A heap of objects 1, 2, ... of 16 bytes each, of the class `A`, `B` or `C` that `class_of` says by its number from 1.
+/// A heap of objects 1, 2, ... of 16 bytes each, of the class `A`, `B`, `C` or `D` that `class_of` says by its number from 1.
 fn heap(objects: u64, roots: &[u64], references: &[(u64, u64)], class_of: impl Fn(u64) -> u64) -> Graph {
     let mut dump = TracedDump::new(None);
     let mut feed = |element: Element<'_>| dump.element(&element).expect("not too many");
-    for (id, name) in [(1, "A"), (2, "B"), (3, "C")] {
+    for (id, name) in [(1, "A"), (2, "B"), (3, "C"), (4, "D")] {
         feed(Element::ClassDef(ClassDef {
             thread: None,
             name: name.into(),
@@ -235,15 +235,7 @@ fn a_pile_is_found_where_it_is_and_not_above() {
     let mut references = vec![(1, 2), (1, 3), (3, 4)];
     references.extend((5..105).map(|small| (4, small)));
     references.extend((105..115).map(|small| (2, small)));
-    let graph = heap(114, &[1], &references, |id| {
-        if id < 4 {
-            id
-        } else if id == 4 {
-            1
-        } else {
-            2
-        }
-    });
+    let graph = heap(114, &[1], &references, |id| if id <= 4 { id } else { 2 });
     let dominators = Dominators::of(&graph).unwrap();
     let piles = suspects(&graph, &dominators, 0.2, 10);
     assert_eq!(piles.len(), 1);
