@@ -5,51 +5,51 @@
 use hprof::read::{ReadError, Reader, Record};
 
 /// A dump in the making. Nothing checks what is put in.
-pub struct Dump {
+pub(crate) struct Dump {
     bytes: Vec<u8>,
     id_size: usize,
 }
 
 impl Dump {
     /// The header.
-    pub fn new(id_size: usize) -> Self {
+    pub(crate) fn new(id_size: usize) -> Self {
         let mut dump = Dump { bytes: b"JAVA PROFILE 1.0.2\0".to_vec(), id_size };
         dump.u4(id_size as u32).u4(0).u4(1);
         dump
     }
 
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    pub fn u1(&mut self, number: u8) -> &mut Self {
+    pub(crate) fn u1(&mut self, number: u8) -> &mut Self {
         self.bytes.push(number);
         self
     }
 
-    pub fn u2(&mut self, number: u16) -> &mut Self {
+    pub(crate) fn u2(&mut self, number: u16) -> &mut Self {
         self.bytes.extend(number.to_be_bytes());
         self
     }
 
-    pub fn u4(&mut self, number: u32) -> &mut Self {
+    pub(crate) fn u4(&mut self, number: u32) -> &mut Self {
         self.bytes.extend(number.to_be_bytes());
         self
     }
 
-    pub fn id(&mut self, id: u64) -> &mut Self {
+    pub(crate) fn id(&mut self, id: u64) -> &mut Self {
         let bytes = id.to_be_bytes();
         self.bytes.extend(&bytes[8 - self.id_size..]);
         self
     }
 
-    pub fn text(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.bytes.extend(text.as_bytes());
         self
     }
 
     /// A record with its length.
-    pub fn segment(&mut self, tag: u8, fill: impl FnOnce(&mut Self)) -> &mut Self {
+    pub(crate) fn segment(&mut self, tag: u8, fill: impl FnOnce(&mut Self)) -> &mut Self {
         self.u1(tag).u4(0).u4(0);
         let begin = self.bytes.len();
         fill(self);
@@ -60,7 +60,7 @@ impl Dump {
 }
 
 /// A dump with one of each.
-pub fn every_record(id_size: usize) -> Vec<u8> {
+pub(crate) fn every_record(id_size: usize) -> Vec<u8> {
     let mut dump = Dump::new(id_size);
     dump.segment(0x01, |record| {
         record.id(1).text("demo/Node");
@@ -103,7 +103,7 @@ pub fn every_record(id_size: usize) -> Vec<u8> {
 }
 
 /// All records as text.
-pub fn read_all(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
+pub(crate) fn read_all(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
     let mut reader = Reader::new(bytes)?;
     let mut told = Vec::new();
     while let Some(record) = reader.next_record()? {
