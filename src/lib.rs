@@ -52,3 +52,13 @@ pub unsafe extern "system" fn Java_java_lang_MartiniCounts_registerNatives(jni: 
     // SAFETY: the JVM passes this thread's environment and the class.
     guard(|| unsafe { agent::register_counts_natives(jni, class) });
 }
+
+/// `MartiniParking.registerNatives`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniParking_registerNatives(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: the JVM passes this thread's environment and the class.
+    guard(|| unsafe { agent::register_parking_natives(jni, class) });
+}

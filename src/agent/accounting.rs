@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::Agent;
 use super::clock::Ticks;
 use super::counts::{Counts, ThreadCounts, Totals, settle_large};
+use super::engine::Engine;
 use super::event::Event;
 use super::threads::{ThreadContext, ThreadIndex, with_context};
 
@@ -127,6 +128,9 @@ pub(crate) fn begin(agent: &Agent, jni: Jni) {
 
 /// The current thread ends: its last account.
 pub(crate) fn thread_ends(agent: &'static Agent, jni: Jni, context: &mut ThreadContext, now: Ticks) {
+    if agent.engine == Engine::Off {
+        return;
+    }
     if let Some(own) = context.counts.clone() {
         settle_large(agent, jni, context);
         if let Some(counts) = &agent.counts {

@@ -4,7 +4,7 @@
 //! call, and the tag keeps no class alive.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti::jni_sys::{jclass, jlong, jobject};
 use jvmti::{Env, Jni};
@@ -18,6 +18,17 @@ use super::table::Table;
 /// Number of a class in [`Classes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ClassIndex(pub(crate) u32);
+
+/// For what a thread parks on an object of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parker {
+    /// A lock that knows the thread that owns it.
+    OwnableLock,
+    /// A lock that does not.
+    Lock,
+    /// Anything else: a condition, a latch, a queue.
+    Other,
+}
 
 /// What is known of a class.
 #[derive(Debug)]
@@ -35,9 +46,21 @@ pub(crate) struct ClassRecord {
     instance_bytes: AtomicU32,
     included: bool,
     unloadable: bool,
+    /// Once somebody has parked on one.
+    parker: OnceLock<Parker>,
 }
 
 impl ClassRecord {
+    /// For what threads park on its objects, once that is known.
+    pub(crate) fn parker(&self) -> Option<Parker> {
+        self.parker.get().copied()
+    }
+
+    /// Notes for what threads park on its objects.
+    pub(crate) fn set_parker(&self, parker: Parker) {
+        let _ = self.parker.set(parker);
+    }
+
     /// Bytes of an instance.
     pub(crate) fn instance_bytes(&self) -> u64 {
         u64::from(self.instance_bytes.load(Ordering::Relaxed))
@@ -141,6 +164,7 @@ impl Classes {
             array,
             instance_bytes: AtomicU32::new(0),
             unloadable,
+            parker: OnceLock::new(),
         });
         // SAFETY: by the caller's promise.
         unsafe { env.set_tag(class, jlong::from(index) + 1) }?;

@@ -25,6 +25,8 @@ pub(crate) enum Engine {
     Vm,
     /// Nobody: rewritten code counts.
     Counts,
+    /// Nobody.
+    Off,
 }
 
 impl Engine {
@@ -33,6 +35,7 @@ impl Engine {
         match options.heap {
             HeapMode::Vm => Engine::Vm,
             HeapMode::Counts => Engine::Counts,
+            HeapMode::Off => Engine::Off,
             // Hooks tell an object that has been reported by its tag, and so need lifetimes.
             HeapMode::Events if options.lifetimes && !options.filters.rules().is_empty() => Engine::Hooks,
             HeapMode::Events if java < FIRST_WITHOUT_HOLE => Engine::VmAndHooks,
@@ -55,9 +58,14 @@ impl Engine {
         self == Engine::VmAndHooks
     }
 
-    /// Whether classes are rewritten.
+    /// Whether classes are rewritten for the heap's sake.
     pub(crate) fn rewrites(self) -> bool {
-        self != Engine::Vm
+        !matches!(self, Engine::Vm | Engine::Off)
+    }
+
+    /// Whether objects are followed one by one, from allocation to death.
+    pub(crate) fn follows(self) -> bool {
+        !matches!(self, Engine::Counts | Engine::Off)
     }
 }
 
@@ -72,6 +80,7 @@ mod tests {
             ("heap=vm", 11, Engine::Vm),
             ("heap=vm,include=a.*", 17, Engine::Vm),
             ("heap=counts", 11, Engine::Counts),
+            ("heap=off", 11, Engine::Off),
             ("heap=events", 11, Engine::VmAndHooks),
             ("heap=events", 17, Engine::VmAndEscape),
             ("heap=events,lifetimes=false,include=a.*", 17, Engine::VmAndEscape),

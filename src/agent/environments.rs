@@ -4,8 +4,9 @@ use jvmti::sys::*;
 use jvmti::{Env, Vm as JavaVirtualMachine};
 
 use super::engine::Engine;
+use super::options::ThreadOptions;
 use super::tags::Tags;
-use super::virtual_threads;
+use super::{virtual_threads, waits};
 
 const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
@@ -38,6 +39,7 @@ impl Environments {
         env: Env,
         engine: Engine,
         interval_bytes: Option<u32>,
+        threads: Option<&ThreadOptions>,
     ) -> Result<Environments, String> {
         // The VM delivers frees to environments in the order of their making: the fence comes behind those of the objects.
         let tags: Box<[Env]> = (0..Tags::wanted(engine)).map(|_| make(vm)).collect::<Result<_, _>>()?;
@@ -46,8 +48,16 @@ impl Environments {
         for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
             classes = classes.with(capability);
         }
+        if let Some(threads) = threads {
+            for capability in waits::CAPABILITIES {
+                classes = classes.with(capability);
+            }
+            if threads.juc {
+                classes = classes.with(CAN_RETRANSFORM_CLASSES);
+            }
+        }
         // Counters belong to platform threads.
-        if engine != Engine::Counts && virtual_threads::are_offered(env) {
+        if (engine.follows() || threads.is_some()) && virtual_threads::are_offered(env) {
             classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
         }
         let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
@@ -60,13 +70,16 @@ impl Environments {
         let add = |env: Env, wanted| {
             env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))
         };
-        if engine != Engine::Counts {
+        if engine.follows() {
             classes = classes.with(CAN_GENERATE_OBJECT_FREE_EVENTS);
         }
         add(env, classes)?;
         add(tags[0], heap)?;
-        for &tagging in tags.iter().chain([&fence]).filter(|_| engine != Engine::Counts) {
+        for &tagging in tags.iter().chain([&fence]).filter(|_| engine.follows()) {
             add(tagging, TAGS)?;
+        }
+        if threads.is_some() && !engine.follows() {
+            add(tags[0], jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]))?;
         }
         if let Some(bytes) = interval_bytes {
             // Each thread takes the interval over when it is made, the first one soon after this.

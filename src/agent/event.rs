@@ -1,6 +1,7 @@
 //! What happens on a thread, packed into the fixed records that buffers carry.
 
 use trace::ids::ObjectId;
+use trace::model::WaitEnd;
 
 use super::buffer::Record;
 use super::classes::ClassIndex;
@@ -17,6 +18,15 @@ pub(crate) enum Extent {
     Array(u32),
     /// The VM's word: size in units of eight bytes.
     Words(u32),
+}
+
+/// By what means a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A monitor.
+    Monitor,
+    /// `LockSupport.park`.
+    Park,
 }
 
 /// An event, without its time.
@@ -37,6 +47,24 @@ pub(crate) enum Event {
     /// All that was reported of a platform thread since reporting began, by an engine that pushes no `Alloc`. Comes before
     /// the thread's `Account`.
     Counted { thread: ThreadIndex, instances: u64, bytes: u64 },
+    /// An object that was there before, of which something is about to be told.
+    Found { object: ObjectId, class: ClassIndex, words: u32 },
+    /// Who owns the lock of the `Enter` that follows, and where that thread was.
+    Owner { thread: ThreadIndex, stack: StackIndex },
+    /// How long the `Wait` that follows may take at most; for parks in nanoseconds too, else those are 0.
+    Limit { millis: u64, nanos: u64 },
+    /// A thread blocks on a lock.
+    Enter { object: ObjectId, thread: ThreadIndex, stack: StackIndex, way: Way },
+    /// A thread got the monitor that it was blocked on.
+    Entered { object: ObjectId, thread: ThreadIndex },
+    /// A thread begins to wait.
+    Wait { object: ObjectId, thread: ThreadIndex, stack: StackIndex, way: Way },
+    /// A thread's `Object.wait` ended.
+    Waited { object: ObjectId, thread: ThreadIndex, reason: WaitEnd },
+    /// A thread's park ended, whether it waited for a lock or something else.
+    Unparked { thread: ThreadIndex, interrupted: bool },
+    /// The answer to a data request, which lies elsewhere.
+    Snapshot(u32),
 }
 
 const INSTANCE: u64 = 0;
@@ -48,6 +76,15 @@ const THREAD_END: u64 = 5;
 const INIT_DONE: u64 = 6;
 const ACCOUNT: u64 = 7;
 const COUNTED: u64 = 8;
+const FOUND: u64 = 9;
+const OWNER: u64 = 10;
+const LIMIT: u64 = 11;
+const ENTER: u64 = 12;
+const ENTERED: u64 = 13;
+const WAIT: u64 = 14;
+const WAITED: u64 = 15;
+const UNPARKED: u64 = 16;
+const SNAPSHOT: u64 = 17;
 
 /// Stands for an account that the JVM does not give.
 const NO_ACCOUNT: u64 = u64::MAX;
@@ -57,6 +94,8 @@ impl Event {
     #[inline]
     pub(crate) fn pack(self, time: Ticks) -> Record {
         let thread = |kind, thread: ThreadIndex| [time.0, u64::from(thread.0), 0, kind << 32];
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let of = |kind, way: Way| kind << 32 | u64::from(way == Way::Park);
         match self {
             Event::Alloc { object, class, extent, stack } => {
                 let (kind, number) = match extent {
@@ -77,6 +116,19 @@ impl Event {
             Event::Counted { thread, instances, bytes } => {
                 [time.0, instances, bytes, COUNTED << 32 | u64::from(thread.0)]
             }
+            Event::Found { object, class, words } => [time.0, object.0, pair(class.0, words), FOUND << 32],
+            Event::Owner { thread, stack } => [time.0, 0, pair(thread.0, stack.0), OWNER << 32],
+            Event::Limit { millis, nanos } => [time.0, millis, nanos, LIMIT << 32],
+            Event::Enter { object, thread, stack, way } => [time.0, object.0, pair(thread.0, stack.0), of(ENTER, way)],
+            Event::Entered { object, thread } => [time.0, object.0, pair(thread.0, 0), ENTERED << 32],
+            Event::Wait { object, thread, stack, way } => [time.0, object.0, pair(thread.0, stack.0), of(WAIT, way)],
+            Event::Waited { object, thread, reason } => {
+                [time.0, object.0, pair(thread.0, 0), WAITED << 32 | reason as u64]
+            }
+            Event::Unparked { thread, interrupted } => {
+                [time.0, u64::from(interrupted), pair(thread.0, 0), UNPARKED << 32]
+            }
+            Event::Snapshot(number) => [time.0, u64::from(number), 0, SNAPSHOT << 32],
         }
     }
 
@@ -97,6 +149,9 @@ impl Event {
             extent,
             stack: StackIndex(kind as u32),
         };
+        let (object, high, low) = (ObjectId(id), (class >> 32) as u32, class as u32);
+        let (waiting, stack) = (ThreadIndex(high), StackIndex(low));
+        let way = if kind as u32 == 0 { Way::Monitor } else { Way::Park };
         match kind >> 32 {
             INSTANCE => alloc(Extent::Instance),
             ARRAY => alloc(Extent::Array(class as u32)),
@@ -107,6 +162,18 @@ impl Event {
             ACCOUNT => {
                 Event::Account { thread: ThreadIndex(kind as u32), vm_bytes: Some(id).filter(|&b| b != NO_ACCOUNT) }
             }
+            FOUND => Event::Found { object, class: ClassIndex(high), words: low },
+            OWNER => Event::Owner { thread: waiting, stack },
+            LIMIT => Event::Limit { millis: id, nanos: class },
+            ENTER => Event::Enter { object, thread: waiting, stack, way },
+            ENTERED => Event::Entered { object, thread: waiting },
+            WAIT => Event::Wait { object, thread: waiting, stack, way },
+            WAITED => {
+                let reason = WaitEnd::ALL.get(kind as u32 as usize).copied().unwrap_or_default();
+                Event::Waited { object, thread: waiting, reason }
+            }
+            UNPARKED => Event::Unparked { thread: waiting, interrupted: id != 0 },
+            SNAPSHOT => Event::Snapshot(id as u32),
             COUNTED => Event::Counted { thread: ThreadIndex(kind as u32), instances: id, bytes: class },
             _ => Event::InitDone(thread),
         }
@@ -128,12 +195,30 @@ mod tests {
             Event::Alloc { object: ObjectId(object), class: ClassIndex(class), extent, stack: StackIndex(stack) }
         });
         let thread = any::<u32>().prop_map(ThreadIndex);
+        let object = any::<u64>().prop_map(ObjectId);
+        let stack = any::<u32>().prop_map(StackIndex);
+        let way = prop_oneof![Just(Way::Monitor), Just(Way::Park)];
+        let blocks = (object.clone(), thread.clone(), stack.clone(), way).boxed();
         prop_oneof![
             alloc,
             thread.clone().prop_map(Event::Switch),
             thread.clone().prop_map(Event::ThreadStart),
             thread.clone().prop_map(Event::ThreadEnd),
             thread.clone().prop_map(Event::InitDone),
+            (object.clone(), any::<u32>(), any::<u32>()).prop_map(|(object, class, words)| Event::Found {
+                object,
+                class: ClassIndex(class),
+                words
+            }),
+            (thread.clone(), stack).prop_map(|(thread, stack)| Event::Owner { thread, stack }),
+            any::<(u64, u64)>().prop_map(|(millis, nanos)| Event::Limit { millis, nanos }),
+            blocks.clone().prop_map(|(object, thread, stack, way)| Event::Enter { object, thread, stack, way }),
+            blocks.prop_map(|(object, thread, stack, way)| Event::Wait { object, thread, stack, way }),
+            (object.clone(), thread.clone()).prop_map(|(object, thread)| Event::Entered { object, thread }),
+            (object, thread.clone(), prop::sample::select(WaitEnd::ALL))
+                .prop_map(|(object, thread, reason)| Event::Waited { object, thread, reason }),
+            (thread.clone(), any::<bool>()).prop_map(|(thread, interrupted)| Event::Unparked { thread, interrupted }),
+            any::<u32>().prop_map(Event::Snapshot),
             (thread.clone(), prop::option::of(0..u64::MAX))
                 .prop_map(|(thread, vm_bytes)| Event::Account { thread, vm_bytes }),
             (thread, any::<u64>(), any::<u64>()).prop_map(|(thread, instances, bytes)| Event::Counted {

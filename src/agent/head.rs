@@ -68,7 +68,7 @@ pub(crate) fn write(options: &Options, time: Time, mut emit: impl FnMut(&dyn Fn(
         ("ID_STYLE", "static"),
         ("OBJ_ALLOC_IS_ARRAY", "true"),
         ("TRACK_GC_EVENT_TYPES", if options.lifetimes { "frees" } else { "none" }),
-        ("MONITOR_MODE", "none"),
+        ("MONITOR_MODE", if options.threads.is_some() { "all" } else { "none" }),
     ] {
         emit(&|out| TraceOption { key: Cow::Borrowed(key), value: Cow::Borrowed(value) }.write(out));
     }

@@ -10,7 +10,7 @@ use super::bridge::{self, Bridge};
 use super::classes::{self, ClassIndex};
 use super::clock::Ticks;
 use super::event::{Event, Extent};
-use super::stacks::{StackIndex, Tables, Top};
+use super::stacks::{StackIndex, Top};
 use super::threads::{ThreadContext, with_context};
 
 /// `HeapProxy.classCode`: the code of a class, by its first instance; 0 if it cannot be told yet.
@@ -167,20 +167,10 @@ pub(crate) unsafe fn report(
         extent = Extent::Words((bytes / 8) as u32);
     }
     let stack = match &mut context.walker {
-        Some(walker) => {
-            let tables = Tables {
-                env: agent.env,
-                jni,
-                classes: &agent.classes,
-                methods: &agent.methods,
-                stacks: &agent.stacks,
-                around: agent,
-            };
-            walker.walk(top, &tables).unwrap_or_else(|error| {
-                agent.count_failure("stack", error);
-                StackIndex::default()
-            })
-        }
+        Some(walker) => walker.walk(top, &agent.tables(jni)).unwrap_or_else(|error| {
+            agent.count_failure("stack", error);
+            StackIndex::default()
+        }),
         None => StackIndex::default(),
     };
     context.push(agent, Event::Alloc { object: id, class, extent, stack }, now);

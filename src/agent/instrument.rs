@@ -2,9 +2,9 @@
 
 use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, opcode};
 
-use super::counts;
 use super::proxy::{Hooks, INTERNAL_NAME};
 use super::replaced::{CALLS, Made, made_by};
+use super::{counts, waits};
 
 /// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
 const HUGE_METHOD_LIMIT: u32 = 8000;
@@ -19,7 +19,7 @@ pub(crate) struct HeapHooks {
 
 /// Whether a class may be rewritten at all, by its internal name.
 pub(crate) fn may_rewrite(name: &[u8]) -> bool {
-    name != INTERNAL_NAME.as_bytes() && name != counts::INTERNAL_NAME.as_bytes()
+    ![INTERNAL_NAME, counts::INTERNAL_NAME, waits::INTERNAL_NAME].iter().any(|own| own.as_bytes() == name)
 }
 
 /// The length up to which a method may grow.

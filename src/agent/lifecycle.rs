@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -23,13 +24,14 @@ use super::event::Event;
 use super::fence::{self, Fence, LONGEST_SILENCE};
 use super::gc::{GcNumber, GcQueue};
 use super::methods::Methods;
-use super::options::{self, Options};
+use super::options::{self, Format, Options};
 use super::output::Output;
 use super::proxy::Proxy;
 use super::stacks::Stacks;
 use super::start::{Stage, StartUp};
 use super::threads::{self, Threads};
 use super::transform::Share;
+use super::waits::{Scope, Waits, take_snapshot};
 use super::writer::Writer;
 use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, sampler, transform, virtual_threads};
 
@@ -60,14 +62,16 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
     let env = environments::make(vm)?;
     let java = java_version(env).ok_or("this JVM does not tell its version; JDK 11 to 25 are supported")?;
     let engine = Engine::of(&options, java);
-    if engine == Engine::Counts {
-        // No object is followed.
+    if !engine.follows() {
         options.lifetimes = false;
     }
     let interval = if engine.samples() { Some(sampler::INTERVAL) } else { options.estimate_bytes };
-    let environments = Environments::make(vm, env, engine, interval)?;
+    let environments = Environments::make(vm, env, engine, interval, options.threads.as_ref())?;
     let output = Output::open(&options.file, options.format)?;
-    install(environments, engine, java, options, output)
+    let log = options.threads.as_ref().and_then(|threads| threads.log.as_deref()).map(open_log).transpose()?;
+    let start = Ticks::now();
+    let waits = options.threads.clone().map(|threads| Waits::new(threads, vm, start));
+    install(environments, engine, java, options, (output, log), start, waits)
 }
 
 fn install(
@@ -75,7 +79,9 @@ fn install(
     engine: Engine,
     java: u32,
     options: Options,
-    output: Output,
+    outputs: (Output, Option<Output>),
+    start: Ticks,
+    waits: Option<Waits>,
 ) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
     let frees_in_pause = java < 16;
@@ -91,10 +97,11 @@ fn install(
         env,
         fence_env,
         options,
-        trace_path: output.path.clone(),
+        trace_path: outputs.0.path.clone(),
         engine,
         clock: Clock::start(),
-        start: Ticks::now(),
+        start,
+        waits,
         ids: AtomicU64::new(1),
         classes: Classes::new(),
         methods: Methods::new(),
@@ -111,7 +118,7 @@ fn install(
         writer: Mutex::new(None),
         writer_thread: OnceLock::new(),
     });
-    let callbacks = jvmtiEventCallbacks {
+    let mut callbacks = jvmtiEventCallbacks {
         VMStart: Some(vm_start),
         VMInit: Some(vm_init),
         VMDeath: Some(vm_death),
@@ -137,6 +144,9 @@ fn install(
         GarbageCollectionFinish: Some(heap::gc_finish),
         ..jvmtiEventCallbacks::default()
     };
+    if agent.waits.is_some() {
+        Waits::add_callbacks(&mut callbacks);
+    }
     // SAFETY: the callbacks fit their events, do not unwind, and look at nothing but the agent, which lives for ever.
     unsafe {
         env.set_event_callbacks(&callbacks).map_err(|e| e.to_string())?;
@@ -153,7 +163,12 @@ fn install(
     for event in events {
         env.enable_event(event).map_err(|e| e.to_string())?;
     }
-    start_writer(agent, output)
+    start_writer(agent, outputs)
+}
+
+/// The lock log: text, in a file of its own.
+fn open_log(path: &Path) -> Result<Output, String> {
+    Output::open(path, Format::Xml).map_err(|problem| format!("locklog: {problem}"))
 }
 
 /// Ends reporting however the writer ends, lest the program wait for it.
@@ -166,8 +181,8 @@ impl Drop for Closes {
 }
 
 /// Starts the writer with all signals blocked: those are the JVM's business.
-fn start_writer(agent: &'static Agent, output: Output) -> Result<(), String> {
-    let writer = Writer::begin(agent, output);
+fn start_writer(agent: &'static Agent, (output, log): (Output, Option<Output>)) -> Result<(), String> {
+    let writer = Writer::begin(agent, output, log);
     // SAFETY: all-zero is a valid signal set, and the calls fill and read only the two given.
     let handle = unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
@@ -209,7 +224,15 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         if agent.engine.has_hooks() || agent.counts.is_some() {
             vm.layouts = measure_arrays(agent, jni);
         }
-        let rewrites = vm.proxy.is_some();
+        let mut rewrites = vm.proxy.is_some();
+        if let Some(waits) = agent.waits.as_ref().filter(|waits| waits.options.juc) {
+            match waits.define_parking(jni) {
+                Ok(()) => rewrites = true,
+                Err(error) => {
+                    return message(&format!("MartiniParking cannot be defined, so nothing is reported: {error}"));
+                }
+            }
+        }
         // MartiniCounts asks for the layouts when it is initialised.
         let _ = agent.vm.set(vm);
         if let Some(Err(error)) = agent.counts.as_ref().map(|counts| counts.define(jni)) {
@@ -237,13 +260,18 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
             agent.count_lost("the first thread's allocation buffer stays open", 1);
         }
         announce_threads(agent, jni, &there);
-        accounting::begin(agent, jni);
+        if agent.engine != Engine::Off {
+            accounting::begin(agent, jni);
+        }
         agent.reporting.store(true, Ordering::SeqCst);
         if let Some(proxy) = &vm.proxy {
             proxy.set_jvm_init(jni, true);
         }
         if let Some(counts) = &agent.counts {
             counts.set_counting(jni, true);
+        }
+        if let Some(waits) = &agent.waits {
+            waits.set_parking(jni, true);
         }
     });
 }
@@ -255,19 +283,23 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         agent.bridge.probe(agent.env, PRIMITIVE_ARRAYS.len(), || number_primitive_arrays(agent, proxy, jni))?;
     }
     // Before thread events are switched on: the agent's own thread is no thread of the program.
-    start_thread(agent, jni, c"Martini control", control)
-        .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
-    agent.control.wait_for(Stage::Up);
+    if agent.engine != Engine::Off {
+        start_thread(agent, jni, c"Martini control", control)
+            .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
+        agent.control.wait_for(Stage::Up);
+    }
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
     }
     if let Some(counts) = &agent.counts {
         counts.watch_classes(agent, jni)?;
     }
-    if agent.options.frames() > 0 || agent.counts.is_some() {
+    let waits = agent.waits.as_ref();
+    let walks = agent.options.frames() > 0 || waits.is_some_and(|waits| waits.options.stack_depth > 0);
+    if walks || agent.counts.is_some() {
         agent.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(jvmti)?;
     }
-    if agent.counts.is_none() {
+    if agent.engine.follows() || waits.is_some() {
         virtual_threads::enable(agent.env);
     }
     let allocations = [
@@ -276,6 +308,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     ];
     let allocations = allocations.into_iter().filter(|(_, wanted)| *wanted).map(|(event, _)| event);
     let collections = [JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
+    let collections = collections.into_iter().filter(|_| agent.engine != Engine::Off);
     for event in allocations.chain(collections) {
         agent.tags.envs()[0].enable_event(event).map_err(jvmti)?;
     }
@@ -284,11 +317,18 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
             env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
         }
     }
-    if !agent.engine.rewrites() {
-        agent.control.reach(Stage::Shared);
-        return Ok(());
+    if let Some(waits) = waits {
+        waits.begin(agent, jni)?;
     }
     agent.transform.direct.store(true, Ordering::Release);
+    if !agent.engine.rewrites() {
+        agent.control.reach(Stage::Shared);
+        if waits.is_some_and(|waits| waits.options.juc) {
+            transform::retransform_lock_support(agent, jni)
+                .map_err(|e| format!("LockSupport cannot be rewritten: {e}"))?;
+        }
+        return Ok(());
+    }
     let java = java_version(agent.env).unwrap_or_default();
     // Most of the start-up cost. Where the VM tells of every object anyway, or the bridge does meanwhile, the program need not
     // wait for it; else two threads share it where the VM locks the classes it redefines.
@@ -341,6 +381,9 @@ fn announce_threads(agent: &'static Agent, jni: Jni, there: &jvmti::Result<Alloc
             // SAFETY: live local references, each deleted when it is done with.
             unsafe {
                 let index = agent.threads.resolve(agent, jni, thread, now);
+                if let Some(waits) = &agent.waits {
+                    waits.enter(jni, thread, index);
+                }
                 context.push(agent, Event::ThreadStart(index), now);
                 jni.delete_local_ref(thread);
             }
@@ -414,7 +457,14 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         if Agent::reporting().is_some() {
-            accounting::end(agent, jni);
+            if agent.engine != Engine::Off {
+                accounting::end(agent, jni);
+            }
+            if let Some(waits) = &agent.waits {
+                waits.set_parking(jni, false);
+                agent.count_lost("park without stack or memory", waits.lost_parks(jni));
+                take_snapshot(agent, jni, Scope::Blocked);
+            }
             if agent.options.live {
                 match live::walk(agent, jni) {
                     Ok(found) => drop(agent.live.set((Ticks::now(), found))),
@@ -481,10 +531,10 @@ unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, threa
 
 /// # Safety
 /// Called by the VM.
-unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
+unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guard(|| {
         let Some(agent) = Agent::get() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        threads::end(agent, unsafe { Jni::from_raw(jni) });
+        // SAFETY: the VM passes this thread's environment and a reference to it.
+        unsafe { threads::end(agent, Jni::from_raw(jni), thread) };
     });
 }

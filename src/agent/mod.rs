@@ -1,6 +1,6 @@
 //! The agent: what runs inside the profiled JVM.
 //!
-//! Events start in `heap` and `threads`, on the thread where they happen; travel through `buffer` and `gc`; and end in
+//! Events start in `heap`, `threads` and `waits`, on the thread where they happen; travel through `buffer` and `gc`; and end in
 //! `writer`, on a native thread that knows no JNI. `classes`, `methods`, `stacks` and `threads` are the tables that both
 //! sides share. `lifecycle` puts it all in motion.
 
@@ -36,6 +36,7 @@ mod tags;
 mod threads;
 mod transform;
 mod virtual_threads;
+mod waits;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -61,10 +62,11 @@ use live::Living;
 use methods::Methods;
 use options::Options;
 use proxy::Proxy;
-use stacks::Stacks;
+use stacks::{Stacks, Tables};
 use start::StartUp;
 use tags::Tags;
 use threads::{ThreadIndex, Threads};
+use waits::Waits;
 
 pub(crate) use lifecycle::on_load;
 
@@ -91,6 +93,15 @@ pub(crate) unsafe fn register_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: j
 pub(crate) unsafe fn register_counts_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: jclass) {
     // SAFETY: by the caller's promise.
     unsafe { counts::register_natives(jni, class) }
+}
+
+/// Binds MartiniParking's natives, called from its static initialiser.
+///
+/// # Safety
+/// Called by the VM, with MartiniParking as `class`.
+pub(crate) unsafe fn register_parking_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: jclass) {
+    // SAFETY: by the caller's promise.
+    unsafe { waits::register_natives(Jni::from_raw(jni), class) }
 }
 
 /// What the VM told about itself while it initialised.
@@ -137,6 +148,8 @@ pub(crate) struct Agent {
     counts: Option<Counts>,
     /// With `live=true`, once the heap has been walked.
     live: OnceLock<(Ticks, Vec<(ClassIndex, Living)>)>,
+    /// With `threads=on`.
+    waits: Option<Waits>,
     control: StartUp,
     bridge: Bridge,
     pool: Arc<Pool>,
@@ -162,6 +175,18 @@ impl Agent {
     #[inline]
     fn reporting() -> Option<&'static Agent> {
         AGENT.get().filter(|agent| agent.reporting.load(Ordering::Relaxed))
+    }
+
+    /// What walking a stack needs.
+    fn tables(&self, jni: Jni) -> Tables<'_, Agent> {
+        Tables {
+            env: self.env,
+            jni,
+            classes: &self.classes,
+            methods: &self.methods,
+            stacks: &self.stacks,
+            around: self,
+        }
     }
 
     /// Counts something that could not be reported.

@@ -26,9 +26,36 @@ pub struct OptionSpec {
 pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "heap",
-        value: "events|counts|vm",
+        value: "events|counts|vm|off",
         help: "What to record of the heap: events = every object (default; martini run: counts); counts = numbers for each \
-               allocation site; vm = every object, told by the JVM itself without rewriting",
+               allocation site; vm = every object, told by the JVM itself without rewriting; off = nothing (default with \
+               threads, juc and locklog)",
+    },
+    OptionSpec {
+        name: "threads",
+        value: "on|off",
+        help: "Record who waits for which monitor, how long, and who holds it (default off)",
+    },
+    OptionSpec {
+        name: "juc",
+        value: "on|off",
+        help: "Record waiting for locks, conditions and queues of java.util.concurrent too; switches threads on (default off)",
+    },
+    OptionSpec {
+        name: "owners",
+        value: "on|off",
+        help: "With threads: record where the owner of a contended monitor is at that moment (default on); who it is, is \
+               recorded anyway",
+    },
+    OptionSpec {
+        name: "lockstack",
+        value: "DEPTH",
+        help: "With threads: record the innermost frames of those who wait and of owners, at most 64 (default 3)",
+    },
+    OptionSpec {
+        name: "locklog",
+        value: "FILE",
+        help: "Write a line of text for each contended lock too, tried and taken; switches threads on; %p becomes the process id",
     },
     OptionSpec {
         name: "file",
@@ -144,6 +171,8 @@ pub enum HeapMode {
     Counts,
     /// Every object, by the events of the JVM.
     Vm,
+    /// Nothing.
+    Off,
 }
 
 impl HeapMode {
@@ -153,6 +182,7 @@ impl HeapMode {
             HeapMode::Events => "events",
             HeapMode::Counts => "counts",
             HeapMode::Vm => "vm",
+            HeapMode::Off => "off",
         }
     }
 }
@@ -196,6 +226,27 @@ pub struct Options {
     pub limit_bytes: Option<u64>,
     /// Bytes of records that may wait for the writer.
     pub buffer_bytes: usize,
+    /// What is recorded of threads that wait; `None` if nothing is.
+    pub threads: Option<ThreadOptions>,
+}
+
+/// What is recorded of threads that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadOptions {
+    /// Parks of `java.util.concurrent` too.
+    pub juc: bool,
+    /// The stacks of owners.
+    pub owners: bool,
+    /// Frames of each stack; 0 for no stacks.
+    pub stack_depth: usize,
+    /// The lock log, `%p` not yet replaced.
+    pub log: Option<PathBuf>,
+}
+
+impl Default for ThreadOptions {
+    fn default() -> Self {
+        ThreadOptions { juc: false, owners: true, stack_depth: 3, log: None }
+    }
 }
 
 impl Options {
@@ -229,7 +280,10 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         estimate_bytes: None,
         limit_bytes: None,
         buffer_bytes: 64 << 20,
+        threads: None,
     };
+    let mut threads = ThreadOptions::default();
+    let mut threads_on = None;
     let mut seen: Vec<&'static str> = Vec::new();
     let mut last_pattern = None;
     let mut file_filters = FilterSet::default();
@@ -241,6 +295,11 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         }
         seen.push(spec.name);
         let bad = || OptionError::BadValue { name: spec.name, value: value.clone(), takes: spec.value };
+        let on = || match value.as_str() {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            _ => Err(bad()),
+        };
         let boolean = || match value.as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -248,7 +307,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         };
         match spec.name {
             "heap" => {
-                let modes = [HeapMode::Events, HeapMode::Counts, HeapMode::Vm];
+                let modes = [HeapMode::Events, HeapMode::Counts, HeapMode::Vm, HeapMode::Off];
                 options.heap = modes.into_iter().find(|mode| mode.as_str() == value).ok_or_else(bad)?;
             }
             "file" if !value.is_empty() => options.file = PathBuf::from(&value),
@@ -273,6 +332,13 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             "stack" => {
                 options.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
             }
+            "threads" => threads_on = Some(on()?),
+            "juc" => threads.juc = on()?,
+            "owners" => threads.owners = on()?,
+            "lockstack" => {
+                threads.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
+            }
+            "locklog" if !value.is_empty() => threads.log = Some(PathBuf::from(&value)),
             "live" => options.live = boolean()?,
             "estimate" => {
                 let bytes = parse_size(&value).and_then(|bytes| u32::try_from(bytes).ok());
@@ -285,6 +351,12 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             "limit" => options.limit_bytes = Some(parse_size(&value).ok_or_else(bad)? as u64),
             "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
             _ => return Err(bad()),
+        }
+    }
+    if threads_on.unwrap_or(threads.juc || threads.log.is_some()) {
+        options.threads = Some(threads);
+        if !seen.contains(&"heap") {
+            options.heap = HeapMode::Off;
         }
     }
     if options.heap != HeapMode::Counts
@@ -357,23 +429,28 @@ fn tptp_pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
     if !pairs.iter().any(|(k, _)| k == "file") {
         pairs.push(("file".into(), "trace.trcxml".into()));
     }
-    let mut profilers = 0;
+    let mut heap = false;
+    let mut threads = false;
     for profiler in parts {
         let (name, arguments) = profiler.split_once(':').unwrap_or((profiler, ""));
-        if name != "HeapProf" {
-            return Err(OptionError::Tptp(name.to_owned(), "the profiler that Martini has is HeapProf"));
+        match name {
+            "HeapProf" if !heap => heap = true,
+            "ThreadProf" if !threads => threads = true,
+            "HeapProf" | "ThreadProf" => return Err(OptionError::Tptp(name.to_owned(), "name it once")),
+            _ => return Err(OptionError::Tptp(name.to_owned(), "Martini has HeapProf and ThreadProf")),
         }
-        profilers += 1;
         for (key, value) in split(arguments)? {
             match key.as_str() {
-                "allocsites" => pairs.push((key, value)),
+                "allocsites" if name == "HeapProf" => pairs.push((key, value)),
                 _ => return Err(OptionError::Tptp(format!("{key}={value}"), "leave it out")),
             }
         }
     }
-    if profilers != 1 {
-        return Err(OptionError::Tptp("JPIAgent".into(), "name one profiler, as in ...;HeapProf:allocsites=true"));
+    if !heap && !threads {
+        return Err(OptionError::Tptp("JPIAgent".into(), "name a profiler, as in ...;HeapProf:allocsites=true"));
     }
+    pairs.push(("heap".into(), if heap { HeapMode::Events } else { HeapMode::Off }.as_str().to_owned()));
+    pairs.push(("threads".into(), if threads { "on" } else { "off" }.to_owned()));
     Ok(pairs)
 }
 
@@ -426,7 +503,10 @@ mod tests {
             ("foo", "unknown option 'foo'"),
             ("file", "option 'file' has no value: write file=VALUE"),
             ("file=", "option 'file' does not take ''"),
-            ("heap=maybe", "option 'heap' does not take 'maybe': it takes events|counts|vm"),
+            ("heap=maybe", "option 'heap' does not take 'maybe': it takes events|counts|vm|off"),
+            ("threads=true", "option 'threads' does not take 'true': it takes on|off"),
+            ("lockstack=65", "option 'lockstack' does not take '65'"),
+            ("locklog=", "option 'locklog' does not take ''"),
             ("limit=none", "option 'limit' does not take 'none': it takes SIZE"),
             ("limit=0", "option 'limit' does not take '0'"),
             ("allocsites=yes", "it takes true|false"),
@@ -449,10 +529,28 @@ mod tests {
 
     #[test]
     fn the_heap_mode_is_one_word() {
-        for mode in [HeapMode::Events, HeapMode::Counts, HeapMode::Vm] {
+        for mode in [HeapMode::Events, HeapMode::Counts, HeapMode::Vm, HeapMode::Off] {
             assert_eq!(parse(&format!("heap={},limit=2k", mode.as_str())).unwrap().heap, mode);
         }
         assert_eq!(parse("limit=2g").unwrap().limit_bytes, Some(2 << 30));
+    }
+
+    #[test]
+    fn threads_alone_leave_the_heap_alone() {
+        assert_eq!(parse("").unwrap().threads, None);
+        assert_eq!(parse("threads=off,juc=on").unwrap().threads, None);
+        for (given, heap, juc) in [
+            ("threads=on", HeapMode::Off, false),
+            ("juc=on", HeapMode::Off, true),
+            ("locklog=x", HeapMode::Off, false),
+            ("threads=on,heap=counts", HeapMode::Counts, false),
+        ] {
+            let options = parse(given).unwrap();
+            assert_eq!((options.heap, options.threads.unwrap().juc), (heap, juc), "{given}");
+        }
+        let threads = parse("locklog=l.txt,lockstack=9,owners=off").unwrap().threads.unwrap();
+        let log = Some(PathBuf::from("l.txt"));
+        assert_eq!(threads, ThreadOptions { juc: false, owners: false, stack_depth: 9, log });
     }
 
     #[test]
@@ -462,7 +560,13 @@ mod tests {
         assert!(options.allocsites);
         assert_eq!(options.heap, HeapMode::Events);
         assert_eq!(parse("JPIAgent:server=standalone;HeapProf").unwrap().file, PathBuf::from("trace.trcxml"));
+        let options = parse("JPIAgent:server=standalone;ThreadProf").unwrap();
+        assert_eq!((options.heap, options.threads), (HeapMode::Off, Some(ThreadOptions::default())));
+        let options = parse("JPIAgent:server=standalone;HeapProf;ThreadProf").unwrap();
+        assert_eq!((options.heap, options.threads), (HeapMode::Events, Some(ThreadOptions::default())));
         for refused in [
+            "JPIAgent:server=standalone;ThreadProf;ThreadProf",
+            "JPIAgent:server=standalone;ThreadProf:allocsites=true",
             "JPIAgent:server=enabled;HeapProf",
             "JPIAgent;HeapProf",
             "JPIAgent:server=standalone",

@@ -8,7 +8,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use jvmti::jni_sys::jmethodID;
+use jvmti::jni_sys::{jmethodID, jobject};
 use jvmti::sys::jvmtiFrameInfo;
 use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
@@ -18,6 +18,7 @@ use super::async_walk::{self, CallFrame, NO_FRAME};
 use super::classes::{Classes, Surroundings};
 use super::methods::{MethodIndex, MethodRecord, Methods};
 use super::table::Table;
+use super::waits;
 
 /// Number of a stack in [`Stacks`], counted from 1; 0 is "none".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,8 +73,17 @@ pub(crate) enum Top {
     Constructors,
     /// HeapProxy.
     Hook,
-    /// The method that made the VM allocate.
+    /// The method that made the VM allocate, or that blocks.
     Method,
+    /// The methods of `Object` that wait.
+    Wait,
+    /// MartiniParking, and what parks for the lock or queue that the program uses.
+    Park,
+}
+
+/// Whether a method of that class is a detail of how `java.util.concurrent` waits, unless the program calls it.
+fn is_parking(class: &str) -> bool {
+    class.starts_with("java.util.concurrent.locks.") || class == "java.util.concurrent.ForkJoinPool"
 }
 
 /// Whether a virtual thread begins in this method: what lies below it is its carrier's, which only one way to walk shows.
@@ -97,7 +107,7 @@ pub(crate) struct StackWalker {
 impl Top {
     /// Frames that are HeapProxy's in any case: its native method and the one that called it.
     fn skipped(self) -> usize {
-        if self == Top::Method { 0 } else { 2 }
+        if matches!(self, Top::Method | Top::Wait) { 0 } else { 2 }
     }
 
     /// Frames asked for beyond those wanted; `Object.<init>` and two more constructors are the rule. Each frame costs, so
@@ -109,6 +119,8 @@ impl Top {
             Top::Hook => 1,
             // A native method.
             Top::Method => 1,
+            Top::Wait => 3,
+            Top::Park => 8,
         }
     }
 }
@@ -164,6 +176,41 @@ impl StackWalker {
         }
     }
 
+    /// The stack of another thread, from its innermost frame on; that thread stops for it.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(crate) unsafe fn walk_other<S: Surroundings>(
+        &mut self,
+        thread: jobject,
+        tables: &Tables<'_, S>,
+    ) -> jvmti::Result<StackIndex> {
+        self.raw.resize(self.depth, jvmtiFrameInfo::default());
+        // SAFETY: by the caller's promise.
+        let frames = unsafe { tables.env.get_stack_trace(thread, 0, &mut self.raw) }?;
+        self.key.clear();
+        self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
+        if let Some(&known) = self.seen.get(self.key.as_slice()) {
+            return Ok(known);
+        }
+        let mut sites = Vec::with_capacity(self.key.len());
+        for &(method, location) in &self.key {
+            // SAFETY: the id comes from a frame; if its class is gone by now the VM calls it an error.
+            let index = unsafe {
+                tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
+            }?;
+            if let Some(record) = tables.methods.get(index) {
+                sites.push(Site { method: index, line: record.line(location) });
+            }
+        }
+        let index = if sites.is_empty() { StackIndex::default() } else { tables.stacks.intern(&sites, tables.around) };
+        if self.seen.len() * self.depth >= MOST_SEEN_FRAMES {
+            self.seen.clear();
+        }
+        self.seen.insert(self.key.as_slice().into(), index);
+        Ok(index)
+    }
+
     /// Reads so many frames behind those skipped into `self.key`; true if there may be more.
     fn read<S: Surroundings>(&mut self, skipped: usize, room: usize, tables: &Tables<'_, S>) -> jvmti::Result<bool> {
         self.key.clear();
@@ -184,7 +231,8 @@ impl StackWalker {
     fn resolve<S: Surroundings>(&self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<Vec<Site>> {
         let mut frames = Vec::with_capacity(self.depth);
         // In front of the site come HeapProxy, then Object.<init>, then constructors that delegated to it.
-        let mut in_proxy = top != Top::Method;
+        let mut in_proxy = matches!(top, Top::Constructors | Top::Hook | Top::Park);
+        let mut in_parking = top == Top::Park;
         let mut in_constructors = top == Top::Constructors;
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
@@ -197,7 +245,7 @@ impl StackWalker {
             }
             if in_proxy {
                 let class = tables.classes.get(record.class);
-                if class.is_some_and(|c| c.name == super::proxy::DOTTED_NAME) {
+                if class.is_some_and(|c| [super::proxy::DOTTED_NAME, waits::DOTTED_NAME].contains(&c.name.as_str())) {
                     continue;
                 }
                 in_proxy = false;
@@ -210,8 +258,20 @@ impl StackWalker {
                 continue;
             }
             in_constructors = false;
+            let is_in =
+                |belongs: &dyn Fn(&str) -> bool| tables.classes.get(record.class).is_some_and(|c| belongs(&c.name));
+            if top == Top::Wait && frames.is_empty() && is_in(&|class| class == "java.lang.Object") {
+                continue;
+            }
+            if in_parking {
+                // Of these only the outermost is kept, which the program calls.
+                in_parking = is_in(&is_parking);
+                if in_parking {
+                    frames.clear();
+                }
+            }
             frames.push(Site { method: index, line: record.line(location) });
-            if frames.len() == self.depth || is_bottom(record, tables) {
+            if frames.len() == self.depth && !in_parking || is_bottom(record, tables) {
                 break;
             }
         }

@@ -8,6 +8,7 @@
 use jvmti::Env;
 use jvmti::jni_sys::{jclass, jlong, jobject};
 use jvmti::sys::jvmtiEnv;
+use trace::ids::ObjectId;
 
 use super::classes::ClassIndex;
 use super::engine::Engine;
@@ -79,8 +80,8 @@ impl Tags {
     pub(crate) fn wanted(engine: Engine) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         match engine {
-            // Nothing is tagged.
-            Engine::Counts => 2,
+            // No object is followed; monitors are tagged in the first.
+            Engine::Counts | Engine::Off => 2,
             _ => OBJECT_SHARDS + processors.next_power_of_two().min(MOST_CLASS_SHARDS),
         }
     }
@@ -103,6 +104,21 @@ impl Tags {
         Shard(self.envs[first.wrapping_add(block) % self.objects])
     }
 
+    /// The shard for objects that get their id because threads wait on them.
+    pub(crate) fn for_monitors(&self) -> Shard {
+        Shard(self.envs[0])
+    }
+
+    /// The id of an object that has one.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn find(&self, object: jobject) -> Option<ObjectId> {
+        // SAFETY: by the caller's promise.
+        let tag = |env: &Env| unsafe { env.get_tag(object) }.ok().filter(|&tag| tag != 0);
+        self.envs[..self.objects].iter().find_map(tag).map(|tag| ObjectId(tag as u64))
+    }
+
     /// Where a thread looks classes up.
     pub(crate) fn for_classes(&self, thread: ThreadIndex) -> Shard {
         let classes = &self.envs[self.objects..];
@@ -121,6 +137,6 @@ impl Tags {
     /// `object` is a live reference.
     pub(crate) unsafe fn anywhere(&self, object: jobject) -> bool {
         // SAFETY: by the caller's promise.
-        self.envs[..self.objects].iter().any(|env| unsafe { env.get_tag(object) }.is_ok_and(|tag| tag != 0))
+        unsafe { self.find(object) }.is_some()
     }
 }

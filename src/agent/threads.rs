@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jvmti::jni_sys::{jlong, jobject};
@@ -46,6 +46,8 @@ pub(crate) struct ThreadRecord {
     /// What the JVM accounts to it and the program did not allocate while the agent reports: what it allocated before, and
     /// what the agent itself allocates on it.
     pub(crate) excluded_bytes: AtomicU64,
+    /// With `threads=on`, of a virtual thread: it is known by what monitors call their owner.
+    pub(crate) is_on_roster: AtomicBool,
 }
 
 impl ThreadRecord {
@@ -83,6 +85,7 @@ impl Threads {
             started: now,
             names: OnceLock::new(),
             excluded_bytes: AtomicU64::new(0),
+            is_on_roster: AtomicBool::new(false),
         }))
     }
 
@@ -186,6 +189,13 @@ unsafe fn names_of(env: Env, jni: Jni, thread: jobject, stage: Stage) -> Option<
 pub(crate) struct ThreadContext {
     /// The platform thread itself.
     pub(crate) carrier: ThreadIndex,
+    /// The virtual thread that runs on it, or itself.
+    pub(crate) current: ThreadIndex,
+    /// With `threads=on`, where it tells others of `current`.
+    mounted: Option<Arc<AtomicU32>>,
+    /// With `threads=on`: for its own stack when it waits, and for those of others.
+    pub(crate) wait_walker: Option<StackWalker>,
+    pub(crate) owner_walker: Option<StackWalker>,
     /// Where it tags what it allocates next, and where it looks classes up.
     pub(crate) shard: Shard,
     pub(crate) class_shard: Shard,
@@ -262,6 +272,21 @@ impl ThreadContext {
         }
     }
 
+    /// From now on that thread runs here: a virtual one, or the platform thread itself.
+    pub(crate) fn switch(&mut self, agent: &Agent, jni: Jni, thread: ThreadIndex, now: Ticks) {
+        self.current = thread;
+        self.is_virtual = thread != self.carrier;
+        if let Some(waits) = &agent.waits {
+            if self.mounted.is_none() {
+                self.mounted = waits.mounted(jni);
+            }
+            if let Some(mounted) = &self.mounted {
+                mounted.store(thread.0, Ordering::Relaxed);
+            }
+        }
+        self.push(agent, Event::Switch(thread), now);
+    }
+
     /// Tags an object.
     ///
     /// # Safety
@@ -316,8 +341,13 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
     let (producer, consumer) = channel(&agent.pool);
     agent.threads.fresh.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
     let depth = agent.options.frames();
+    let waiting = agent.waits.as_ref().map_or(0, |waits| waits.options.stack_depth);
     let context = Box::into_raw(Box::new(ThreadContext {
         carrier,
+        current: carrier,
+        mounted: None,
+        wait_walker: (waiting > 0).then(|| StackWalker::new(waiting)),
+        owner_walker: (waiting > 0).then(|| StackWalker::new(waiting)),
         shard: agent.tags.for_objects(carrier, 0),
         class_shard: agent.tags.for_classes(carrier),
         tagged: 0,
@@ -343,14 +373,30 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
     let now = Ticks::now();
     with_context(agent, jni, now, |context| {
         // SAFETY: by the caller's promise.
-        unsafe { agent.threads.name(context.carrier, agent.env, jni, thread, Stage::Constructed) };
+        unsafe {
+            agent.threads.name(context.carrier, agent.env, jni, thread, Stage::Constructed);
+            if let Some(waits) = &agent.waits {
+                waits.enter(jni, thread, context.carrier);
+            }
+        }
         context.push(agent, Event::ThreadStart(context.carrier), now);
     });
 }
 
 /// The current thread ends: its last event, and its context goes.
-pub(crate) fn end(agent: &'static Agent, jni: Jni) {
+///
+/// # Safety
+/// `thread` is a live reference to the current thread.
+pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
     let now = Ticks::now();
+    if let Some(waits) = &agent.waits {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            if let Some(index) = agent.threads.find(agent.env, thread) {
+                waits.leave(jni, thread, index);
+            }
+        }
+    }
     if !agent.pool.is_closed() {
         with_context(agent, jni, now, |context| {
             accounting::thread_ends(agent, jni, context, now);

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
-use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiEnv};
+use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, jvmtiEnv};
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
 use super::counts::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
-use super::{Agent, counts, proxy, replaced};
+use super::lifecycle::cleared;
+use super::{Agent, counts, proxy, replaced, waits};
 
 /// What the rewriter did, and what it left.
 #[derive(Default)]
@@ -89,6 +90,19 @@ pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) ->
     if !may_rewrite(name) {
         return None;
     }
+    if name == waits::LOCK_SUPPORT && agent.waits.as_ref().is_some_and(|waits| waits.options.juc) {
+        let parking = noted(agent, waits::rewrite(class));
+        let both = parking.as_deref().and_then(|class| rewrite_for_heap(agent, name, class, direct));
+        return both.or(parking);
+    }
+    rewrite_for_heap(agent, name, class, direct)
+}
+
+/// The class file with the hooks for the heap, if there are any.
+fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec<u8>> {
+    if !agent.engine.rewrites() {
+        return None;
+    }
     let rewritten = match &agent.counts {
         Some(counts) => {
             let filters = &agent.options.filters;
@@ -110,6 +124,11 @@ pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) ->
             classfile::rewrite(class, &mut HeapHooks::new(name, hooks))
         }
     };
+    noted(agent, rewritten)
+}
+
+/// The bytes of what the rewriter made, and what it did is counted.
+fn noted(agent: &Agent, rewritten: Result<classfile::Rewritten<'_>, classfile::ParseError>) -> Option<Vec<u8>> {
     match rewritten {
         Ok(rewritten) => {
             for refused in &rewritten.refused {
@@ -126,6 +145,23 @@ pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) ->
             None
         }
     }
+}
+
+/// Makes the VM reload LockSupport, where no other class is rewritten; the hook is on meanwhile only, for it costs every class
+/// that is loaded a little.
+pub(crate) fn retransform_lock_support(agent: &Agent, jni: Jni) -> Result<(), String> {
+    let class = jni.find_class(c"java/util/concurrent/locks/LockSupport").map_err(|e| cleared(jni, e))?;
+    // SAFETY: a live local reference, deleted at the end.
+    let done = unsafe {
+        let done = agent
+            .env
+            .enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)
+            .and_then(|()| agent.env.retransform_classes(&[class]));
+        jni.delete_local_ref(class);
+        done
+    };
+    let off = agent.env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    done.and(off).map_err(|e| e.to_string())
 }
 
 /// Which of the classes that are there already a thread retransforms.
@@ -192,15 +228,17 @@ fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
     }
     // SAFETY: a live local reference.
     let modifiable = unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
+    let parks = name == waits::LOCK_SUPPORT && agent.waits.as_ref().is_some_and(|waits| waits.options.juc);
     modifiable
-        && match agent.counts {
-            Some(_) => has_site(env, class, ALLOCATING_OPCODES) || names_one(env, class, HOOKED_NAMES),
-            None => {
-                name == OBJECT
-                    || has_site(env, class, ARRAY_OPCODES)
-                    || agent.engine.has_hooks() && names_one(env, class, replaced::NAMES)
-            }
-        }
+        && (parks
+            || match agent.counts {
+                Some(_) => has_site(env, class, ALLOCATING_OPCODES) || names_one(env, class, HOOKED_NAMES),
+                None => {
+                    name == OBJECT
+                        || has_site(env, class, ARRAY_OPCODES)
+                        || agent.engine.has_hooks() && names_one(env, class, replaced::NAMES)
+                }
+            })
 }
 
 /// Whether the class may call or be one of the methods of these names: its constant pool has such a text. Bytecode of a loaded

@@ -11,6 +11,7 @@ use super::Agent;
 use super::clock::Ticks;
 use super::event::Event;
 use super::threads::{ThreadContext, ThreadIndex, with_context};
+use std::sync::atomic::Ordering;
 
 const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
 const UNMOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadUnmount";
@@ -51,9 +52,14 @@ pub(crate) fn enable(env: Env) {
 unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     // SAFETY: the VM passes this thread's environment and a live thread.
     guard(|| unsafe {
-        report(jni, thread, |context, index| {
-            context.is_virtual = true;
-            Event::Switch(index)
+        report(jni, thread, |agent, jni, context, index, now| {
+            if let Some(waits) = &agent.waits
+                && let Some(record) = agent.threads.get(index)
+                && !record.is_on_roster.swap(true, Ordering::Relaxed)
+            {
+                waits.enter(jni, thread, index);
+            }
+            context.switch(agent, jni, index, now);
         });
     });
 }
@@ -65,10 +71,8 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
         let Some(agent) = Agent::reporting() else { return };
         let now = Ticks::now();
         // SAFETY: the VM passes this thread's environment.
-        with_context(agent, unsafe { Jni::from_raw(jni) }, now, |context| {
-            context.is_virtual = false;
-            context.push(agent, Event::Switch(context.carrier), now);
-        });
+        let jni = unsafe { Jni::from_raw(jni) };
+        with_context(agent, jni, now, |context| context.switch(agent, jni, context.carrier, now));
     });
 }
 
@@ -78,14 +82,25 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
 /// Called by the VM on the ending thread.
 pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     // SAFETY: the VM passes this thread's environment and a live thread.
-    guard(|| unsafe { report(jni, thread, |_, index| Event::ThreadEnd(index)) });
+    guard(|| unsafe {
+        report(jni, thread, |agent, jni, context, index, now| {
+            if let Some(waits) = &agent.waits {
+                waits.leave(jni, thread, index);
+            }
+            context.push(agent, Event::ThreadEnd(index), now);
+        });
+    });
 }
 
 /// Reports an event about a virtual thread on its carrier.
 ///
 /// # Safety
 /// `jni` belongs to the current thread, and `thread` is a live reference.
-unsafe fn report(jni: *mut JNIEnv, thread: jthread, event: fn(&mut ThreadContext, ThreadIndex) -> Event) {
+unsafe fn report(
+    jni: *mut JNIEnv,
+    thread: jthread,
+    body: impl FnOnce(&'static Agent, Jni, &mut ThreadContext, ThreadIndex, Ticks),
+) {
     let Some(agent) = Agent::reporting() else { return };
     let now = Ticks::now();
     // SAFETY: by the caller's promise.
@@ -93,8 +108,7 @@ unsafe fn report(jni: *mut JNIEnv, thread: jthread, event: fn(&mut ThreadContext
         let jni = Jni::from_raw(jni);
         with_context(agent, jni, now, |context| {
             let index = agent.threads.resolve(agent, jni, thread, now);
-            let event = event(context, index);
-            context.push(agent, event, now);
+            body(agent, jni, context, index, now);
         });
     }
 }

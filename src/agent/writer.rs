@@ -3,6 +3,8 @@
 //! It never touches JNI, so it goes on while the VM stands still in a collection. Definitions are written in front of the
 //! first element that refers to them, so "defined before used" holds by construction.
 
+mod lock_log;
+mod monitors;
 mod site_counts;
 mod tail;
 mod tallies;
@@ -13,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::{Duration, Instant};
 
-use trace::ids::{MethodId, ObjectId};
+use trace::ids::{MethodId, ObjectId, StackId};
 use trace::model::{
     ClassDef, Frame, Frames, GcFinish, GcStart, MethodDef, ObjAlloc, ObjFree, Record, RuntimeInitDone, StackDef,
     ThreadEnd, ThreadStart,
@@ -32,6 +34,8 @@ use super::methods::MethodIndex;
 use super::output::Output;
 use super::stacks::StackIndex;
 use super::threads::{ThreadIndex, ThreadNames};
+use lock_log::LockLog;
+use monitors::{Ahead, Limit, Monitors};
 use site_counts::SiteCounts;
 use tallies::{Tallies, TallyIndex};
 use text::Text;
@@ -42,6 +46,8 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(10);
 /// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
 const GRACE_NANOS: u64 = 1_000_000;
+/// The same with `threads=on`, where taking an owner's stack lies between stamp and sight.
+const LONG_GRACE_NANOS: u64 = 20_000_000;
 /// A `gcFinish` waits this long at most for the frees of its collection; the control thread gives up long before.
 const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
 /// An event of a thread that has no name yet waits this long at most for it.
@@ -53,6 +59,8 @@ struct Source {
     tally: TallyIndex,
     /// The thread whose events these are: the platform thread, or a virtual one that it carries.
     thread: ThreadIndex,
+    /// What came before the event that it belongs to.
+    ahead: Ahead,
 }
 
 /// Which entries of a table have been defined in the trace.
@@ -97,11 +105,13 @@ pub(crate) struct Writer {
     gave_up_waiting: u64,
     site_counts: SiteCounts,
     flushed: Instant,
+    monitors: Monitors,
+    log: Option<LockLog>,
 }
 
 impl Writer {
-    /// Writes the head of the trace.
-    pub(crate) fn begin(agent: &'static Agent, output: Output) -> Writer {
+    /// Writes the head of the trace, and of the lock log.
+    pub(crate) fn begin(agent: &'static Agent, output: Output, log: Option<Output>) -> Writer {
         let mut text = Text::new(output, agent.options.limit_bytes);
         text.emit(|out| out.extend_from_slice(DOCUMENT_START));
         let start = agent.clock.time(agent.start);
@@ -126,6 +136,8 @@ impl Writer {
             gave_up_waiting: 0,
             site_counts: SiteCounts::default(),
             flushed: Instant::now(),
+            monitors: Monitors::default(),
+            log: log.map(|output| LockLog::begin(output, agent.start, start)),
         }
     }
 
@@ -133,7 +145,8 @@ impl Writer {
     pub(crate) fn run(mut self) {
         while !self.agent.pool.is_closed() {
             std::thread::park_timeout(TURN);
-            self.turn(Ticks(Ticks::now().0.saturating_sub(GRACE_NANOS)));
+            let grace = if self.agent.waits.is_some() { LONG_GRACE_NANOS } else { GRACE_NANOS };
+            self.turn(Ticks(Ticks::now().0.saturating_sub(grace)));
             if self.text.has_failed() || self.text.is_full() {
                 self.agent.stop_reporting();
             }
@@ -151,7 +164,7 @@ impl Writer {
         self.settled = self.settled.max(taken.settled);
         for (carrier, consumer) in self.agent.threads.take_fresh() {
             let tally = self.tallies.of(carrier);
-            self.sources.push(Source { consumer, tally, thread: carrier });
+            self.sources.push(Source { consumer, tally, thread: carrier, ahead: Ahead::default() });
         }
         self.sources.retain_mut(|source| {
             source.consumer.refresh();
@@ -162,6 +175,9 @@ impl Writer {
             self.snapshot();
         }
         self.text.drain();
+        if let Some(log) = &mut self.log {
+            log.drain();
+        }
         if self.flushed.elapsed() > FLUSH_EVERY {
             self.text.flush();
             self.flushed = Instant::now();
@@ -282,10 +298,20 @@ impl Writer {
             Event::Alloc { object, class, extent, stack } => {
                 self.alloc(source, ticks, object, class, extent, stack);
             }
+            Event::Found { object, class, words } => self.found(ticks, object, class, words),
+            Event::Owner { thread, stack } => self.sources[source].ahead.owner = Some((thread, stack)),
+            Event::Limit { millis, nanos } => self.sources[source].ahead.limit = Some(Limit { millis, nanos }),
+            Event::Enter { object, thread, stack, way } => self.enter(source, ticks, object, thread, stack, way),
+            Event::Entered { object, thread } => self.entered(ticks, object, thread),
+            Event::Wait { object, thread, stack, way } => self.wait(source, ticks, object, thread, stack, way),
+            Event::Waited { object, thread, reason } => self.wait_over(ticks, object, thread, reason),
+            Event::Unparked { thread, interrupted } => self.unparked(ticks, thread, interrupted),
+            Event::Snapshot(number) => self.answer(ticks, number),
             Event::Switch(thread) => self.sources[source].thread = thread,
             Event::ThreadStart(thread) => self.define_thread(thread),
             Event::ThreadEnd(thread) => {
                 self.define_thread(thread);
+                self.close_all(ticks, thread);
                 let time = self.time(ticks);
                 if let Some(record) = self.agent.threads.get(thread) {
                     self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
@@ -336,6 +362,7 @@ impl Writer {
             Extent::Words(words) => u64::from(words) * 8,
         };
         let site = self.site(stack);
+        let stack = if self.agent.options.stack_depth > 0 { self.stack(stack) } else { None };
         let time = self.time(ticks);
         let element = ObjAlloc {
             thread: Some(thread.id),
@@ -345,34 +372,38 @@ impl Writer {
             class: class.id,
             method: site.map(|s| s.0),
             line: site.and_then(|s| s.1),
-            stack: (self.agent.options.stack_depth > 0).then(|| self.agent.stacks.get(stack).map(|s| s.id)).flatten(),
+            stack,
             time,
         };
         self.text.emit(|out| element.write(out));
         self.tallies.add(tally, size);
     }
 
-    /// Method and line of an allocation, and in passing the definition of its stack.
-    fn site(&mut self, index: StackIndex) -> Option<(MethodId, Option<i64>)> {
+    /// The id of a stack, which is defined if it is new; `None` for no stack.
+    fn stack(&mut self, index: StackIndex) -> Option<StackId> {
         let stack = self.agent.stacks.get(index)?;
         if self.stacks.first(index.0) {
             for frame in &stack.frames {
                 self.define_method(frame.method);
             }
-            if self.agent.options.stack_depth > 0 {
-                let frames: Vec<Frame> = stack
-                    .frames
-                    .iter()
-                    .filter_map(|f| Some(Frame { method: self.agent.methods.get(f.method)?.id, line: f.line }))
-                    .collect();
-                let element = StackDef { stack_id: stack.id, frames: Frames(Cow::Owned(frames)) };
-                self.text.emit(|out| element.write(out));
-            }
+            let frames: Vec<Frame> = stack
+                .frames
+                .iter()
+                .filter_map(|f| Some(Frame { method: self.agent.methods.get(f.method)?.id, line: f.line }))
+                .collect();
+            let element = StackDef { stack_id: stack.id, frames: Frames(Cow::Owned(frames)) };
+            self.text.emit(|out| element.write(out));
         }
+        Some(stack.id)
+    }
+
+    /// Method and line of an allocation.
+    fn site(&mut self, index: StackIndex) -> Option<(MethodId, Option<i64>)> {
         if !self.agent.options.allocsites {
             return None;
         }
-        let site = stack.frames.first()?;
+        let site = self.agent.stacks.get(index)?.frames.first()?;
+        self.define_method(site.method);
         let line = (site.line > 0).then_some(i64::from(site.line));
         Some((self.agent.methods.get(site.method)?.id, line))
     }

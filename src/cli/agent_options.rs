@@ -34,9 +34,15 @@ impl AgentOptions {
         AgentOptions { pairs: pairs.iter().map(|&(name, value)| (name, value.to_owned())).collect() }
     }
 
-    /// Sets `heap=counts`, the cheapest answer, unless the user chose a mode or asked for what only single objects have.
+    /// Sets `heap=counts`, the cheapest answer, unless the user chose a mode, or asked for what only single objects have or for
+    /// threads.
     pub(crate) fn or_counts(mut self) -> Self {
-        if !self.pairs.iter().any(|(name, _)| ["heap", "lifetimes", "allocsites", "stack"].contains(name)) {
+        let others = ["threads", "juc", "locklog"];
+        if !self
+            .pairs
+            .iter()
+            .any(|(name, _)| others.contains(name) || ["heap", "lifetimes", "allocsites", "stack"].contains(name))
+        {
             self.pairs.insert(0, ("heap", HeapMode::Counts.as_str().to_owned()));
         }
         self
@@ -50,7 +56,7 @@ impl AgentOptions {
         }
         let mut file = PathBuf::new();
         for (name, value) in &mut pairs {
-            if matches!(*name, "file" | "filters") && !value.is_empty() {
+            if matches!(*name, "file" | "filters" | "locklog") && !value.is_empty() {
                 *value = absolute(value)?;
             }
             if *name == "file" {
@@ -93,6 +99,7 @@ fn argument(spec: &'static OptionSpec) -> Arg {
     match spec.value {
         // The value has to hang on with a "=", or the flag alone would swallow the program's name.
         "true|false" => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        "on|off" => argument.num_args(0..=1).require_equals(true).default_missing_value("on"),
         _ => argument,
     }
 }

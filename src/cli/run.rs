@@ -39,6 +39,8 @@ Examples:
   martini run --file app.trcxml --allocsites java -cp classes com.acme.Main --verbose
   martini run --include 'com.acme.*' --include java.lang.String java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
+  martini run --threads java -jar app.jar                   who waits for which monitor, and who holds it
+  martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:
   that of the program: its exit code, 128+n after signal n, 127 if it was not found,

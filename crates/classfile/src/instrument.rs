@@ -43,6 +43,8 @@ pub enum Op<'h> {
     Aload(u8),
     /// Pushes the int in that local variable.
     Iload(u8),
+    /// Pushes the long in that local variable and the next.
+    Lload(u8),
     /// Stores the reference on top in that local variable, which the method has and which holds one of the same type.
     Astore(u8),
     /// Replaces the array on top by its length.

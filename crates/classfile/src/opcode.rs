@@ -11,6 +11,7 @@ pub const LDC: u8 = 18;
 pub const LDC_W: u8 = 19;
 pub const LDC2_W: u8 = 20;
 pub const ILOAD: u8 = 21;
+pub const LLOAD: u8 = 22;
 pub const ALOAD: u8 = 25;
 pub const ALOAD_0: u8 = 42;
 pub const AALOAD: u8 = 50;

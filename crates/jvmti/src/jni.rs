@@ -188,6 +188,16 @@ impl Jni {
         unsafe { jni!(self, GetLongField, object, field) }
     }
 
+    /// The value of a reference of an instance, as a new local reference, or null.
+    ///
+    /// # Safety
+    ///
+    /// `field` is a reference of the live `object`, which is not null.
+    pub unsafe fn get_object_field(self, object: jobject, field: jfieldID) -> jobject {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, GetObjectField, object, field) }
+    }
+
     /// Sets a static `boolean`.
     ///
     /// # Safety
@@ -423,6 +433,16 @@ impl Jni {
     pub unsafe fn is_same_object(self, one: jobject, other: jobject) -> bool {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, IsSameObject, one, other) }
+    }
+
+    /// Whether the object is of that class or of one that extends it.
+    ///
+    /// # Safety
+    ///
+    /// Both are live.
+    pub unsafe fn is_instance_of(self, object: jobject, class: jclass) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, IsInstanceOf, object, class) }
     }
 
     // ---- arrays and strings

@@ -24,7 +24,7 @@ mod vm;
 pub use jvmti_sys::{self as sys, jni_sys};
 
 pub use allocated::Allocated;
-pub use env::{Env, ExtensionEvent, MethodName, ThreadGroupInfo, ThreadInfo};
+pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};

@@ -7,6 +7,7 @@ use trace::model::{AgentDestroy, MartiniCount, Record, RuntimeShutdown, TraceEnd
 use trace::writer::DOCUMENT_END;
 
 use super::super::clock::Ticks;
+use super::super::engine::Engine;
 use super::Writer;
 
 impl Writer {
@@ -15,6 +16,7 @@ impl Writer {
         for thread in self.tallies.untold() {
             self.account(thread, Ticks::now(), None);
         }
+        self.still_blocked();
         let time = self.time(Ticks::now());
         if self.in_collection {
             self.finish_collection(time);
@@ -40,6 +42,9 @@ impl Writer {
         self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
         self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
         self.text.finish();
+        if let Some(log) = self.log {
+            log.finish();
+        }
     }
 
     /// What was done, and what was not seen: key, detail and number.
@@ -61,7 +66,12 @@ impl Writer {
         let failures = self.agent.failures.lock().map(|f| f.clone()).unwrap_or_default();
         counts.extend(failures.into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
         counts.extend(self.text.reached_limit().map(|limit| ("limit.reached", None, limit)));
-        counts.extend(self.accounts());
+        if self.agent.engine != Engine::Off {
+            counts.extend(self.accounts());
+        }
+        if let Some(waits) = &self.agent.waits {
+            counts.extend(waits.counts().into_iter().chain(self.monitors.counts()).map(|(key, n)| (key, None, n)));
+        }
         let problem = self.agent.accounting.problem();
         counts.extend(problem.map(|why| ("accounting.unavailable", Some(why.to_owned()), 1)));
         let unattributed: usize = self.freed.iter().map(|(_, objects)| objects.len()).sum();

@@ -147,6 +147,7 @@ impl Insertions {
             Op::Aload0 => (op::ALOAD_0, 0, 1),
             Op::Aload(local) => return Ok(self.local(op::ALOAD, *local, (0, 1))),
             Op::Iload(local) => return Ok(self.local(op::ILOAD, *local, (0, 1))),
+            Op::Lload(local) => return Ok(self.local(op::LLOAD, *local, (0, 2))),
             Op::Astore(local) => return Ok(self.local(op::ASTORE, *local, (1, 0))),
             Op::ArrayLength => (op::ARRAYLENGTH, 1, 1),
             Op::PushInt(value) => {
@@ -234,6 +235,7 @@ mod tests {
     fn locals_are_named_by_a_byte() {
         let ops = [Op::Aload(4), Op::Iload(7), Op::Pop, Op::Astore(255)];
         assert_eq!(bytes_of(&ops), Ok((vec![op::ALOAD, 4, op::ILOAD, 7, op::POP, op::ASTORE, 255], 2)));
+        assert_eq!(bytes_of(&[Op::Lload(1), Op::Pop2]), Ok((vec![op::LLOAD, 1, op::POP2], 2)));
     }
 
     #[test]

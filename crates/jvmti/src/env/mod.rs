@@ -7,6 +7,7 @@ mod extensions;
 mod heap;
 mod memory;
 mod methods;
+mod monitors;
 mod threads;
 mod vm;
 
@@ -14,6 +15,7 @@ use jvmti_sys::jvmtiEnv;
 
 pub use extensions::ExtensionEvent;
 pub use methods::MethodName;
+pub use monitors::MonitorUsage;
 pub use threads::{ThreadGroupInfo, ThreadInfo};
 
 /// A JVM TI environment of this process's VM. A copy names the same environment.

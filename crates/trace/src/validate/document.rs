@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
-use crate::model::{Element, Oddities};
+use crate::model::{Element, Flag, Oddities};
 use crate::time::Time;
 
 use super::counts::Counts;
@@ -28,6 +28,13 @@ enum Stage {
     Left,
 }
 
+/// A thread, and whether it parks: a thread that parks may be blocked on a monitor as well.
+type Waiter = (ThreadId, bool);
+
+fn waiter(thread: ThreadId, parked: Option<Flag>) -> Waiter {
+    (thread, parked == Some(Flag::Yes))
+}
+
 /// What is known of a document at a point.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
@@ -46,9 +53,9 @@ pub(crate) struct Document {
     dumps: FxHashSet<HeapDumpId>,
     counts: Counts,
     /// The monitor that a thread is blocked on.
-    blocked: FxHashMap<ThreadId, ObjectId>,
+    blocked: FxHashMap<Waiter, ObjectId>,
     /// The monitor that a thread waits for.
-    waiting: FxHashMap<ThreadId, ObjectId>,
+    waiting: FxHashMap<Waiter, ObjectId>,
 }
 
 impl Document {
@@ -255,13 +262,14 @@ impl Document {
         match element {
             Element::ThreadEnd(e) => {
                 self.threads.remove(&e.thread);
-                let blocked = self.blocked.remove(&e.thread);
-                if let Some(object) = blocked.or(self.waiting.remove(&e.thread)) {
-                    let thread = e.thread;
-                    let text = || format!("thread {thread} ends while it is blocked on or waits for {object}");
-                    findings.add(Rule::MonitorPairs, text);
+                for waiter in [false, true].map(|parked| (e.thread, parked)) {
+                    let (blocked, waiting) = (self.blocked.remove(&waiter), self.waiting.remove(&waiter));
+                    if let Some(object) = blocked.or(waiting) {
+                        let thread = e.thread;
+                        let text = || format!("thread {thread} ends while it is blocked on or waits for {object}");
+                        findings.add(Rule::MonitorPairs, text);
+                    }
                 }
-                self.waiting.remove(&e.thread);
             }
             Element::ClassUnload(e) => {
                 for method in self.classes.remove(&e.class).unwrap_or_default() {
@@ -291,14 +299,14 @@ impl Document {
                 self.in_gc = false;
             }
             Element::MonContendedEnter(e) => {
-                open(&mut self.blocked, e.thread, e.object, "is blocked on", findings);
+                open(&mut self.blocked, waiter(e.thread, e.parked), e.object, "is blocked on", findings);
             }
             Element::MonContendedEntered(e) => {
-                close(&mut self.blocked, e.thread, e.object, "was not blocked on", findings);
+                close(&mut self.blocked, waiter(e.thread, e.parked), e.object, "was not blocked on", findings);
             }
-            Element::MonWait(e) => open(&mut self.waiting, e.thread, e.object, "waits for", findings),
+            Element::MonWait(e) => open(&mut self.waiting, waiter(e.thread, e.parked), e.object, "waits for", findings),
             Element::MonWaited(e) => {
-                close(&mut self.waiting, e.thread, e.object, "did not wait for", findings);
+                close(&mut self.waiting, waiter(e.thread, e.parked), e.object, "did not wait for", findings);
             }
             _ => {}
         }
@@ -391,26 +399,28 @@ impl Uses<'_> {
 }
 
 fn open(
-    monitors: &mut FxHashMap<ThreadId, ObjectId>,
-    thread: ThreadId,
+    monitors: &mut FxHashMap<Waiter, ObjectId>,
+    waiter: Waiter,
     object: ObjectId,
     state: &str,
     findings: &mut Findings,
 ) {
-    if let Some(before) = monitors.insert(thread, object) {
+    if let Some(before) = monitors.insert(waiter, object) {
+        let thread = waiter.0;
         let text = || format!("thread {thread} {state} monitor {object} while it still {state} {before}");
         findings.add(Rule::MonitorPairs, text);
     }
 }
 
 fn close(
-    monitors: &mut FxHashMap<ThreadId, ObjectId>,
-    thread: ThreadId,
+    monitors: &mut FxHashMap<Waiter, ObjectId>,
+    waiter: Waiter,
     object: ObjectId,
     state: &str,
     findings: &mut Findings,
 ) {
-    if monitors.remove(&thread) != Some(object) {
+    if monitors.remove(&waiter) != Some(object) {
+        let thread = waiter.0;
         let text = || format!("thread {thread} goes on, but it {state} monitor {object}");
         findings.add(Rule::MonitorPairs, text);
     }

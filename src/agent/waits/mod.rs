@@ -1,0 +1,288 @@
+//! Threads that wait for each other (`threads=on`): which monitor, how long, and who owns it.
+//!
+//! `monitors` takes JVMTI's events, `parking` those of `java.util.concurrent`; `owner` and `roster` find the owner, `snapshot`
+//! answers data requests. `pace` bounds what the stacks of owners cost.
+
+mod monitors;
+mod owner;
+mod pace;
+mod parking;
+mod roster;
+mod snapshot;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use jvmti::jni_sys::{jlong, jobject};
+use jvmti::sys::{
+    CAN_GENERATE_MONITOR_EVENTS, CAN_GET_CURRENT_CONTENDED_MONITOR, CAN_GET_MONITOR_INFO, Capability,
+    JVMTI_EVENT_DATA_DUMP_REQUEST, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED, jvmtiEventCallbacks,
+};
+use jvmti::{Jni, Vm as JavaVirtualMachine};
+use trace::ids::ObjectId;
+
+use super::Agent;
+use super::clock::Ticks;
+use super::event::Event;
+use super::options::ThreadOptions;
+use super::stacks::StackIndex;
+use super::threads::{ThreadContext, ThreadIndex};
+use owner::{JavaThread, Layout};
+use pace::Pace;
+use roster::{Roster, ThreadFields};
+
+pub(crate) use parking::{DOTTED_NAME, INTERNAL_NAME, LOCK_SUPPORT, register_natives, rewrite};
+pub(crate) use snapshot::{Monitor, Scope, Snapshot, Thread, take as take_snapshot};
+
+/// What the events need.
+pub(crate) const CAPABILITIES: [Capability; 3] =
+    [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO, CAN_GET_CURRENT_CONTENDED_MONITOR];
+
+/// All that belongs to `threads=on`.
+pub(crate) struct Waits {
+    pub(crate) options: ThreadOptions,
+    vm: JavaVirtualMachine,
+    roster: Roster,
+    layout: OnceLock<Option<Layout>>,
+    fields: OnceLock<Fields>,
+    parking: OnceLock<parking::Proxy>,
+    /// Held while an object gets its id, so that it gets one only.
+    announcing: Mutex<()>,
+    /// For the stacks of owners.
+    stacks: Pace,
+    /// For asking JVMTI who the owner is.
+    asking: Pace,
+    /// Stacks that were taken when the owner had let go already.
+    stale_stacks: AtomicU64,
+    unknown_owners: AtomicU64,
+    asked_owners: AtomicU64,
+    /// What data requests found, until the writer takes it.
+    snapshots: Mutex<Vec<Option<Snapshot>>>,
+}
+
+/// Fields of the class library.
+struct Fields {
+    thread: ThreadFields,
+    juc: parking::Fields,
+}
+
+// SAFETY: ids and global references of classes that are never unloaded, which JNI lets every thread use.
+unsafe impl Send for Fields {}
+// SAFETY: as above.
+unsafe impl Sync for Fields {}
+
+impl Waits {
+    pub(crate) fn new(options: ThreadOptions, vm: JavaVirtualMachine, start: Ticks) -> Waits {
+        Waits {
+            roster: Roster::new(options.owners && options.stack_depth > 0),
+            options,
+            vm,
+            layout: OnceLock::new(),
+            fields: OnceLock::new(),
+            parking: OnceLock::new(),
+            announcing: Mutex::new(()),
+            stacks: Pace::new(start),
+            asking: Pace::new(start),
+            stale_stacks: AtomicU64::new(0),
+            unknown_owners: AtomicU64::new(0),
+            asked_owners: AtomicU64::new(0),
+            snapshots: Mutex::default(),
+        }
+    }
+
+    /// The callbacks, in the agent's main environment.
+    pub(crate) fn add_callbacks(callbacks: &mut jvmtiEventCallbacks) {
+        callbacks.MonitorContendedEnter = Some(monitors::contended_enter);
+        callbacks.MonitorContendedEntered = Some(monitors::contended_entered);
+        callbacks.MonitorWait = Some(monitors::wait);
+        callbacks.MonitorWaited = Some(monitors::waited);
+        callbacks.DataDumpRequest = Some(snapshot::data_dump_request);
+    }
+
+    /// Gets ready at VMInit, on the first thread, before threads are announced.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub(crate) fn begin(&self, agent: &'static Agent, jni: Jni) -> Result<(), String> {
+        let fields = Fields::find(jni).map_err(|error| super::lifecycle::cleared(jni, error))?;
+        let current = agent.env.get_current_thread().map_err(|e| e.to_string())?;
+        // SAFETY: live local references; the first is of the current thread.
+        unsafe {
+            let java_thread = JavaThread(jni.get_long_field(current, fields.thread.eetop) as usize);
+            let _ = self.layout.set(Layout::find(jni, java_thread));
+            jni.delete_local_ref(current);
+        }
+        let _ = self.fields.set(fields);
+        for event in [
+            JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+            JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+            JVMTI_EVENT_MONITOR_WAIT,
+            JVMTI_EVENT_MONITOR_WAITED,
+            JVMTI_EVENT_DATA_DUMP_REQUEST,
+        ] {
+            agent.env.enable_event(event).map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Defines MartiniParking, at VMStart.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    pub(crate) fn define_parking(&self, jni: Jni) -> Result<(), jvmti::JniError> {
+        let _ = self.parking.set(parking::Proxy::define(jni)?);
+        Ok(())
+    }
+
+    /// Lets the hooks on parking report, or stops them.
+    pub(crate) fn set_parking(&self, jni: Jni, on: bool) {
+        if let Some(proxy) = self.parking.get() {
+            proxy.set_on(jni, on);
+        }
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        self.layout.get()?.as_ref()
+    }
+
+    /// A thread is there.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread that runs and has not had its end event.
+    pub(crate) unsafe fn enter(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        if let Some(fields) = self.fields.get() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.roster.enter(jni, self.layout(), fields.thread, thread, index) };
+        }
+    }
+
+    /// The current thread ends.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(crate) unsafe fn leave(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        if let Some(fields) = self.fields.get() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.roster.leave(jni, fields.thread, thread, index) };
+        }
+    }
+
+    /// Where the current platform thread notes what it carries.
+    pub(crate) fn mounted(&self, jni: Jni) -> Option<Arc<AtomicU32>> {
+        self.roster.mounted(self.layout()?.current(jni))
+    }
+
+    /// The stack of an owner, unless stacks have cost too much lately or it has let go meanwhile.
+    ///
+    /// # Safety
+    /// `owner` is a live reference to a thread.
+    unsafe fn owner_stack(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        context: &mut ThreadContext,
+        owner: jobject,
+        still_owns: impl FnOnce() -> bool,
+    ) -> StackIndex {
+        let wanted = self.options.owners && !owner.is_null();
+        let Some(walker) = context.owner_walker.as_mut().filter(|_| wanted) else {
+            return StackIndex::default();
+        };
+        let tables = agent.tables(jni);
+        // SAFETY: by the caller's promise.
+        let walked = self.stacks.spend(Ticks::now(), || unsafe { walker.walk_other(owner, &tables) });
+        // A thread that has just ended, or a frame that is gone, gives an error, and is no owner any more.
+        let Some(Ok(stack)) = walked else { return StackIndex::default() };
+        if still_owns() {
+            stack
+        } else {
+            self.stale_stacks.fetch_add(1, Ordering::Relaxed);
+            StackIndex::default()
+        }
+    }
+
+    /// What could not be told of owners: key and number.
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 5] {
+        let stale = self.stale_stacks.load(Ordering::Relaxed);
+        [
+            ("owners.unknown", self.unknown_owners.load(Ordering::Relaxed)),
+            ("owners.asked", self.asked_owners.load(Ordering::Relaxed)),
+            ("owners.notAsked", self.asking.skipped()),
+            ("ownerStacks.skipped", self.stacks.skipped()),
+            ("ownerStacks.stale", stale),
+        ]
+    }
+
+    /// Hands over what a data request found; the number is for the event.
+    fn keep(&self, snapshot: Snapshot) -> u32 {
+        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshots.push(Some(snapshot));
+        snapshots.len() as u32 - 1
+    }
+
+    /// What `keep` was given.
+    pub(crate) fn take(&self, number: u32) -> Option<Snapshot> {
+        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshots.get_mut(number as usize)?.take()
+    }
+}
+
+impl Fields {
+    fn find(jni: Jni) -> Result<Fields, jvmti::JniError> {
+        let class = jni.find_class(c"java/lang/Thread")?;
+        // SAFETY: a live local reference, deleted at the end.
+        unsafe {
+            let thread = ThreadFields {
+                eetop: jni.get_field_id(class, c"eetop", c"J")?,
+                tid: jni.get_field_id(class, c"tid", c"J")?,
+            };
+            let juc = parking::Fields::find(jni, class)?;
+            jni.delete_local_ref(class);
+            Ok(Fields { thread, juc })
+        }
+    }
+}
+
+/// The id of an object on which threads wait; announced if it has none yet.
+///
+/// # Safety
+/// `object` is a live reference.
+unsafe fn id_of(
+    agent: &'static Agent,
+    waits: &Waits,
+    jni: Jni,
+    context: &mut ThreadContext,
+    object: jobject,
+) -> Option<ObjectId> {
+    // SAFETY: by the caller's promise.
+    if let Some(id) = unsafe { agent.tags.find(object) } {
+        return Some(id);
+    }
+    let _announcing = waits.announcing.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
+    let found = unsafe {
+        if let Some(id) = agent.tags.find(object) {
+            return Some(id);
+        }
+        let class = jni.get_object_class(object);
+        let index = agent.classes.resolve(agent.env, jni, class, agent);
+        jni.delete_local_ref(class);
+        index.and_then(|index| Ok((index, agent.env.get_object_size(object)?)))
+    };
+    let (class, bytes) = match found {
+        Ok(found) => found,
+        Err(error) => {
+            agent.count_failure("monitor", error);
+            return None;
+        }
+    };
+    let id = context.new_object(&agent.ids);
+    // Before the tag, by which other threads find the object.
+    context.push(agent, Event::Found { object: id, class, words: (bytes / 8) as u32 }, Ticks::now());
+    // SAFETY: by the caller's promise.
+    if let Err(error) = unsafe { agent.tags.for_monitors().set_tag(object, id.0 as jlong) } {
+        agent.count_failure("tag of a monitor", error);
+    }
+    Some(id)
+}

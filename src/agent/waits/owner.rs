@@ -1,0 +1,232 @@
+//! Who owns a monitor at the moment at which another thread blocks on it.
+//!
+//! JVMTI's `GetObjectMonitorUsage` answers after milliseconds, when one owner in eight is gone. But HotSpot notes in each
+//! thread which monitor it is about to block on, before it tells of that, and the monitor knows its owner. Where both stand
+//! in memory HotSpot exports for debuggers (`gHotSpotVMStructs`), on every version. The monitor cannot go while the current
+//! thread is about to enter it, so reading it needs no lock.
+//!
+//! | what a monitor has as owner | in HotSpot |
+//! |---|---|
+//! | the address of a `JavaThread` | up to 23 |
+//! | an address in the owner's stack, where it keeps the header of an object that it locked without a monitor | up to 23; 24 and later in a field of its own, if asked for `LockingMode=1` |
+//! | the number of a `java.lang.Thread` | 24 and later |
+//! | 1, "anonymous": the owner has the object on its lock stack, a list in its `JavaThread` | 21 and later, as a rule from 23 on |
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jvmti::Jni;
+use jvmti::jni_sys::jobject;
+
+use super::super::threads::ThreadIndex;
+use super::roster::Roster;
+
+/// The address of a thread's `JavaThread`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct JavaThread(pub(crate) usize);
+
+/// What stands in a monitor for its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerWord(usize);
+
+/// The monitor's owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// It has just let go.
+    Nobody,
+    /// This thread.
+    Thread(ThreadIndex),
+    /// Not to be told from memory.
+    Unknown,
+}
+
+const NOBODY: usize = 0;
+/// The owner is on record with itself only.
+const ANONYMOUS: usize = 1;
+/// More entries no lock stack has.
+const MOST_LOCKED: usize = 64;
+
+/// Where HotSpot keeps what is needed: offsets in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// From a `JavaThread` to the JNI environment inside it.
+    env: usize,
+    pending_monitor: usize,
+    owner: usize,
+    /// The owner is a number of a thread.
+    owner_is_number: bool,
+    /// In a monitor: the address in the stack of an anonymous owner.
+    stack_locker: Option<usize>,
+    stack_base: usize,
+    stack_size: usize,
+    /// In a `JavaThread`: the end of its lock stack, as an offset from its own beginning, and the first entry.
+    lock_stack: Option<(usize, usize)>,
+}
+
+impl Layout {
+    /// The layout of this VM, if it exports one that holds for the current thread, whose `JavaThread` is given.
+    pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<Layout> {
+        let fields = Fields::exported()?;
+        let thread = |name| fields.offset(c"JavaThread", name).or_else(|| fields.offset(c"Thread", name));
+        let lock_stack = thread(c"_lock_stack").and_then(|lock_stack| {
+            let top = fields.offset(c"LockStack", c"_top")?;
+            Some((lock_stack + top, lock_stack + fields.offset(c"LockStack", c"_base[0]")?))
+        });
+        let layout = Layout {
+            env: (jni.as_raw() as usize).checked_sub(current.0)?,
+            pending_monitor: thread(c"_current_pending_monitor")?,
+            owner: fields.offset(c"ObjectMonitor", c"_owner")?,
+            owner_is_number: thread(c"_monitor_owner_id").or_else(|| thread(c"_lock_id")).is_some(),
+            stack_locker: fields.offset(c"ObjectMonitor", c"_stack_locker"),
+            stack_base: thread(c"_stack_base")?,
+            stack_size: thread(c"_stack_size")?,
+            lock_stack,
+        };
+        // SAFETY: the current thread lives.
+        let (low, high) = unsafe { layout.stack(current) };
+        // What is not where the layout says shows in where this thread's stack would be.
+        let here = (&raw const layout) as usize;
+        (low < here && here < high && high - low < 1 << 40).then_some(layout)
+    }
+
+    /// The `JavaThread` of the current thread.
+    pub(crate) fn current(&self, jni: Jni) -> JavaThread {
+        JavaThread(jni.as_raw() as usize - self.env)
+    }
+
+    /// The lowest address of a thread's stack, and the first above it.
+    ///
+    /// # Safety
+    /// The thread lives.
+    pub(crate) unsafe fn stack(&self, thread: JavaThread) -> (usize, usize) {
+        // SAFETY: by the caller's promise.
+        let (base, size) = unsafe { (load(thread.0 + self.stack_base), load(thread.0 + self.stack_size)) };
+        (base.saturating_sub(size), base)
+    }
+
+    /// Whether the object at that address is on the thread's lock stack.
+    ///
+    /// # Safety
+    /// The thread lives.
+    pub(crate) unsafe fn has_locked(&self, thread: JavaThread, oop: usize) -> bool {
+        let Some((top, first)) = self.lock_stack else { return false };
+        // SAFETY: by the caller's promise; the end is an offset of 32 bits, and what it may be is checked below.
+        let end = unsafe { load(thread.0 + top) } as u32 as usize;
+        let room = first + MOST_LOCKED * size_of::<usize>();
+        end <= room
+            && (first..end).step_by(size_of::<usize>()).any(|entry| {
+                // SAFETY: by the caller's promise; the entry lies within the lock stack.
+                unsafe { load(thread.0 + entry) == oop }
+            })
+    }
+
+    /// What stands for the owner in the monitor that the current thread is about to block on; `None` if there is none.
+    pub(crate) fn pending_owner(&self, current: JavaThread) -> Option<OwnerWord> {
+        // SAFETY: the current thread lives, and the monitor that it is about to enter is not freed meanwhile.
+        unsafe {
+            let monitor = load(current.0 + self.pending_monitor);
+            (monitor != 0).then(|| OwnerWord(load(monitor + self.owner)))
+        }
+    }
+
+    /// Whose word that is, of the monitor of `object` that the current thread is about to block on.
+    ///
+    /// # Safety
+    /// `object` is a local reference of the current thread.
+    pub(crate) unsafe fn whose(&self, word: OwnerWord, current: JavaThread, object: jobject, roster: &Roster) -> Owner {
+        let found = match word.0 {
+            NOBODY => return Owner::Nobody,
+            // SAFETY: by the caller's promise.
+            ANONYMOUS => unsafe { self.anonymous(current, object, roster) },
+            number if self.owner_is_number => roster.of_number(number as u64),
+            address => roster.of_java_thread(JavaThread(address)).or_else(|| roster.of_stack(address)),
+        };
+        found.map_or(Owner::Unknown, Owner::Thread)
+    }
+
+    /// # Safety
+    /// As for `whose`.
+    unsafe fn anonymous(&self, current: JavaThread, object: jobject, roster: &Roster) -> Option<ThreadIndex> {
+        if let Some(locker) = self.stack_locker {
+            // SAFETY: as in `pending_owner`.
+            let address = unsafe {
+                let monitor = load(current.0 + self.pending_monitor);
+                if monitor == 0 { 0 } else { load(monitor + locker) }
+            };
+            if address != 0 {
+                return roster.of_stack(address);
+            }
+        }
+        // Where the object is shows the local reference, a pointer to a place that the collector keeps up to date.
+        // SAFETY: by the caller's promise.
+        let place = || unsafe { load(object as usize) };
+        let oop = place();
+        let found = roster.of_lock_stack(self, oop)?;
+        // Neither moved nor let go meanwhile: only the owner itself puts its name in the monitor.
+        (place() == oop && self.pending_owner(current) == Some(OwnerWord(ANONYMOUS))).then_some(found)
+    }
+}
+
+/// Reads a word that other threads may write.
+///
+/// # Safety
+/// The address is mapped and aligned.
+unsafe fn load(address: usize) -> usize {
+    // SAFETY: by the caller's promise.
+    unsafe { AtomicUsize::from_ptr(address as *mut usize) }.load(Ordering::Acquire)
+}
+
+/// HotSpot's table of its own fields, for debuggers.
+struct Fields {
+    table: usize,
+    stride: usize,
+    type_name: usize,
+    field_name: usize,
+    is_static: usize,
+    offset: usize,
+}
+
+impl Fields {
+    fn exported() -> Option<Fields> {
+        Some(Fields {
+            table: exported(c"gHotSpotVMStructs")?,
+            stride: exported(c"gHotSpotVMStructEntryArrayStride")?,
+            type_name: exported(c"gHotSpotVMStructEntryTypeNameOffset")?,
+            field_name: exported(c"gHotSpotVMStructEntryFieldNameOffset")?,
+            is_static: exported(c"gHotSpotVMStructEntryIsStaticOffset")?,
+            offset: exported(c"gHotSpotVMStructEntryOffsetOffset")?,
+        })
+    }
+
+    /// Where the field of an instance of that type stands in it.
+    fn offset(&self, type_name: &CStr, field_name: &CStr) -> Option<usize> {
+        let mut entry = self.table;
+        loop {
+            // SAFETY: the table ends with an entry without a type; until then there are strings and numbers where HotSpot says.
+            unsafe {
+                let found = (entry + self.type_name) as *const *const c_char;
+                if (*found).is_null() {
+                    return None;
+                }
+                let field = *((entry + self.field_name) as *const *const c_char);
+                if CStr::from_ptr(*found) == type_name
+                    && !field.is_null()
+                    && CStr::from_ptr(field) == field_name
+                    && *((entry + self.is_static) as *const c_int) == 0
+                {
+                    return usize::try_from(*((entry + self.offset) as *const u64)).ok();
+                }
+            }
+            entry += self.stride;
+        }
+    }
+}
+
+/// The word that libjvm exports by that name.
+fn exported(name: &CStr) -> Option<usize> {
+    // SAFETY: a search by a NUL-terminated name; all of these are 64-bit variables (`vmStructs.hpp`).
+    unsafe {
+        let address = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as *const u64;
+        (!address.is_null()).then(|| *address as usize)
+    }
+}
