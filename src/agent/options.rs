@@ -32,32 +32,6 @@ pub const OPTIONS: &[OptionSpec] = &[
                threads, juc and locklog)",
     },
     OptionSpec {
-        name: "threads",
-        value: "on|off",
-        help: "Record who waits for which monitor, how long, and who holds it (default off)",
-    },
-    OptionSpec {
-        name: "juc",
-        value: "on|off",
-        help: "Record waiting for locks, conditions and queues of java.util.concurrent too; switches threads on (default off)",
-    },
-    OptionSpec {
-        name: "owners",
-        value: "on|off",
-        help: "With threads: record where the owner of a contended monitor is at that moment (default on); who it is, is \
-               recorded anyway",
-    },
-    OptionSpec {
-        name: "lockstack",
-        value: "DEPTH",
-        help: "With threads: record the innermost frames of those who wait and of owners, at most 64 (default 3)",
-    },
-    OptionSpec {
-        name: "locklog",
-        value: "FILE",
-        help: "Write a line of text for each contended lock too, tried and taken; switches threads on; %p becomes the process id",
-    },
-    OptionSpec {
         name: "file",
         value: "PATH",
         help: "Where the trace goes; %p becomes the process id (default martini-%p.trcxml). A named pipe is waited for",
@@ -109,6 +83,32 @@ pub const OPTIONS: &[OptionSpec] = &[
         value: "SECONDS",
         help: "With heap=counts, write the numbers so far that often, and after ten times as long whenever a tenth of the run has \
                gone by, so that a kill leaves them (default 60; 0 = only at the end)",
+    },
+    OptionSpec {
+        name: "threads",
+        value: "on|off",
+        help: "Record who waits for which monitor, how long, and who holds it (default off)",
+    },
+    OptionSpec {
+        name: "juc",
+        value: "on|off",
+        help: "Record waiting for locks, conditions and queues of java.util.concurrent too; switches threads on (default off)",
+    },
+    OptionSpec {
+        name: "owners",
+        value: "on|off",
+        help: "With threads: record where the owner of a contended monitor is at that moment (default on); who it is, is \
+               recorded anyway",
+    },
+    OptionSpec {
+        name: "lockstack",
+        value: "DEPTH",
+        help: "With threads: record the innermost frames of those who wait and of owners, at most 64 (default 3)",
+    },
+    OptionSpec {
+        name: "locklog",
+        value: "FILE",
+        help: "Write a line of text for each contended lock too, tried and taken; switches threads on; %p becomes the process id",
     },
     OptionSpec {
         name: "limit",

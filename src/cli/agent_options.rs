@@ -37,12 +37,8 @@ impl AgentOptions {
     /// Sets `heap=counts`, the cheapest answer, unless the user chose a mode, or asked for what only single objects have or for
     /// threads.
     pub(crate) fn or_counts(mut self) -> Self {
-        let others = ["threads", "juc", "locklog"];
-        if !self
-            .pairs
-            .iter()
-            .any(|(name, _)| others.contains(name) || ["heap", "lifetimes", "allocsites", "stack"].contains(name))
-        {
+        let decide = ["heap", "lifetimes", "allocsites", "stack", "threads", "juc", "locklog"];
+        if !self.pairs.iter().any(|(name, _)| decide.contains(name)) {
             self.pairs.insert(0, ("heap", HeapMode::Counts.as_str().to_owned()));
         }
         self
