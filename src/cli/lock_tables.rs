@@ -10,11 +10,12 @@ use super::human::{count, duration, printable};
 use super::table::Table;
 
 /// A column of `locks` to sort by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum LockColumn {
     /// How often
     Count,
     /// Time in all
+    #[default]
     Total,
     /// Average time
     Mean,

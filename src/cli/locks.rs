@@ -21,7 +21,7 @@ use super::{exit, graph, lock_json};
 /// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, or a plain lock log (TRY and LCK lines);
 /// complete or cut off. Locks of java.util.concurrent are in it if it was recorded with juc=on. Deadlocks come first, then threads
 /// that are still blocked at the end.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Columns:
   contended      how often a thread came to wait for a lock that another thread owned
@@ -129,6 +129,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         lock_json::print(documents)?;
     }
     Ok(exit::OK)
+}
+
+/// Tells the worst of a trace, as `run` does when it has ended.
+pub(super) fn summarize(path: &Path, top: usize, out: &mut impl Write) -> anyhow::Result<()> {
+    let arguments = Arguments { top: Some(top), ..Arguments::default() };
+    let reading = reading::monitors(path, MonitorStats::new(arguments.part.selection(&[]), None))?;
+    print(&arguments, path, &reading, out)
 }
 
 impl Arguments {

@@ -13,7 +13,7 @@ use super::notes;
 use super::reading::Reading;
 
 /// Which part of a trace counts.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct Part {
     /// Count only threads of these names: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]

@@ -187,6 +187,32 @@ fn told(counter: &Count) -> Option<String> {
             "{} closed before all deaths in it were known; they count for a later one",
             counted(number, "collection was", "collections were")
         ),
+        "owners.asked" => return None,
+        "owners.unknown" => {
+            format!("the owner of a lock was gone, or could not be told, {}", counted(number, "time", "times"))
+        }
+        "owners.notAsked" => format!(
+            "the JVM was not asked for the owner of a lock {}: asking takes long, so it is limited",
+            counted(number, "time", "times")
+        ),
+        "ownerStacks.skipped" => format!(
+            "where the owner was is not told {}: taking stacks of others is limited to a share of the time",
+            counted(number, "time", "times")
+        ),
+        "ownerStacks.stale" => format!(
+            "where the owner was is not told {}: it had let go before its stack was taken",
+            counted(number, "time", "times")
+        ),
+        "monitors.unbegun" => {
+            format!("{} begun before anybody watched, and count as running", counted(number, "wait had", "waits had"))
+        }
+        "monitors.unended" => format!(
+            "{} no end, although the thread went on; they count until it did something else",
+            counted(number, "wait had", "waits had")
+        ),
+        "snapshots.skipped" => {
+            format!("data requests left out {}", counted(number, "monitor or thread", "monitors or threads"))
+        }
         "agent.panics" => {
             format!("the agent failed {} inside and went on; please report that", counted(number, "time", "times"))
         }

@@ -15,7 +15,7 @@ use super::launch::{self, Door};
 use super::outputs::{Outputs, PID};
 use super::reading::Reading;
 use super::tables::{self, Column, Shape};
-use super::{exit, human, library, notes, reading, supervise, tail, truth};
+use super::{exit, human, library, locks, notes, reading, supervise, tail, truth};
 
 /// Runs a program and records what its JVM allocates
 ///
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     drop(growth);
     if !arguments.quiet {
         // The program has done its work, and its status is ours even if nobody reads our stderr any more.
-        let _ = report(&outputs, arguments.top);
+        let _ = report(&outputs, arguments.top, options.heap);
     }
     match arguments.require_exact {
         Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
@@ -139,7 +139,7 @@ fn with_pid(file: &str) -> String {
 }
 
 /// Tells on stderr what every JVM left behind, and what went wrong in reading it.
-fn report(outputs: &Outputs, top: usize) -> std::io::Result<()> {
+fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
         // A pipe or a device: whoever reads it has the trace.
@@ -154,7 +154,11 @@ fn report(outputs: &Outputs, top: usize) -> std::io::Result<()> {
         )?;
     }
     for path in traces {
-        if let Err(error) = summarize(&path, top, &mut err) {
+        let told = match heap {
+            HeapMode::Off => summarize_locks(&path, top, &mut err),
+            _ => summarize(&path, top, &mut err),
+        };
+        if let Err(error) = told {
             writeln!(err, "martini: {}", exit::sentence(&error))?;
         }
     }
@@ -180,6 +184,22 @@ fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()
         writeln!(err, "{} {sentence}", truth::LABEL.bold())?;
     }
     writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
+    Ok(())
+}
+
+/// Where only threads were watched, the heap has nothing to tell.
+fn summarize_locks(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+    writeln!(err)?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    if size > LARGEST_SUMMARY {
+        let size = human::bytes(size);
+        writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
+    } else {
+        write!(err, "{} ", "martini:".bold())?;
+        locks::summarize(path, top, err)?;
+    }
+    let path = human::shell_word(path);
+    writeln!(err, "More: martini locks {path}, martini threads {path}")?;
     Ok(())
 }
 

@@ -10,7 +10,10 @@ use crate::symbols::{SiteIndex, Symbols};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StackIndex(u32);
 
-/// Classes that wait on behalf of others: the frame that matters is further out.
+/// Packages of the JDK. What waits there does so for the sake of a frame further out.
+const JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
+
+/// Classes of the JDK that do nothing but wait.
 const WAITERS: [&str; 6] = [
     "java.lang.Object",
     "java.lang.System$",
@@ -54,15 +57,12 @@ impl Stacks {
             return known;
         }
         let class = |site: &SiteIndex| symbols.location(*site).class;
-        let calls = |site: &&SiteIndex| self.callers.iter().any(|pattern| pattern.matches(class(site)));
-        let acts = |site: &&SiteIndex| {
-            let class = class(site);
-            !WAITERS.iter().any(|&waiter| match waiter.ends_with(['.', '$']) {
-                true => class.starts_with(waiter),
-                false => class == waiter,
-            })
-        };
-        let site = frames.iter().find(calls).or_else(|| frames.iter().find(acts)).or(frames.first()).copied();
+        let of = |is: &dyn Fn(&str) -> bool| frames.iter().find(|&site| is(class(site)));
+        let site = of(&|class| self.callers.iter().any(|pattern| pattern.matches(class)))
+            .or_else(|| of(&|class| !JDK.iter().any(|&package| class.starts_with(package))))
+            .or_else(|| of(&|class| !waits(class)))
+            .or(frames.first())
+            .copied();
         let new = StackIndex(self.stacks.len() as u32);
         self.index.insert(frames.clone(), new);
         self.stacks.push(Stack { frames, site });
@@ -90,6 +90,13 @@ impl Stacks {
     }
 }
 
+fn waits(class: &str) -> bool {
+    WAITERS.iter().any(|&waiter| match waiter.ends_with(['.', '$']) {
+        true => class.starts_with(waiter),
+        false => class == waiter,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,12 +114,14 @@ mod tests {
         let parked = [
             ("jdk.internal.misc.Unsafe", "park"),
             ("java.util.concurrent.locks.LockSupport", "park"),
+            ("java.util.concurrent.Semaphore", "acquire"),
             ("demo.Cache", "get"),
             ("demo.Main", "main"),
         ];
         assert_eq!(stack(&[], &parked).as_deref(), Some("get"));
         assert_eq!(stack(&["*Main"], &parked).as_deref(), Some("main"));
         assert_eq!(stack(&["nobody.*"], &parked).as_deref(), Some("get"));
+        assert_eq!(stack(&[], &parked[..3]).as_deref(), Some("acquire"));
         assert_eq!(stack(&[], &parked[..2]).as_deref(), Some("park"));
         assert_eq!(stack(&[], &[]), None);
     }
