@@ -14,5 +14,6 @@ pub mod process;
 pub mod recorded;
 pub mod say;
 pub mod schema;
+pub mod waits;
 pub mod windows;
 pub mod workdir;

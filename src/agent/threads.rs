@@ -371,6 +371,10 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
 /// `thread` is a live reference to the current thread.
 pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
     let now = Ticks::now();
+    if CONTEXT.get() == BUSY {
+        // A native thread that was attached before.
+        CONTEXT.set(null_mut());
+    }
     with_context(agent, jni, now, |context| {
         // SAFETY: by the caller's promise.
         unsafe {
@@ -403,7 +407,8 @@ pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
             context.push(agent, Event::ThreadEnd(context.carrier), now);
         });
     }
-    let context = CONTEXT.replace(null_mut());
+    // What the thread still does, such as telling those who join it, is no event of it any more.
+    let context = CONTEXT.replace(BUSY);
     if !context.is_null() && context != BUSY {
         // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it; this
         // callback does not run inside `with_context`.

@@ -7,7 +7,7 @@ use super::super::clock::Ticks;
 /// Of each second, all threads together may spend so much: one part in this many.
 const SHARE: u64 = 50;
 /// Saved up while nothing was spent, at most: enough for a burst.
-const MOST_SAVED_NANOS: u64 = 10_000_000;
+const MOST_SAVED_NANOS: u64 = 50_000_000;
 
 /// Nanoseconds spent so far, and those that may be.
 pub(crate) struct Pace {
@@ -54,11 +54,11 @@ mod tests {
         let start = Ticks::now();
         let pace = Pace::new(start);
         let mut done = 0;
-        let busy = || std::thread::sleep(std::time::Duration::from_millis(3));
+        let busy = || std::thread::sleep(std::time::Duration::from_millis(15));
         for _ in 0..100 {
             done += u32::from(pace.spend(Ticks::now(), busy).is_some());
         }
-        // 3 ms each out of 10 ms, and hardly any more.
+        // 15 ms each out of 50 ms, and hardly any more.
         assert!((1..=6).contains(&done), "{done}");
         assert_eq!(pace.skipped(), 100 - u64::from(done));
         let later = Ticks(start.0 + 1_000_000_000_000);

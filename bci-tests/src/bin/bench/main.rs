@@ -5,7 +5,8 @@
 //! - `cargo run --release -p bci-tests --bin bench -- alloc` : what one allocation costs, part by part, next to a bare
 //!   agent that does the least possible;
 //! - `cargo run --release -p bci-tests --bin bench -- start` : what the agent adds to the start of a JVM;
-//! - `cargo run --release -p bci-tests --bin bench -- memory` : what the agent needs for live objects, threads and sites.
+//! - `cargo run --release -p bci-tests --bin bench -- memory` : what the agent needs for live objects, threads and sites;
+//! - `cargo run --release -p bci-tests --bin bench -- locks` : what it costs to record who waits for which lock.
 //!
 //! All alternate their variants in every round, so that a change of the machine's speed meets them all alike, and give
 //! medians with the extremes. A run that fails is shown in its place in the table.
@@ -22,6 +23,7 @@ mod built;
 mod compare;
 mod figures;
 mod jars;
+mod locks;
 mod machine;
 mod memory;
 mod peers;
@@ -54,6 +56,7 @@ fn dispatch() -> Result<(), String> {
         "alloc" => alloc::run(&request),
         "start" => start::run(&request),
         "memory" => memory::run(&request),
-        _ => Err("name a benchmark: compare, alloc, start or memory".into()),
+        "locks" => locks::run(&request),
+        _ => Err("name a benchmark: compare, alloc, start, memory or locks".into()),
     }
 }

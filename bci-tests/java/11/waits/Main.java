@@ -1,0 +1,332 @@
+package waits;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * Threads that wait for each other as often as it says, on monitors that it says, and it says how long that took. A line is
+ * {@code kind thread owner-or-end nanoseconds}; the names of the threads that count begin with {@code t-}.
+ */
+public final class Main {
+    /** An object that nobody else waits on. */
+    static final class Monitor {}
+
+    private static final ConcurrentLinkedQueue<String> SAID = new ConcurrentLinkedQueue<>();
+
+    private Main() {}
+
+    public static void main(String[] args) throws Exception {
+        switch (args[0]) {
+            case "monitors":
+                contended();
+                recursive();
+                pool();
+                objectWaits();
+                break;
+            case "parks":
+                locks();
+                parks();
+                break;
+            case "many":
+                many(Integer.parseInt(args[1]));
+                break;
+            case "deadlock":
+                deadlock();
+                break;
+            default:
+                throw new IllegalArgumentException(args[0]);
+        }
+        SAID.forEach(System.out::println);
+    }
+
+    static void say(String kind, String what, long begin) {
+        long nanos = System.nanoTime() - begin;
+        SAID.add(kind + " " + Thread.currentThread().getName() + " " + what + " " + nanos);
+    }
+
+    static Thread start(String name, Callable<?> body) {
+        Thread thread = new Thread(() -> {
+            try {
+                body.call();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }, name);
+        thread.start();
+        return thread;
+    }
+
+    static void until(Thread thread, Thread.State state) throws InterruptedException {
+        while (thread.getState() != state) {
+            Thread.sleep(1);
+        }
+    }
+
+    /** Enters a monitor that {@code owner} holds. */
+    static Void enter(Object monitor, String owner) {
+        long begin = System.nanoTime();
+        synchronized (monitor) {
+            say("enter", owner, begin);
+        }
+        return null;
+    }
+
+    /** Twenty enters, each of a monitor that another thread holds. */
+    private static void contended() throws Exception {
+        Monitor monitor = new Monitor();
+        for (int i = 0; i < 20; i++) {
+            String owner = "t-owner-" + i;
+            CountDownLatch held = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            Thread holder = start(owner, () -> {
+                hold(monitor, held, release);
+                return null;
+            });
+            held.await();
+            Thread waiter = start("t-enter-" + i, () -> enter(monitor, owner));
+            until(waiter, Thread.State.BLOCKED);
+            Thread.sleep(5);
+            release.countDown();
+            holder.join();
+            waiter.join();
+        }
+    }
+
+    private static void hold(Object monitor, CountDownLatch held, CountDownLatch release) throws InterruptedException {
+        synchronized (monitor) {
+            held.countDown();
+            release.await();
+        }
+    }
+
+    /** A monitor entered three times by its owner is contended once; one inside another has an owner of its own. */
+    private static void recursive() throws Exception {
+        Monitor outer = new Monitor();
+        Monitor inner = new Monitor();
+        Thread last;
+        synchronized (inner) {
+            Thread middle = start("t-middle", () -> {
+                synchronized (outer) {
+                    synchronized (outer) {
+                        synchronized (outer) {
+                            enter(inner, "main");
+                        }
+                    }
+                }
+                return null;
+            });
+            until(middle, Thread.State.BLOCKED);
+            last = start("t-last", () -> enter(outer, "t-middle"));
+            until(last, Thread.State.BLOCKED);
+            Thread.sleep(5);
+        }
+        last.join();
+    }
+
+    /** Four threads of a pool find the monitor taken by the first thread. */
+    private static void pool() throws Exception {
+        Monitor monitor = new Monitor();
+        Thread[] workers = new Thread[4];
+        synchronized (monitor) {
+            for (int i = 0; i < workers.length; i++) {
+                workers[i] = start("t-pool-" + i, () -> enter(monitor, "main"));
+                until(workers[i], Thread.State.BLOCKED);
+            }
+        }
+        for (Thread worker : workers) {
+            worker.join();
+        }
+    }
+
+    /** Object.wait that times out, is notified, is interrupted. */
+    private static void objectWaits() throws Exception {
+        Monitor monitor = new Monitor();
+        start("t-wait-timeout", () -> {
+            synchronized (monitor) {
+                long begin = System.nanoTime();
+                monitor.wait(30);
+                say("wait", "timeout", begin);
+            }
+            return null;
+        }).join();
+        Thread notified = start("t-wait-notified", () -> {
+            synchronized (monitor) {
+                long begin = System.nanoTime();
+                monitor.wait();
+                say("wait", "notified", begin);
+            }
+            return null;
+        });
+        until(notified, Thread.State.WAITING);
+        Thread.sleep(5);
+        synchronized (monitor) {
+            monitor.notify();
+        }
+        notified.join();
+        Thread interrupted = start("t-wait-interrupted", () -> {
+            synchronized (monitor) {
+                long begin = System.nanoTime();
+                try {
+                    monitor.wait(100_000);
+                } catch (InterruptedException e) {
+                    say("wait", "interrupted", begin);
+                }
+            }
+            return null;
+        });
+        until(interrupted, Thread.State.TIMED_WAITING);
+        Thread.sleep(5);
+        interrupted.interrupt();
+        interrupted.join();
+    }
+
+    static Void lock(Lock lock, String owner) {
+        long begin = System.nanoTime();
+        lock.lock();
+        say("lock", owner, begin);
+        lock.unlock();
+        return null;
+    }
+
+    /** Locks of java.util.concurrent that the first thread holds. */
+    private static void locks() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            ReentrantLock lock = new ReentrantLock(i % 2 == 0);
+            held(lock, "t-lock-" + i, lock, "main");
+        }
+        ReentrantReadWriteLock both = new ReentrantReadWriteLock();
+        held(both.writeLock(), "t-read", both.readLock(), "main");
+        held(both.writeLock(), "t-write", both.writeLock(), "main");
+        held(both.readLock(), "t-write-read", both.writeLock(), "nobody");
+    }
+
+    private static void held(Lock held, String name, Lock wanted, String owner) throws Exception {
+        held.lock();
+        Thread waiter = start(name, () -> lock(wanted, owner));
+        until(waiter, Thread.State.WAITING);
+        Thread.sleep(5);
+        held.unlock();
+        waiter.join();
+    }
+
+    private static void park(String name, String end, Thread.State state, Callable<?> body, Callable<?> wake)
+            throws Exception {
+        Thread thread = start(name, () -> {
+            long begin = System.nanoTime();
+            try {
+                body.call();
+            } catch (InterruptedException e) {
+                // It goes on.
+            }
+            say("park", end, begin);
+            return null;
+        });
+        if (wake != null) {
+            until(thread, state);
+            Thread.sleep(5);
+            wake.call();
+        }
+        thread.join();
+    }
+
+    /** Everything else of java.util.concurrent that waits. */
+    private static void parks() throws Exception {
+        Semaphore semaphore = new Semaphore(0);
+        park("t-semaphore", "notified", Thread.State.WAITING, () -> {
+            semaphore.acquire();
+            return null;
+        }, () -> {
+            semaphore.release();
+            return null;
+        });
+        CountDownLatch latch = new CountDownLatch(1);
+        park("t-latch", "timeout", null, () -> latch.await(20, TimeUnit.MILLISECONDS), null);
+        LinkedBlockingQueue<String> queue = new LinkedBlockingQueue<>();
+        park("t-queue", "notified", Thread.State.WAITING, queue::take, () -> queue.add("x"));
+        ReentrantLock lock = new ReentrantLock();
+        Condition condition = lock.newCondition();
+        Thread waiter = start("t-condition", () -> {
+            lock.lock();
+            long begin = System.nanoTime();
+            try {
+                condition.await();
+            } catch (InterruptedException e) {
+                say("park", "interrupted", begin);
+            }
+            lock.unlock();
+            return null;
+        });
+        until(waiter, Thread.State.WAITING);
+        Thread.sleep(5);
+        waiter.interrupt();
+        waiter.join();
+    }
+
+    /** So many threads block on one monitor at once. */
+    private static void many(int number) throws Exception {
+        Monitor monitor = new Monitor();
+        Thread[] threads = new Thread[number];
+        synchronized (monitor) {
+            for (int i = 0; i < number; i++) {
+                threads[i] = new Thread(null, () -> enter(monitor, "main"), "t-" + i, 128 << 10);
+                threads[i].start();
+            }
+            for (Thread thread : threads) {
+                until(thread, Thread.State.BLOCKED);
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    /** Two threads with two monitors, and two with two locks, for ever. */
+    private static void deadlock() throws Exception {
+        Monitor[] monitors = {new Monitor(), new Monitor()};
+        ReentrantLock[] locks = {new ReentrantLock(), new ReentrantLock()};
+        CountDownLatch ready = new CountDownLatch(4);
+        Thread[] stuck = new Thread[4];
+        for (int i = 0; i < 2; i++) {
+            int first = i;
+            stuck[i] = new Thread(() -> {
+                synchronized (monitors[first]) {
+                    await(ready);
+                    enter(monitors[1 - first], "never");
+                }
+            }, "t-dead-" + i);
+            stuck[2 + i] = new Thread(() -> {
+                locks[first].lock();
+                await(ready);
+                lock(locks[1 - first], "never");
+            }, "t-dead-lock-" + i);
+        }
+        for (Thread thread : stuck) {
+            thread.setDaemon(true);
+            thread.start();
+        }
+        ready.await();
+        for (int i = 0; i < stuck.length; i++) {
+            until(stuck[i], i < 2 ? Thread.State.BLOCKED : Thread.State.WAITING);
+        }
+        System.out.println("stuck");
+        // Until the test has seen enough.
+        while (System.in.read() >= 0) {}
+    }
+
+    private static void await(CountDownLatch ready) {
+        ready.countDown();
+        try {
+            ready.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package waits;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** What {@link Main} does, with virtual threads; lines as there. */
+public final class Virtual {
+    private Virtual() {}
+
+    public static void main(String[] args) throws Exception {
+        int parks = Integer.parseInt(args[0]);
+        int enters = Integer.parseInt(args[1]);
+        park(parks);
+        enter(enters);
+        owned();
+    }
+
+    private static Thread start(String name, Runnable body) {
+        return Thread.ofVirtual().name(name).start(body);
+    }
+
+    /** Virtual threads that find a lock taken by the first thread. */
+    private static void park(int number) throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        Thread[] threads = new Thread[number];
+        lock.lock();
+        for (int i = 0; i < number; i++) {
+            threads[i] = start("t-lock-" + i, () -> {
+                lock.lock();
+                lock.unlock();
+            });
+        }
+        for (Thread thread : threads) {
+            Main.until(thread, Thread.State.WAITING);
+        }
+        lock.unlock();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    /** The same with a monitor. */
+    private static void enter(int number) throws Exception {
+        Main.Monitor monitor = new Main.Monitor();
+        Thread[] threads = new Thread[number];
+        synchronized (monitor) {
+            for (int i = 0; i < number; i++) {
+                threads[i] = start("t-enter-" + i, () -> Main.enter(monitor, "main"));
+                Main.until(threads[i], Thread.State.BLOCKED);
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    /** A virtual thread that holds a monitor while it waits for something else. */
+    private static void owned() throws Exception {
+        Main.Monitor monitor = new Main.Monitor();
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        Thread owner = start("t-virtual-owner", () -> {
+            synchronized (monitor) {
+                held.countDown();
+                // Runs on, so that it stays on its carrier on every JDK.
+                while (release.getCount() > 0) {
+                    Thread.onSpinWait();
+                }
+            }
+        });
+        held.await();
+        Thread waiter = Main.start("t-enter-owned", () -> Main.enter(monitor, "t-virtual-owner"));
+        Main.until(waiter, Thread.State.BLOCKED);
+        release.countDown();
+        waiter.join();
+        owner.join();
+        System.out.println("done");
+    }
+}
