@@ -9,6 +9,7 @@ use analysis::monitors::{MonitorReport, MonitorStats, ThreadSummary};
 use analysis::timeline::{Observer, Timeline};
 use anyhow::Context;
 
+use super::human::counted;
 use super::lock_tables::{self, ThreadColumn};
 use super::monitors::{self, Part};
 use super::reading::{self, Reading};
@@ -90,7 +91,11 @@ fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<MonitorRep
     let mut timeline = Timeline::new(BufWriter::new(out));
     let observer: &mut dyn Observer = &mut timeline;
     let reading = reading::monitors(path, MonitorStats::new(selection, Some(observer)))?;
-    timeline.finish().with_context(cannot)?;
+    let left_out = timeline.finish().with_context(cannot)?;
+    if left_out > 0 {
+        let waits = counted(left_out, "wait", "waits");
+        eprintln!("martini: {waits} of virtual threads are not on the timeline: more than 1,000 waited at once");
+    }
     Ok(reading)
 }
 

@@ -57,6 +57,9 @@ pub struct Stall<'a> {
 /// The viewers want one; which does not matter.
 const PID: u32 = 1;
 
+/// So many tracks show virtual threads: viewers do not bear twenty thousand.
+const MAX_LANES: usize = 1000;
+
 /// Writes a timeline.
 pub struct Timeline<W> {
     out: W,
@@ -69,6 +72,7 @@ pub struct Timeline<W> {
     threads: FxHashMap<u64, Track>,
     /// Tracks of virtual threads by when they are free again.
     lanes: BTreeMap<(Time, u64), ()>,
+    left_out: u64,
     error: Option<io::Error>,
 }
 
@@ -92,20 +96,23 @@ impl<W: Write> Timeline<W> {
             tracks: 0,
             threads: FxHashMap::default(),
             lanes: BTreeMap::new(),
+            left_out: 0,
             error,
         }
     }
 
-    /// Ends the timeline.
+    /// Ends the timeline; gives back how many waits of virtual threads are not on it, because more than 1,000 of them waited at
+    /// once.
     ///
     /// # Errors
     /// What went wrong first while it was written.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<u64> {
         match self.error {
             Some(error) => Err(error),
             None => {
                 writeln!(self.out, "\n]}}")?;
-                self.out.flush()
+                self.out.flush()?;
+                Ok(self.left_out)
             }
         }
     }
@@ -127,18 +134,22 @@ impl<W: Write> Timeline<W> {
         track
     }
 
-    /// A track that nothing is on from a time on.
-    fn lane(&mut self, since: Time, until: Time) -> u64 {
+    /// A track that nothing is on from a time on; `None` if there are too many.
+    fn lane(&mut self, since: Time, until: Time) -> Option<u64> {
         let free = self.lanes.range(..=(since, u64::MAX)).next_back().map(|(&key, ())| key);
         let lane = match free {
             Some((end, lane)) => {
                 self.lanes.remove(&(end, lane));
                 lane
             }
+            None if self.lanes.len() >= MAX_LANES => {
+                self.left_out += 1;
+                return None;
+            }
             None => self.new_track(&format!("virtual threads {}", self.lanes.len() + 1)),
         };
         self.lanes.insert((until, lane), ());
-        lane
+        Some(lane)
     }
 
     /// Microseconds since the first event, with three decimals: viewers want microseconds, locks nanoseconds.
@@ -179,7 +190,8 @@ impl<W: Write> Observer for Timeline<W> {
             Some(Track::Own(track)) => (*track, None),
             Some(Track::Shared(name)) => {
                 let name = name.clone();
-                (self.lane(stall.since, stall.until), Some(name))
+                let Some(lane) = self.lane(stall.since, stall.until) else { return };
+                (lane, Some(name))
             }
             None => return,
         };
@@ -217,5 +229,42 @@ impl<W: Write> Observer for Timeline<W> {
                 }));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_threads_share_tracks_and_there_are_not_too_many() {
+        let mut json = Vec::new();
+        let mut timeline = Timeline::new(&mut json);
+        timeline.begin(Time(0));
+        let stall = |thread, since| Stall {
+            thread,
+            state: State::Parked,
+            is_contended: false,
+            since: Time(since),
+            until: Time(since + 10),
+            is_open: false,
+            object: None,
+            class: None,
+            at: None,
+            owner: None,
+            owner_at: None,
+        };
+        for thread in 0..MAX_LANES as u64 + 5 {
+            timeline.thread_started(thread, ThreadName { name: "", group: "VirtualThreads", id: None });
+            timeline.stall(&stall(thread, 0));
+        }
+        for thread in 0..3 {
+            timeline.stall(&stall(thread, 10));
+        }
+        assert_eq!(timeline.finish().unwrap(), 5);
+        let json: Value = serde_json::from_slice(&json).unwrap();
+        let events = json["traceEvents"].as_array().unwrap();
+        assert_eq!(events.iter().filter(|event| event["ph"] == "M").count(), MAX_LANES);
+        assert_eq!(events.iter().filter(|event| event["ph"] == "X").count(), MAX_LANES + 3);
     }
 }
