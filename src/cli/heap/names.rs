@@ -30,6 +30,12 @@ impl Names<'_> {
         human::printable(&name)
     }
 
+    /// The class of an object; of a class object, that class.
+    pub(super) fn class(&self, object: ObjectIndex) -> &str {
+        let graph = self.heap.graph();
+        graph.as_class(object).map_or_else(|| graph.class_name(object), |class| &graph.class(class).name)
+    }
+
     /// The text of a string, the name of a thread.
     pub(super) fn text(&self, object: ObjectIndex) -> Option<String> {
         let Data::Dump(_, loaded) = &self.heap.data else { return None };

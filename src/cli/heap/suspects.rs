@@ -23,7 +23,9 @@ pub(super) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
     let paths: Vec<Vec<ObjectIndex>> = found.iter().map(|suspect| shown(suspect).map_or_else(Vec::new, path)).collect();
     for (suspect, path) in found.iter().zip(&paths) {
         want_path(heap, &mut wanted, path);
-        suspect.parts.iter().for_each(|part| want_name(heap, &mut wanted, part.example));
+        for part in &suspect.parts {
+            part.inside.iter().chain([&part.example]).for_each(|&object| want_name(heap, &mut wanted, object));
+        }
     }
     let names = Names { heap, described: heap.describe(&wanted)? };
     if arguments.json {
@@ -78,6 +80,10 @@ fn part_text(names: &Names<'_>, part: &Part) -> String {
         let how_many = if count == part.objects { "made".to_owned() } else { format!("{} made", human::count(count)) };
         text.push_str(&format!(", {how_many} at {}", human::printable(frame)));
     }
+    if !part.inside.is_empty() {
+        let inside: Vec<&str> = part.inside.iter().map(|&object| names.class(object)).collect();
+        text.push_str(&format!(", most of it in {}", human::printable(&inside.join(" > "))));
+    }
     if let Some(generations) = part.generations {
         text.push_str(&format!(", of {}", counted(generations, "age", "different ages")));
     }
@@ -92,6 +98,7 @@ fn part_json(names: &Names<'_>, part: &Part) -> Value {
         "objects": part.objects,
         "bytes": part.bytes,
         "example": names.object_json(part.example),
+        "inside": part.inside.iter().map(|&object| names.object_json(object)).collect::<Vec<_>>(),
         "site": site.map(|(frames, count)| json!({ "frames": frames, "objects": count })),
         "generations": part.generations,
     })

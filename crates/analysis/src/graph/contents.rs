@@ -237,6 +237,15 @@ impl Pass<'_> {
         for (name, id) in parts {
             self.link(object, reference(id), || name.to_owned());
         }
+        // What a class keeps without a field of its own.
+        for &(owner, target) in self.wanted.links.iter().filter(|(owner, _)| *owner == object) {
+            if self.loaded.graph.as_class(target).is_some_and(|class| {
+                let name = &self.loaded.graph.class(class).name;
+                name.ends_with("[]")
+            }) {
+                self.found.names.entry((owner, target)).or_insert_with(|| "<array class>".to_owned());
+            }
+        }
         for &(index, value) in &dump.constants {
             self.link(object, value, || format!("<constant {index}>"));
         }

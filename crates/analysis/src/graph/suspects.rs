@@ -27,8 +27,10 @@ pub struct Part {
     pub objects: u64,
     /// Bytes that they retain.
     pub bytes: u64,
-    /// One of them.
+    /// The largest of them.
     pub example: ObjectIndex,
+    /// What most of that one's bytes are in: its largest dominated object, that one's, and so on.
+    pub inside: Vec<ObjectIndex>,
     /// Where most of them were allocated, a number in [`Origins::sites`](super::Origins::sites) from 1, and how many; `None` if the
     /// dump does not tell.
     pub site: Option<(u32, u64)>,
@@ -131,17 +133,31 @@ fn parts(graph: &Graph, dominators: &Dominators, objects: impl Iterator<Item = O
     ranked.sort_by_key(|(bytes, class, _)| (std::cmp::Reverse(*bytes), *class));
     ranked.truncate(PARTS);
     let part = |(bytes, class, objects): (u64, ClassIndex, Vec<ObjectIndex>)| {
-        let example = objects.iter().copied().max_by_key(|&object| dominators.retained(object));
+        let example =
+            objects.iter().copied().max_by_key(|&object| (dominators.retained(object), std::cmp::Reverse(object)))?;
         Some(Part {
             class,
             objects: objects.len() as u64,
             bytes,
-            example: example?,
+            example,
+            inside: inside(dominators, example),
             site: commonest(objects.iter().filter_map(|object| graph.origins.site_of.get(object.at()).copied())),
             generations: generations(graph, &objects),
         })
     };
     ranked.into_iter().filter_map(part).collect()
+}
+
+/// The way down from an object to where most of its bytes are.
+fn inside(dominators: &Dominators, object: ObjectIndex) -> Vec<ObjectIndex> {
+    /// Enough for an entry, a wrapper, and what they are for.
+    const DEEPEST: usize = 4;
+    let largest = |object: &ObjectIndex| {
+        let children = dominators.dominated(*object).iter().copied();
+        let child = children.max_by_key(|&child| (dominators.retained(child), std::cmp::Reverse(child)))?;
+        (dominators.retained(child) * 2 > dominators.retained(*object)).then_some(child)
+    };
+    std::iter::successors(largest(&object), largest).take(DEEPEST).collect()
 }
 
 /// The commonest site, and how often it is there.

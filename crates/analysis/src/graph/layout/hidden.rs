@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::load::{Shape, Shapes};
 use super::super::{Class, ClassIndex};
-use super::{Layout, Measured, Packing, neighbours};
+use super::{Layout, Measured, neighbours};
 
 /// Fields that HotSpot adds: `classfile/javaClasses.hpp`, `*_INJECTED_FIELDS`.
 const INJECTED: [(&str, &[BasicType]); 7] = [
@@ -54,7 +54,7 @@ pub(super) fn injected(class: &Class, shape: &Shape, shapes: &Shapes) -> &'stati
 pub(super) struct Told {
     /// Bytes of an instance.
     pub(super) padded: FxHashMap<ClassIndex, u64>,
-    /// Bytes of a class object without its static fields.
+    /// Bytes of a class object without static fields.
     pub(super) class_object: Option<u64>,
 }
 
@@ -67,13 +67,13 @@ impl Told {
                 least.insert(ClassIndex(at as u32), u64::MAX);
             }
         }
-        let by_object: FxHashMap<_, _> =
+        let shapes: FxHashMap<_, _> =
             classes.iter().zip(&measured.shapes.of_class).filter_map(|(c, s)| Some((c.object?, s))).collect();
-        let mut class_object = u64::MAX;
+        let mut class_object = None;
         for (object, distance) in neighbours(measured.ids) {
-            if let Some(shape) = by_object.get(&object) {
-                let statics = layout.statics(shape, measured.shapes);
-                class_object = class_object.min(distance.saturating_sub(statics));
+            if let Some(shape) = shapes.get(&object) {
+                let bare = distance.saturating_sub(layout.statics(shape, measured.shapes));
+                class_object = Some(class_object.map_or(bare, |least: u64| least.min(bare)));
             } else if let Some(least) = least.get_mut(&measured.class_of[object.at()]) {
                 *least = (*least).min(distance);
             }
@@ -82,15 +82,12 @@ impl Told {
             super::Size::Fixed(bare) => (bare + PADDING..bare + 8 * PADDING).contains(&bytes),
             super::Size::Array(_) => false,
         };
-        Told {
-            padded: least.into_iter().filter(|&(class, bytes)| is_padded(class, bytes)).collect(),
-            class_object: Some(class_object).filter(|&bytes| bytes < u64::MAX),
-        }
+        Told { padded: least.into_iter().filter(|&(class, bytes)| is_padded(class, bytes)).collect(), class_object }
     }
 }
 
 impl Layout {
-    /// Bytes of the static fields of a class in its class object. HotSpot's dumps have pseudo fields such as
+    /// Bytes of the static fields of a class in its class object: references, then the others from long to short. HotSpot's dumps have pseudo fields such as
     /// `<resolved_references>` among them.
     pub(super) fn statics(&self, shape: &Shape, shapes: &Shapes) -> u64 {
         let (mut references, mut long, mut short) = (0, 0, 0);
@@ -101,12 +98,7 @@ impl Layout {
                 (_, bytes) => short += bytes,
             }
         }
-        let padded =
-            |bytes: u64, next: u64, width: u64| if next > 0 { bytes.next_multiple_of(width) + next } else { bytes };
-        let bytes = match self.packing {
-            Packing::Filling => padded(long + short, references, self.reference),
-            Packing::Appending => padded(references, long, 8) + short,
-        };
-        bytes.next_multiple_of(8)
+        let begin = if long > 0 { references.next_multiple_of(8) } else { references };
+        (begin + long + short).next_multiple_of(8)
     }
 }

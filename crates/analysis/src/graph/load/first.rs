@@ -2,7 +2,7 @@
 
 use hprof::read::{ClassDump, DumpFile, Frame, ReadError, Record, Root};
 use hprof::{BasicType, ClassSerial, FrameId, NameId, ObjectId, StackSerial, ThreadSerial};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::names;
 
 use super::shapes::{Shape, Shapes, StaticField};
@@ -49,6 +49,8 @@ pub(super) struct Objects {
     pub(super) class_of: Vec<ClassIndex>,
     pub(super) sizes: Sizes,
     pub(super) roots: Vec<GraphRoot>,
+    /// The array class of each class that has one.
+    pub(super) arrays: FxHashMap<ClassIndex, ObjectIndex>,
     pub(super) origins: Origins,
     pub(super) oddities: Oddities,
     pub(super) millis: u64,
@@ -247,6 +249,7 @@ impl First {
             let thread = root.thread.and_then(|thread| ids.find(self.threads.get(&thread)?.0));
             roots.push(GraphRoot { object, kind: root.kind, thread });
         }
+        self.kept_classes(&mut roots);
         roots.sort_unstable_by_key(|root| (root.object, root.kind, root.thread));
         roots.dedup();
 
@@ -259,8 +262,30 @@ impl First {
         };
         let layout = Layout::of(&measured);
         let sizes = layout.sizes(&measured);
+        let arrays = self.array_classes();
         let (classes, class_of, origins, millis) = (self.classes, self.class_of, self.origins, self.millis);
-        Objects { classes, shapes, layout, ids, class_of, sizes, roots, origins, oddities, millis }
+        Objects { classes, shapes, layout, ids, class_of, sizes, roots, arrays, origins, oddities, millis }
+    }
+
+    /// Adds the classes that the JVM never unloads: those of its own loader. Its dumps leave out array classes, for instance.
+    fn kept_classes(&self, roots: &mut Vec<GraphRoot>) {
+        let listed: FxHashSet<ObjectIndex> = roots.iter().map(|root| root.object).collect();
+        let own = self.classes.iter().zip(&self.supers).filter(|(_, (_, loader))| loader.0 == 0);
+        let objects = own.filter_map(|(class, _)| class.object).filter(|object| !listed.contains(object));
+        roots.extend(objects.map(|object| GraphRoot { object, kind: hprof::RootKind::StickyClass, thread: None }));
+    }
+
+    /// Which class has which array class; nothing in a dump says so, but the one keeps the other.
+    fn array_classes(&self) -> FxHashMap<ClassIndex, ObjectIndex> {
+        let by_name: FxHashMap<(&str, ObjectId), ClassIndex> = (0_u32..)
+            .zip(&self.classes)
+            .map(|(at, class)| ((class.name.as_str(), self.supers[at as usize].1), ClassIndex(at)))
+            .collect();
+        let arrays = self.classes.iter().zip(&self.supers).filter_map(|(class, (_, loader))| {
+            let element = by_name.get(&(class.name.strip_suffix("[]")?, *loader))?;
+            Some((*element, class.object?))
+        });
+        arrays.collect()
     }
 
     /// Gives all class objects their class.

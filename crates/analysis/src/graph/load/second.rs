@@ -1,6 +1,7 @@
 //! The second pass: who refers to whom.
 
 use hprof::read::{ClassDump, DumpFile, Record};
+use rustc_hash::FxHashMap;
 
 use super::first::Objects;
 use super::{LoadError, Progress, STRIDE};
@@ -16,6 +17,8 @@ pub(super) struct Edges {
 
 struct Second<'a> {
     objects: &'a Objects,
+    /// The classes of class objects.
+    class_at: FxHashMap<ObjectIndex, ClassIndex>,
     /// Class objects to which their instances need no reference, because they are roots.
     keeps_itself: Vec<bool>,
     edges: Edges,
@@ -32,7 +35,9 @@ pub(super) fn read(file: &DumpFile, objects: &Objects, progress: Progress<'_>) -
     let keeps_itself = objects.classes.iter().map(|class| class.object.is_none_or(is_root)).collect();
     let count = objects.class_of.len();
     let edges = Edges { references: Lists::with_capacity(count), referents: Vec::new(), dangling: 0, misshapen: 0 };
-    let mut second = Second { objects, keeps_itself, edges, next: 0, open: false };
+    let class_at =
+        (0..).zip(&objects.classes).filter_map(|(at, class)| Some((class.object?, ClassIndex(at)))).collect();
+    let mut second = Second { objects, class_at, keeps_itself, edges, next: 0, open: false };
     let mut records = 0_u64;
     // Where the first pass broke off, this one does, too.
     while second.next < count || second.open {
@@ -70,8 +75,8 @@ impl Second<'_> {
                 self.begin()?;
             }
             Record::Class(dump) => {
-                self.begin()?;
-                self.class(dump);
+                let index = self.begin()?;
+                self.class(index, dump);
             }
             _ => {}
         }
@@ -147,7 +152,9 @@ impl Second<'_> {
         self.edges.misshapen += u64::from(!rest.is_empty());
     }
 
-    fn class(&mut self, dump: &ClassDump) {
+    fn class(&mut self, index: ObjectIndex, dump: &ClassDump) {
+        let array = self.class_at.get(&index).and_then(|class| self.objects.arrays.get(class));
+        array.iter().for_each(|&&array| self.edges.references.push(array));
         for id in [dump.superclass, dump.loader, dump.signers, dump.domain] {
             self.refer(id.0);
         }
