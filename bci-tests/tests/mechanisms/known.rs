@@ -31,22 +31,11 @@ pub(crate) const KNOWN: &[Known] = &[
     by_the_vm("Natives.strings", 0.0..=1.0, "JNI makes the string and its array"),
     by_the_vm("Natives.folders", 0.0..=1.0, "JNI makes the arrays and the strings"),
     by_the_vm("Strings.constants", 79.0..=83.0, "the VM makes a string and its array for each constant"),
-    Known {
-        phases: &[Phase::Interpreted],
-        ..by_the_vm("Serial.read", 98.0..=99.95, "class loading and accessors at the beginning")
-    },
     unused("Serial.read", 106.0..=110.0),
     unused("Instances.throwing", 900.0..=1050.0),
     unused("NewArrays.notEscaping", 900.0..=1050.0),
     by_the_vm("Clones.methodHandles", 0.0..=10.0, "a method handle calls the native without naming it"),
-    by_the_vm("Handles.arrayConstructors", 0.0..=60.0, "a method handle calls Array.newInstance without naming it"),
-    Known { jdks: 17..=99, ..by_the_vm("Handles.collectors", 0.0..=15.0, COLLECTOR) },
-    Known { jdks: 17..=99, ..by_the_vm("Handles.collectorsOfInts", 0.0..=15.0, COLLECTOR) },
-    Known { jdks: 17..=99, ..by_the_vm("Handles.collectorsOfObjects", 0.0..=15.0, COLLECTOR) },
-    Known { jdks: 17..=99, ..by_the_vm("Handles.variableArguments", 0.0..=20.0, COLLECTOR) },
 ];
-
-const COLLECTOR: &str = "the collector's method handle calls Array.newInstance without naming it";
 
 /// Objects that `heap=counts` has no site for.
 const fn by_the_vm(mechanism: &'static str, percent: RangeInclusive<f64>, why: &'static str) -> Known {

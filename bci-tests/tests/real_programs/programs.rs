@@ -8,7 +8,8 @@ pub(crate) struct Program {
     pub(crate) jars: &'static [&'static str],
     pub(crate) main_class: &'static str,
     pub(crate) args: &'static [&'static str],
-    /// Arguments with which it works longer; none where there are no better ones.
+    /// Arguments with which it works so long that what the VM makes while it loads classes is less than a thousandth; none where
+    /// there are no such.
     pub(crate) work: &'static [&'static str],
     /// Its packages, if they look like the class library's.
     pub(crate) packages: &'static [&'static str],
@@ -80,6 +81,7 @@ pub(crate) fn hsqldb() -> Program {
         jars: &["hsqldb-2.7.2.jar", "sqltool-2.7.2.jar"],
         main_class: "org.hsqldb.cmdline.SqlTool",
         args: &["--inlineRc=url=jdbc:hsqldb:mem:orders,user=SA,password=", "{real}/hsqldb/orders.sql"],
+        work: &["--inlineRc=url=jdbc:hsqldb:mem:orders,user=SA,password=", "{bench}/queries.sql"],
         ..PROGRAM
     }
 }
@@ -103,7 +105,7 @@ pub(crate) fn jflex() -> Program {
         jars: &["jflex-1.9.1.jar", "java-cup-runtime-11b-20160615-1.jar"],
         main_class: "jflex.Main",
         args: &["-d", "out", "{real}/jflex/words.flex"],
-        work: &["-q", "-d", "out", "{bench}/query.flex"],
+        work: &["-q", "-d", "out", "{bench}/query.flex", "{bench}/query.flex"],
         ..PROGRAM
     }
 }
@@ -115,6 +117,7 @@ pub(crate) fn groovy() -> Program {
         jars: &["groovy-4.0.15.jar"],
         main_class: "groovy.ui.GroovyMain",
         args: &["{real}/groovy/people.groovy"],
+        work: &["{bench}/people.groovy", "1500"],
         // Its ASM reads no class files of Java 25.
         newest: Some(21),
         ..PROGRAM
@@ -128,7 +131,7 @@ pub(crate) fn clojure() -> Program {
         jars: &["clojure-1.11.1.jar", "spec.alpha-0.3.218.jar", "core.specs.alpha-0.2.62.jar"],
         main_class: "clojure.main",
         args: &["{real}/clojure/primes.clj"],
-        work: &["{bench}/compile.clj", "3"],
+        work: &["{bench}/sieve.clj", "150"],
         ..PROGRAM
     }
 }
@@ -140,7 +143,7 @@ pub(crate) fn rhino() -> Program {
         jars: &["rhino-1.7.14.jar"],
         main_class: "org.mozilla.javascript.tools.shell.Main",
         args: &["-f", "{real}/rhino/shapes.js"],
-        work: &["{bench}/work.js", "20"],
+        work: &["{bench}/work.js", "30"],
         ..PROGRAM
     }
 }

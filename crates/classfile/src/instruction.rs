@@ -119,6 +119,12 @@ impl<'a> Instruction<'a> {
         }
     }
 
+    /// Whether it pushes a string constant.
+    pub fn is_string_constant(&self) -> bool {
+        let constant = || self.pool.get(self.constant_index()?);
+        matches!(self.opcode, op::LDC | op::LDC_W) && matches!(constant(), Some(Constant::String { .. }))
+    }
+
     /// The class that `new`, `anewarray` (the element), `multianewarray` (the array), `checkcast` or
     /// `instanceof` names.
     pub fn class_operand(&self) -> Option<&'a [u8]> {

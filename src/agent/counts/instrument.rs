@@ -5,7 +5,7 @@ use classfile::{
 };
 
 use super::proxy::INTERNAL_NAME;
-use super::slots::{CounterIndex, Role, Slots};
+use super::slots::{ARRAY_MADE, ARRAY_TAKEN, CounterIndex, Role, Slots};
 use crate::agent::instrument::max_code_length;
 
 /// The instructions that allocate.
@@ -20,6 +20,19 @@ const OPCODES: OpcodeSet = OpcodeSet::of(&[
     opcode::INVOKEVIRTUAL,
     opcode::INVOKESPECIAL,
     opcode::INVOKESTATIC,
+]);
+
+/// Those and the ones that push constants, which the VM makes when they are first used.
+const OPCODES_OF_INITIALISERS: OpcodeSet = OpcodeSet::of(&[
+    opcode::NEW,
+    opcode::NEWARRAY,
+    opcode::ANEWARRAY,
+    opcode::MULTIANEWARRAY,
+    opcode::INVOKEVIRTUAL,
+    opcode::INVOKESPECIAL,
+    opcode::INVOKESTATIC,
+    opcode::LDC,
+    opcode::LDC_W,
 ]);
 
 /// Names of all methods that hooks belong to for another reason than an instruction that allocates.
@@ -71,11 +84,31 @@ pub(crate) struct CountHooks<'s, F> {
     pub(crate) uncounted: u64,
     /// The method at hand defines hidden classes.
     definer: Option<Definer>,
+    /// The method at hand is replaced by the JIT, and counted where it is called.
+    is_replaced: bool,
+    /// It is `Array.newInstance` of one dimension, which method handles call without naming it.
+    makes_array: bool,
+    /// The method at hand is a static initialiser, which runs once.
+    is_initialiser: bool,
+    /// So the strings that the VM makes for it can be counted, if there is room for the calls.
+    has_room_for_strings: bool,
+    /// Its counters for them.
+    strings: Option<Op<'static>>,
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
     pub(crate) fn new(slots: &'s Slots, includes: F) -> Self {
-        CountHooks { slots, includes, uncounted: 0, definer: None }
+        CountHooks {
+            slots,
+            includes,
+            uncounted: 0,
+            definer: None,
+            is_replaced: false,
+            makes_array: false,
+            is_initialiser: false,
+            has_room_for_strings: false,
+            strings: None,
+        }
     }
 
     fn counters(&mut self, roles: &[Role]) -> Option<Op<'static>> {
@@ -153,6 +186,20 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         }
     }
 
+    /// A string constant.
+    fn string(&mut self, insert: &mut Insert<'_>) {
+        if !(self.includes)(b"Ljava/lang/String;") {
+            return;
+        }
+        if self.strings.is_none() {
+            self.strings = self.counters(&[Role::ByTheVm(self.slots.name(b"java/lang/String")), Role::Bytes]);
+        }
+        if let Some(counter) = self.strings {
+            insert.before(&[Op::InvokeStatic(&VM_BEGIN)]);
+            insert.after(&[counter, Op::InvokeStatic(&VM_END)]);
+        }
+    }
+
     fn product(&mut self, insert: &mut Insert<'_>) {
         if !(self.includes)(b"[I") {
             return;
@@ -171,20 +218,37 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
 impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn opcodes(&self) -> OpcodeSet {
-        if self.definer.is_some() { OpcodeSet::ALL } else { OPCODES }
+        match self.definer {
+            Some(_) => OpcodeSet::ALL,
+            None if self.has_room_for_strings => OPCODES_OF_INITIALISERS,
+            None => OPCODES,
+        }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
         self.definer = Definer::of(method);
-        !is_replaced(method.class_name(), method.name(), method.descriptor())
+        self.is_initialiser = method.name() == b"<clinit>";
+        self.has_room_for_strings = self.is_initialiser && has_room_for_strings(method.code().bytes());
+        self.strings = None;
+        self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
+        self.makes_array = (method.class_name(), method.name(), method.descriptor())
+            == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
+        true
     }
 
     fn max_code_length(&self, method: &MethodView<'_>) -> u32 {
-        // A static initialiser runs once, so it matters little whether it can be compiled.
-        if method.name() == b"<clinit>" { u32::from(u16::MAX) } else { max_code_length(method) }
+        // It matters little whether what runs once can be compiled.
+        if self.is_initialiser { u32::from(u16::MAX) } else { max_code_length(method) }
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        if self.is_replaced {
+            // Its caller counts, so that nothing in it may.
+            if instruction.member_operand().is_some_and(|callee| is_new_instance(&callee)) {
+                taken(insert);
+            }
+            return;
+        }
         if let Some(definer) = self.definer.as_ref().filter(|_| instruction.pc() == 0) {
             let Definer { class, flags } = *definer;
             insert.before(&[Op::Aload(class), flags, Op::InvokeStatic(&HIDDEN), Op::Astore(class)]);
@@ -215,6 +279,9 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
                     self.call(invoke, &callee, insert);
                 }
             }
+            opcode::LDC | opcode::LDC_W if self.has_room_for_strings && instruction.is_string_constant() => {
+                self.string(insert)
+            }
             _ => {}
         }
     }
@@ -231,6 +298,12 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
         if callee.owner == b"java/lang/Class" && may_load_classes(callee.name) {
             return insert.before(&[Op::InvokeStatic(&NATIVE_CALL)]);
         }
+        if self.makes_array && callee.name == b"newArray" {
+            return insert.after(&[Op::Dup, Op::PushInt(ARRAY_MADE.0 as i32), Op::InvokeStatic(&MADE)]);
+        }
+        if is_new_instance(callee) {
+            taken(insert);
+        }
         match replaced_call(opcode, callee) {
             Some(Made::Any) => self.made(Role::Site, &MADE, insert),
             Some(Made::Clone) => self.made(Role::CloneSite(self.slots.name(callee.owner)), &MADE, insert),
@@ -242,6 +315,25 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             None => {}
         }
     }
+}
+
+/// Whether code that counts each of its constants stays far below the 65,535 bytes that a method may have.
+fn has_room_for_strings(code: &[u8]) -> bool {
+    /// `invokestatic`, `ldc` as `ldc_w`, `sipush`, `invokestatic`.
+    const GROWTH: usize = 10;
+    let constants = classfile::walk(code).filter(|(_, opcode)| matches!(*opcode, opcode::LDC | opcode::LDC_W)).count();
+    code.len() + constants * GROWTH < 48_000
+}
+
+/// Whether that is `Array.newInstance` of one dimension.
+fn is_new_instance(callee: &MemberRef<'_>) -> bool {
+    (callee.owner, callee.name, callee.descriptor)
+        == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
+}
+
+/// The array that `Array.newInstance` has made and counted is counted by its caller.
+fn taken(insert: &mut Insert<'_>) {
+    insert.after(&[Op::Dup, Op::PushInt(ARRAY_TAKEN.0 as i32), Op::InvokeStatic(&MADE)]);
 }
 
 /// The class that stands for all arrays of a backtrace: the outermost is one.

@@ -58,8 +58,9 @@ pub(crate) struct Totals {
 
 impl AddAssign for Totals {
     fn add_assign(&mut self, other: Totals) {
-        self.instances += other.instances;
-        self.bytes += other.bytes;
+        // What was counted twice is taken back by its complement.
+        self.instances = self.instances.wrapping_add(other.instances);
+        self.bytes = self.bytes.wrapping_add(other.bytes);
     }
 }
 
@@ -262,7 +263,7 @@ impl Counts {
         let Some(slot) = self.slots.get(counter) else { return Default::default() };
         let named = match slot.role {
             // Arrays have their bytes in a counter of their own, behind the one that is resolved.
-            Role::Bytes => self.slots.get(CounterIndex(counter.0 - 1)),
+            Role::Bytes | Role::TakenBytes => self.slots.get(CounterIndex(counter.0 - 1)),
             _ => Some(slot),
         };
         let resolved = named.and_then(|slot| slot.resolved.get());
@@ -273,7 +274,9 @@ impl Counts {
             // One level of an array of arrays.
             _ if !class.is_included() => Totals::default(),
             Role::Bytes => Totals { instances: 0, bytes: value },
-            Role::SeenByTheVm => Totals { instances: value, bytes: 0 },
+            Role::Taken => Totals { instances: value.wrapping_neg(), bytes: 0 },
+            Role::TakenBytes => Totals { instances: 0, bytes: value.wrapping_neg() },
+            Role::ByTheVm(_) | Role::SeenByTheVm => Totals { instances: value, bytes: 0 },
             _ if class.array.is_array() => Totals { instances: value, bytes: 0 },
             _ => Totals { instances: value, bytes: value * class.instance_bytes() },
         };

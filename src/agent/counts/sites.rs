@@ -10,7 +10,7 @@ use jvmti::jni_sys::{jclass, jmethodID};
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
 use rustc_hash::FxHashMap;
 
-use super::slots::{CounterIndex, Place, Resolved, Role, Slot};
+use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role, Slot};
 use super::{Counts, lock, proxy};
 use crate::agent::Agent;
 use crate::agent::classes::ClassIndex;
@@ -138,6 +138,9 @@ impl Counts {
         class: ClassIndex,
         loaded: jclass,
     ) -> Option<Seen> {
+        if site == ARRAY_TAKEN {
+            return self.slots.taken(class).map(Seen::Counters);
+        }
         let found = caller(agent, jni).and_then(|caller| {
             // SAFETY: by the caller's promise.
             if !unsafe { self.makes(agent, jni, &caller, site, loaded)? } {

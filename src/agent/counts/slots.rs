@@ -23,6 +23,11 @@ impl CounterIndex {
     }
 }
 
+/// The site in `Array.newInstance`.
+pub(super) const ARRAY_MADE: CounterIndex = CounterIndex(1);
+/// Its callers that count the array themselves.
+pub(super) const ARRAY_TAKEN: CounterIndex = CounterIndex(2);
+
 /// A class as class files name it: an internal name, or the descriptor of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NameIndex(u32);
@@ -46,6 +51,10 @@ pub(crate) enum Role {
     SuperCloneSite(NameIndex),
     /// As `Instances` or `Arrays`, of a class seen at a `Site`.
     Seen,
+    /// Arrays counted at a `Site` that were counted elsewhere too; their bytes are in the next counter.
+    Taken,
+    /// Bytes of what the counter before counts.
+    TakenBytes,
     /// Objects of a class that the VM made; their bytes are in the next counter.
     SeenByTheVm,
 }
@@ -56,7 +65,7 @@ impl Role {
         match self {
             Role::Instances(name) | Role::Arrays(name) | Role::ByTheVm(name) => Some(name),
             Role::Bytes | Role::Site | Role::CloneSite(_) | Role::SuperCloneSite(_) => None,
-            Role::Seen | Role::SeenByTheVm => None,
+            Role::Seen | Role::Taken | Role::TakenBytes | Role::SeenByTheVm => None,
         }
     }
 }
@@ -104,7 +113,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// No counters but number 0, which nobody gets: it stands for none.
+    /// No counters but number 0, which nobody gets since it stands for none, and the two sites that have a name.
     pub(crate) fn new() -> Slots {
         let slots = Slots {
             table: Table::new(),
@@ -113,7 +122,8 @@ impl Slots {
             by_the_vm: Mutex::default(),
             appending: Mutex::new(0),
         };
-        let _ = slots.append(&[Role::Site]);
+        // None, `ARRAY_MADE` and `ARRAY_TAKEN`.
+        let _ = slots.append(&[Role::Site; 3]);
         slots
     }
 
@@ -161,26 +171,33 @@ impl Slots {
 
     /// The counters of a class at a `Site`, made by the first who asks.
     pub(crate) fn seen(&self, site: CounterIndex, resolved: Resolved) -> Option<CounterIndex> {
-        self.first_of(&self.seen, (site, resolved.class), Role::Seen, resolved)
+        self.first_of(&self.seen, (site, resolved.class), [Role::Seen, Role::Bytes], resolved)
+    }
+
+    /// The counters of arrays of a class that `ARRAY_MADE` counted and a caller counts; `None` if it counted none.
+    pub(crate) fn taken(&self, class: ClassIndex) -> Option<CounterIndex> {
+        let made = *self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&(ARRAY_MADE, class))?;
+        let resolved = *self.get(made)?.resolved.get()?;
+        self.first_of(&self.seen, (ARRAY_TAKEN, class), [Role::Taken, Role::TakenBytes], resolved)
     }
 
     /// The counters of what the VM makes, made by the first who asks.
     pub(crate) fn by_the_vm(&self, resolved: Resolved) -> Option<CounterIndex> {
-        self.first_of(&self.by_the_vm, resolved, Role::SeenByTheVm, resolved)
+        self.first_of(&self.by_the_vm, resolved, [Role::SeenByTheVm, Role::Bytes], resolved)
     }
 
     fn first_of<K: Hash + Eq>(
         &self,
         known: &Mutex<FxHashMap<K, CounterIndex>>,
         key: K,
-        role: Role,
+        roles: [Role; 2],
         resolved: Resolved,
     ) -> Option<CounterIndex> {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&counter) = known.get(&key) {
             return Some(counter);
         }
-        let counter = self.append(&[role, Role::Bytes])?;
+        let counter = self.append(&roles)?;
         if let Some(slot) = self.get(counter) {
             let _ = slot.resolved.set(resolved);
         }
@@ -199,15 +216,19 @@ mod tests {
         let name = slots.name(b"[I");
         assert_eq!(slots.name(b"[I"), name);
         assert_eq!(slots.name_of(name), b"[I");
-        assert_eq!(slots.append(&[Role::Instances(slots.name(b"A"))]), Some(CounterIndex(1)));
+        assert_eq!(slots.append(&[Role::Instances(slots.name(b"A"))]), Some(CounterIndex(3)));
         let pair = slots.append(&[Role::Arrays(name), Role::Bytes]).expect("room");
-        assert_eq!((pair, slots.len()), (CounterIndex(2), 4));
-        assert_eq!(slots.get(CounterIndex(3)).map(|s| s.role), Some(Role::Bytes));
+        assert_eq!((pair, slots.len()), (CounterIndex(4), 6));
+        assert_eq!(slots.get(CounterIndex(5)).map(|s| s.role), Some(Role::Bytes));
         let site = slots.append(&[Role::Site]).expect("room");
         let of = |class| Resolved { class: ClassIndex(class), place: Some(Place { method: MethodIndex(0), line: 7 }) };
         let one = slots.seen(site, of(1));
         assert_ne!(one, slots.seen(site, of(2)));
         assert_eq!(one, slots.seen(site, of(1)));
+        assert_eq!(slots.taken(ClassIndex(1)), None);
+        let _ = slots.seen(ARRAY_MADE, of(1));
+        let taken = slots.taken(ClassIndex(1)).and_then(|taken| slots.get(taken)).expect("a counter");
+        assert_eq!((taken.role, taken.resolved.get()), (Role::Taken, Some(&of(1))));
     }
 
     #[test]
