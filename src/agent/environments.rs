@@ -3,6 +3,7 @@
 use jvmti::sys::*;
 use jvmti::{Env, Vm as JavaVirtualMachine};
 
+use super::dump::options::DumpWhen;
 use super::engine::Engine;
 use super::options::ThreadOptions;
 use super::tags::Tags;
@@ -40,9 +41,10 @@ impl Environments {
         engine: Engine,
         interval_bytes: Option<u32>,
         threads: Option<&ThreadOptions>,
+        dumps: DumpWhen,
     ) -> Result<Environments, String> {
         // The VM delivers frees to environments in the order of their making: the fence comes behind those of the objects.
-        let tags: Box<[Env]> = (0..Tags::wanted(engine)).map(|_| make(vm)).collect::<Result<_, _>>()?;
+        let tags: Box<[Env]> = (0..Tags::wanted(engine, dumps.ever())).map(|_| make(vm)).collect::<Result<_, _>>()?;
         let fence = make(vm)?;
         let mut classes = CLASSES;
         for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
@@ -59,6 +61,9 @@ impl Environments {
         // Counters belong to platform threads.
         if (engine.follows() || threads.is_some()) && virtual_threads::are_offered(env) {
             classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
+        }
+        if dumps.out_of_memory {
+            classes = classes.with(CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS);
         }
         let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
         if interval_bytes.is_some() {
@@ -86,6 +91,6 @@ impl Environments {
             let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
             tags[0].set_heap_sampling_interval(bytes).map_err(|e| e.to_string())?;
         }
-        Ok(Environments { env, tags: Tags::new(tags), fence })
+        Ok(Environments { env, tags: Tags::new(tags, dumps.ever()), fence })
     }
 }

@@ -6,6 +6,7 @@
 //! `gcStart` and `gcFinish` of the collection that found the object dead.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,13 +26,19 @@ pub(crate) enum GcEvent {
     Start(Ticks),
     /// A collection ended.
     Finish(Ticks, GcNumber),
+    /// The heap was dumped.
+    Dump(Ticks, DumpNumber),
 }
+
+/// Number of a dump among those that the writer knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DumpNumber(pub(crate) usize);
 
 impl GcEvent {
     /// When it happened.
     pub(crate) fn time(&self) -> Ticks {
         match *self {
-            GcEvent::Start(time) | GcEvent::Finish(time, _) => time,
+            GcEvent::Start(time) | GcEvent::Finish(time, _) | GcEvent::Dump(time, _) => time,
         }
     }
 }
@@ -74,6 +81,8 @@ struct Inner {
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
     fence: FenceState,
+    /// The first id given to an object after so many collections.
+    generations: Vec<(ObjectId, u64)>,
     closed: bool,
 }
 
@@ -86,13 +95,21 @@ pub(crate) struct GcQueue {
     loose: Box<[Mutex<Vec<ObjectId>>]>,
     /// The VM delivers frees inside the pause (before JDK 16).
     frees_in_pause: bool,
+    /// When the last pause ended; 0 before.
+    last_finish: AtomicU64,
 }
 
 impl GcQueue {
     /// An empty queue for objects of so many shards.
     pub(crate) fn new(shards: usize, frees_in_pause: bool) -> GcQueue {
         let loose = (0..shards).map(|_| Mutex::default()).collect();
-        GcQueue { inner: Mutex::default(), changed: Condvar::new(), loose, frees_in_pause }
+        GcQueue {
+            inner: Mutex::default(),
+            changed: Condvar::new(),
+            loose,
+            frees_in_pause,
+            last_finish: AtomicU64::new(0),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -113,8 +130,8 @@ impl GcQueue {
         }
     }
 
-    /// A pause ended; wakes the control thread.
-    pub(crate) fn finish(&self, now: Ticks) {
+    /// A pause ended; wakes the control thread. `next` is the id of the next object, if that is to be remembered.
+    pub(crate) fn finish(&self, now: Ticks, next: Option<ObjectId>) {
         let mut inner = self.lock();
         inner.depth = inner.depth.saturating_sub(1);
         if inner.depth > 0 {
@@ -123,6 +140,8 @@ impl GcQueue {
         inner.finished.0 += 1;
         let number = inner.finished;
         inner.events.push_back(GcEvent::Finish(now, number));
+        inner.generations.extend(next.map(|id| (id, number.0)));
+        self.last_finish.store(now.0, Ordering::Relaxed);
         if self.frees_in_pause {
             self.charge(&mut inner);
             inner.settled = number;
@@ -159,6 +178,23 @@ impl GcQueue {
     /// Collections so far.
     pub(crate) fn finished(&self) -> GcNumber {
         self.lock().finished
+    }
+
+    /// Collections so far, and when the last one ended.
+    pub(crate) fn last_finish(&self) -> (GcNumber, Ticks) {
+        let inner = self.lock();
+        (inner.finished, Ticks(self.last_finish.load(Ordering::Relaxed)))
+    }
+
+    /// When the last pause ended, by whoever allocates; ids must not be older than the collection before their object.
+    #[inline]
+    pub(crate) fn generation(&self) -> Ticks {
+        Ticks(self.last_finish.load(Ordering::Relaxed))
+    }
+
+    /// The first id given to an object after so many collections.
+    pub(crate) fn generations(&self) -> Vec<(ObjectId, u64)> {
+        std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().copied()).collect()
     }
 
     /// Charges every free delivered so far to the last finished collection, and says that all frees of those up to `number`
@@ -284,9 +320,9 @@ mod tests {
         let queue = GcQueue::new(2, true);
         queue.start(Ticks(1));
         queue.free(ShardIndex(1), ObjectId(7));
-        queue.finish(Ticks(2));
+        queue.finish(Ticks(2), None);
         queue.start(Ticks(3));
-        queue.finish(Ticks(4));
+        queue.finish(Ticks(4), None);
         let taken = queue.take();
         assert_eq!(taken.freed, [(GcNumber(1), vec![ObjectId(7)])]);
         assert_eq!(taken.settled, GcNumber(2));
@@ -297,11 +333,11 @@ mod tests {
     fn late_frees_belong_to_the_last_pause_that_may_have_found_them() {
         let queue = GcQueue::new(2, false);
         queue.start(Ticks(1));
-        queue.finish(Ticks(2));
+        queue.finish(Ticks(2), None);
         assert_eq!(queue.take().settled, GcNumber(0));
         queue.free(ShardIndex(1), ObjectId(7));
         queue.start(Ticks(3));
-        queue.finish(Ticks(4));
+        queue.finish(Ticks(4), None);
         queue.settle(GcNumber(2));
         let taken = queue.take();
         assert_eq!(taken.freed, [(GcNumber(2), vec![ObjectId(7)])]);
@@ -313,7 +349,7 @@ mod tests {
         let queue = GcQueue::new(1, false);
         for time in [1, 3] {
             queue.start(Ticks(time));
-            queue.finish(Ticks(time + 1));
+            queue.finish(Ticks(time + 1), None);
         }
         queue.free(ShardIndex(0), ObjectId(7));
         queue.settle(GcNumber(1));
@@ -335,7 +371,7 @@ mod tests {
     #[test]
     fn waiting_ends_when_closed() {
         let queue = GcQueue::new(2, false);
-        queue.finish(Ticks(1));
+        queue.finish(Ticks(1), None);
         assert_eq!(queue.wait_for_finish(GcNumber(0), None), Some(GcNumber(1)));
         assert_eq!(queue.wait_for_finish(GcNumber(1), Some(Duration::from_millis(1))), Some(GcNumber(1)));
         queue.close();

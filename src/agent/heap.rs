@@ -1,5 +1,7 @@
 //! Allocations: the natives that HeapProxy calls, and the objects that the VM makes itself.
 
+use std::sync::atomic::Ordering;
+
 use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 use jvmti::{Jni, guard};
@@ -153,10 +155,17 @@ pub(crate) unsafe fn report(
             return context.unconstructed.constructed();
         }
     }
-    let id = context.new_object(&agent.ids);
-    if agent.options.lifetimes || agent.engine.tells_twice() {
+    let id = context.new_object(agent, now);
+    let stack = match &mut context.walker {
+        Some(walker) => walker.walk(top, &agent.tables(jni)).unwrap_or_else(|error| {
+            agent.count_failure("stack", error);
+            StackIndex::default()
+        }),
+        None => StackIndex::default(),
+    };
+    if agent.follows_objects() {
         // SAFETY: by the caller's promise.
-        if let Err(error) = unsafe { context.tag(agent, object, id) } {
+        if let Err(error) = unsafe { context.tag(agent, object, id, stack) } {
             agent.count_failure("tag", error);
             return;
         }
@@ -166,13 +175,6 @@ pub(crate) unsafe fn report(
         let bytes = unsafe { agent.env.get_object_size(object) }.unwrap_or(0);
         extent = Extent::Words((bytes / 8) as u32);
     }
-    let stack = match &mut context.walker {
-        Some(walker) => walker.walk(top, &agent.tables(jni)).unwrap_or_else(|error| {
-            agent.count_failure("stack", error);
-            StackIndex::default()
-        }),
-        None => StackIndex::default(),
-    };
     context.push(agent, Event::Alloc { object: id, class, extent, stack }, now);
 }
 
@@ -272,7 +274,7 @@ pub(crate) unsafe extern "system" fn object_free(env: *mut jvmtiEnv, tag: jlong)
         if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed())
             && let Some(shard) = agent.tags.index(env)
         {
-            agent.gc.free(shard, ObjectId(tag as u64));
+            agent.gc.free(shard, agent.tags.untag(tag).0);
         }
     });
 }
@@ -296,7 +298,8 @@ pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
 pub(crate) unsafe extern "system" fn gc_finish(_: *mut jvmtiEnv) {
     guard(|| {
         if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) {
-            agent.gc.finish(Ticks::now());
+            let next = agent.options.dump.when.ever().then(|| ObjectId(agent.ids.load(Ordering::Relaxed)));
+            agent.gc.finish(Ticks::now(), next);
         }
     });
 }

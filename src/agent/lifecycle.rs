@@ -18,6 +18,7 @@ use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
 use super::counts::{self, Counts, Watch};
+use super::dump::{self, Dumps, Reason};
 use super::engine::Engine;
 use super::environments::{self, Environments};
 use super::event::Event;
@@ -66,7 +67,7 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
         options.lifetimes = false;
     }
     let interval = if engine.samples() { Some(sampler::INTERVAL) } else { options.estimate_bytes };
-    let environments = Environments::make(vm, env, engine, interval, options.threads.as_ref())?;
+    let environments = Environments::make(vm, env, engine, interval, options.threads.as_ref(), options.dump.when)?;
     let output = Output::open(&options.file, options.format)?;
     let log = options.threads.as_ref().and_then(|threads| threads.log.as_deref()).map(open_log).transpose()?;
     let start = Ticks::now();
@@ -96,6 +97,7 @@ fn install(
         tags,
         env,
         fence_env,
+        dumps: Dumps::new(options.dump.when.ever()),
         options,
         trace_path: outputs.0.path.clone(),
         engine,
@@ -130,6 +132,7 @@ fn install(
         ThreadEnd: Some(thread_end),
         VirtualThreadEnd: Some(virtual_threads::end),
         SampledObjectAlloc: Some(heap::sampled_object_alloc),
+        ResourceExhausted: Some(dump::resource_exhausted),
         ..jvmtiEventCallbacks::default()
     };
     let heap_callbacks = jvmtiEventCallbacks {
@@ -221,7 +224,7 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
                 Err(error) => return message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
             }
         }
-        if agent.engine.has_hooks() || agent.counts.is_some() {
+        if agent.engine.has_hooks() || agent.counts.is_some() || agent.options.dump.when.ever() {
             vm.layouts = measure_arrays(agent, jni);
         }
         let mut rewrites = vm.proxy.is_some();
@@ -283,10 +286,18 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         agent.bridge.probe(agent.env, PRIMITIVE_ARRAYS.len(), || number_primitive_arrays(agent, proxy, jni))?;
     }
     // Before thread events are switched on: the agent's own thread is no thread of the program.
-    if agent.engine != Engine::Off {
+    if agent.engine != Engine::Off || agent.options.dump.when.ever() {
         start_thread(agent, jni, c"Martini control", control)
             .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
         agent.control.wait_for(Stage::Up);
+    }
+    let dumps = agent.options.dump.when;
+    if dumps.ever() {
+        start_thread(agent, jni, c"Martini dump", dump::run)
+            .map_err(|e| format!("the thread that dumps the heap cannot be started: {e}"))?;
+    }
+    if dumps.out_of_memory {
+        agent.env.enable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED).map_err(jvmti)?;
     }
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
         agent.env.enable_event(event).map_err(jvmti)?;
@@ -308,7 +319,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     ];
     let allocations = allocations.into_iter().filter(|(_, wanted)| *wanted).map(|(event, _)| event);
     let collections = [JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
-    let collections = collections.into_iter().filter(|_| agent.engine != Engine::Off);
+    let collections = collections.into_iter().filter(|_| agent.engine != Engine::Off || agent.options.dump.when.ever());
     for event in allocations.chain(collections) {
         agent.tags.envs()[0].enable_event(event).map_err(jvmti)?;
     }
@@ -395,7 +406,7 @@ fn announce_threads(agent: &'static Agent, jni: Jni, there: &jvmti::Result<Alloc
 /// Starts a thread of the agent inside the VM.
 fn start_thread(agent: &Agent, jni: Jni, name: &CStr, body: jvmtiStartFunction) -> Result<(), String> {
     let java = |e: JniError| cleared(jni, e);
-    // SAFETY: live local references, deleted at the end; `body` is `control` or `bridge::cross`, which take no argument.
+    // SAFETY: live local references, deleted at the end; `body` is `control`, `dump::run` or `bridge::cross`, which take no argument.
     unsafe {
         let class = jni.find_class(c"java/lang/Thread").map_err(java)?;
         let constructor = jni.get_method_id(class, c"<init>", c"(Ljava/lang/String;)V").map_err(java)?;
@@ -436,6 +447,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
             if number == seen {
                 continue;
             }
+            dump::collected(agent, seen, number);
             seen = number;
             if let Some(proxy) = vm.proxy.as_ref().filter(|_| agent.engine.has_hooks()) {
                 proxy.purge(jni);
@@ -457,6 +469,10 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         if Agent::reporting().is_some() {
+            if agent.options.dump.when.end {
+                agent.dumps.ask(Reason::End, true);
+            }
+            agent.dumps.close();
             if agent.engine != Engine::Off {
                 accounting::end(agent, jni);
             }

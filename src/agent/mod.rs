@@ -12,6 +12,7 @@ mod buffer;
 mod classes;
 mod clock;
 mod counts;
+mod dump;
 mod engine;
 mod environments;
 mod event;
@@ -55,6 +56,7 @@ use buffer::Pool;
 use classes::{ClassIndex, Classes, Surroundings};
 use clock::{Clock, Ticks};
 use counts::Counts;
+use dump::Dumps;
 use engine::Engine;
 use gc::GcQueue;
 use layout::{ArrayLayout, ArrayLayouts};
@@ -134,6 +136,7 @@ pub(crate) struct Agent {
     /// The trace file.
     trace_path: PathBuf,
     engine: Engine,
+    dumps: Dumps,
     clock: Clock,
     start: Ticks,
     /// The next id of the trace; all kinds of id share it (format page, 2.2).
@@ -212,6 +215,16 @@ impl Agent {
             record.excluded_bytes.fetch_add(bytes, Ordering::Relaxed);
         }
         result
+    }
+
+    /// Whether objects, or monitors among them, may have ids in the trace.
+    fn has_ids(&self) -> bool {
+        self.follows_objects() || self.waits.is_some()
+    }
+
+    /// Whether objects are tagged.
+    fn follows_objects(&self) -> bool {
+        self.engine.follows() && (self.options.lifetimes || self.engine.tells_twice())
     }
 
     /// Wakes the writer if so much waits that its next turn may be too late.

@@ -11,6 +11,8 @@ use thiserror::Error;
 use trace::filter::{FilterSet, Pattern, PatternError, Rule};
 use trace::model::FilterMode;
 
+use super::dump::options::{DumpContents, DumpFormat, DumpOptions, DumpWhen};
+
 /// An option as the user sees it.
 #[derive(Debug)]
 pub struct OptionSpec {
@@ -109,6 +111,27 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "locklog",
         value: "FILE",
         help: "Write a line of text for each contended lock too, tried and taken; switches threads on; %p becomes the process id",
+    },
+    OptionSpec {
+        name: "dump",
+        value: "end|oom|gc:N|request",
+        help: "Dump the heap at the end, at the first OutOfMemoryError, after the N-th collection, or whenever the file TRACE.dump \
+               is created, where TRACE is the trace's path; several are joined by +",
+    },
+    OptionSpec {
+        name: "dumpfile",
+        value: "PATH",
+        help: "Where dumps go; %p becomes the process id, %n the dump's number (default: beside the trace, NAME-%n.hprof)",
+    },
+    OptionSpec {
+        name: "dumpformat",
+        value: "hprof|xml",
+        help: "A file for every heap tool (default), or only roots and references, in the trace",
+    },
+    OptionSpec {
+        name: "dumpcontents",
+        value: "full|zero",
+        help: "With the values of primitives (default), or with zeros in their place, for a dump that leaves the house",
     },
     OptionSpec {
         name: "limit",
@@ -216,6 +239,8 @@ pub struct Options {
     pub allocsites: bool,
     /// At the end the heap is walked: `liveCount`.
     pub live: bool,
+    /// Dumps of the heap.
+    pub dump: DumpOptions,
     /// Frames per `stackDef`; 0 for none.
     pub stack_depth: usize,
     /// With `heap=counts`, the least time between two writings of the numbers so far; none if 0.
@@ -275,6 +300,7 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
         lifetimes: true,
         allocsites: false,
         live: false,
+        dump: DumpOptions::default(),
         stack_depth: 0,
         every: Duration::from_secs(60),
         estimate_bytes: None,
@@ -347,6 +373,22 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             "every" => {
                 let seconds: u32 = value.parse().map_err(|_| bad())?;
                 options.every = Duration::from_secs(seconds.into());
+            }
+            "dump" => options.dump.when = DumpWhen::parse(&value).ok_or_else(bad)?,
+            "dumpfile" if !value.is_empty() => options.dump.file = Some(value.into()),
+            "dumpformat" => {
+                options.dump.format = match value.as_str() {
+                    "hprof" => DumpFormat::Hprof,
+                    "xml" => DumpFormat::Xml,
+                    _ => return Err(bad()),
+                }
+            }
+            "dumpcontents" => {
+                options.dump.contents = match value.as_str() {
+                    "full" => DumpContents::Full,
+                    "zero" => DumpContents::Zero,
+                    _ => return Err(bad()),
+                }
             }
             "limit" => options.limit_bytes = Some(parse_size(&value).ok_or_else(bad)? as u64),
             "buffer" => options.buffer_bytes = parse_size(&value).ok_or_else(bad)?,
@@ -507,6 +549,9 @@ mod tests {
             ("threads=true", "option 'threads' does not take 'true': it takes on|off"),
             ("lockstack=65", "option 'lockstack' does not take '65'"),
             ("locklog=", "option 'locklog' does not take ''"),
+            ("dump=now", "option 'dump' does not take 'now': it takes end|oom|gc:N|request"),
+            ("dumpformat=text", "it takes hprof|xml"),
+            ("dumpcontents=some", "it takes full|zero"),
             ("limit=none", "option 'limit' does not take 'none': it takes SIZE"),
             ("limit=0", "option 'limit' does not take '0'"),
             ("allocsites=yes", "it takes true|false"),

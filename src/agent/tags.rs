@@ -12,6 +12,7 @@ use trace::ids::ObjectId;
 
 use super::classes::ClassIndex;
 use super::engine::Engine;
+use super::stacks::StackIndex;
 use super::threads::ThreadIndex;
 
 /// Number of a shard.
@@ -61,6 +62,10 @@ impl Shard {
     }
 }
 
+fn object_shards(dumps: bool) -> usize {
+    if dumps { 1 } else { OBJECT_SHARDS }
+}
+
 /// Shards for objects. Each costs every event of the VM and every thread a little.
 const OBJECT_SHARDS: usize = 16;
 /// More shards for classes than this gain nothing.
@@ -73,23 +78,53 @@ pub(crate) struct Tags {
     /// Those for objects come first.
     envs: Box<[Env]>,
     objects: usize,
+    carry_stacks: bool,
 }
 
+/// Bits of a tag that are the object's id, where the others are its stack's number.
+const ID_BITS: u32 = 44;
+
 impl Tags {
-    /// How many environments `new` wants.
-    pub(crate) fn wanted(engine: Engine) -> usize {
+    /// How many environments `new` wants. Where heaps are dumped all objects are tagged in one, so that one walk finds them.
+    pub(crate) fn wanted(engine: Engine, dumps: bool) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         match engine {
             // No object is followed; monitors are tagged in the first.
             Engine::Counts | Engine::Off => 2,
-            _ => OBJECT_SHARDS + processors.next_power_of_two().min(MOST_CLASS_SHARDS),
+            _ => object_shards(dumps) + processors.next_power_of_two().min(MOST_CLASS_SHARDS),
         }
     }
 
     /// Of as many environments as are wanted, in the order in which they were made.
-    pub(crate) fn new(envs: Box<[Env]>) -> Tags {
-        let objects = OBJECT_SHARDS.min(envs.len() - 1);
-        Tags { envs, objects }
+    pub(crate) fn new(envs: Box<[Env]>, dumps: bool) -> Tags {
+        let objects = object_shards(dumps).min(envs.len() - 1);
+        Tags { envs, objects, carry_stacks: dumps }
+    }
+
+    /// The tag of an object. Dumps want its stack too; numbers too large for that are left out.
+    #[inline]
+    pub(crate) fn tag(&self, id: ObjectId, stack: StackIndex) -> jlong {
+        let id = id.0 as jlong;
+        if self.carry_stacks && id >> ID_BITS == 0 && stack.0 >> (63 - ID_BITS) == 0 {
+            id | jlong::from(stack.0) << ID_BITS
+        } else {
+            id
+        }
+    }
+
+    /// What `tag` put together.
+    #[inline]
+    pub(crate) fn untag(&self, tag: jlong) -> (ObjectId, StackIndex) {
+        if self.carry_stacks {
+            (ObjectId(tag as u64 & ((1 << ID_BITS) - 1)), StackIndex((tag >> ID_BITS) as u32))
+        } else {
+            (ObjectId(tag as u64), StackIndex::default())
+        }
+    }
+
+    /// The environment in which all objects are tagged, if there is one.
+    pub(crate) fn whole(&self) -> Option<Env> {
+        (self.objects == 1).then(|| self.envs[0])
     }
 
     /// The environments, in the order in which they were made.

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use jvmti::jni_sys::{jlong, jobject};
+use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni};
 use trace::ids::{ObjectId, ThreadId};
 
@@ -19,7 +19,7 @@ use super::classes::Surroundings;
 use super::clock::Ticks;
 use super::counts::{Large, ThreadCounts};
 use super::event::Event;
-use super::stacks::StackWalker;
+use super::stacks::{StackIndex, StackWalker};
 use super::table::Table;
 use super::tags::{BLOCK, Shard};
 use super::{Agent, accounting};
@@ -206,6 +206,8 @@ pub(crate) struct ThreadContext {
     producer: Producer,
     next_object: u64,
     last_object: u64,
+    /// The end of the collection after which the ids at hand were taken.
+    generation: Ticks,
     pub(crate) walker: Option<StackWalker>,
     pub(crate) unconstructed: Unconstructed,
     /// With `heap=counts`, from its first allocation on.
@@ -287,14 +289,20 @@ impl ThreadContext {
         self.push(agent, Event::Switch(thread), now);
     }
 
-    /// Tags an object.
+    /// Tags an object with its id and, if dumps want it, its stack.
     ///
     /// # Safety
     /// `object` is a live reference.
     #[inline]
-    pub(crate) unsafe fn tag(&mut self, agent: &Agent, object: jobject, id: ObjectId) -> jvmti::Result<()> {
+    pub(crate) unsafe fn tag(
+        &mut self,
+        agent: &Agent,
+        object: jobject,
+        id: ObjectId,
+        stack: StackIndex,
+    ) -> jvmti::Result<()> {
         // SAFETY: by the caller's promise.
-        unsafe { self.shard.set_tag(object, id.0 as jlong) }?;
+        unsafe { self.shard.set_tag(object, agent.tags.tag(id, stack)) }?;
         self.tagged += 1;
         // Hooks look for the tag of an object again, and so stay where they are.
         if self.tagged.is_multiple_of(BLOCK) && !agent.engine.has_hooks() {
@@ -303,11 +311,14 @@ impl ThreadContext {
         Ok(())
     }
 
-    /// An id for a new object.
+    /// An id for an object made at that time. Ids taken before a collection are not given to objects made after it, so that an
+    /// id tells how many collections its object may have survived.
     #[inline]
-    pub(crate) fn new_object(&mut self, ids: &AtomicU64) -> ObjectId {
-        if self.next_object == self.last_object {
-            self.next_object = ids.fetch_add(ID_BLOCK, Ordering::Relaxed);
+    pub(crate) fn new_object(&mut self, agent: &Agent, now: Ticks) -> ObjectId {
+        let generation = agent.gc.generation();
+        if self.next_object == self.last_object || generation != self.generation && generation <= now {
+            self.generation = generation;
+            self.next_object = agent.ids.fetch_add(ID_BLOCK, Ordering::Relaxed);
             self.last_object = self.next_object + ID_BLOCK;
         }
         self.next_object += 1;
@@ -355,6 +366,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         producer,
         next_object: 0,
         last_object: 0,
+        generation: Ticks(0),
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
         counts: None,

@@ -3,6 +3,7 @@
 //! It never touches JNI, so it goes on while the VM stands still in a collection. Definitions are written in front of the
 //! first element that refers to them, so "defined before used" holds by construction.
 
+mod dump;
 mod lock_log;
 mod monitors;
 mod site_counts;
@@ -27,8 +28,9 @@ use super::Agent;
 use super::buffer::Consumer;
 use super::classes::ClassIndex;
 use super::clock::Ticks;
+use super::dump::Snapshot;
 use super::event::{Event, Extent};
-use super::gc::{GcEvent, GcNumber};
+use super::gc::{DumpNumber, GcEvent, GcNumber};
 use super::head::{self, Head};
 use super::methods::MethodIndex;
 use super::output::Output;
@@ -89,6 +91,8 @@ pub(crate) struct Writer {
     head: Head,
     sources: Vec<Source>,
     threads: Defined,
+    /// Threads whose `threadEnd` has been written: the VM may still have them as objects.
+    ended: Defined,
     classes: Defined,
     methods: Defined,
     stacks: Defined,
@@ -96,6 +100,7 @@ pub(crate) struct Writer {
     /// No element is written with an earlier time.
     last: Time,
     gc: VecDeque<GcEvent>,
+    dumps: Vec<Option<Snapshot>>,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
     /// A `gcStart` stands in the trace without its `gcFinish`.
@@ -123,12 +128,14 @@ impl Writer {
             head,
             sources: Vec::new(),
             threads: Defined::default(),
+            ended: Defined::default(),
             classes: Defined::default(),
             methods: Defined::default(),
             stacks: Defined::default(),
             tallies: Tallies::default(),
             last: start,
             gc: VecDeque::new(),
+            dumps: Vec::new(),
             freed: VecDeque::new(),
             settled: GcNumber(0),
             in_collection: false,
@@ -158,8 +165,16 @@ impl Writer {
     /// Writes all events up to the horizon, or to the first that has to wait.
     fn turn(&mut self, horizon: Ticks) {
         // Frees first: an object that is dead by now was allocated in a record that is visible by now.
+        let horizon = self.agent.dumps.horizon(horizon);
+        let ready = self.agent.dumps.take_ready();
         let taken = self.agent.gc.take();
         self.gc.extend(taken.events);
+        for snapshot in ready {
+            let time = snapshot.time;
+            let later = self.gc.iter().position(|event| event.time() > time).unwrap_or(self.gc.len());
+            self.gc.insert(later, GcEvent::Dump(time, DumpNumber(self.dumps.len())));
+            self.dumps.push(Some(snapshot));
+        }
         self.freed.extend(taken.freed);
         self.settled = self.settled.max(taken.settled);
         for (carrier, consumer) in self.agent.threads.take_fresh() {
@@ -280,6 +295,12 @@ impl Writer {
                 self.text.emit(|out| GcStart { time, thread: None }.write(out));
                 self.in_collection = true;
             }
+            Some(&GcEvent::Dump(_, number)) => {
+                let time = self.time(ticks);
+                if let Some(snapshot) = self.dumps.get_mut(number.0).and_then(Option::take) {
+                    self.heap_dump(&snapshot, time);
+                }
+            }
             None => {}
         }
         self.gc.pop_front();
@@ -316,6 +337,7 @@ impl Writer {
                 if let Some(record) = self.agent.threads.get(thread) {
                     self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
                 }
+                self.ended.first(thread.0);
                 self.tallies.end(thread);
             }
             Event::InitDone(thread) => {

@@ -52,7 +52,7 @@ impl AgentOptions {
         }
         let mut file = PathBuf::new();
         for (name, value) in &mut pairs {
-            if matches!(*name, "file" | "filters" | "locklog") && !value.is_empty() {
+            if matches!(*name, "file" | "filters" | "locklog" | "dumpfile") && !value.is_empty() {
                 *value = absolute(value)?;
             }
             if *name == "file" {

@@ -4,6 +4,9 @@
 //! all numbers are big-endian. Ids of objects, names and frames are 4 or 8 bytes wide, as the header says.
 
 mod format;
+pub mod layouts;
+pub mod martini;
 pub mod read;
+pub mod write;
 
 pub use format::{BasicType, ClassSerial, FrameId, NameId, ObjectId, RootKind, StackSerial, ThreadSerial, Value};

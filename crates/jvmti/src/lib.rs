@@ -28,5 +28,5 @@ pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, Th
 pub use error::{Error, Result};
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};
-pub use management::Management;
+pub use management::{HeapDumper, Management, is_flag_on};
 pub use vm::{Vm, VmError};

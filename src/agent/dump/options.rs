@@ -1,0 +1,117 @@
+//! When the heap is dumped, as what, and where to.
+
+use std::path::{Path, PathBuf};
+
+/// When the heap is dumped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DumpWhen {
+    /// At VMDeath.
+    pub end: bool,
+    /// When the VM first throws `OutOfMemoryError` for want of heap.
+    pub out_of_memory: bool,
+    /// Whenever the trigger file appears.
+    pub request: bool,
+    /// After so many collections.
+    pub collection: Option<u64>,
+}
+
+impl DumpWhen {
+    /// Understands `end+oom+gc:N+request` and any part of it.
+    pub(crate) fn parse(value: &str) -> Option<DumpWhen> {
+        let mut when = DumpWhen::default();
+        for word in value.split('+') {
+            let fresh = match word {
+                "end" => !std::mem::replace(&mut when.end, true),
+                "oom" => !std::mem::replace(&mut when.out_of_memory, true),
+                "request" => !std::mem::replace(&mut when.request, true),
+                _ => {
+                    let number = word.strip_prefix("gc:")?.parse().ok().filter(|&n| n > 0)?;
+                    when.collection.replace(number).is_none()
+                }
+            };
+            fresh.then_some(())?;
+        }
+        Some(when)
+    }
+
+    /// Whether there may be a dump.
+    pub fn ever(self) -> bool {
+        self != DumpWhen::default()
+    }
+}
+
+/// What a dump is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DumpFormat {
+    /// A file of its own, in the format of the JVM and of every heap tool.
+    #[default]
+    Hprof,
+    /// Roots and references, in the trace.
+    Xml,
+}
+
+/// What a dump holds of fields and arrays of primitives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DumpContents {
+    /// Their values.
+    #[default]
+    Full,
+    /// Zeros.
+    Zero,
+}
+
+/// All options of dumps.
+#[derive(Clone, Debug, Default)]
+pub struct DumpOptions {
+    /// When.
+    pub when: DumpWhen,
+    /// As what.
+    pub format: DumpFormat,
+    /// With what in it.
+    pub contents: DumpContents,
+    /// Where HPROF files go, `%p` and `%n` not yet replaced; by default beside the trace.
+    pub file: Option<PathBuf>,
+}
+
+impl DumpOptions {
+    /// Where the dump of that number goes, beside a trace in `trace`.
+    pub fn path(&self, trace: &Path, number: u32) -> PathBuf {
+        let pattern = match &self.file {
+            Some(file) => file.to_string_lossy().into_owned(),
+            None => format!("{}-%n.hprof", trace.with_extension("").display()),
+        };
+        PathBuf::from(pattern.replace("%p", &std::process::id().to_string()).replace("%n", &number.to_string()))
+    }
+}
+
+/// The file whose appearance asks for a dump: the trace's path and `.dump`.
+pub(crate) fn trigger(trace: &Path) -> PathBuf {
+    let mut path = trace.as_os_str().to_owned();
+    path.push(".dump");
+    path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_one_word_and_several_are_joined() {
+        let all = DumpWhen { end: true, out_of_memory: true, request: true, collection: Some(3) };
+        assert_eq!(DumpWhen::parse("gc:3+oom+request+end"), Some(all));
+        assert_eq!(DumpWhen::parse("oom"), Some(DumpWhen { out_of_memory: true, ..DumpWhen::default() }));
+        for wrong in ["", "end+", "gc", "gc:", "gc:0", "gc:x", "end,oom", "end+end", "gc:1+gc:2", "never"] {
+            assert_eq!(DumpWhen::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dumps_lie_beside_the_trace_unless_told_otherwise() {
+        let mut options = DumpOptions::default();
+        assert_eq!(options.path(Path::new("/x/app.trcxml"), 2), Path::new("/x/app-2.hprof"));
+        options.file = Some("/y/%n-%p.bin".into());
+        let expected = format!("/y/7-{}.bin", std::process::id());
+        assert_eq!(options.path(Path::new("/x/app.trcxml"), 7), Path::new(&expected));
+        assert_eq!(trigger(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.dump"));
+    }
+}

@@ -1,0 +1,267 @@
+//! Makes one dump.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use hprof::read::{Reader, Record};
+use jvmti::jni_sys::jstring;
+use jvmti::{HeapDumper, Jni, is_flag_on};
+use rustc_hash::FxHashSet;
+use trace::ids::HeapDumpId;
+
+use super::super::Agent;
+use super::super::classes::{ClassIndex, Surroundings};
+use super::super::clock::Ticks;
+use super::super::lifecycle::cleared;
+use super::super::threads::ThreadIndex;
+use super::Reason;
+use super::addresses;
+use super::id_map::IdMap;
+use super::options::{DumpContents, DumpFormat};
+use super::rewrite::{Names, rewrite};
+use super::snapshot::{Base, DumpedClass, Snapshot};
+
+/// A dump that a collection came upon is made again so often.
+const TRIES: u32 = 3;
+
+/// Tags of threads, among those of classes: this and the thread's number.
+const THREAD_TAG: i64 = 1 << 40;
+
+/// Makes dumps, one after the other.
+pub(crate) struct Taker {
+    dumper: HeapDumper,
+    /// The VM collects in the pause of the dump.
+    collects: bool,
+    number: u32,
+    /// The VM's file, as a string made in time: at an `OutOfMemoryError` there is no room for one.
+    base: PathBuf,
+    base_string: jstring,
+    is_prepared: bool,
+}
+
+/// What stood still while it was looked at.
+#[derive(Default)]
+struct Found {
+    classes: Vec<DumpedClass>,
+    threads: Vec<(u64, ThreadIndex)>,
+    objects: Vec<addresses::Tagged>,
+    /// No object lies below.
+    lowest: u64,
+}
+
+impl Taker {
+    pub(crate) fn new(agent: &Agent, jni: Jni) -> Result<Taker, String> {
+        let dumper = HeapDumper::find(jni).ok_or("this JVM does not offer its dumper")?;
+        let concurrent = [c"UseZGC", c"UseShenandoahGC", c"UseEpsilonGC"];
+        let collects = !concurrent.into_iter().any(|flag| is_flag_on(jni, flag).unwrap_or(false));
+        let mut taker = Taker {
+            dumper,
+            collects,
+            number: 0,
+            base: PathBuf::new(),
+            base_string: std::ptr::null_mut(),
+            is_prepared: false,
+        };
+        taker.prepare(agent, jni)?;
+        Ok(taker)
+    }
+
+    /// Names the next dump, if that is not done.
+    fn prepare(&mut self, agent: &Agent, jni: Jni) -> Result<(), String> {
+        if self.is_prepared {
+            return Ok(());
+        }
+        self.number += 1;
+        let mut base = self.path(agent).into_os_string();
+        base.push(".part");
+        self.base = base.into();
+        let text =
+            std::ffi::CString::new(self.base.to_string_lossy().into_owned()).map_err(|_| "its path has a NUL in it")?;
+        let local = jni.new_string_utf(&text).map_err(|e| cleared(jni, e))?;
+        // SAFETY: a live local reference, and a global one of ours or null.
+        unsafe {
+            jni.delete_global_ref(self.base_string);
+            self.base_string = jni.new_global_ref(local);
+            jni.delete_local_ref(local);
+        }
+        self.is_prepared = true;
+        Ok(())
+    }
+
+    fn path(&self, agent: &Agent) -> PathBuf {
+        agent.options.dump.path(&agent.trace_path, self.number)
+    }
+
+    /// Makes a dump.
+    ///
+    /// # Errors
+    /// Why there is none: one sentence.
+    pub(crate) fn take(&mut self, agent: &'static Agent, jni: Jni, reason: Reason) -> Result<(), String> {
+        self.prepare(agent, jni)?;
+        agent.dumps.hold_back();
+        let taken = self.dump(agent, jni, reason);
+        let (snapshot, result) = match taken {
+            Ok((snapshot, result)) => (Some(snapshot), result),
+            Err(problem) => (None, Err(problem)),
+        };
+        agent.dumps.let_go(snapshot);
+        self.is_prepared = false;
+        // Without memory even this may fail, and would tell of it once more.
+        if reason != Reason::OutOfMemory {
+            self.prepare(agent, jni)?;
+        }
+        result
+    }
+
+    fn dump(
+        &mut self,
+        agent: &'static Agent,
+        jni: Jni,
+        reason: Reason,
+    ) -> Result<(Snapshot, Result<(), String>), String> {
+        let to_trace = agent.options.dump.format == DumpFormat::Xml;
+        let path = self.path(agent);
+        let id = HeapDumpId(agent.new_id());
+        let (base, found, time) = self.still(agent, jni)?;
+        let collections = agent.gc.finished();
+        let mut snapshot = Snapshot {
+            id,
+            name: if to_trace { reason.name().into() } else { format!("{} {}", reason.name(), path.display()) },
+            time,
+            generations: agent.gc.generations(),
+            collections,
+            classes: found.classes,
+            threads: found.threads,
+            objects: found.objects,
+            base: None,
+        };
+        if to_trace {
+            snapshot.base = Some(base);
+            return Ok((snapshot, Ok(())));
+        }
+        // The trace need not wait for the file.
+        let result = self.write(agent, &snapshot, found.lowest, &base, &path);
+        snapshot.objects = Vec::new();
+        Ok((snapshot, result))
+    }
+
+    /// The HPROF file.
+    fn write(
+        &self,
+        agent: &'static Agent,
+        snapshot: &Snapshot,
+        lowest: u64,
+        base: &Base,
+        path: &Path,
+    ) -> Result<(), String> {
+        let naming = |e: std::io::Error| format!("{} cannot be given its name: {e}", path.display());
+        if snapshot.classes.is_empty() && agent.options.dump.contents == DumpContents::Full {
+            return fs::rename(&base.0, path).map_err(naming);
+        }
+        let ids = IdMap::new(|| snapshot.objects.iter().map(|object| (object.address, object.tag as u64)));
+        let offset = if agent.new_id() < lowest { 0 } else { 1 << 62 };
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let new = Base(new.into());
+        rewrite(agent, snapshot, &Names { ids: &ids, offset }, &base.0, &new.0)?;
+        fs::rename(&new.0, path).map_err(naming)
+    }
+
+    /// The VM's dump, and what was found where while nothing had moved since.
+    fn still(&self, agent: &'static Agent, jni: Jni) -> Result<(Base, Found, Ticks), String> {
+        let base = Base(self.base.clone());
+        let options = &agent.options.dump;
+        let looks = options.format == DumpFormat::Xml || agent.has_ids();
+        let own = u64::from(self.collects);
+        for _ in 0..TRIES {
+            if looks {
+                register(agent, jni);
+            }
+            let before = agent.gc.finished();
+            let _ = fs::remove_file(&base.0);
+            // SAFETY: a global reference to a string.
+            unsafe { self.dumper.dump(jni, self.base_string, true) }.map_err(|_| {
+                jni.exception_clear();
+                format!("the JVM cannot write {}; is there room, and may it?", base.0.display())
+            })?;
+            let found = if looks { look(agent) } else { Ok(None) };
+            let (after, finish) = agent.gc.last_finish();
+            // The dump lies behind its own collection, before anything that happened since.
+            let time = if after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
+            match found {
+                Ok(None) if !looks => return Ok((base, Found::default(), time)),
+                Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes)? => {
+                    return Ok((base, found, time));
+                }
+                // Something moved, or was about to: once more.
+                Ok(_) => {}
+                Err(error) => return Err(format!("objects cannot be found: {error}")),
+            }
+        }
+        Err("collections, or a JVM that is not known, kept objects from being found where they are".into())
+    }
+}
+
+/// Gives every class and thread a tag by which `look` knows it.
+fn register(agent: &'static Agent, jni: Jni) {
+    // SAFETY: live local references, each deleted when it is done with.
+    unsafe {
+        match agent.env.get_loaded_classes() {
+            Ok(classes) => {
+                for &class in classes.iter() {
+                    if let Err(error) = agent.classes.resolve(agent.env, jni, class, agent) {
+                        agent.count_failure("heap dump: class", error);
+                    }
+                    jni.delete_local_ref(class);
+                }
+            }
+            Err(error) => agent.count_failure("heap dump: classes", error),
+        }
+        for &thread in agent.env.get_all_threads().iter().flat_map(|threads| threads.iter()) {
+            if let Some(index) = agent.threads.find(agent.env, thread) {
+                // A thread without it is dumped, but not named as the one that holds a root.
+                let _ = agent.env.set_tag(thread, THREAD_TAG | i64::from(index.0));
+            }
+            jni.delete_local_ref(thread);
+        }
+    }
+}
+
+/// Finds classes, threads and followed objects.
+fn look(agent: &Agent) -> jvmti::Result<Option<Found>> {
+    let Some(marked) = addresses::marked(agent.env)? else { return Ok(None) };
+    let mut found = Found { lowest: marked.lowest, ..Found::default() };
+    for object in marked.tagged {
+        if object.tag & THREAD_TAG != 0 && object.tag > 0 {
+            found.threads.push((object.address, ThreadIndex(object.tag as u32)));
+        } else if object.tag > 0 {
+            found.classes.push(DumpedClass {
+                address: object.address,
+                index: ClassIndex((object.tag - 1) as u32),
+                bytes: object.bytes,
+                instance_bytes: marked.instance_bytes.get(object.tag as usize).copied().unwrap_or(0),
+            });
+        }
+    }
+    if let Some(env) = agent.tags.whole().filter(|_| agent.has_ids()) {
+        let Some(objects) = addresses::tagged(env)? else { return Ok(None) };
+        found.objects = objects;
+    }
+    Ok(Some(found))
+}
+
+/// Whether the dump has classes where they were found. A few may be too young for it.
+fn are_classes(base: &Path, found: &[DumpedClass]) -> Result<bool, String> {
+    let problem = |e: &dyn std::fmt::Display| format!("the JVM's dump {} cannot be read: {e}", base.display());
+    let mut reader = Reader::new(File::open(base).map_err(|e| problem(&e))?).map_err(|e| problem(&e))?;
+    let mut dumped = FxHashSet::default();
+    while let Some(record) = reader.next_record().map_err(|e| problem(&e))? {
+        match record {
+            Record::LoadClass { class, .. } => drop(dumped.insert(class.0)),
+            Record::Root(_) | Record::Class(_) | Record::Instance { .. } => break,
+            _ => {}
+        }
+    }
+    let there = found.iter().filter(|class| dumped.contains(&class.address)).count();
+    Ok(there > 0 && there * 100 >= found.len() * 99)
+}
