@@ -108,9 +108,9 @@ fn check_histogram(dump: &Dump, jvm: &Histogram) {
         compared += 1;
     }
     assert!(compared >= 12, "{compared} classes");
-    // jmap itself makes the JVM allocate a few.
+    // Between the two the JVM drops what its own threads clean up, and makes what jmap needs.
     let (all, jvms) = (ours.values().sum::<u64>(), jvm.classes.values().map(|(n, _)| n).sum::<u64>());
-    assert!(all.abs_diff(jvms) * 100 < jvms, "{all} objects, the JVM has {jvms}");
+    assert!(all.abs_diff(jvms) * 20 < jvms, "{all} objects, the JVM has {jvms}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ struct Instance {
 }
 
 /// A dump.
-pub struct Dump {
+pub(crate) struct Dump {
     names: HashMap<NameId, String>,
     class_names: HashMap<u64, String>,
     classes: HashMap<u64, ClassDump>,
@@ -31,12 +31,12 @@ pub struct Dump {
     roots: Vec<Root>,
     layouts: std::cell::RefCell<Layouts>,
     /// What only Martini knows.
-    pub martini: Martini,
+    pub(crate) martini: Martini,
 }
 
 impl Dump {
     /// Reads a dump.
-    pub fn read(path: &Path) -> Dump {
+    pub(crate) fn read(path: &Path) -> Dump {
         let mut reader = Reader::new(File::open(path).expect("the dump is there")).expect("it is a dump");
         let mut dump = Dump {
             names: HashMap::new(),
@@ -98,7 +98,7 @@ impl Dump {
     }
 
     /// The class of that name, of the application's loader if there are several.
-    pub fn class(&self, name: &str) -> u64 {
+    pub(crate) fn class(&self, name: &str) -> u64 {
         let found = self.class_names.iter().find(|(id, n)| *n == name && self.classes.contains_key(id));
         *found.unwrap_or_else(|| panic!("no class {name}")).0
     }
@@ -108,14 +108,14 @@ impl Dump {
     }
 
     /// What a static field refers to.
-    pub fn static_reference(&self, class: u64, field: &str) -> u64 {
+    pub(crate) fn static_reference(&self, class: u64, field: &str) -> u64 {
         let statics = &self.classes[&class].statics;
         let (_, value) = statics.iter().find(|(name, _)| self.name(*name) == field).expect("a static field");
         value.object().map_or(0, |id| id.0)
     }
 
     /// The class of an object.
-    pub fn class_name_of(&self, object: u64) -> &str {
+    pub(crate) fn class_name_of(&self, object: u64) -> &str {
         let class = self.instances.get(&object).map(|i| i.class);
         let class = class.or_else(|| self.object_arrays.get(&object).map(|a| a.0));
         class.map_or("?", |class| &self.class_names[&class])
@@ -142,47 +142,47 @@ impl Dump {
     }
 
     /// What a field of an object refers to; 0 for null.
-    pub fn reference(&self, object: u64, field: &str) -> u64 {
+    pub(crate) fn reference(&self, object: u64, field: &str) -> u64 {
         let (kind, bits) = self.field(object, field);
         assert_eq!(kind, BasicType::Object);
         bits
     }
 
     /// The bits of a field that is no reference.
-    pub fn number(&self, object: u64, field: &str) -> i64 {
+    pub(crate) fn number(&self, object: u64, field: &str) -> i64 {
         let (kind, bits) = self.field(object, field);
         assert_ne!(kind, BasicType::Object);
         bits as i64
     }
 
     /// The elements of an array of references.
-    pub fn elements(&self, array: u64) -> &[u64] {
+    pub(crate) fn elements(&self, array: u64) -> &[u64] {
         &self.object_arrays[&array].1
     }
 
     /// The bytes of an array of primitives.
-    pub fn contents(&self, array: u64) -> &[u8] {
+    pub(crate) fn contents(&self, array: u64) -> &[u8] {
         &self.primitive_arrays[&array].1
     }
 
     /// The loader of an object's class.
-    pub fn loader_of(&self, object: u64) -> u64 {
+    pub(crate) fn loader_of(&self, object: u64) -> u64 {
         self.classes[&self.instances[&object].class].loader.0
     }
 
     /// The instances of a class.
-    pub fn of_class(&self, name: &str) -> Vec<u64> {
+    pub(crate) fn of_class(&self, name: &str) -> Vec<u64> {
         self.instances.keys().copied().filter(|&object| self.class_name_of(object) == name).collect()
     }
 
     /// The one instance of a class.
-    pub fn only(&self, name: &str) -> u64 {
+    pub(crate) fn only(&self, name: &str) -> u64 {
         let [only] = self.of_class(name)[..] else { panic!("not one {name}: {:?}", self.of_class(name)) };
         only
     }
 
     /// The objects with a field that refers to an object.
-    pub fn owners(&self, object: u64) -> Vec<u64> {
+    pub(crate) fn owners(&self, object: u64) -> Vec<u64> {
         let mut layouts = self.layouts.borrow_mut();
         let refers = |layouts: &mut Layouts, instance: &Instance| {
             let fields = layouts.fields(ObjectId(instance.class)).expect("a class");
@@ -194,17 +194,17 @@ impl Dump {
     }
 
     /// Why an object is kept for its own sake.
-    pub fn roots_of(&self, object: u64) -> Vec<Root> {
+    pub(crate) fn roots_of(&self, object: u64) -> Vec<Root> {
         self.roots.iter().copied().filter(|root| root.object.0 == object).collect()
     }
 
     /// All kinds of roots.
-    pub fn root_kinds(&self) -> BTreeSet<RootKind> {
+    pub(crate) fn root_kinds(&self) -> BTreeSet<RootKind> {
         self.roots.iter().map(|root| root.kind).collect()
     }
 
     /// Where an object was allocated: classes and methods, innermost first.
-    pub fn allocation_stack(&self, object: u64) -> Vec<String> {
+    pub(crate) fn allocation_stack(&self, object: u64) -> Vec<String> {
         let frames = self.stacks.get(&self.instances[&object].stack).expect("a stack");
         let names = frames.iter().map(|id| {
             let frame = &self.frames[id];
@@ -215,7 +215,7 @@ impl Dump {
     }
 
     /// Objects by class, in the JVM's spelling.
-    pub fn histogram(&self) -> BTreeMap<String, u64> {
+    pub(crate) fn histogram(&self) -> BTreeMap<String, u64> {
         let mut histogram = BTreeMap::new();
         let instances = self.instances.values().map(|i| i.class).chain(self.object_arrays.values().map(|a| a.0));
         for class in instances {
@@ -241,7 +241,7 @@ impl Dump {
     }
 
     /// Whether no primitive has a value.
-    pub fn all_contents_are_zero(&self) -> bool {
+    pub(crate) fn all_contents_are_zero(&self) -> bool {
         let mut layouts = self.layouts.borrow_mut();
         let statics = self.classes.values().flat_map(|class| &class.statics);
         let mut values = statics.filter(|(_, value)| value.kind != BasicType::Object);
@@ -256,7 +256,7 @@ impl Dump {
 }
 
 /// How many references lead from objects of one class to objects of another, in the one dump of a trace.
-pub fn references_by_class(trace: &Path) -> HashMap<(String, String), u64> {
+pub(crate) fn references_by_class(trace: &Path) -> HashMap<(String, String), u64> {
     let mut classes = HashMap::new();
     let mut objects = HashMap::new();
     let mut references: HashMap<(String, String), u64> = HashMap::new();

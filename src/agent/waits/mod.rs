@@ -277,7 +277,7 @@ unsafe fn id_of(
             return None;
         }
     };
-    let id = context.new_object(&agent.ids);
+    let id = context.new_object(agent, Ticks::now());
     // Before the tag, by which other threads find the object.
     context.push(agent, Event::Found { object: id, class, words: (bytes / 8) as u32 }, Ticks::now());
     // SAFETY: by the caller's promise.
