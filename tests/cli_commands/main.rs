@@ -3,6 +3,7 @@
 mod bad_input;
 mod counts;
 mod demo;
+mod heap;
 mod help;
 mod java;
 mod monitors;

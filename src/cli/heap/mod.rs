@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Show only this (repeatable) [default: histogram, suspects, waste]
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     show: Vec<Part>,
     /// Tell about one object: what it is, who refers to it, what holds it
     #[arg(long, value_name = "ID", value_parser = parse_id, conflicts_with_all = ["show", "class", "diff"])]

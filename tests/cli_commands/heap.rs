@@ -1,0 +1,84 @@
+//! `martini heap` on the worked example of the format document (section 10), and on what is no dump.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{martini, run, trace};
+
+fn heap_json(arguments: &[&str]) -> Value {
+    let ended = run(&[&["heap", "--json"], arguments].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    serde_json::from_str(&ended.out).expect("the output is JSON")
+}
+
+#[test]
+fn the_dump_example_has_the_sizes_that_follow_from_it() {
+    let json = heap_json(&[&trace("dump.trcxml")]);
+    let dump = &json["dumps"][0];
+    assert_eq!((&dump["objects"], &dump["roots"], &dump["references"]), (&json!(5), &json!(3), &json!(3)));
+    let registry = dump["histogram"].as_array().unwrap().iter().find(|row| row["class"] == "demo.Registry").unwrap();
+    let expected = json!({ "class": "demo.Registry", "instances": 1, "shallow": 16, "retained": 64, "unreachable": 0 });
+    assert_eq!(registry, &expected);
+}
+
+#[test]
+fn an_object_has_its_life_its_holders_and_its_path() {
+    let json = heap_json(&["--object", "22", &trace("dump.trcxml")]);
+    let dump = &json["dumps"][0];
+    assert_eq!((&dump["lives"][0]["class"], &dump["lives"][0]["collections"]), (&json!("demo.Node"), &json!(1)));
+    let object = &dump["object"];
+    assert_eq!((&object["dominator"]["id"], &object["age"]), (&json!("0x15"), &json!(1)));
+    let steps: Vec<&Value> = object["paths"][0]["steps"].as_array().unwrap().iter().map(|step| &step["id"]).collect();
+    assert_eq!(steps, ["0x14", "0x15", "0x16"]);
+    let freed = heap_json(&["--object", "23", &trace("dump.trcxml")]);
+    assert_eq!(freed["dumps"][0]["lives"][0]["freed_nanos"], json!(1_767_606_602_003_000_000_u64));
+    let ended = run(&["heap", "--object", "99", &trace("dump.trcxml")]);
+    assert!(ended.status == 2 && ended.err.contains("has no object 0x63 (99)"), "{}", ended.err);
+}
+
+#[test]
+fn a_class_is_told_by_its_name_and_by_its_id() {
+    for class in ["demo.Node", "2"] {
+        let json = heap_json(&["--class", class, &trace("dump.trcxml")]);
+        let dump = &json["dumps"][0];
+        assert_eq!(dump["definitions"][0]["source"], "Node.java");
+        assert_eq!((&dump["classes"][0]["instances"], &dump["classes"][0]["shallow"]), (&json!(2), &json!(48)));
+    }
+    let ended = run(&["heap", "--class", "no.Such", &trace("dump.trcxml")]);
+    assert!(ended.status == 2 && ended.err.contains("has no class no.Such"), "{}", ended.err);
+}
+
+#[test]
+fn a_dump_compared_with_itself_has_not_changed() {
+    let ended = run(&["heap", "--json", "--diff", &trace("dump.trcxml"), &trace("dump.trcxml")]);
+    let json: Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert_eq!(json["classes"], json!([]));
+}
+
+#[test]
+fn what_is_no_dump_is_named() {
+    let ended = run(&["heap", "/no/such/dump"]);
+    assert!(ended.status == 2 && ended.err.starts_with("martini: cannot open "), "{}", ended.err);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0\x01").unwrap();
+    let ended = run(&["heap", file.path().to_str().unwrap()]);
+    assert!(ended.status == 2 && ended.err.contains("ends at byte 32"), "{}", ended.err);
+}
+
+#[test]
+fn a_dump_comes_through_a_pipe() {
+    let mut command = martini();
+    let mut child = command
+        .args(["heap", "--json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let text = std::fs::read(trace("dump.trcxml")).unwrap();
+    child.stdin.take().unwrap().write_all(&text).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["dumps"][0]["objects"], 5);
+}
