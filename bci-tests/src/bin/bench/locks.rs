@@ -35,8 +35,8 @@ struct Load {
 }
 
 const LOADS: &[Load] = &[
-    Load { name: "contended", arguments: &["contended", "4", "40000", "10000", "20000"] },
-    Load { name: "uncontended", arguments: &["uncontended", "2", "20000000", "10", "20"] },
+    Load { name: "contended", arguments: &["contended", "4", "300000", "1000", "500"] },
+    Load { name: "uncontended", arguments: &["uncontended", "2", "10000000", "10", "20"] },
 ];
 
 /// Seconds of one run.
