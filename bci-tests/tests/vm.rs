@@ -8,9 +8,6 @@ use bci_tests::recorded::Recorded;
 use bci_tests::schema::{self, Schema};
 use bci_tests::workdir::Workdir;
 
-/// What `martini run` adds for `heap=events`.
-const KEEP_ALLOCATIONS: [&str; 2] = ["-XX:-OptimizeStringConcat", "-XX:-EliminateAutoBox"];
-
 fn run(jdk: &Jdk, flags: &[&str], options: &str) -> Recorded {
     let dir = Workdir::new();
     let file = dir.join("removed.trcxml");
@@ -26,7 +23,7 @@ fn run(jdk: &Jdk, flags: &[&str], options: &str) -> Recorded {
 fn what_the_jit_would_remove_or_make_itself() {
     for jdk in jdk::each_feature() {
         for options in ["heap=events", "heap=events,include=*", "heap=events,lifetimes=false,include=*"] {
-            let trace = run(jdk, &KEEP_ALLOCATIONS, options);
+            let trace = run(jdk, &[], options);
             let counts = trace.by_class();
             for (class, expected) in [
                 ("removed.Main$Plain", 200_000),

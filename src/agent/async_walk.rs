@@ -2,7 +2,10 @@
 //!
 //! Made for signal handlers, it takes no lock and makes no method ids. Called in an ordinary callback, where the thread's
 //! last Java frame is known, it finds the frames that `GetStackTrace` finds, at a twentieth of its price. It gives nothing
-//! while a collection is under way, and null for a method that nobody has asked for before: then `GetStackTrace` is asked.
+//! while a collection is under way, nothing above compiled code, which allocates by way of a stub whose frame HotSpot takes for
+//! incomplete, and null for a method that nobody has asked for before: then `GetStackTrace` is asked. (Declaring the stub's frame
+//! complete, by its `CodeBlob`, does not help: the walk then takes the call in the compiled code for an interruption at an
+//! arbitrary instruction, and gives the place behind it.)
 
 use std::ffi::c_void;
 use std::mem::transmute;

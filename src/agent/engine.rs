@@ -4,8 +4,15 @@
 //! was made, and its price is the same for all. Hooks in rewritten code tell of what bytecode makes, and cost next to nothing
 //! for a class that is filtered out. So the VM tells when everything is wanted, and the hooks when little is.
 //!
+//! C2 removes objects that nobody else sees, boxes, and chains of `StringBuilder` calls. With `heap=events` it is told not to, by
+//! the VM's own flags. From JDK 17 on it still removes objects that nobody uses at all (`PhaseMacroExpand::expand_allocate_common`):
+//! so rewritten code hands each object to a method that C2 does not look into. That is not worth the start-up for the classes
+//! that are there before the rewriting, but for `Object`, whose constructor all others call.
+//!
 //! Before JDK 17 the VM's event has a hole: when an object does not fit into what is left of a thread's allocation buffer and
 //! is put beside it, the rest of that buffer goes unwatched. There the hooks tell too, of what has no tag yet.
+
+use std::ffi::CStr;
 
 use super::options::{HeapMode, Options};
 
@@ -58,9 +65,24 @@ impl Engine {
         self == Engine::VmAndHooks
     }
 
+    /// The flags of the VM that are switched off, lest the JIT remove what is to be reported.
+    pub(crate) fn unwanted_flags(self, heap: HeapMode) -> &'static [&'static CStr] {
+        match (heap, self) {
+            (_, Engine::VmAndEscape) => &[c"EliminateAutoBox", c"OptimizeStringConcat", c"EliminateAllocations"],
+            (HeapMode::Events, _) => &[c"EliminateAutoBox", c"OptimizeStringConcat"],
+            _ => &[],
+        }
+    }
+
     /// Whether classes are rewritten for the heap's sake.
     pub(crate) fn rewrites(self) -> bool {
         !matches!(self, Engine::Vm | Engine::Off)
+    }
+
+    /// Whether an object gets a tag as soon as it is reported, by which it is known again: to hooks, or because `others` ask,
+    /// threads that wait on it or a heap dump.
+    pub(crate) fn identifies(self, others: bool) -> bool {
+        self.has_hooks() || others && self.follows()
     }
 
     /// Whether objects are followed one by one, from allocation to death.

@@ -12,7 +12,7 @@ use super::{virtual_threads, waits};
 const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
 const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
-const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GENERATE_OBJECT_FREE_EVENTS]);
+const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 
 /// All environments.
 pub(crate) struct Environments {
@@ -20,8 +20,6 @@ pub(crate) struct Environments {
     pub(crate) env: Env,
     /// Tags of objects; the first has the events about allocations and collections.
     pub(crate) tags: Tags,
-    /// The tag of the fence.
-    pub(crate) fence: Env,
 }
 
 /// One environment.
@@ -43,9 +41,9 @@ impl Environments {
         threads: Option<&ThreadOptions>,
         dumps: DumpWhen,
     ) -> Result<Environments, String> {
-        // The VM delivers frees to environments in the order of their making: the fence comes behind those of the objects.
-        let tags: Box<[Env]> = (0..Tags::wanted(engine, dumps.ever())).map(|_| make(vm)).collect::<Result<_, _>>()?;
-        let fence = make(vm)?;
+        let identifies = engine.identifies(threads.is_some() || dumps.ever());
+        let tags: Box<[Env]> =
+            (0..Tags::wanted(engine, identifies, dumps.ever())).map(|_| make(vm)).collect::<Result<_, _>>()?;
         let mut classes = CLASSES;
         for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
             classes = classes.with(capability);
@@ -75,22 +73,16 @@ impl Environments {
         let add = |env: Env, wanted| {
             env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))
         };
-        if engine.follows() {
-            classes = classes.with(CAN_GENERATE_OBJECT_FREE_EVENTS);
-        }
         add(env, classes)?;
         add(tags[0], heap)?;
-        for &tagging in tags.iter().chain([&fence]).filter(|_| engine.follows()) {
+        for &tagging in &tags {
             add(tagging, TAGS)?;
-        }
-        if threads.is_some() && !engine.follows() {
-            add(tags[0], jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]))?;
         }
         if let Some(bytes) = interval_bytes {
             // Each thread takes the interval over when it is made, the first one soon after this.
             let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
             tags[0].set_heap_sampling_interval(bytes).map_err(|e| e.to_string())?;
         }
-        Ok(Environments { env, tags: Tags::new(tags, dumps.ever()), fence })
+        Ok(Environments { env, tags: Tags::new(tags, identifies, dumps.ever()) })
     }
 }

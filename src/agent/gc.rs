@@ -1,9 +1,8 @@
 //! Collections and the objects they free, on their way to the writer.
 //!
-//! The VM tells of a collection inside its pause, so these doors only queue. Up to JDK 15 it tells of freed objects in the
-//! pause too; later VMs do so some time after it, on their service thread. The control thread finds out when that is done
-//! (`fence`), and the writer holds the collection's `gcFinish` back until then: so each `objFree` stands between the
-//! `gcStart` and `gcFinish` of the collection that found the object dead.
+//! The VM tells of a collection inside its pause, so these doors only queue. After it the control thread looks which objects
+//! are dead (`lives`), and the writer holds the collection's `gcFinish` back until that is done: so each `objFree` stands
+//! between the `gcStart` and `gcFinish` of the collection that found the object dead.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +12,6 @@ use std::time::{Duration, Instant};
 use trace::ids::ObjectId;
 
 use super::clock::Ticks;
-use super::tags::ShardIndex;
 
 /// Number of a collection, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,24 +52,6 @@ pub(crate) struct Taken {
     pub(crate) settled: GcNumber,
 }
 
-/// One of the two environments in which the fence is tagged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FenceEnd {
-    /// The one that the VM serves first.
-    First,
-    /// The one that it serves last.
-    Last,
-}
-
-/// What has been told of the fence's death.
-#[derive(Clone, Copy, Debug, Default)]
-struct FenceState {
-    first: bool,
-    last: bool,
-    /// First it was told in the first environment, then in the last.
-    in_order: bool,
-}
-
 #[derive(Default)]
 struct Inner {
     events: VecDeque<GcEvent>,
@@ -80,45 +60,30 @@ struct Inner {
     finished: GcNumber,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     settled: GcNumber,
-    fence: FenceState,
+    /// Objects freed so far.
+    delivered: usize,
     /// The first id given to an object after so many collections.
     generations: Vec<(ObjectId, u64)>,
     closed: bool,
 }
 
 /// The queue.
+#[derive(Default)]
 pub(crate) struct GcQueue {
     inner: Mutex<Inner>,
     changed: Condvar,
-    /// Freed objects, by shard, not yet charged to a collection. The VM delivers those of one shard one after the other, so
-    /// each lock is free when it is asked for.
-    loose: Box<[Mutex<Vec<ObjectId>>]>,
-    /// The VM delivers frees inside the pause (before JDK 16).
-    frees_in_pause: bool,
     /// When the last pause ended; 0 before.
     last_finish: AtomicU64,
 }
 
 impl GcQueue {
-    /// An empty queue for objects of so many shards.
-    pub(crate) fn new(shards: usize, frees_in_pause: bool) -> GcQueue {
-        let loose = (0..shards).map(|_| Mutex::default()).collect();
-        GcQueue {
-            inner: Mutex::default(),
-            changed: Condvar::new(),
-            loose,
-            frees_in_pause,
-            last_finish: AtomicU64::new(0),
-        }
+    /// An empty queue.
+    pub(crate) fn new() -> GcQueue {
+        GcQueue::default()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether the VM delivers frees inside the pause.
-    pub(crate) fn frees_in_pause(&self) -> bool {
-        self.frees_in_pause
     }
 
     /// A pause began.
@@ -142,37 +107,7 @@ impl GcQueue {
         inner.events.push_back(GcEvent::Finish(now, number));
         inner.generations.extend(next.map(|id| (id, number.0)));
         self.last_finish.store(now.0, Ordering::Relaxed);
-        if self.frees_in_pause {
-            self.charge(&mut inner);
-            inner.settled = number;
-        }
         self.changed.notify_all();
-    }
-
-    /// An object of that shard is dead.
-    #[inline]
-    pub(crate) fn free(&self, shard: ShardIndex, object: ObjectId) {
-        self.loose[shard.0].lock().unwrap_or_else(PoisonError::into_inner).push(object);
-    }
-
-    /// The lists of loose objects, locked one after the other.
-    fn loose(&self) -> impl Iterator<Item = MutexGuard<'_, Vec<ObjectId>>> {
-        self.loose.iter().map(|list| list.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn delivered(&self) -> usize {
-        self.loose().map(|list| list.len()).sum()
-    }
-
-    fn charge(&self, inner: &mut Inner) {
-        let number = inner.finished;
-        for mut list in self.loose() {
-            if !list.is_empty() {
-                // As much may come with the next collection.
-                let room = Vec::with_capacity(list.len());
-                inner.freed.push_back((number, std::mem::replace(&mut list, room)));
-            }
-        }
     }
 
     /// Collections so far.
@@ -197,76 +132,39 @@ impl GcQueue {
         std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().copied()).collect()
     }
 
-    /// Charges every free delivered so far to the last finished collection, and says that all frees of those up to `number`
-    /// have been delivered.
+    /// These objects are dead: charged to the last finished collection.
     ///
-    /// A collection that ended meanwhile may have found some of them, so charging the last one is late at worst, and never
-    /// earlier than the object's allocation.
+    /// A collection that ended while they were looked at may have found some of them, so charging the last one is late at
+    /// worst, and never earlier than the object's allocation.
+    pub(crate) fn free(&self, objects: Vec<ObjectId>) {
+        if objects.is_empty() {
+            return;
+        }
+        let mut inner = self.lock();
+        inner.delivered += objects.len();
+        let number = inner.finished;
+        inner.freed.push_back((number, objects));
+    }
+
+    /// All frees of collections up to that one have been delivered.
     pub(crate) fn settle(&self, number: GcNumber) {
         let mut inner = self.lock();
-        self.charge(&mut inner);
         inner.settled = inner.settled.max(number);
         drop(inner);
         self.changed.notify_all();
-    }
-
-    /// The death of the fence object is told in one of its environments.
-    pub(crate) fn free_fence(&self, end: FenceEnd) {
-        let fence = &mut self.lock().fence;
-        match end {
-            FenceEnd::First => fence.first = true,
-            FenceEnd::Last => {
-                fence.last = true;
-                fence.in_order = fence.first;
-            }
-        }
-        self.changed.notify_all();
-    }
-
-    /// Waits until the fence object's death is told in both environments; true if first in the first and then in the last.
-    /// Gives up when nothing at all is delivered for `longest`, or when closed.
-    pub(crate) fn wait_for_fence(&self, longest: Duration) -> bool {
-        let mut inner = self.lock();
-        let mut delivered = self.delivered();
-        while !(inner.closed || inner.fence.first && inner.fence.last) {
-            let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
-            inner = guard;
-            if timeout.timed_out() && self.delivered() == delivered {
-                break;
-            }
-            delivered = self.delivered();
-        }
-        std::mem::take(&mut inner.fence).in_order
-    }
-
-    /// Waits until nothing is delivered for `silence`, at most a hundred times so long.
-    pub(crate) fn wait_for_silence(&self, silence: Duration) {
-        let mut delivered = self.delivered();
-        for _ in 0..100 {
-            let inner = self.lock();
-            if inner.closed {
-                return;
-            }
-            drop(self.changed.wait_timeout(inner, silence));
-            let before = std::mem::replace(&mut delivered, self.delivered());
-            if delivered == before {
-                return;
-            }
-        }
     }
 
     /// Waits until the frees of every collection so far are settled. Gives up when nothing is delivered for `longest`.
     pub(crate) fn wait_until_settled(&self, longest: Duration) {
         let mut inner = self.lock();
         let wanted = inner.finished;
-        let mut delivered = self.delivered();
         while inner.settled < wanted {
+            let delivered = inner.delivered;
             let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
             inner = guard;
-            if timeout.timed_out() && self.delivered() == delivered {
+            if timeout.timed_out() && inner.delivered == delivered {
                 break;
             }
-            delivered = self.delivered();
         }
     }
 
@@ -304,11 +202,6 @@ impl GcQueue {
             settled: inner.settled,
         }
     }
-
-    /// Frees that no collection could be charged with.
-    pub(crate) fn take_loose(&self) -> Vec<ObjectId> {
-        self.loose().flat_map(|mut list| std::mem::take(&mut *list)).collect()
-    }
 }
 
 #[cfg(test)]
@@ -316,61 +209,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frees_in_the_pause_belong_to_it() {
-        let queue = GcQueue::new(2, true);
-        queue.start(Ticks(1));
-        queue.free(ShardIndex(1), ObjectId(7));
-        queue.finish(Ticks(2), None);
-        queue.start(Ticks(3));
-        queue.finish(Ticks(4), None);
-        let taken = queue.take();
-        assert_eq!(taken.freed, [(GcNumber(1), vec![ObjectId(7)])]);
-        assert_eq!(taken.settled, GcNumber(2));
-        assert_eq!(taken.events.len(), 4);
-    }
-
-    #[test]
-    fn late_frees_belong_to_the_last_pause_that_may_have_found_them() {
-        let queue = GcQueue::new(2, false);
+    fn frees_belong_to_the_last_pause_that_may_have_found_them() {
+        let queue = GcQueue::new();
         queue.start(Ticks(1));
         queue.finish(Ticks(2), None);
         assert_eq!(queue.take().settled, GcNumber(0));
-        queue.free(ShardIndex(1), ObjectId(7));
+        queue.free(vec![ObjectId(6)]);
         queue.start(Ticks(3));
         queue.finish(Ticks(4), None);
-        queue.settle(GcNumber(2));
-        let taken = queue.take();
-        assert_eq!(taken.freed, [(GcNumber(2), vec![ObjectId(7)])]);
-        assert_eq!(taken.settled, GcNumber(2));
-    }
-
-    #[test]
-    fn a_collection_may_be_settled_while_the_next_is_not() {
-        let queue = GcQueue::new(1, false);
-        for time in [1, 3] {
-            queue.start(Ticks(time));
-            queue.finish(Ticks(time + 1), None);
-        }
-        queue.free(ShardIndex(0), ObjectId(7));
+        queue.free(vec![ObjectId(7)]);
+        queue.free(Vec::new());
         queue.settle(GcNumber(1));
         let taken = queue.take();
-        assert_eq!(taken.freed, [(GcNumber(2), vec![ObjectId(7)])]);
+        assert_eq!(taken.freed, [(GcNumber(1), vec![ObjectId(6)]), (GcNumber(2), vec![ObjectId(7)])]);
         assert_eq!(taken.settled, GcNumber(1));
+        assert_eq!(taken.events.len(), 2);
     }
 
     #[test]
-    fn a_fence_is_passed_in_order_or_not() {
-        let queue = GcQueue::new(1, false);
-        for (ends, in_order) in [([FenceEnd::First, FenceEnd::Last], true), ([FenceEnd::Last, FenceEnd::First], false)]
-        {
-            ends.into_iter().for_each(|end| queue.free_fence(end));
-            assert_eq!(queue.wait_for_fence(Duration::from_secs(60)), in_order);
-        }
+    fn nested_pauses_are_one() {
+        let queue = GcQueue::new();
+        queue.start(Ticks(1));
+        queue.start(Ticks(2));
+        queue.finish(Ticks(3), None);
+        queue.finish(Ticks(4), None);
+        assert_eq!(queue.take().events, [GcEvent::Start(Ticks(1)), GcEvent::Finish(Ticks(4), GcNumber(1))]);
     }
 
     #[test]
     fn waiting_ends_when_closed() {
-        let queue = GcQueue::new(2, false);
+        let queue = GcQueue::new();
         queue.finish(Ticks(1), None);
         assert_eq!(queue.wait_for_finish(GcNumber(0), None), Some(GcNumber(1)));
         assert_eq!(queue.wait_for_finish(GcNumber(1), Some(Duration::from_millis(1))), Some(GcNumber(1)));

@@ -8,7 +8,6 @@ use jvmti::{Jni, guard};
 use trace::ids::ObjectId;
 
 use super::Agent;
-use super::bridge::{self, Bridge};
 use super::classes::{self, ClassIndex};
 use super::clock::Ticks;
 use super::event::{Event, Extent};
@@ -133,7 +132,7 @@ unsafe fn allocated(jni: Jni, object: jobject, class: ClassIndex, extent: Extent
     });
 }
 
-/// Reports an object, and tags it if its death is to be reported too.
+/// Reports an object, and keeps an eye on it if its death is to be reported too.
 ///
 /// # Safety
 /// As for `allocated`.
@@ -165,10 +164,13 @@ pub(crate) unsafe fn report(
     };
     if agent.follows_objects() {
         // SAFETY: by the caller's promise.
-        if let Err(error) = unsafe { context.tag(agent, object, id, stack) } {
-            agent.count_failure("tag", error);
-            return;
+        if let Err(error) = unsafe { context.shard.set_tag(object, agent.tags.tag(id, stack)) } {
+            return agent.count_failure("tag", error);
         }
+    }
+    // SAFETY: by the caller's promise.
+    if agent.options.lifetimes && unsafe { context.lives.note(&agent.lives, jni, object, id) }.is_err() {
+        return agent.count_lost("no memory for a weak reference", 1);
     }
     if matches!(extent, Extent::Array(_)) && agent.classes.get(class).is_none_or(|c| c.layout.is_none()) {
         // SAFETY: by the caller's promise.
@@ -218,42 +220,6 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
     });
 }
 
-/// JVMTI `SampledObjectAlloc`, for every object while the bridge is on: reports the arrays that no hook tells of.
-///
-/// # Safety
-/// Called by the VM.
-pub(crate) unsafe extern "system" fn sampled_object_alloc(
-    _: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _: jthread,
-    object: jobject,
-    class: jclass,
-    _: jlong,
-) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return Bridge::note_probe() };
-        let now = Ticks::now();
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        with_context(agent, jni, now, |context| {
-            // SAFETY: the VM passes a live object and its class.
-            unsafe {
-                if !agent.env.is_array_class(class).unwrap_or(false) || !bridge::makes_array_without_hook(agent, jni) {
-                    return;
-                }
-                let index = match agent.classes.resolve(agent.env, jni, class, agent) {
-                    Ok(index) => index,
-                    Err(error) => return agent.count_failure("class", error),
-                };
-                if agent.classes.get(index).is_some_and(|c| c.is_included()) {
-                    let extent = Extent::Array(jni.get_array_length(object) as u32);
-                    report(agent, jni, context, object, index, extent, Top::Method, now);
-                }
-            }
-        });
-    });
-}
-
 /// Whether the current thread is in `Unsafe.allocateInstance`.
 fn is_in_allocate_instance(agent: &Agent, jni: Jni) -> bool {
     let mut frames = [jvmtiFrameInfo::default()];
@@ -263,20 +229,6 @@ fn is_in_allocate_instance(agent: &Agent, jni: Jni) -> bool {
         let method = agent.methods.resolve(agent.env, jni, top.method, &agent.classes, agent);
         method.ok().and_then(|m| agent.methods.get(m)).is_some_and(|m| m.name == "allocateInstance")
     }
-}
-
-/// JVMTI `ObjectFree`.
-///
-/// # Safety
-/// Called by the VM.
-pub(crate) unsafe extern "system" fn object_free(env: *mut jvmtiEnv, tag: jlong) {
-    guard(|| {
-        if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed())
-            && let Some(shard) = agent.tags.index(env)
-        {
-            agent.gc.free(shard, agent.tags.untag(tag).0);
-        }
-    });
 }
 
 /// JVMTI `GarbageCollectionStart`.

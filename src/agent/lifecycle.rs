@@ -6,14 +6,14 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jvalue};
 use jvmti::sys::*;
 use jvmti::{Allocated, Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
 
 use super::accounting::{self, Accounting};
-use super::arrays::{PRIMITIVE_ARRAYS, measure_arrays, number_primitive_arrays};
-use super::bridge::{self, Bridge};
+use super::arrays::{measure_arrays, number_primitive_arrays};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
@@ -22,8 +22,8 @@ use super::dump::{self, Dumps, Reason};
 use super::engine::Engine;
 use super::environments::{self, Environments};
 use super::event::Event;
-use super::fence::{self, Fence, LONGEST_SILENCE};
 use super::gc::{GcNumber, GcQueue};
+use super::lives::{Census, Lives};
 use super::methods::Methods;
 use super::options::{self, Format, Options};
 use super::output::Output;
@@ -36,8 +36,8 @@ use super::waits::{Scope, Waits, take_snapshot};
 use super::writer::Writer;
 use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, sampler, transform, virtual_threads};
 
-/// The feature release from which on HotSpot verifies what it redefines, which makes redefinition dear.
-const FIRST_DEAR_REDEFINITION: u32 = 24;
+/// If nothing at all is found dead for so long, nothing more is waited for.
+const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 
 /// The JVM starts with the agent. False, after a message, if it must not start.
 ///
@@ -66,6 +66,15 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
     if !engine.follows() {
         options.lifetimes = false;
     }
+    for flag in engine.unwanted_flags(options.heap) {
+        // SAFETY: C2 looks at these flags at each compilation, and there is none yet.
+        if unsafe { jvmti::set_bool_flag(flag, false) }.is_none() {
+            let flag = flag.to_string_lossy();
+            message(&format!(
+                "this JVM hides its flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
+            ));
+        }
+    }
     let interval = if engine.samples() { Some(sampler::INTERVAL) } else { options.estimate_bytes };
     let environments = Environments::make(vm, env, engine, interval, options.threads.as_ref(), options.dump.when)?;
     let output = Output::open(&options.file, options.format)?;
@@ -76,7 +85,7 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
 }
 
 fn install(
-    Environments { env, tags, fence: fence_env }: Environments,
+    Environments { env, tags }: Environments,
     engine: Engine,
     java: u32,
     options: Options,
@@ -85,21 +94,18 @@ fn install(
     waits: Option<Waits>,
 ) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
-    let frees_in_pause = java < 16;
-    // Counters count what has run, which no allocation tells; and the VM needs no bridge to tell of everything.
-    let needs_bridge = engine == Engine::Hooks && java >= FIRST_DEAR_REDEFINITION;
-    let bridge = if needs_bridge { Bridge::lay(env) } else { Bridge::none() };
     let counts = (engine == Engine::Counts).then(|| Counts::new(options.buffer_bytes, options.estimate_bytes));
     let agent = AGENT.get_or_init(|| Agent {
         counts,
         live: OnceLock::new(),
-        gc: GcQueue::new(tags.envs().len(), frees_in_pause),
+        gc: GcQueue::new(),
+        lives: Lives::default(),
         tags,
         env,
-        fence_env,
         dumps: Dumps::new(options.dump.when.ever()),
         options,
         trace_path: outputs.0.path.clone(),
+        java,
         engine,
         clock: Clock::start(),
         start,
@@ -111,7 +117,6 @@ fn install(
         threads: Threads::new(),
         accounting: Accounting::default(),
         control: StartUp::default(),
-        bridge,
         pool,
         vm: OnceLock::new(),
         reporting: AtomicBool::new(false),
@@ -127,11 +132,9 @@ fn install(
         ClassFileLoadHook: Some(transform::class_file_load_hook),
         ClassPrepare: Some(class_prepare),
         ClassLoad: Some(class_load),
-        ObjectFree: Some(fence::freed),
         ThreadStart: Some(thread_start),
         ThreadEnd: Some(thread_end),
         VirtualThreadEnd: Some(virtual_threads::end),
-        SampledObjectAlloc: Some(heap::sampled_object_alloc),
         ResourceExhausted: Some(dump::resource_exhausted),
         ..jvmtiEventCallbacks::default()
     };
@@ -142,7 +145,6 @@ fn install(
         } else {
             sampler::sampled_object_alloc
         }),
-        ObjectFree: Some(heap::object_free),
         GarbageCollectionStart: Some(heap::gc_start),
         GarbageCollectionFinish: Some(heap::gc_finish),
         ..jvmtiEventCallbacks::default()
@@ -156,7 +158,6 @@ fn install(
         for shard in agent.tags.envs() {
             shard.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
         }
-        fence_env.set_event_callbacks(&fence::callbacks()).map_err(|e| e.to_string())?;
     }
     // The hook cannot be switched on at VMStart, only here or from VMInit on; until HeapProxy is defined it does nothing.
     let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
@@ -283,7 +284,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     let jvmti = |e: jvmti::Error| e.to_string();
     let _ = vm.permanent_loaders.set(permanent_loaders(jni).map_err(|e| cleared(jni, e))?);
     if let Some(proxy) = vm.proxy.as_ref().filter(|_| agent.engine.has_hooks()) {
-        agent.bridge.probe(agent.env, PRIMITIVE_ARRAYS.len(), || number_primitive_arrays(agent, proxy, jni))?;
+        number_primitive_arrays(agent, proxy, jni)?;
     }
     // Before thread events are switched on: the agent's own thread is no thread of the program.
     if agent.engine != Engine::Off || agent.options.dump.when.ever() {
@@ -323,11 +324,6 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     for event in allocations.chain(collections) {
         agent.tags.envs()[0].enable_event(event).map_err(jvmti)?;
     }
-    if agent.options.lifetimes {
-        for env in agent.tags.envs().iter().chain([&agent.env, &agent.fence_env]) {
-            env.enable_event(JVMTI_EVENT_OBJECT_FREE).map_err(jvmti)?;
-        }
-    }
     if let Some(waits) = waits {
         waits.begin(agent, jni)?;
     }
@@ -340,15 +336,12 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         }
         return Ok(());
     }
-    let java = java_version(agent.env).unwrap_or_default();
-    // Most of the start-up cost. Where the VM tells of every object anyway, or the bridge does meanwhile, the program need not
-    // wait for it; else two threads share it where the VM locks the classes it redefines.
-    if agent.bridge.is_on() || agent.engine == Engine::VmAndEscape && java >= FIRST_DEAR_REDEFINITION {
+    // Most of the start-up cost: two threads share it where the VM locks the classes it redefines. The program waits: a class
+    // that is loaded while others are redefined can crash the VM (`transform::meet_before_the_end`).
+    if agent.engine == Engine::VmAndEscape {
         agent.control.reach(Stage::Shared);
         transform::retransform_loaded(agent, jni, Share::Object);
-        start_thread(agent, jni, c"Martini start", bridge::cross)
-            .map_err(|e| format!("the thread that rewrites classes cannot be started: {e}"))?;
-    } else if java >= 17 {
+    } else if agent.java >= 17 {
         agent.control.reach(Stage::Share);
         transform::retransform_loaded(agent, jni, Share::Even);
         if agent.control.wait_for(Stage::Shared) != Stage::Shared {
@@ -406,7 +399,7 @@ fn announce_threads(agent: &'static Agent, jni: Jni, there: &jvmti::Result<Alloc
 /// Starts a thread of the agent inside the VM.
 fn start_thread(agent: &Agent, jni: Jni, name: &CStr, body: jvmtiStartFunction) -> Result<(), String> {
     let java = |e: JniError| cleared(jni, e);
-    // SAFETY: live local references, deleted at the end; `body` is `control`, `dump::run` or `bridge::cross`, which take no argument.
+    // SAFETY: live local references, deleted at the end; `body` is `control` or `dump::run`, which take no argument.
     unsafe {
         let class = jni.find_class(c"java/lang/Thread").map_err(java)?;
         let constructor = jni.get_method_id(class, c"<init>", c"(Ljava/lang/String;)V").map_err(java)?;
@@ -421,7 +414,7 @@ fn start_thread(agent: &Agent, jni: Jni, name: &CStr, body: jvmtiStartFunction) 
     Ok(())
 }
 
-/// Asks for freed objects after each collection, and at the start takes its share of the classes.
+/// Looks which objects are dead after each collection, and at the start takes its share of the classes.
 ///
 /// # Safety
 /// Called by the VM, on the agent's thread.
@@ -431,8 +424,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         threads::mute();
-        let mut fence = Fence::new(agent);
-        fence.put_up(agent, jni);
+        let mut census = Census::default();
         agent.control.reach(Stage::Up);
         if agent.control.wait_for(Stage::Share) == Stage::Share {
             transform::retransform_loaded(agent, jni, Share::Odd);
@@ -455,7 +447,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
             if let Some(counts) = &agent.counts {
                 counts.resolve_pending(agent, jni);
             }
-            fence.pass(agent, jni, number);
+            census.take(&agent.lives, jni, &agent.gc);
             agent.gc.settle(number);
         }
     });

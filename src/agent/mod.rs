@@ -7,7 +7,6 @@
 mod accounting;
 mod arrays;
 mod async_walk;
-mod bridge;
 mod buffer;
 mod classes;
 mod clock;
@@ -16,7 +15,6 @@ mod dump;
 mod engine;
 mod environments;
 mod event;
-mod fence;
 mod gc;
 mod head;
 mod heap;
@@ -24,6 +22,7 @@ mod instrument;
 mod layout;
 mod lifecycle;
 mod live;
+mod lives;
 mod methods;
 pub mod options;
 mod output;
@@ -51,7 +50,6 @@ use jvmti::{Env, Jni};
 use trace::model::ArrayCode;
 
 use accounting::Accounting;
-use bridge::Bridge;
 use buffer::Pool;
 use classes::{ClassIndex, Classes, Surroundings};
 use clock::{Clock, Ticks};
@@ -61,6 +59,7 @@ use engine::Engine;
 use gc::GcQueue;
 use layout::{ArrayLayout, ArrayLayouts};
 use live::Living;
+use lives::Lives;
 use methods::Methods;
 use options::Options;
 use proxy::Proxy;
@@ -130,11 +129,11 @@ pub(crate) struct Agent {
     tags: Tags,
     /// Tags of classes, thread-local storage, and all other events.
     env: Env,
-    /// The tag of the fence, see there.
-    fence_env: Env,
     options: Options,
     /// The trace file.
     trace_path: PathBuf,
+    /// The feature release of the VM, such as 17.
+    java: u32,
     engine: Engine,
     dumps: Dumps,
     clock: Clock,
@@ -147,6 +146,7 @@ pub(crate) struct Agent {
     threads: Threads,
     accounting: Accounting,
     gc: GcQueue,
+    lives: Lives,
     /// With `heap=counts`.
     counts: Option<Counts>,
     /// With `live=true`, once the heap has been walked.
@@ -154,7 +154,6 @@ pub(crate) struct Agent {
     /// With `threads=on`.
     waits: Option<Waits>,
     control: StartUp,
-    bridge: Bridge,
     pool: Arc<Pool>,
     vm: OnceLock<Vm>,
     /// Between VMInit and VMDeath, unless the trace had to end before.
@@ -224,7 +223,7 @@ impl Agent {
 
     /// Whether objects are tagged.
     fn follows_objects(&self) -> bool {
-        self.engine.follows() && (self.options.lifetimes || self.engine.tells_twice())
+        self.engine.identifies(self.waits.is_some() || self.options.dump.when.ever())
     }
 
     /// Wakes the writer if so much waits that its next turn may be too late.

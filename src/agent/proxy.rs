@@ -148,15 +148,6 @@ impl Proxy {
         Ok(())
     }
 
-    /// Whether this is HeapProxy.
-    ///
-    /// # Safety
-    /// `class` is a live reference.
-    pub(crate) unsafe fn is(&self, jni: Jni, class: jclass) -> bool {
-        // SAFETY: by the caller's promise, and the class is a global reference.
-        unsafe { jni.is_same_object(self.class, class) }
-    }
-
     /// Lets the early wrappers through, or stops them.
     pub(crate) fn set_jvm_init(&self, jni: Jni, on: bool) {
         // SAFETY: the class is a global reference and the field one of its own.

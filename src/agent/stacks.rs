@@ -97,6 +97,8 @@ type RawFrame = (usize, i64);
 pub(crate) struct StackWalker {
     /// Frames wanted; at least 1.
     depth: usize,
+    /// By `AsyncGetCallTrace` where it answers.
+    asynchronously: bool,
     /// Buffers of the two ways to walk.
     asked: Vec<CallFrame>,
     raw: Vec<jvmtiFrameInfo>,
@@ -145,9 +147,18 @@ pub(crate) struct Tables<'t, S> {
 }
 
 impl StackWalker {
-    /// A walker that keeps that many frames.
-    pub(crate) fn new(depth: usize) -> StackWalker {
-        StackWalker { depth, asked: Vec::new(), raw: Vec::new(), seen: FxHashMap::default(), key: Vec::new() }
+    /// A walker that keeps that many frames, on a VM of that feature release.
+    pub(crate) fn new(depth: usize, java: u32) -> StackWalker {
+        // On JDK 11 `AsyncGetCallTrace` sometimes ends too early.
+        let asynchronously = java >= 17;
+        StackWalker {
+            depth,
+            asynchronously,
+            asked: Vec::new(),
+            raw: Vec::new(),
+            seen: FxHashMap::default(),
+            key: Vec::new(),
+        }
     }
 
     /// The stack of the current thread.
@@ -215,7 +226,8 @@ impl StackWalker {
     fn read<S: Surroundings>(&mut self, skipped: usize, room: usize, tables: &Tables<'_, S>) -> jvmti::Result<bool> {
         self.key.clear();
         self.asked.resize(skipped + room, NO_FRAME);
-        if let Some(frames) = async_walk::walk(tables.jni, &mut self.asked) {
+        let found = if self.asynchronously { async_walk::walk(tables.jni, &mut self.asked) } else { None };
+        if let Some(frames) = found {
             let frames = frames.get(skipped..).unwrap_or_default();
             self.key.extend(frames.iter().map(|f| (f.method as usize, i64::from(f.bci.max(NATIVE)))));
             return Ok(frames.len() == room);

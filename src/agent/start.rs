@@ -24,7 +24,10 @@ pub(crate) enum Stage {
 #[derive(Default)]
 pub(crate) struct StartUp {
     stage: Mutex<Stage>,
+    /// Threads that have come to the meeting.
+    met: Mutex<usize>,
     changed: Condvar,
+    met_changed: Condvar,
 }
 
 impl StartUp {
@@ -42,6 +45,19 @@ impl StartUp {
         let waited = self.changed.wait_timeout_while(reached, LONGEST_WAIT, |reached| *reached < stage);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
+
+    /// Says that one of the two threads has come to the meeting, or never will.
+    pub(crate) fn arrive(&self) {
+        *self.met.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.met_changed.notify_all();
+    }
+
+    /// Comes to the meeting, and waits for the other thread.
+    pub(crate) fn meet(&self) {
+        self.arrive();
+        let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.met_changed.wait_timeout_while(met, LONGEST_WAIT, |met| *met < 2));
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +72,15 @@ mod tests {
             start.reach(Stage::Up);
             start.reach(Stage::Shared);
             assert_eq!(waiting.join().ok(), Some(Stage::Shared));
+        });
+    }
+
+    #[test]
+    fn two_threads_meet() {
+        let start = StartUp::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| start.meet());
+            start.meet();
         });
     }
 }

@@ -1,23 +1,19 @@
 //! The environments of the VM in which objects are tagged.
 //!
-//! HotSpot keeps one map of tags per environment, under one lock, with long chains. Were there but one, threads would wait for
-//! each other at every object, and each look-up would miss the caches. So there are several: a thread tags a block of objects
-//! in one, so that the part of the map which it needs stays in the caches, and then goes on to the next. The numbers of
-//! classes are tags too, in environments that hold nothing else, one for each processor.
+//! Where hooks tell of objects they must know what has been told already, and where threads wait on objects these must be told
+//! apart: the tag says so. HotSpot keeps one map of tags
+//! per environment, under one lock, with long chains. Were there but one, threads would wait for each other at every object. So
+//! there are several, and each thread keeps to one. The numbers of classes are tags too, in environments that hold nothing
+//! else, one for each processor.
 
 use jvmti::Env;
 use jvmti::jni_sys::{jclass, jlong, jobject};
-use jvmti::sys::jvmtiEnv;
 use trace::ids::ObjectId;
 
 use super::classes::ClassIndex;
 use super::engine::Engine;
 use super::stacks::StackIndex;
 use super::threads::ThreadIndex;
-
-/// Number of a shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ShardIndex(pub(crate) usize);
 
 /// One environment of the VM.
 #[derive(Clone, Copy, Debug)]
@@ -62,16 +58,16 @@ impl Shard {
     }
 }
 
-fn object_shards(dumps: bool) -> usize {
-    if dumps { 1 } else { OBJECT_SHARDS }
+/// How many environments are for objects; the first is there in any case. Where heaps are dumped all objects are tagged in one,
+/// so that one walk finds them.
+fn object_shards(identifies: bool, dumps: bool) -> usize {
+    if identifies && !dumps { OBJECT_SHARDS } else { 1 }
 }
 
 /// Shards for objects. Each costs every event of the VM and every thread a little.
 const OBJECT_SHARDS: usize = 16;
 /// More shards for classes than this gain nothing.
 const MOST_CLASS_SHARDS: usize = 8;
-/// Objects that a thread tags in one shard before it goes on to the next.
-pub(crate) const BLOCK: u64 = 16 << 10;
 
 /// All shards.
 pub(crate) struct Tags {
@@ -85,19 +81,16 @@ pub(crate) struct Tags {
 const ID_BITS: u32 = 44;
 
 impl Tags {
-    /// How many environments `new` wants. Where heaps are dumped all objects are tagged in one, so that one walk finds them.
-    pub(crate) fn wanted(engine: Engine, dumps: bool) -> usize {
+    /// How many environments `new` wants; more if objects get tags as soon as they are reported.
+    pub(crate) fn wanted(engine: Engine, identifies: bool, dumps: bool) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        match engine {
-            // No object is followed; monitors are tagged in the first.
-            Engine::Counts | Engine::Off => 2,
-            _ => object_shards(dumps) + processors.next_power_of_two().min(MOST_CLASS_SHARDS),
-        }
+        let classes = if engine.follows() { processors.next_power_of_two().min(MOST_CLASS_SHARDS) } else { 1 };
+        object_shards(identifies, dumps) + classes
     }
 
     /// Of as many environments as are wanted, in the order in which they were made.
-    pub(crate) fn new(envs: Box<[Env]>, dumps: bool) -> Tags {
-        let objects = object_shards(dumps).min(envs.len() - 1);
+    pub(crate) fn new(envs: Box<[Env]>, identifies: bool, dumps: bool) -> Tags {
+        let objects = object_shards(identifies, dumps).min(envs.len() - 1);
         Tags { envs, objects, carry_stacks: dumps }
     }
 
@@ -132,11 +125,11 @@ impl Tags {
         &self.envs
     }
 
-    /// The shard for the given block of a thread's objects.
-    pub(crate) fn for_objects(&self, thread: ThreadIndex, block: usize) -> Shard {
+    /// Where a thread tags objects.
+    pub(crate) fn for_objects(&self, thread: ThreadIndex) -> Shard {
         // Threads that begin together are half of all shards apart.
-        let first = thread.0 as usize * (self.objects / 2 + 1);
-        Shard(self.envs[first.wrapping_add(block) % self.objects])
+        let shard = (thread.0 as usize).wrapping_mul(self.objects / 2 + 1);
+        Shard(self.envs[shard % self.objects])
     }
 
     /// The shard for objects that get their id because threads wait on them.
@@ -151,19 +144,13 @@ impl Tags {
     pub(crate) unsafe fn find(&self, object: jobject) -> Option<ObjectId> {
         // SAFETY: by the caller's promise.
         let tag = |env: &Env| unsafe { env.get_tag(object) }.ok().filter(|&tag| tag != 0);
-        self.envs[..self.objects].iter().find_map(tag).map(|tag| ObjectId(tag as u64))
+        self.envs[..self.objects].iter().find_map(tag).map(|tag| self.untag(tag).0)
     }
 
     /// Where a thread looks classes up.
     pub(crate) fn for_classes(&self, thread: ThreadIndex) -> Shard {
         let classes = &self.envs[self.objects..];
         Shard(classes[thread.0 as usize % classes.len()])
-    }
-
-    /// The shard of objects that an environment of the VM is.
-    #[inline]
-    pub(crate) fn index(&self, env: *mut jvmtiEnv) -> Option<ShardIndex> {
-        self.envs[..self.objects].iter().position(|e| e.as_raw() == env).map(ShardIndex)
     }
 
     /// Whether the object has a tag in any shard.

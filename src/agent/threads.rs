@@ -19,9 +19,10 @@ use super::classes::Surroundings;
 use super::clock::Ticks;
 use super::counts::{Large, ThreadCounts};
 use super::event::Event;
-use super::stacks::{StackIndex, StackWalker};
+use super::lives::Recorder;
+use super::stacks::StackWalker;
 use super::table::Table;
-use super::tags::{BLOCK, Shard};
+use super::tags::Shard;
 use super::{Agent, accounting};
 
 /// Number of a thread in [`Threads`].
@@ -199,8 +200,8 @@ pub(crate) struct ThreadContext {
     /// Where it tags what it allocates next, and where it looks classes up.
     pub(crate) shard: Shard,
     pub(crate) class_shard: Shard,
-    /// Objects that it has tagged.
-    tagged: u64,
+    /// Notes the objects that it allocates.
+    pub(crate) lives: Recorder,
     /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
     pub(crate) is_virtual: bool,
     producer: Producer,
@@ -289,28 +290,6 @@ impl ThreadContext {
         self.push(agent, Event::Switch(thread), now);
     }
 
-    /// Tags an object with its id and, if dumps want it, its stack.
-    ///
-    /// # Safety
-    /// `object` is a live reference.
-    #[inline]
-    pub(crate) unsafe fn tag(
-        &mut self,
-        agent: &Agent,
-        object: jobject,
-        id: ObjectId,
-        stack: StackIndex,
-    ) -> jvmti::Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { self.shard.set_tag(object, agent.tags.tag(id, stack)) }?;
-        self.tagged += 1;
-        // Hooks look for the tag of an object again, and so stay where they are.
-        if self.tagged.is_multiple_of(BLOCK) && !agent.engine.has_hooks() {
-            self.shard = agent.tags.for_objects(self.carrier, (self.tagged / BLOCK) as usize);
-        }
-        Ok(())
-    }
-
     /// An id for an object made at that time. Ids taken before a collection are not given to objects made after it, so that an
     /// id tells how many collections its object may have survived.
     #[inline]
@@ -357,17 +336,17 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         carrier,
         current: carrier,
         mounted: None,
-        wait_walker: (waiting > 0).then(|| StackWalker::new(waiting)),
-        owner_walker: (waiting > 0).then(|| StackWalker::new(waiting)),
-        shard: agent.tags.for_objects(carrier, 0),
+        wait_walker: (waiting > 0).then(|| StackWalker::new(waiting, agent.java)),
+        owner_walker: (waiting > 0).then(|| StackWalker::new(waiting, agent.java)),
+        shard: agent.tags.for_objects(carrier),
         class_shard: agent.tags.for_classes(carrier),
-        tagged: 0,
+        lives: Recorder::default(),
         is_virtual: false,
         producer,
         next_object: 0,
         last_object: 0,
         generation: Ticks(0),
-        walker: (depth > 0).then(|| StackWalker::new(depth)),
+        walker: (depth > 0).then(|| StackWalker::new(depth, agent.java)),
         unconstructed: Unconstructed::default(),
         counts: None,
         account: None,

@@ -1,5 +1,6 @@
 //! The class file load hook: hands every class to the rewriter, and asks the VM to reload those that came before it could.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -69,6 +70,9 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
         };
         // Without a name the class cannot be Object nor HeapProxy, which are loaded by name.
         let name = name.unwrap_or_default();
+        if !redefined.is_null() {
+            meet_before_the_end(agent, name);
+        }
         let direct = agent.transform.direct.load(Ordering::Acquire);
         let Some(bytes) = rewrite(agent, name, class, direct) else { return };
         if !direct && redefined.is_null() && loader.is_null() {
@@ -169,14 +173,12 @@ pub(crate) fn retransform_lock_support(agent: &Agent, jni: Jni) -> Result<(), St
 pub(crate) enum Share {
     /// All of them.
     All,
+    /// `java.lang.Object` alone.
+    Object,
     /// One half, while another thread takes the other.
     Even,
     /// The other half.
     Odd,
-    /// `java.lang.Object` alone.
-    Object,
-    /// The others.
-    AllButObject,
 }
 
 impl Share {
@@ -184,11 +186,47 @@ impl Share {
         let odd = name.iter().fold(0u8, |sum, byte| sum ^ byte) & 1 == 1;
         match self {
             Share::All => true,
+            Share::Object => name == OBJECT,
             Share::Even => !odd,
             Share::Odd => odd,
-            Share::Object => name == OBJECT,
-            Share::AllButObject => name != OBJECT,
         }
+    }
+}
+
+/// Classes that HotSpot never verifies; each half has some.
+const NEVER_VERIFIED: [&[u8]; 4] = [OBJECT, b"java/lang/String", b"java/lang/Class", b"java/lang/Throwable"];
+
+thread_local! {
+    /// The last class of this thread's half.
+    static LAST: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
+
+/// Where two threads share the work, waits at the last class of each half until the other thread has come as far.
+///
+/// HotSpot verifies all classes of a request, which from JDK 24 on loads further classes, before it swaps their methods at a
+/// safepoint. A class must not be loaded while the methods of those above it are swapped: that crashes the VM, which holds
+/// pointers to them in `DefaultMethods::generate_default_methods` (seen on 25). The last classes are not verified.
+fn meet_before_the_end(agent: &Agent, name: &[u8]) {
+    if LAST.with_borrow_mut(|last| last.take_if(|last| last == name)).is_some() {
+        agent.control.meet();
+    }
+}
+
+/// Puts a class that is never verified last, for `meet_before_the_end`.
+fn put_last(agent: &Agent, wanted: &mut [jclass]) {
+    let name_of = |class: jclass| {
+        // SAFETY: a live local reference.
+        let signature = unsafe { agent.env.get_class_signature(class) }.ok()?;
+        let found = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";"))?;
+        NEVER_VERIFIED.into_iter().find(|&name| name == found)
+    };
+    let found = wanted.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)));
+    match (found, wanted.len()) {
+        (Some((index, name)), len) => {
+            wanted.swap(index, len - 1);
+            LAST.set(Some(name.to_vec()));
+        }
+        (None, _) => agent.control.arrive(),
     }
 }
 
@@ -198,9 +236,16 @@ pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni, share: Share) {
         Ok(classes) => classes,
         Err(error) => return agent.transform.refuse(format!("loaded classes: {}", error.name())),
     };
-    let wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c, share)).collect();
+    let mut wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c, share)).collect();
+    if matches!(share, Share::Even | Share::Odd) {
+        put_last(agent, &mut wanted);
+    }
     // SAFETY: live local references, deleted at the end.
-    if unsafe { agent.env.retransform_classes(&wanted) }.is_err() {
+    let result = unsafe { agent.env.retransform_classes(&wanted) };
+    if LAST.take().is_some() {
+        agent.control.arrive();
+    }
+    if result.is_err() {
         // One bad class fails them all; alone each shows whether it is the one.
         for class in &wanted {
             // SAFETY: as above.
@@ -277,7 +322,9 @@ mod tests {
         for name in [&b"java/lang/Object"[..], b"java/lang/String", b"a", b""] {
             assert!(Share::All.contains(name));
             assert_ne!(Share::Even.contains(name), Share::Odd.contains(name));
-            assert_ne!(Share::Object.contains(name), Share::AllButObject.contains(name));
+        }
+        for share in [Share::Even, Share::Odd] {
+            assert!(NEVER_VERIFIED.iter().any(|name| share.contains(name)), "{share:?}");
         }
     }
 }

@@ -63,13 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     out.flush()?;
     let heap = HEAP.iter().map(OsString::from);
     let java_arguments: Vec<OsString> = heap.chain(["-cp".into(), classes.into(), MAIN_CLASS.into()]).collect();
-    let mut command = launch::command(
-        jdk.java.as_os_str(),
-        &java_arguments,
-        &agent,
-        &options.string,
-        launch::jvm_options(options.heap),
-    );
+    let mut command = launch::command(jdk.java.as_os_str(), &java_arguments, &agent, &options.string);
     let status = supervise::run(&mut command)?;
     if status != exit::OK {
         bail!("the program ended with status {} instead of 0; its output above says why", status);

@@ -4,8 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-use martini::agent::options::HeapMode;
-
 /// The environment variable whose words every JVM adds to its command line.
 pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
@@ -28,24 +26,8 @@ impl Door {
     }
 }
 
-/// What keeps HotSpot's C2 from removing allocations that no rewriting can hold: it takes chains of `StringBuilder` calls
-/// together, and boxes away, before it looks into the methods that are called.
-const KEEP_ALLOCATIONS: [&str; 3] =
-    ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:-OptimizeStringConcat", "-XX:-EliminateAutoBox"];
-
-/// The JVM's own options that a way to record the heap wants.
-pub(crate) fn jvm_options(heap: HeapMode) -> &'static [&'static str] {
-    if heap == HeapMode::Events { &KEEP_ALLOCATIONS } else { &[] }
-}
-
-/// The command that runs `program` with `arguments` under the agent; `jvm_options` are more options of the JVM.
-pub(crate) fn command(
-    program: &OsStr,
-    arguments: &[OsString],
-    agent: &Path,
-    options: &str,
-    jvm_options: &[&str],
-) -> Command {
+/// The command that runs `program` with `arguments` under the agent.
+pub(crate) fn command(program: &OsStr, arguments: &[OsString], agent: &Path, options: &str) -> Command {
     let mut command = Command::new(program);
     let mut agent_argument = OsString::from("-agentpath:");
     agent_argument.push(agent);
@@ -53,13 +35,11 @@ pub(crate) fn command(
     agent_argument.push(options);
     match Door::of(program) {
         Door::Argument => {
-            command.arg(agent_argument).args(jvm_options).args(arguments);
+            command.arg(agent_argument).args(arguments);
         }
         Door::Environment => {
             command.args(arguments);
-            let words = [agent_argument].into_iter().chain(jvm_options.iter().map(OsString::from));
-            let all = words.fold(std::env::var_os(TOOL_OPTIONS), |line, word| Some(appended(line, &word)));
-            command.env(TOOL_OPTIONS, all.unwrap_or_default());
+            command.env(TOOL_OPTIONS, appended(std::env::var_os(TOOL_OPTIONS), &agent_argument));
         }
     }
     command
@@ -132,21 +112,15 @@ mod tests {
     #[test]
     fn java_gets_an_argument_and_everything_else_the_environment() {
         let agent = Path::new("/m/libmartini.so");
-        let java = command(
-            OsStr::new("/opt/jdk/bin/java"),
-            &["-jar".into(), "a.jar".into()],
-            agent,
-            "heap=events",
-            &["-XX:-A"],
-        );
+        let java = command(OsStr::new("/opt/jdk/bin/java"), &["-jar".into(), "a.jar".into()], agent, "heap=events");
         let arguments: Vec<&OsStr> = java.get_args().collect();
-        assert_eq!(arguments, ["-agentpath:/m/libmartini.so=heap=events", "-XX:-A", "-jar", "a.jar"]);
+        assert_eq!(arguments, ["-agentpath:/m/libmartini.so=heap=events", "-jar", "a.jar"]);
         assert_eq!(java.get_envs().count(), 0);
 
-        let maven = command(OsStr::new("mvn"), &["test".into()], agent, "heap=events", &["-XX:-A"]);
+        let maven = command(OsStr::new("mvn"), &["test".into()], agent, "heap=events");
         assert_eq!(maven.get_args().collect::<Vec<_>>(), ["test"]);
         let (name, value) = maven.get_envs().next().unwrap();
         assert_eq!(name, TOOL_OPTIONS);
-        assert!(value.unwrap().to_string_lossy().ends_with("-agentpath:/m/libmartini.so=heap=events -XX:-A"));
+        assert!(value.unwrap().to_string_lossy().ends_with("-agentpath:/m/libmartini.so=heap=events"));
     }
 }

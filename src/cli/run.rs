@@ -85,8 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
     }
     let outputs = Outputs::before(&options.file);
-    let mut command =
-        launch::command(program, program_arguments, &agent, &options.string, launch::jvm_options(options.heap));
+    let mut command = launch::command(program, program_arguments, &agent, &options.string);
     let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
     let status = supervise::run(&mut command)?;
     drop(growth);

@@ -16,17 +16,21 @@ mod allocated;
 mod env;
 mod error;
 mod find;
+mod flag;
 mod guard;
 mod jni;
 mod management;
 mod vm;
+mod vm_structs;
 
 pub use jvmti_sys::{self as sys, jni_sys};
 
 pub use allocated::Allocated;
 pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
+pub use flag::set_bool_flag;
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};
 pub use management::{HeapDumper, Management, is_flag_on};
 pub use vm::{Vm, VmError};
+pub use vm_structs::Field;

@@ -284,5 +284,9 @@ unsafe fn id_of(
     if let Err(error) = unsafe { agent.tags.for_monitors().set_tag(object, id.0 as jlong) } {
         agent.count_failure("tag of a monitor", error);
     }
+    // SAFETY: by the caller's promise.
+    if agent.options.lifetimes && unsafe { context.lives.note(&agent.lives, jni, object, id) }.is_err() {
+        agent.count_lost("no memory for a weak reference", 1);
+    }
     Some(id)
 }

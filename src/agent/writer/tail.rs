@@ -75,9 +75,8 @@ impl Writer {
         let problem = self.agent.accounting.problem();
         counts.extend(problem.map(|why| ("accounting.unavailable", Some(why.to_owned()), 1)));
         let unattributed: usize = self.freed.iter().map(|(_, objects)| objects.len()).sum();
-        let loose = self.agent.gc.take_loose().len() + unattributed;
         for (key, value) in [
-            ("frees.late", loose as u64),
+            ("frees.late", unattributed as u64),
             ("gc.unsettled", self.gave_up_waiting),
             ("agent.panics", jvmti::caught_panics()),
         ] {
