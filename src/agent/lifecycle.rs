@@ -460,6 +460,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         let Some(agent) = Agent::get() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
+        threads::unmute();
         if Agent::reporting().is_some() {
             if agent.options.dump.when.end {
                 agent.dumps.ask(Reason::End, true);

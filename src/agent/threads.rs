@@ -362,10 +362,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
 /// `thread` is a live reference to the current thread.
 pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
     let now = Ticks::now();
-    if CONTEXT.get() == BUSY {
-        // A native thread that was attached before.
-        CONTEXT.set(null_mut());
-    }
+    unmute();
     with_context(agent, jni, now, |context| {
         // SAFETY: by the caller's promise.
         unsafe {
@@ -407,6 +404,14 @@ pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
         if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
             counts.end(jni, own);
         }
+    }
+}
+
+/// A thread whose events had ended is Java's again: a native one that was attached before, or the one that ends the VM, of whose
+/// beginning the VM does not tell.
+pub(crate) fn unmute() {
+    if CONTEXT.get() == BUSY {
+        CONTEXT.set(null_mut());
     }
 }
 
