@@ -12,11 +12,10 @@
 //! | the number of a `java.lang.Thread` | 24 and later |
 //! | 1, "anonymous": the owner has the object on its lock stack, a list in its `JavaThread` | 21 and later, as a rule from 23 on |
 
-use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jvmti::Jni;
 use jvmti::jni_sys::jobject;
+use jvmti::{Field, Jni};
 
 use super::super::threads::ThreadIndex;
 use super::roster::Roster;
@@ -66,18 +65,17 @@ pub(crate) struct Layout {
 impl Layout {
     /// The layout of this VM, if it exports one that holds for the current thread, whose `JavaThread` is given.
     pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<Layout> {
-        let fields = Fields::exported()?;
-        let thread = |name| fields.offset(c"JavaThread", name).or_else(|| fields.offset(c"Thread", name));
+        let thread = |name| Field::offset_of(c"JavaThread", name).or_else(|| Field::offset_of(c"Thread", name));
         let lock_stack = thread(c"_lock_stack").and_then(|lock_stack| {
-            let top = fields.offset(c"LockStack", c"_top")?;
-            Some((lock_stack + top, lock_stack + fields.offset(c"LockStack", c"_base[0]")?))
+            let top = Field::offset_of(c"LockStack", c"_top")?;
+            Some((lock_stack + top, lock_stack + Field::offset_of(c"LockStack", c"_base[0]")?))
         });
         let layout = Layout {
             env: (jni.as_raw() as usize).checked_sub(current.0)?,
             pending_monitor: thread(c"_current_pending_monitor")?,
-            owner: fields.offset(c"ObjectMonitor", c"_owner")?,
+            owner: Field::offset_of(c"ObjectMonitor", c"_owner")?,
             owner_is_number: thread(c"_monitor_owner_id").or_else(|| thread(c"_lock_id")).is_some(),
-            stack_locker: fields.offset(c"ObjectMonitor", c"_stack_locker"),
+            stack_locker: Field::offset_of(c"ObjectMonitor", c"_stack_locker"),
             stack_base: thread(c"_stack_base")?,
             stack_size: thread(c"_stack_size")?,
             lock_stack,
@@ -174,59 +172,4 @@ impl Layout {
 unsafe fn load(address: usize) -> usize {
     // SAFETY: by the caller's promise.
     unsafe { AtomicUsize::from_ptr(address as *mut usize) }.load(Ordering::Acquire)
-}
-
-/// HotSpot's table of its own fields, for debuggers.
-struct Fields {
-    table: usize,
-    stride: usize,
-    type_name: usize,
-    field_name: usize,
-    is_static: usize,
-    offset: usize,
-}
-
-impl Fields {
-    fn exported() -> Option<Fields> {
-        Some(Fields {
-            table: exported(c"gHotSpotVMStructs")?,
-            stride: exported(c"gHotSpotVMStructEntryArrayStride")?,
-            type_name: exported(c"gHotSpotVMStructEntryTypeNameOffset")?,
-            field_name: exported(c"gHotSpotVMStructEntryFieldNameOffset")?,
-            is_static: exported(c"gHotSpotVMStructEntryIsStaticOffset")?,
-            offset: exported(c"gHotSpotVMStructEntryOffsetOffset")?,
-        })
-    }
-
-    /// Where the field of an instance of that type stands in it.
-    fn offset(&self, type_name: &CStr, field_name: &CStr) -> Option<usize> {
-        let mut entry = self.table;
-        loop {
-            // SAFETY: the table ends with an entry without a type; until then there are strings and numbers where HotSpot says.
-            unsafe {
-                let found = (entry + self.type_name) as *const *const c_char;
-                if (*found).is_null() {
-                    return None;
-                }
-                let field = *((entry + self.field_name) as *const *const c_char);
-                if CStr::from_ptr(*found) == type_name
-                    && !field.is_null()
-                    && CStr::from_ptr(field) == field_name
-                    && *((entry + self.is_static) as *const c_int) == 0
-                {
-                    return usize::try_from(*((entry + self.offset) as *const u64)).ok();
-                }
-            }
-            entry += self.stride;
-        }
-    }
-}
-
-/// The word that libjvm exports by that name.
-fn exported(name: &CStr) -> Option<usize> {
-    // SAFETY: a search by a NUL-terminated name; all of these are 64-bit variables (`vmStructs.hpp`).
-    unsafe {
-        let address = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as *const u64;
-        (!address.is_null()).then(|| *address as usize)
-    }
 }
