@@ -172,6 +172,10 @@ fn parks() {
 fn ids_are_those_of_the_heap() {
     for jdk in jdk::each_feature() {
         for options in ["heap=events,threads=on", "heap=vm,juc=on", "heap=events,include=waits.*,juc=on"] {
+            if jdk.feature < 17 && options.starts_with("heap=vm") {
+                // The VM's event misses objects there (docs/agent.md), a monitor of the test's too.
+                continue;
+            }
             let ran = run(jdk, &[], options, "waits.Main", &["monitors"]);
             compare(jdk, &ran, Kind::Blocked, &["enter"]);
             let ours: Vec<&Wait> = ran.trace.counted().filter(|wait| wait.class.starts_with("waits.")).collect();

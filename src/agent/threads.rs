@@ -380,7 +380,6 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
 /// # Safety
 /// `thread` is a live reference to the current thread.
 pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
-    let now = Ticks::now();
     if let Some(waits) = &agent.waits {
         // SAFETY: by the caller's promise.
         unsafe {
@@ -389,6 +388,8 @@ pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
             }
         }
     }
+    // Later than every event of others that still name this thread as an owner.
+    let now = Ticks::now();
     if !agent.pool.is_closed() {
         with_context(agent, jni, now, |context| {
             accounting::thread_ends(agent, jni, context, now);
