@@ -181,8 +181,10 @@ fn ids_are_those_of_the_heap() {
             let ours: Vec<&Wait> = ran.trace.counted().filter(|wait| wait.class.starts_with("waits.")).collect();
             assert!(ours.len() > 20 && ours.iter().all(|wait| wait.is_allocated), "JDK {jdk}, {options}: {ours:#?}");
         }
-        let ran = run(jdk, &[], "heap=counts,juc=on", "waits.Main", &["parks"]);
-        compare(jdk, &ran, Kind::Blocked, &["lock"]);
+        for options in ["heap=counts,juc=on", "heap=events,juc=on"] {
+            let ran = run(jdk, &[], options, "waits.Main", &["parks"]);
+            compare(jdk, &ran, Kind::Blocked, &["lock"]);
+        }
     }
 }
 

@@ -340,7 +340,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     // that is loaded while others are redefined can crash the VM (`transform::meet_before_the_end`).
     if agent.engine == Engine::VmAndEscape {
         agent.control.reach(Stage::Shared);
-        transform::retransform_loaded(agent, jni, Share::Object);
+        transform::retransform_loaded(agent, jni, Share::Fewest);
     } else if agent.java >= 17 {
         agent.control.reach(Stage::Share);
         transform::retransform_loaded(agent, jni, Share::Even);

@@ -173,8 +173,8 @@ pub(crate) fn retransform_lock_support(agent: &Agent, jni: Jni) -> Result<(), St
 pub(crate) enum Share {
     /// All of them.
     All,
-    /// `java.lang.Object` alone.
-    Object,
+    /// `java.lang.Object`, and where threads park.
+    Fewest,
     /// One half, while another thread takes the other.
     Even,
     /// The other half.
@@ -186,7 +186,7 @@ impl Share {
         let odd = name.iter().fold(0u8, |sum, byte| sum ^ byte) & 1 == 1;
         match self {
             Share::All => true,
-            Share::Object => name == OBJECT,
+            Share::Fewest => name == OBJECT || name == waits::LOCK_SUPPORT,
             Share::Even => !odd,
             Share::Odd => odd,
         }
