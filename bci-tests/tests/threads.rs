@@ -188,6 +188,16 @@ fn ids_are_those_of_the_heap() {
     }
 }
 
+/// The VM tells only the end of a wait for the initialisation of a class: it is counted, and no wait of the program.
+#[test]
+fn initialisation_of_classes() {
+    for jdk in jdk::each_feature() {
+        let ran = run(jdk, &[], "heap=events,threads=on", "waits.Main", &["classes"]);
+        assert_eq!(ran.said.len(), 1, "JDK {jdk}");
+        assert_eq!(ran.trace.count("monitors.classInit"), 1, "JDK {jdk}");
+    }
+}
+
 #[test]
 fn ten_thousand_threads() {
     const NUMBER: usize = 10_000;

@@ -76,6 +76,11 @@ impl Pool {
         self.waits.load(Ordering::Relaxed)
     }
 
+    /// So much waits for the writer that threads may soon have to.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.backlog() > self.limit / 2
+    }
+
     /// Records in full chunks that the writer has not read yet.
     pub(crate) fn backlog(&self) -> usize {
         self.backlog.load(Ordering::Relaxed)
@@ -133,7 +138,12 @@ pub(crate) struct Producer {
     chunk: Arc<Chunk>,
     len: u32,
     pool: Arc<Pool>,
+    promise: Arc<Promise>,
 }
+
+/// That a thread will hand over nothing older than this time in nanoseconds; 0 if it is about to hand over nothing.
+#[derive(Default)]
+struct Promise(AtomicU64);
 
 /// The reading end; belongs to the writer.
 pub(crate) struct Consumer {
@@ -142,17 +152,30 @@ pub(crate) struct Consumer {
     /// Records of the current chunk that may be read, as of the last `refresh`.
     seen: u32,
     pool: Arc<Pool>,
+    promise: Arc<Promise>,
 }
 
 /// A buffer for one thread.
 pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
     pool.producers.fetch_add(1, Ordering::Relaxed);
     let chunk = Chunk::new(FIRST_CHUNK);
-    let producer = Producer { chunk: chunk.clone(), len: 0, pool: pool.clone() };
-    (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone() })
+    let promise = Arc::new(Promise::default());
+    let producer = Producer { chunk: chunk.clone(), len: 0, pool: pool.clone(), promise: promise.clone() };
+    (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone(), promise })
 }
 
 impl Producer {
+    /// Tells the writer, before the thread takes the time of an event, that an event of about now is coming.
+    pub(crate) fn promise(&self, now: u64) {
+        // Before the thread looks at the clock again: then whoever does not see the promise has looked at it earlier.
+        self.promise.0.store(now, Ordering::SeqCst);
+    }
+
+    /// Everything promised has been pushed.
+    pub(crate) fn kept(&self) {
+        self.promise.0.store(0, Ordering::Release);
+    }
+
     /// Hands a record to the writer. True if the chunk is full now, so that the writer may have to be woken.
     pub(crate) fn push(&mut self, record: Record) -> bool {
         let capacity = self.chunk.slots.len();
@@ -185,6 +208,11 @@ impl Drop for Producer {
 }
 
 impl Consumer {
+    /// Since when an event has been on its way. To be asked before `refresh`.
+    pub(crate) fn promised(&self) -> Option<u64> {
+        Some(self.promise.0.load(Ordering::SeqCst)).filter(|&since| since != 0)
+    }
+
     /// Looks again at how far the producer has come; what `peek` and `pop` show ends there.
     pub(crate) fn refresh(&mut self) {
         self.seen = self.chunk.len.load(Ordering::Acquire);
@@ -302,6 +330,16 @@ mod tests {
             producer.push([i; WORDS]);
         }
         assert_eq!(pool.waits(), 0);
+    }
+
+    #[test]
+    fn a_promise_is_seen_until_it_is_kept() {
+        let (producer, consumer) = channel(&Pool::new(1 << 20));
+        assert_eq!(consumer.promised(), None);
+        producer.promise(7);
+        assert_eq!(consumer.promised(), Some(7));
+        producer.kept();
+        assert_eq!(consumer.promised(), None);
     }
 
     #[test]

@@ -49,9 +49,21 @@ pub(crate) struct ThreadRecord {
     pub(crate) excluded_bytes: AtomicU64,
     /// With `threads=on`, of a virtual thread: it is known by what monitors call their owner.
     pub(crate) is_on_roster: AtomicBool,
+    /// Its end has begun: it is no owner in events of later.
+    has_ended: AtomicBool,
 }
 
 impl ThreadRecord {
+    /// The thread ends. What is stamped after this is later than every event for which it had not ended.
+    pub(crate) fn ends(&self) {
+        self.has_ended.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether its end has begun.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::SeqCst)
+    }
+
     /// What the program allocated on it while the agent reports, by what the JVM accounts to it.
     pub(crate) fn accounted(&self, vm_bytes: Option<u64>) -> Option<u64> {
         vm_bytes.map(|bytes| bytes.saturating_sub(self.excluded_bytes.load(Ordering::Relaxed)))
@@ -87,6 +99,7 @@ impl Threads {
             names: OnceLock::new(),
             excluded_bytes: AtomicU64::new(0),
             is_on_roster: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
         }))
     }
 
@@ -204,6 +217,8 @@ pub(crate) struct ThreadContext {
     pub(crate) lives: Recorder,
     /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
     pub(crate) is_virtual: bool,
+    /// JVMTI has told that it waits on a monitor, and not yet that this is over.
+    pub(crate) is_waiting: bool,
     producer: Producer,
     next_object: u64,
     last_object: u64,
@@ -319,7 +334,16 @@ pub(crate) fn with_context(agent: &'static Agent, jni: Jni, now: Ticks, body: im
     CONTEXT.set(BUSY);
     // SAFETY: a pointer in this thread's CONTEXT comes from `make_context` and is freed by `end` only, which this thread
     // calls. While it is out of CONTEXT nobody can make a second reference of it: a hook inside `body` ends above.
-    body(unsafe { &mut *context });
+    let own = unsafe { &mut *context };
+    // Events of threads that wait name each other, so their order counts.
+    let in_order = agent.waits.is_some();
+    if in_order {
+        own.producer.promise(now.0);
+    }
+    body(own);
+    if in_order {
+        own.producer.kept();
+    }
     CONTEXT.set(context);
 }
 
@@ -342,6 +366,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         class_shard: agent.tags.for_classes(carrier),
         lives: Recorder::default(),
         is_virtual: false,
+        is_waiting: false,
         producer,
         next_object: 0,
         last_object: 0,
@@ -384,6 +409,7 @@ pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
         // SAFETY: by the caller's promise.
         unsafe {
             if let Some(index) = agent.threads.find(agent.env, thread) {
+                agent.threads.get(index).inspect(|record| record.ends());
                 waits.leave(jni, thread, index);
             }
         }

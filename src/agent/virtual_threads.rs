@@ -83,11 +83,13 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
 pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     // SAFETY: the VM passes this thread's environment and a live thread.
     guard(|| unsafe {
-        report(jni, thread, |agent, jni, context, index, now| {
+        report(jni, thread, |agent, jni, context, index, _| {
             if let Some(waits) = &agent.waits {
+                agent.threads.get(index).inspect(|record| record.ends());
                 waits.leave(jni, thread, index);
             }
-            context.push(agent, Event::ThreadEnd(index), now);
+            // As at the end of a platform thread.
+            context.push(agent, Event::ThreadEnd(index), Ticks::now());
         });
     });
 }

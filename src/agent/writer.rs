@@ -48,8 +48,8 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(10);
 /// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
 const GRACE_NANOS: u64 = 1_000_000;
-/// The same with `threads=on`, where taking an owner's stack lies between stamp and sight.
-const LONG_GRACE_NANOS: u64 = 20_000_000;
+/// A thread with an event on its way, which has taken its time perhaps, is waited for as long as this at most.
+const LONGEST_PROMISE_NANOS: u64 = 2_000_000_000;
 /// A `gcFinish` waits this long at most for the frees of its collection; the control thread gives up long before.
 const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
 /// An event of a thread that has no name yet waits this long at most for it.
@@ -152,8 +152,7 @@ impl Writer {
     pub(crate) fn run(mut self) {
         while !self.agent.pool.is_closed() {
             std::thread::park_timeout(TURN);
-            let grace = if self.agent.waits.is_some() { LONG_GRACE_NANOS } else { GRACE_NANOS };
-            self.turn(Ticks(Ticks::now().0.saturating_sub(grace)));
+            self.turn(Ticks(Ticks::now().0.saturating_sub(GRACE_NANOS)));
             if self.text.has_failed() || self.text.is_full() {
                 self.agent.stop_reporting();
             }
@@ -181,6 +180,7 @@ impl Writer {
             let tally = self.tallies.of(carrier);
             self.sources.push(Source { consumer, tally, thread: carrier, ahead: Ahead::default() });
         }
+        let horizon = self.promised(horizon);
         self.sources.retain_mut(|source| {
             source.consumer.refresh();
             !source.consumer.is_finished()
@@ -197,6 +197,17 @@ impl Writer {
             self.text.flush();
             self.flushed = Instant::now();
         }
+    }
+
+    /// The horizon, or the time before it at which a thread began what it has not yet handed over.
+    fn promised(&self, horizon: Ticks) -> Ticks {
+        // Who waits for room keeps no promise meanwhile.
+        if horizon.0 == u64::MAX || self.agent.pool.is_nearly_full() {
+            return horizon;
+        }
+        let patience = Ticks::now().0.saturating_sub(LONGEST_PROMISE_NANOS);
+        let promised = self.sources.iter().filter_map(|source| source.consumer.promised());
+        promised.filter(|&since| since > patience).map(Ticks).fold(horizon, Ticks::min)
     }
 
     fn merge(&mut self, horizon: Ticks) {

@@ -206,6 +206,13 @@ fn told(counter: &Count) -> Option<String> {
         "monitors.unbegun" => {
             format!("{} begun before anybody watched, and count as running", counted(number, "wait had", "waits had"))
         }
+        "monitors.classInit" => format!(
+            "threads waited {} for the initialisation of a class, of which the JVM tells no beginning; it counts as running",
+            counted(number, "time", "times")
+        ),
+        "owners.ended" => {
+            format!("the owner of a lock had ended before the trace came to it {}", counted(number, "time", "times"))
+        }
         "monitors.unended" => format!(
             "{} no end, although the thread went on; they count until it did something else",
             counted(number, "wait had", "waits had")

@@ -57,6 +57,8 @@ pub(crate) struct Waits {
     stale_stacks: AtomicU64,
     unknown_owners: AtomicU64,
     asked_owners: AtomicU64,
+    /// Threads that waited until another had initialised a class.
+    initializations: AtomicU64,
     /// What data requests found, until the writer takes it.
     snapshots: Mutex<Vec<Option<Snapshot>>>,
 }
@@ -87,6 +89,7 @@ impl Waits {
             stale_stacks: AtomicU64::new(0),
             unknown_owners: AtomicU64::new(0),
             asked_owners: AtomicU64::new(0),
+            initializations: AtomicU64::new(0),
             snapshots: Mutex::default(),
         }
     }
@@ -203,7 +206,7 @@ impl Waits {
     }
 
     /// What could not be told of owners: key and number.
-    pub(crate) fn counts(&self) -> [(&'static str, u64); 5] {
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 6] {
         let stale = self.stale_stacks.load(Ordering::Relaxed);
         [
             ("owners.unknown", self.unknown_owners.load(Ordering::Relaxed)),
@@ -211,6 +214,7 @@ impl Waits {
             ("owners.notAsked", self.asking.skipped()),
             ("ownerStacks.skipped", self.stacks.skipped()),
             ("ownerStacks.stale", stale),
+            ("monitors.classInit", self.initializations.load(Ordering::Relaxed)),
         ]
     }
 

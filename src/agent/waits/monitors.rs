@@ -55,7 +55,11 @@ pub(super) unsafe extern "system" fn contended_enter(
             if owner == Owner::Unknown {
                 owner = ask(agent, waits, jni, object, now);
             }
-            if let Owner::Thread(owner) = owner {
+            // Who has ended by that time has let go before.
+            let has_ended = |thread| agent.threads.get(thread).is_some_and(|record| record.has_ended());
+            if let Owner::Thread(owner) = owner
+                && !has_ended(owner)
+            {
                 let reference = waits.roster.reference(jni, owner);
                 let stack = waits.owner_stack(agent, jni, context, reference, || {
                     layout.is_none_or(|(layout, current)| layout.pending_owner(current) == word)
@@ -144,6 +148,7 @@ pub(super) unsafe extern "system" fn wait(
             let now = Ticks::now();
             let thread = agent.threads.resolve(agent, jni, thread, now);
             let stack = stack(agent, jni, context, Top::Wait);
+            context.is_waiting = true;
             begin_wait(agent, context, now, object, thread, stack, timeout.max(0) as u64, None);
         });
     }
@@ -181,8 +186,13 @@ pub(super) unsafe extern "system" fn waited(
 ) {
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
-        report(jni, |agent, _, jni, context| {
+        report(jni, |agent, waits, jni, context| {
             let now = Ticks::now();
+            let was_waiting = std::mem::take(&mut context.is_waiting);
+            if !was_waiting && !context.is_virtual && is_array(agent, jni, object) {
+                waits.initializations.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
             let Some(object) = agent.tags.find(object) else { return };
             // The VM clears the state after the event, when it throws.
             let is_interrupted =
@@ -195,5 +205,20 @@ pub(super) unsafe extern "system" fn waited(
             let thread = agent.threads.resolve(agent, jni, thread, now);
             context.push(agent, Event::Waited { object, thread, reason }, now);
         });
+    }
+}
+
+/// Whether the object is an array, such as the VM locks while it initialises a class: of a thread that waits for this HotSpot
+/// tells the end alone (`MonitorWait` is sent by `Object.wait`, `MonitorWaited` by the monitor).
+///
+/// # Safety
+/// `object` is a live reference.
+unsafe fn is_array(agent: &Agent, jni: Jni, object: jobject) -> bool {
+    // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
+    unsafe {
+        let class = jni.get_object_class(object);
+        let is_array = agent.env.is_array_class(class).unwrap_or(false);
+        jni.delete_local_ref(class);
+        is_array
     }
 }

@@ -72,12 +72,19 @@ pub(super) struct Monitors {
     unended: u64,
     /// What data requests left out.
     unasked: u64,
+    /// Owners whose end is in the trace already.
+    ended_owners: u64,
 }
 
 impl Monitors {
     /// What did not fit together: key and number.
-    pub(super) fn counts(&self) -> [(&'static str, u64); 3] {
-        [("monitors.unbegun", self.unbegun), ("monitors.unended", self.unended), ("snapshots.skipped", self.unasked)]
+    pub(super) fn counts(&self) -> [(&'static str, u64); 4] {
+        [
+            ("monitors.unbegun", self.unbegun),
+            ("monitors.unended", self.unended),
+            ("owners.ended", self.ended_owners),
+            ("snapshots.skipped", self.unasked),
+        ]
     }
 }
 
@@ -118,7 +125,12 @@ impl Writer {
         stack: StackIndex,
         way: Way,
     ) {
-        let owner = self.sources[source].ahead.owner.take();
+        let mut owner = self.sources[source].ahead.owner.take();
+        // Only if this event came too late to be waited for.
+        if owner.is_some_and(|(owner, _)| self.ended.contains(owner.0)) {
+            self.monitors.ended_owners += 1;
+            owner = None;
+        }
         let blocked = Blocked { object, stack, owner };
         let before = match way {
             Way::Monitor => self.close_blocked(ticks, thread),

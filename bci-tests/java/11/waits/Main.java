@@ -38,6 +38,9 @@ public final class Main {
             case "many":
                 many(Integer.parseInt(args[1]));
                 break;
+            case "classes":
+                classes();
+                break;
             case "deadlock":
                 deadlock();
                 break;
@@ -68,6 +71,32 @@ public final class Main {
         while (thread.getState() != state) {
             Thread.sleep(1);
         }
+    }
+
+    /** Takes its time. */
+    static final class Slow {
+        static final long READY;
+
+        static {
+            START.countDown();
+            try {
+                Thread.sleep(100);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            READY = System.nanoTime();
+        }
+    }
+
+    private static final CountDownLatch START = new CountDownLatch(1);
+
+    /** One thread initialises a class that another needs. */
+    static void classes() throws Exception {
+        Thread first = start("t-first", () -> Slow.READY);
+        START.await();
+        long begin = System.nanoTime();
+        say("initialised", "first", Math.max(begin, Slow.READY));
+        first.join();
     }
 
     /** Enters a monitor that {@code owner} holds. */
