@@ -108,3 +108,19 @@ fn tptp_spelling() {
     assert_eq!(trace.by_class().into_iter().collect::<Vec<_>>(), [("endings.Main$Cell", 1000)]);
     assert!(trace.objects.iter().all(|object| object.has_site));
 }
+
+/// Classes out of the JDK's CDS archive may have their call of `Object.<init>` resolved already.
+#[test]
+fn classes_of_the_cds_archive() {
+    for jdk in jdk::all() {
+        let dir = Workdir::new();
+        let file = dir.join("archived.trcxml");
+        let agent = martini::built().agent_path(&format!("file={},include=java.util.jar.*", file.display()));
+        process::run(&mut java::with_agent(jdk, &[], Some(agent), "archived.Main", &[])).success();
+        let trace = Recorded::read(&file);
+        let made = |class: &str| trace.of_class(class).count();
+        assert!(made("java.util.jar.Manifest") >= 10_000, "JDK {jdk}: {}", made("java.util.jar.Manifest"));
+        // Each manifest has attributes of its own.
+        assert!(made("java.util.jar.Attributes") >= 20_000, "JDK {jdk}: {}", made("java.util.jar.Attributes"));
+    }
+}

@@ -74,8 +74,10 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             meet_before_the_end(agent, name);
         }
         let direct = agent.transform.direct.load(Ordering::Acquire);
-        let Some(bytes) = rewrite(agent, name, class, direct) else { return };
-        if !direct && redefined.is_null() && loader.is_null() {
+        let rewritten = rewrite(agent, name, class, direct);
+        let is_changed = rewritten.is_some();
+        let Some(bytes) = rewritten.or_else(|| fresh(agent, redefined, direct, class)) else { return };
+        if is_changed && !direct && redefined.is_null() && loader.is_null() {
             agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
         }
         match agent.env.allocate_copy(&bytes) {
@@ -87,6 +89,17 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             Err(error) => agent.transform.refuse(format!("class: {}", error.name())),
         }
     });
+}
+
+/// The first feature release whose CDS archive has classes with calls that are resolved.
+const FIRST_WITH_RESOLVED_CALLS: u32 = 24;
+
+/// A copy of a class file that stays as it is, where the class may come out of the CDS archive with calls that are resolved: the VM
+/// makes the class of the copy instead. Those calls would lead to the methods as they were before the retransformation, which
+/// corrects the calls in loaded classes only.
+fn fresh(agent: &Agent, redefined: jclass, direct: bool, class: &[u8]) -> Option<Vec<u8>> {
+    let is_late = direct && redefined.is_null() && agent.engine.rewrites();
+    (is_late && agent.java >= FIRST_WITH_RESOLVED_CALLS).then(|| class.to_vec())
 }
 
 /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
