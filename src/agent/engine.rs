@@ -79,10 +79,10 @@ impl Engine {
         !matches!(self, Engine::Vm | Engine::Off)
     }
 
-    /// Whether an object gets a tag as soon as it is reported, by which it is known again: to hooks, or because `others` ask,
-    /// threads that wait on it or a heap dump.
-    pub(crate) fn identifies(self, others: bool) -> bool {
-        self.has_hooks() || others && self.follows()
+    /// Whether an object gets a tag as soon as it is reported, by which it is known again: to hooks, or because `waits` are
+    /// recorded, and threads may wait on it.
+    pub(crate) fn identifies(self, waits: bool) -> bool {
+        self.has_hooks() || waits && self.follows()
     }
 
     /// Whether objects are followed one by one, from allocation to death.

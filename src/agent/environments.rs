@@ -41,9 +41,8 @@ impl Environments {
         threads: Option<&ThreadOptions>,
         dumps: DumpWhen,
     ) -> Result<Environments, String> {
-        let identifies = engine.identifies(threads.is_some() || dumps.ever());
-        let tags: Box<[Env]> =
-            (0..Tags::wanted(engine, identifies, dumps.ever())).map(|_| make(vm)).collect::<Result<_, _>>()?;
+        let identifies = engine.identifies(threads.is_some());
+        let tags: Box<[Env]> = (0..Tags::wanted(engine, identifies)).map(|_| make(vm)).collect::<Result<_, _>>()?;
         let mut classes = CLASSES;
         for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
             classes = classes.with(capability);
@@ -83,6 +82,6 @@ impl Environments {
             let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
             tags[0].set_heap_sampling_interval(bytes).map_err(|e| e.to_string())?;
         }
-        Ok(Environments { env, tags: Tags::new(tags, identifies, dumps.ever()) })
+        Ok(Environments { env, tags: Tags::new(tags, identifies) })
     }
 }

@@ -11,6 +11,7 @@ use super::Agent;
 use super::classes::{self, ClassIndex};
 use super::clock::Ticks;
 use super::event::{Event, Extent};
+use super::lives::Mark;
 use super::stacks::{StackIndex, Top};
 use super::threads::{ThreadContext, with_context};
 
@@ -162,14 +163,15 @@ pub(crate) unsafe fn report(
         }),
         None => StackIndex::default(),
     };
-    if agent.follows_objects() {
+    if agent.tags_objects() {
         // SAFETY: by the caller's promise.
-        if let Err(error) = unsafe { context.shard.set_tag(object, agent.tags.tag(id, stack)) } {
+        if let Err(error) = unsafe { context.shard.set_tag(object, id.0 as jlong) } {
             return agent.count_failure("tag", error);
         }
     }
     // SAFETY: by the caller's promise.
-    if agent.options.lifetimes && unsafe { context.lives.note(&agent.lives, jni, object, id) }.is_err() {
+    if agent.follows_lives() && unsafe { context.lives.note(&agent.lives, jni, object, Mark::new(id, stack)) }.is_err()
+    {
         return agent.count_lost("no memory for a weak reference", 1);
     }
     if matches!(extent, Extent::Array(_)) && agent.classes.get(class).is_none_or(|c| c.layout.is_none()) {

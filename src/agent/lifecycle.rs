@@ -23,7 +23,7 @@ use super::engine::Engine;
 use super::environments::{self, Environments};
 use super::event::Event;
 use super::gc::{GcNumber, GcQueue};
-use super::lives::{Census, Lives};
+use super::lives::Lives;
 use super::methods::Methods;
 use super::options::{self, Format, Options};
 use super::output::Output;
@@ -424,7 +424,6 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         threads::mute();
-        let mut census = Census::default();
         agent.control.reach(Stage::Up);
         if agent.control.wait_for(Stage::Share) == Stage::Share {
             transform::retransform_loaded(agent, jni, Share::Odd);
@@ -447,7 +446,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
             if let Some(counts) = &agent.counts {
                 counts.resolve_pending(agent, jni);
             }
-            census.take(&agent.lives, jni, &agent.gc);
+            agent.lives.census().take(&agent.lives, jni, agent.options.lifetimes.then_some(&agent.gc));
             agent.gc.settle(number);
         }
     });

@@ -7,13 +7,14 @@
 //! Each thread notes its objects in chunks that it alone fills; the agent's thread reads them, and keeps those that live on.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jobject, jweak};
 use trace::ids::ObjectId;
 
 use super::gc::GcQueue;
+use super::stacks::StackIndex;
 
 /// A thread's first chunk is small, since many threads allocate little.
 const FIRST_CHUNK: usize = 64;
@@ -23,15 +24,50 @@ const MOST_SPARE: usize = 64;
 /// Objects looked at before their deaths are charged: those found in the midst of the next collection are charged to it.
 const BATCH: usize = 4096;
 
+/// What a heap dump wants to know of an object: its id, and the stack of its allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(pub(crate) u64);
+
+/// Bits of a mark that are the object's id, where others are its stack's number.
+const ID_BITS: u32 = 44;
+/// A mark that has no room for the stack: the rest is the id.
+const ID_ONLY: u64 = 1 << 63;
+
+impl Mark {
+    /// Numbers too large for one word leave the stack out.
+    #[inline]
+    pub(crate) fn new(id: ObjectId, stack: StackIndex) -> Mark {
+        if id.0 >> ID_BITS == 0 && stack.0 >> (63 - ID_BITS) == 0 {
+            Mark(id.0 | u64::from(stack.0) << ID_BITS)
+        } else {
+            Mark(id.0 | ID_ONLY)
+        }
+    }
+
+    #[inline]
+    pub(crate) fn id(self) -> ObjectId {
+        let mask = if self.0 & ID_ONLY == 0 { (1 << ID_BITS) - 1 } else { !ID_ONLY };
+        ObjectId(self.0 & mask)
+    }
+
+    #[inline]
+    pub(crate) fn stack(self) -> StackIndex {
+        StackIndex(if self.0 & ID_ONLY == 0 { (self.0 >> ID_BITS) as u32 } else { 0 })
+    }
+}
+
 /// An object and a weak reference to it.
 struct Life {
     weak: jweak,
-    object: ObjectId,
+    mark: Mark,
 }
+
+// SAFETY: JNI lets every thread use a weak global reference.
+unsafe impl Send for Life {}
 
 struct Chunk {
     weaks: Box<[AtomicUsize]>,
-    objects: Box<[AtomicU64]>,
+    marks: Box<[AtomicU64]>,
     len: AtomicU32,
 }
 
@@ -39,7 +75,7 @@ impl Chunk {
     fn new(capacity: usize) -> Arc<Chunk> {
         Arc::new(Chunk {
             weaks: (0..capacity).map(|_| AtomicUsize::new(0)).collect(),
-            objects: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
+            marks: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
             len: AtomicU32::new(0),
         })
     }
@@ -50,7 +86,7 @@ impl Chunk {
 
     fn get(&self, index: usize) -> Life {
         let weak = std::ptr::with_exposed_provenance_mut(self.weaks[index].load(Ordering::Relaxed));
-        Life { weak, object: ObjectId(self.objects[index].load(Ordering::Relaxed)) }
+        Life { weak, mark: Mark(self.marks[index].load(Ordering::Relaxed)) }
     }
 }
 
@@ -61,9 +97,15 @@ pub(crate) struct Lives {
     fresh: Mutex<Vec<Arc<Chunk>>>,
     /// Full-sized chunks of which all has been read.
     spare: Mutex<Vec<Arc<Chunk>>>,
+    census: Mutex<Census>,
 }
 
 impl Lives {
+    /// Those that were alive at the last look. While it is held no weak reference is given up.
+    pub(crate) fn census(&self) -> MutexGuard<'_, Census> {
+        self.census.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A chunk to fill, twice as large as the last.
     #[cold]
     fn next_chunk(&self, last: usize) -> Arc<Chunk> {
@@ -101,19 +143,13 @@ impl Recorder {
     /// # Safety
     /// `object` is a live reference, and `jni` belongs to the current thread.
     #[inline]
-    pub(crate) unsafe fn note(
-        &mut self,
-        lives: &Lives,
-        jni: Jni,
-        object: jobject,
-        id: ObjectId,
-    ) -> Result<(), NoMemory> {
+    pub(crate) unsafe fn note(&mut self, lives: &Lives, jni: Jni, object: jobject, mark: Mark) -> Result<(), NoMemory> {
         // SAFETY: by the caller's promise.
         let Ok(weak) = (unsafe { jni.new_weak_global_ref(object) }) else {
             jni.exception_clear();
             return Err(NoMemory);
         };
-        self.push(lives, Life { weak, object: id });
+        self.push(lives, Life { weak, mark });
         Ok(())
     }
 
@@ -128,7 +164,7 @@ impl Recorder {
             }
         };
         chunk.weaks[self.filled].store(life.weak.expose_provenance(), Ordering::Relaxed);
-        chunk.objects[self.filled].store(life.object.0, Ordering::Relaxed);
+        chunk.marks[self.filled].store(life.mark.0, Ordering::Relaxed);
         self.filled += 1;
         chunk.len.store(self.filled as u32, Ordering::Release);
     }
@@ -148,8 +184,8 @@ pub(crate) struct Census {
 }
 
 impl Census {
-    /// Looks at all objects, and tells the queue which are dead.
-    pub(crate) fn take(&mut self, lives: &Lives, jni: Jni, gc: &GcQueue) {
+    /// Looks at all objects, and tells the queue, if that wants to know, which are dead.
+    pub(crate) fn take(&mut self, lives: &Lives, jni: Jni, gc: Option<&GcQueue>) {
         // SAFETY: the reference is ours, and deleted once, when it is taken out of the list.
         self.take_with(lives, gc, |weak| unsafe {
             let is_dead = jni.is_same_object(weak, std::ptr::null_mut());
@@ -160,16 +196,29 @@ impl Census {
         });
     }
 
+    /// All objects of which it is not known that they are dead.
+    pub(crate) fn each(&mut self, lives: &Lives, mut visit: impl FnMut(jweak, Mark)) {
+        self.open_fresh(lives);
+        self.living.iter().for_each(|life| visit(life.weak, life.mark));
+        for (chunk, read) in &self.open {
+            (*read..chunk.len()).map(|index| chunk.get(index)).for_each(|life| visit(life.weak, life.mark));
+        }
+    }
+
+    fn open_fresh(&mut self, lives: &Lives) {
+        let fresh = std::mem::take(&mut *lives.fresh.lock().unwrap_or_else(PoisonError::into_inner));
+        self.open.extend(fresh.into_iter().map(|chunk| (chunk, 0)));
+    }
+
     /// `buries` tells whether an object is dead, and if so gives the reference up.
-    fn take_with(&mut self, lives: &Lives, gc: &GcQueue, mut buries: impl FnMut(jweak) -> bool) {
+    fn take_with(&mut self, lives: &Lives, gc: Option<&GcQueue>, mut buries: impl FnMut(jweak) -> bool) {
         let mut dead = Batch { gc, objects: Vec::new(), looked_at: 0 };
         self.living.retain(|life| {
             let is_dead = buries(life.weak);
-            dead.looked_at(is_dead.then_some(life.object));
+            dead.looked_at(is_dead.then_some(life.mark.id()));
             !is_dead
         });
-        let fresh = std::mem::take(&mut *lives.fresh.lock().unwrap_or_else(PoisonError::into_inner));
-        self.open.extend(fresh.into_iter().map(|chunk| (chunk, 0)));
+        self.open_fresh(lives);
         let living = &mut self.living;
         self.open.retain_mut(|(chunk, read)| {
             // Asked first: whoever holds it still may add to it after `len` was read.
@@ -177,7 +226,7 @@ impl Census {
             let len = chunk.len();
             for life in (*read..len).map(|index| chunk.get(index)) {
                 let is_dead = buries(life.weak);
-                dead.looked_at(is_dead.then_some(life.object));
+                dead.looked_at(is_dead.then_some(life.mark.id()));
                 if !is_dead {
                     living.push(life);
                 }
@@ -194,7 +243,7 @@ impl Census {
 
 /// Dead objects on their way to the queue.
 struct Batch<'a> {
-    gc: &'a GcQueue,
+    gc: Option<&'a GcQueue>,
     objects: Vec<ObjectId>,
     looked_at: usize,
 }
@@ -209,7 +258,10 @@ impl Batch<'_> {
     }
 
     fn charge(&mut self) {
-        self.gc.free(std::mem::take(&mut self.objects));
+        let objects = std::mem::take(&mut self.objects);
+        if let Some(gc) = self.gc {
+            gc.free(objects);
+        }
         self.looked_at = 0;
     }
 }
@@ -220,7 +272,7 @@ mod tests {
     use crate::agent::clock::Ticks;
 
     fn life(number: usize) -> Life {
-        Life { weak: std::ptr::without_provenance_mut(number), object: ObjectId(number as u64) }
+        Life { weak: std::ptr::without_provenance_mut(number), mark: Mark(number as u64) }
     }
 
     fn freed(gc: &GcQueue) -> Vec<u64> {
@@ -234,17 +286,44 @@ mod tests {
         gc.finish(Ticks(2), None);
         let mut recorder = Recorder::default();
         (1..=20_000).for_each(|number| recorder.push(&lives, life(number)));
-        census.take_with(&lives, &gc, |weak| weak.addr() % 2 == 0);
+        census.take_with(&lives, Some(&gc), |weak| weak.addr() % 2 == 0);
         assert_eq!(freed(&gc), (1..=10_000).map(|half| half * 2).collect::<Vec<_>>());
         (20_001..=20_010).for_each(|number| recorder.push(&lives, life(number)));
-        census.take_with(&lives, &gc, |weak| weak.addr() % 5 == 0);
+        census.take_with(&lives, Some(&gc), |weak| weak.addr() % 5 == 0);
         let mut expected: Vec<u64> = (1..=20_000).filter(|n| n % 2 == 1 && n % 5 == 0).collect();
         expected.extend([20_005, 20_010]);
         assert_eq!(freed(&gc), expected);
         drop(recorder);
-        census.take_with(&lives, &gc, |_| true);
+        census.take_with(&lives, Some(&gc), |_| true);
         assert_eq!(freed(&gc).len(), 20_010 - 10_000 - expected.len());
         assert!(census.living.is_empty() && census.open.is_empty());
+    }
+
+    #[test]
+    fn marks_hold_what_fits() {
+        let whole = Mark::new(ObjectId((1 << 44) - 1), StackIndex((1 << 19) - 1));
+        assert_eq!((whole.id(), whole.stack()), (ObjectId((1 << 44) - 1), StackIndex((1 << 19) - 1)));
+        for (id, stack) in [(1 << 44, 5), (7, 1 << 19)] {
+            let mark = Mark::new(ObjectId(id), StackIndex(stack));
+            assert_eq!((mark.id(), mark.stack()), (ObjectId(id), StackIndex(0)));
+        }
+    }
+
+    #[test]
+    fn all_that_live_are_seen() {
+        let (lives, mut census) = (Lives::default(), Census::default());
+        let mut recorder = Recorder::default();
+        let seen = |census: &mut Census| {
+            let mut marks = Vec::new();
+            census.each(&lives, |_, mark| marks.push(mark.0));
+            marks.sort_unstable();
+            marks
+        };
+        (1..=1000).for_each(|number| recorder.push(&lives, life(number)));
+        assert!(seen(&mut census).into_iter().eq(1..=1000));
+        census.take_with(&lives, None, |weak| weak.addr() <= 500);
+        (1001..=1010).for_each(|number| recorder.push(&lives, life(number)));
+        assert!(seen(&mut census).into_iter().eq(501..=1010));
     }
 
     #[test]
@@ -257,10 +336,10 @@ mod tests {
                 (1..=LIVES).for_each(|number| recorder.push(&lives, life(number)));
             });
             while !writer.is_finished() {
-                census.take_with(&lives, &gc, |_| true);
+                census.take_with(&lives, Some(&gc), |_| true);
             }
         });
-        census.take_with(&lives, &gc, |_| true);
+        census.take_with(&lives, Some(&gc), |_| true);
         assert!(freed(&gc).into_iter().eq(1..=LIVES as u64));
     }
 
@@ -270,7 +349,7 @@ mod tests {
         for _ in 0..100 {
             let mut recorder = Recorder::default();
             (1..=20_000).for_each(|number| recorder.push(&lives, life(number)));
-            census.take_with(&lives, &gc, |_| true);
+            census.take_with(&lives, Some(&gc), |_| true);
         }
         assert!(!lives.spare.lock().unwrap().is_empty());
         assert!(lives.spare.lock().unwrap().iter().all(|chunk| chunk.len() == 0));

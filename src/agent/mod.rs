@@ -218,12 +218,17 @@ impl Agent {
 
     /// Whether objects, or monitors among them, may have ids in the trace.
     fn has_ids(&self) -> bool {
-        self.follows_objects() || self.waits.is_some()
+        self.engine.follows() || self.waits.is_some()
     }
 
     /// Whether objects are tagged.
-    fn follows_objects(&self) -> bool {
-        self.engine.identifies(self.waits.is_some() || self.options.dump.when.ever())
+    fn tags_objects(&self) -> bool {
+        self.engine.identifies(self.waits.is_some())
+    }
+
+    /// Whether objects have weak references: to tell of their deaths, or to find them when the heap is dumped.
+    fn follows_lives(&self) -> bool {
+        self.options.lifetimes || self.options.dump.when.ever()
     }
 
     /// Wakes the writer if so much waits that its next turn may be too late.

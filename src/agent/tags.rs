@@ -12,7 +12,6 @@ use trace::ids::ObjectId;
 
 use super::classes::ClassIndex;
 use super::engine::Engine;
-use super::stacks::StackIndex;
 use super::threads::ThreadIndex;
 
 /// One environment of the VM.
@@ -58,10 +57,9 @@ impl Shard {
     }
 }
 
-/// How many environments are for objects; the first is there in any case. Where heaps are dumped all objects are tagged in one,
-/// so that one walk finds them.
-fn object_shards(identifies: bool, dumps: bool) -> usize {
-    if identifies && !dumps { OBJECT_SHARDS } else { 1 }
+/// How many environments are for objects; the first is there in any case.
+fn object_shards(identifies: bool) -> usize {
+    if identifies { OBJECT_SHARDS } else { 1 }
 }
 
 /// Shards for objects. Each costs every event of the VM and every thread a little.
@@ -74,50 +72,20 @@ pub(crate) struct Tags {
     /// Those for objects come first.
     envs: Box<[Env]>,
     objects: usize,
-    carry_stacks: bool,
 }
-
-/// Bits of a tag that are the object's id, where the others are its stack's number.
-const ID_BITS: u32 = 44;
 
 impl Tags {
     /// How many environments `new` wants; more if objects get tags as soon as they are reported.
-    pub(crate) fn wanted(engine: Engine, identifies: bool, dumps: bool) -> usize {
+    pub(crate) fn wanted(engine: Engine, identifies: bool) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let classes = if engine.follows() { processors.next_power_of_two().min(MOST_CLASS_SHARDS) } else { 1 };
-        object_shards(identifies, dumps) + classes
+        object_shards(identifies) + classes
     }
 
     /// Of as many environments as are wanted, in the order in which they were made.
-    pub(crate) fn new(envs: Box<[Env]>, identifies: bool, dumps: bool) -> Tags {
-        let objects = object_shards(identifies, dumps).min(envs.len() - 1);
-        Tags { envs, objects, carry_stacks: dumps }
-    }
-
-    /// The tag of an object. Dumps want its stack too; numbers too large for that are left out.
-    #[inline]
-    pub(crate) fn tag(&self, id: ObjectId, stack: StackIndex) -> jlong {
-        let id = id.0 as jlong;
-        if self.carry_stacks && id >> ID_BITS == 0 && stack.0 >> (63 - ID_BITS) == 0 {
-            id | jlong::from(stack.0) << ID_BITS
-        } else {
-            id
-        }
-    }
-
-    /// What `tag` put together.
-    #[inline]
-    pub(crate) fn untag(&self, tag: jlong) -> (ObjectId, StackIndex) {
-        if self.carry_stacks {
-            (ObjectId(tag as u64 & ((1 << ID_BITS) - 1)), StackIndex((tag >> ID_BITS) as u32))
-        } else {
-            (ObjectId(tag as u64), StackIndex::default())
-        }
-    }
-
-    /// The environment in which all objects are tagged, if there is one.
-    pub(crate) fn whole(&self) -> Option<Env> {
-        (self.objects == 1).then(|| self.envs[0])
+    pub(crate) fn new(envs: Box<[Env]>, identifies: bool) -> Tags {
+        let objects = object_shards(identifies).min(envs.len() - 1);
+        Tags { envs, objects }
     }
 
     /// The environments, in the order in which they were made.
@@ -144,7 +112,7 @@ impl Tags {
     pub(crate) unsafe fn find(&self, object: jobject) -> Option<ObjectId> {
         // SAFETY: by the caller's promise.
         let tag = |env: &Env| unsafe { env.get_tag(object) }.ok().filter(|&tag| tag != 0);
-        self.envs[..self.objects].iter().find_map(tag).map(|tag| self.untag(tag).0)
+        self.envs[..self.objects].iter().find_map(tag).map(|tag| ObjectId(tag as u64))
     }
 
     /// Where a thread looks classes up.

@@ -6,6 +6,7 @@
 mod format;
 pub mod layouts;
 pub mod martini;
+pub mod patch;
 pub mod read;
 pub mod write;
 

@@ -44,7 +44,12 @@ impl<W: Write> Writer<W> {
         out.write_all(b"JAVA PROFILE 1.0.2\0")?;
         out.write_all(&(ID as u32).to_be_bytes())?;
         out.write_all(&millis.to_be_bytes())?;
-        Ok(Writer { out, segment: Vec::with_capacity(2 * SEGMENT), large: 0 })
+        Ok(Writer::resume(out))
+    }
+
+    /// Goes on with a dump that has no end record yet.
+    pub fn resume(out: W) -> Self {
+        Writer { out, segment: Vec::new(), large: 0 }
     }
 
     /// A record outside the heap.

@@ -1,7 +1,11 @@
 //! Where objects lie while nothing moves: what joins the VM's dump, which names objects by their addresses, to what the agent
-//! knows of them by their tags.
+//! knows of them.
 //!
-//! JVM TI tells no addresses. But HotSpot hands a heap callback a pointer to the tag inside this struct of its own, on its stack
+//! Followed objects have weak references. In HotSpot a reference of JNI is the address of a place that holds the address of the
+//! object. A collector that moves objects while the program runs may hold something else in the place of a weak one, but the
+//! place of a local one has what the VM itself goes on with.
+//!
+//! Classes and threads have tags. JVM TI tells no addresses, but HotSpot hands a heap callback a pointer to the tag inside this struct of its own, on its stack
 //! (`CallbackWrapper` in jvmtiTagMap.cpp, the same from JDK 8 to 25; tried on 11.0.13, 17.0.9, 17.0.15, 21.0.8, 25.0.2, 25.0.3):
 //!
 //! ```text
@@ -15,9 +19,12 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use jvmti::Env;
-use jvmti::jni_sys::{jint, jlong};
-use jvmti::sys::{JVMTI_HEAP_FILTER_UNTAGGED, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks};
+use jvmti::jni_sys::{jint, jlong, jweak};
+use jvmti::sys::{JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks};
+use jvmti::{Env, Jni};
+
+use super::super::lives::{Census, Lives};
+use super::id_map::IdMap;
 
 /// An object with a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,31 +45,65 @@ pub(crate) struct Found {
     is_wrong: bool,
 }
 
-/// Tagged objects; `None` if this VM does not keep addresses where they are expected.
-pub(crate) fn tagged(env: Env) -> jvmti::Result<Option<Vec<Tagged>>> {
-    Ok(walk(env, JVMTI_HEAP_FILTER_UNTAGGED as jint)?.map(|found| found.tagged))
-}
-
 /// Tagged objects, and what the classes that are tagged need for an instance.
 pub(crate) fn marked(env: Env) -> jvmti::Result<Option<Found>> {
-    walk(env, 0)
-}
-
-fn walk(env: Env, filter: jint) -> jvmti::Result<Option<Found>> {
     let mut found = Found { lowest: u64::MAX, ..Found::default() };
     let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(visit), ..jvmtiHeapCallbacks::default() };
     // SAFETY: the callback fits, does not unwind, calls nothing, and gets a pointer to what lives until the walk is over.
-    unsafe {
-        env.iterate_through_heap(filter, null_mut(), &callbacks, (&raw mut found).cast::<c_void>().cast_const())
-    }?;
+    unsafe { env.iterate_through_heap(0, null_mut(), &callbacks, (&raw mut found).cast::<c_void>().cast_const()) }?;
     Ok((!found.is_wrong).then_some(found))
+}
+
+/// Ids and stacks of followed objects, by where they lie. `moves` tells of a collector that moves objects beside the program.
+///
+/// One look finds the places, and a second fills them: no list is made of what may be millions of objects.
+pub(crate) fn followed(lives: &Lives, census: &mut Census, jni: Jni, moves: bool) -> IdMap {
+    let mut map = IdMap::default();
+    census.each(lives, |weak, _| {
+        // SAFETY: the census has it, and nobody gives it up meanwhile.
+        let address = unsafe { address(jni, weak, moves) };
+        if address != 0 {
+            map.note(address);
+        }
+    });
+    map.number();
+    census.each(lives, |weak, mark| {
+        // SAFETY: as above.
+        map.set(unsafe { address(jni, weak, moves) }, mark.0);
+    });
+    map
+}
+
+/// Bits of a reference that tell what kind it is.
+const KIND: usize = 3;
+
+/// 0 if the object is dead.
+///
+/// # Safety
+/// The weak reference has not been given up.
+#[inline]
+unsafe fn address(jni: Jni, weak: jweak, moves: bool) -> u64 {
+    if !moves {
+        // SAFETY: the place is there as long as the reference is, and collections write it as a whole.
+        return unsafe { weak.map_addr(|place| place & !KIND).cast::<u64>().read_volatile() };
+    }
+    // SAFETY: by the caller's promise; a local reference of this thread, deleted at once, is an aligned place.
+    unsafe {
+        let local = jni.new_local_ref(weak);
+        if local.is_null() {
+            return 0;
+        }
+        let address = local.map_addr(|place| place & !KIND).cast::<u64>().read_volatile();
+        jni.delete_local_ref(local);
+        address
+    }
 }
 
 /// A class has a number below this.
 const MOST_CLASSES: jlong = 1 << 24;
 
 /// # Safety
-/// Called by the VM with the pointer that `walk` gave.
+/// Called by the VM with the pointer that `marked` gave.
 unsafe extern "system" fn visit(
     class_tag: jlong,
     size: jlong,
@@ -70,7 +111,7 @@ unsafe extern "system" fn visit(
     length: jint,
     user: *mut c_void,
 ) -> jint {
-    // SAFETY: by the caller's promise; the walk calls back on one thread, while `walk` waits. What lies beside the tag is the
+    // SAFETY: by the caller's promise; the walk calls back on one thread, while `marked` waits. What lies beside the tag is the
     // VM's stack, whatever it means.
     let (found, [address, own_size, own_tag, own_class_tag]) =
         unsafe { (&mut *user.cast::<Found>(), tag.sub(2).cast::<[jlong; 4]>().read()) };

@@ -11,6 +11,7 @@ const ALIGNMENT: u64 = 8;
 const BLOCK_BITS: u32 = 22;
 const WORDS: usize = 1 << (BLOCK_BITS - 3 - 6);
 
+#[derive(Debug)]
 struct Block {
     bits: Box<[u64; WORDS]>,
     /// Objects in front of each word, in the whole map.
@@ -18,7 +19,7 @@ struct Block {
 }
 
 /// Ids by address.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct IdMap {
     blocks: FxHashMap<u64, Block>,
     ids: Vec<u64>,
@@ -30,19 +31,6 @@ fn place(address: u64) -> (u64, usize, u32) {
 }
 
 impl IdMap {
-    /// A map of these addresses and ids; of an address that comes twice the last id counts.
-    pub(crate) fn new<I: Iterator<Item = (u64, u64)>>(objects: impl Fn() -> I) -> IdMap {
-        let mut map = IdMap::default();
-        for (address, _) in objects() {
-            map.note(address);
-        }
-        map.number();
-        for (address, id) in objects() {
-            map.set(address, id);
-        }
-        map
-    }
-
     /// Notes that there is an object at this address; before `number`.
     pub(crate) fn note(&mut self, address: u64) {
         let (block, word, bit) = place(address);
@@ -91,10 +79,17 @@ impl IdMap {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use proptest::prelude::*;
+
+    /// Of an address that comes twice the last id counts.
+    fn map(objects: &[(u64, u64)]) -> IdMap {
+        let mut map = IdMap::default();
+        objects.iter().for_each(|&(address, _)| map.note(address));
+        map.number();
+        objects.iter().for_each(|&(address, id)| map.set(address, id));
+        map
+    }
 
     proptest! {
         #[test]
@@ -102,7 +97,7 @@ mod tests {
             objects in prop::collection::btree_map((0u64..1 << 24).prop_map(|n| 0x7_0000_0000 + n * 8), any::<u64>(), 0..300),
             asked in prop::collection::vec(0x7_0000_0000u64..0x7_0100_0000, 0..50),
         ) {
-            let map = IdMap::new(|| objects.iter().map(|(&address, &id)| (address, id)));
+            let map = map(&objects.iter().map(|(&address, &id)| (address, id)).collect::<Vec<_>>());
             for address in objects.keys().copied().chain(asked) {
                 prop_assert_eq!(map.get(address), objects.get(&address).copied());
             }
@@ -111,9 +106,8 @@ mod tests {
 
     #[test]
     fn the_last_id_counts() {
-        let twice = [(64, 1), (64, 2)];
-        let map = IdMap::new(|| twice.into_iter());
-        assert_eq!((map.get(64), map.get(72), map.get(65)), (Some(2), None, None));
-        assert_eq!(IdMap::new(|| BTreeMap::<u64, u64>::new().into_iter()).get(8), None);
+        let twice = map(&[(64, 1), (64, 2)]);
+        assert_eq!((twice.get(64), twice.get(72), twice.get(65)), (Some(2), None, None));
+        assert_eq!(map(&[]).get(8), None);
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! The JVM's own dumper writes all objects, roots and values in one pause, on every collector: a walk by JVM TI that tags all
 //! objects takes five to ten times as long, and a hundred bytes for each (docs/heap-dumps.md). What the dump lacks is joined to
-//! it by the addresses that objects have as long as nothing moves (`addresses`), behind the pause: `rewrite` puts ids and
+//! it by the addresses that objects have as long as nothing moves (`addresses`), behind the pause: `complete` puts ids and
 //! allocation stacks into an HPROF file, `writer::dump` makes elements of the trace.
 //!
 //! All of it is done by a thread of the agent's own, so that nobody waits for a dump but who has to: a thread that ran out of
 //! memory, and the end of the VM.
 
 mod addresses;
+mod complete;
 pub(crate) mod id_map;
 pub(super) mod options;
-mod rewrite;
 mod snapshot;
 mod take;
 

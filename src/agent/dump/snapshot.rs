@@ -8,7 +8,7 @@ use super::super::classes::ClassIndex;
 use super::super::clock::Ticks;
 use super::super::gc::GcNumber;
 use super::super::threads::ThreadIndex;
-use super::addresses::Tagged;
+use super::id_map::IdMap;
 
 /// A class in the dump.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,8 @@ pub(crate) struct Snapshot {
     pub(crate) generations: Vec<(ObjectId, u64)>,
     pub(crate) classes: Vec<DumpedClass>,
     pub(crate) threads: Vec<(u64, ThreadIndex)>,
-    /// Objects that the profiler follows.
-    pub(crate) objects: Vec<Tagged>,
+    /// Marks of the objects that the profiler follows.
+    pub(crate) marks: IdMap,
     /// The VM's dump, for the trace.
     pub(crate) base: Option<Base>,
 }

@@ -16,9 +16,9 @@ use super::super::lifecycle::cleared;
 use super::super::threads::ThreadIndex;
 use super::Reason;
 use super::addresses;
+use super::complete::complete;
 use super::id_map::IdMap;
 use super::options::{DumpContents, DumpFormat};
-use super::rewrite::{Names, rewrite};
 use super::snapshot::{Base, DumpedClass, Snapshot};
 
 /// A dump that a collection came upon is made again so often.
@@ -44,7 +44,7 @@ pub(crate) struct Taker {
 struct Found {
     classes: Vec<DumpedClass>,
     threads: Vec<(u64, ThreadIndex)>,
-    objects: Vec<addresses::Tagged>,
+    marks: IdMap,
     /// No object lies below.
     lowest: u64,
 }
@@ -132,7 +132,7 @@ impl Taker {
             collections,
             classes: found.classes,
             threads: found.threads,
-            objects: found.objects,
+            marks: found.marks,
             base: None,
         };
         if to_trace {
@@ -141,7 +141,7 @@ impl Taker {
         }
         // The trace need not wait for the file.
         let result = self.write(agent, &snapshot, found.lowest, &base, &path);
-        snapshot.objects = Vec::new();
+        snapshot.marks = IdMap::default();
         Ok((snapshot, result))
     }
 
@@ -158,13 +158,9 @@ impl Taker {
         if snapshot.classes.is_empty() && agent.options.dump.contents == DumpContents::Full {
             return fs::rename(&base.0, path).map_err(naming);
         }
-        let ids = IdMap::new(|| snapshot.objects.iter().map(|object| (object.address, object.tag as u64)));
         let offset = if agent.new_id() < lowest { 0 } else { 1 << 62 };
-        let mut new = path.as_os_str().to_owned();
-        new.push(".new");
-        let new = Base(new.into());
-        rewrite(agent, snapshot, &Names { ids: &ids, offset }, &base.0, &new.0)?;
-        fs::rename(&new.0, path).map_err(naming)
+        complete(agent, snapshot, offset, &base.0)?;
+        fs::rename(&base.0, path).map_err(naming)
     }
 
     /// The VM's dump, and what was found where while nothing had moved since.
@@ -177,6 +173,8 @@ impl Taker {
             if looks {
                 register(agent, jni);
             }
+            // The agent's thread must not give up dead objects meanwhile: looking at them here is enough.
+            let mut census = agent.lives.census();
             let before = agent.gc.finished();
             let _ = fs::remove_file(&base.0);
             // SAFETY: a global reference to a string.
@@ -184,7 +182,13 @@ impl Taker {
                 jni.exception_clear();
                 format!("the JVM cannot write {}; is there room, and may it?", base.0.display())
             })?;
-            let found = if looks { look(agent) } else { Ok(None) };
+            let mut found = if looks { look(agent) } else { Ok(None) };
+            if let Ok(Some(found)) = &mut found
+                && agent.has_ids()
+            {
+                found.marks = addresses::followed(&agent.lives, &mut census, jni, !self.collects);
+            }
+            drop(census);
             let (after, finish) = agent.gc.last_finish();
             // The dump lies behind its own collection, before anything that happened since.
             let time = if after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
@@ -227,7 +231,7 @@ fn register(agent: &'static Agent, jni: Jni) {
     }
 }
 
-/// Finds classes, threads and followed objects.
+/// Finds classes and threads.
 fn look(agent: &Agent) -> jvmti::Result<Option<Found>> {
     let Some(marked) = addresses::marked(agent.env)? else { return Ok(None) };
     let mut found = Found { lowest: marked.lowest, ..Found::default() };
@@ -242,10 +246,6 @@ fn look(agent: &Agent) -> jvmti::Result<Option<Found>> {
                 instance_bytes: marked.instance_bytes.get(object.tag as usize).copied().unwrap_or(0),
             });
         }
-    }
-    if let Some(env) = agent.tags.whole().filter(|_| agent.has_ids()) {
-        let Some(objects) = addresses::tagged(env)? else { return Ok(None) };
-        found.objects = objects;
     }
     Ok(Some(found))
 }

@@ -25,6 +25,7 @@ use trace::ids::ObjectId;
 use super::Agent;
 use super::clock::Ticks;
 use super::event::Event;
+use super::lives::Mark;
 use super::options::ThreadOptions;
 use super::stacks::StackIndex;
 use super::threads::{ThreadContext, ThreadIndex};
@@ -289,7 +290,9 @@ unsafe fn id_of(
         agent.count_failure("tag of a monitor", error);
     }
     // SAFETY: by the caller's promise.
-    if agent.options.lifetimes && unsafe { context.lives.note(&agent.lives, jni, object, id) }.is_err() {
+    let mark = Mark::new(id, StackIndex::default());
+    // SAFETY: by the caller's promise.
+    if agent.follows_lives() && unsafe { context.lives.note(&agent.lives, jni, object, mark) }.is_err() {
         agent.count_lost("no memory for a weak reference", 1);
     }
     Some(id)

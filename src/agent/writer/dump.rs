@@ -16,6 +16,7 @@ use trace::time::Time;
 use super::super::classes::{ClassIndex, ClassRecord, Surroundings};
 use super::super::dump::id_map::IdMap;
 use super::super::dump::{Base, DumpedClass, Snapshot};
+use super::super::lives::Mark;
 use super::super::message;
 use super::super::threads::ThreadIndex;
 use super::Writer;
@@ -23,6 +24,7 @@ use super::Writer;
 /// A dump on its way into the trace.
 struct Telling<'s> {
     snapshot: &'s Snapshot,
+    /// Of the objects that the profiler does not follow.
     ids: IdMap,
     classes: FxHashMap<u64, DumpedClass>,
     /// Classes of arrays of primitives.
@@ -75,18 +77,16 @@ impl Writer {
         }
         let mut reader = open(base, true)?;
         while let Some(record) = reader.next_record()? {
-            match record {
-                Dumped::Class(class) => telling.ids.note(class.id.0),
-                Dumped::Instance { id, .. } | Dumped::ObjectArray { id, .. } | Dumped::PrimitiveArray { id, .. } => {
-                    telling.ids.note(id.0);
-                }
-                _ => {}
+            let object = match record {
+                Dumped::Class(class) => class.id,
+                Dumped::Instance { id, .. } | Dumped::ObjectArray { id, .. } | Dumped::PrimitiveArray { id, .. } => id,
+                _ => continue,
+            };
+            if telling.snapshot.marks.get(object.0).is_none() {
+                telling.ids.note(object.0);
             }
         }
         telling.ids.number();
-        for object in &telling.snapshot.objects {
-            telling.ids.set(object.address, self.agent.tags.untag(object.tag).0.0);
-        }
         let mut reader = open(base, true)?;
         let mut class_objects = Vec::new();
         while let Some(record) = reader.next_record()? {
@@ -221,13 +221,13 @@ impl Writer {
                     }
                 }
                 Dumped::Instance { id, class, fields, .. } => {
-                    let (ids, layouts) = (&telling.ids, &mut telling.layouts);
-                    let Some(owner) = object(ids, id.0) else { continue };
+                    let (marks, ids, layouts) = (&telling.snapshot.marks, &telling.ids, &mut telling.layouts);
+                    let Some(owner) = object(marks, ids, id.0) else { continue };
                     for (number, field) in layouts.fields(class).unwrap_or_default().iter().enumerate() {
                         if field.kind == BasicType::Object
                             && let Some(bytes) = fields.get(field.offset as usize..).and_then(|f| f.first_chunk())
                         {
-                            let referred = object(ids, u64::from_be_bytes(*bytes));
+                            let referred = object(marks, ids, u64::from_be_bytes(*bytes));
                             self.reference(dump, owner, referred, Some(number as i64));
                         }
                     }
@@ -259,13 +259,14 @@ impl Writer {
 
 impl Telling<'_> {
     fn object(&self, address: u64) -> Option<ObjectId> {
-        object(&self.ids, address)
+        object(&self.snapshot.marks, &self.ids, address)
     }
 }
 
 /// The object at an address, if the trace can name it.
-fn object(ids: &IdMap, address: u64) -> Option<ObjectId> {
-    ids.get(address).filter(|&id| id != 0).map(ObjectId)
+fn object(marks: &IdMap, ids: &IdMap, address: u64) -> Option<ObjectId> {
+    let followed = marks.get(address).map(|mark| Mark(mark).id());
+    followed.or_else(|| ids.get(address).map(ObjectId)).filter(|id| id.0 != 0)
 }
 
 /// Reads the VM's dump from the beginning.

@@ -6,13 +6,16 @@
 //!   agent that does the least possible;
 //! - `cargo run --release -p bci-tests --bin bench -- start` : what the agent adds to the start of a JVM;
 //! - `cargo run --release -p bci-tests --bin bench -- memory` : what the agent needs for live objects, threads and sites;
-//! - `cargo run --release -p bci-tests --bin bench -- locks` : what it costs to record who waits for which lock.
+//! - `cargo run --release -p bci-tests --bin bench -- locks` : what it costs to record who waits for which lock;
+//! - `cargo run --release -p bci-tests --bin bench -- dump` : what a heap dump takes beside the JVM's own dumper, and what
+//!   `martini heap` takes to read it.
 //!
 //! All alternate their variants in every round, so that a change of the machine's speed meets them all alike, and give
 //! medians with the extremes. A run that fails is shown in its place in the table.
 //!
-//! `--rounds N` sets how often; `--jdk 17,25` or `--jdk all` the Java releases (else: any for `compare`, `alloc` and `memory`,
-//! each for `start`); `--variant A,B` and `--program A,B` what `compare` and `memory` run, by id, `all` for everything;
+//! `--rounds N` sets how often; `--jdk 17,25` or `--jdk all` the Java releases (else: any for `compare`, `alloc`, `memory` and `dump`,
+//! each for `start`); `--variant A,B` and `--program A,B` what `compare`, `memory` and `dump` run, by id, `all` for everything;
+//! `--objects N` how large the heap of `dump` is (92 bytes for each);
 //! `--limit SECONDS` when a run has failed; `--markdown` and `--json` how results are printed. For `alloc`, `--only A,B`
 //! restricts it to variants whose names contain one of the words, and `--documents N` says how many documents a thread reads
 //! where an allocation is dear (ten times as many where it is cheap).
@@ -21,6 +24,7 @@ mod alloc;
 mod alternate;
 mod built;
 mod compare;
+mod dump;
 mod figures;
 mod jars;
 mod locks;
@@ -57,6 +61,7 @@ fn dispatch() -> Result<(), String> {
         "start" => start::run(&request),
         "memory" => memory::run(&request),
         "locks" => locks::run(&request),
-        _ => Err("name a benchmark: compare, alloc, start, memory or locks".into()),
+        "dump" => dump::run(&request),
+        _ => Err("name a benchmark: compare, alloc, start, memory, locks or dump".into()),
     }
 }

@@ -28,12 +28,14 @@ pub(crate) struct Request {
     jdks: Jdks,
     /// Words that the names of variants contain (`alloc`).
     pub(crate) only: Vec<String>,
-    /// Variants by id (`compare`, `memory`).
+    /// Variants by id (`compare`, `memory`, `dump`).
     pub(crate) variants: Vec<String>,
     /// Programs by id (`compare`).
     pub(crate) programs: Vec<String>,
     /// Documents that each thread of the JSON program reads where an allocation is dear.
     pub(crate) documents: Option<usize>,
+    /// Objects of the heap that is dumped.
+    pub(crate) objects: Option<usize>,
     /// A run that takes longer has failed.
     pub(crate) limit: Duration,
     /// How results are printed.
@@ -48,8 +50,7 @@ enum Jdks {
     Features(Vec<u32>),
 }
 
-const OPTIONS: &str =
-    "--rounds, --jdk, --program, --variant, --limit, --json and --markdown; for alloc also --only and --documents";
+const OPTIONS: &str = "--rounds, --jdk, --program, --variant, --limit, --json and --markdown; for alloc also --only and --documents, for dump --objects";
 
 impl Request {
     /// Reads the options behind the name of the benchmark.
@@ -61,6 +62,7 @@ impl Request {
             variants: Vec::new(),
             programs: Vec::new(),
             documents: None,
+            objects: None,
             limit: LIMIT,
             form: Form::Text,
         };
@@ -87,6 +89,7 @@ impl Request {
         match option {
             "--rounds" => self.rounds = Some(number()?),
             "--documents" => self.documents = Some(number()?),
+            "--objects" => self.objects = Some(number()?),
             "--limit" => self.limit = Duration::from_secs(number()? as u64),
             "--only" => self.only = list(),
             "--variant" => self.variants = list(),

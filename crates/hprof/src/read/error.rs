@@ -22,6 +22,14 @@ pub enum ReadError {
         /// What the system or the unpacking said.
         source: io::Error,
     },
+    /// Writing failed, where a dump is changed in its place.
+    #[error("cannot write at byte {at} of the heap dump: {source}")]
+    Write {
+        /// Where to.
+        at: u64,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The file does not begin like a dump.
     #[error("the file is no HPROF heap dump: it does not begin with `JAVA PROFILE 1.0.1` or `1.0.2`")]
     NotHprof,
