@@ -19,7 +19,10 @@ fn the_dump_example_has_the_sizes_that_follow_from_it() {
     let dump = &json["dumps"][0];
     assert_eq!((&dump["objects"], &dump["roots"], &dump["references"]), (&json!(5), &json!(3), &json!(3)));
     let registry = dump["histogram"].as_array().unwrap().iter().find(|row| row["class"] == "demo.Registry").unwrap();
-    let expected = json!({ "class": "demo.Registry", "instances": 1, "shallow": 16, "retained": 64, "unreachable": 0 });
+    let expected = json!({
+        "class": "demo.Registry", "instances": 1, "shallow": 16, "retained": 64, "unreachable": 0, "average_age": null,
+        "generations": 0,
+    });
     assert_eq!(registry, &expected);
 }
 

@@ -1,30 +1,39 @@
-//! Leaks planted beside a real program are named by `martini heap`: what piles up, and the way to it from a root.
+//! Leaks planted beside a real program are named by `martini heap`: what piles up, the way to it from a root, and from Martini's
+//! dumps the line that made it and how old it is.
 
-use std::process::Command;
+use std::path::Path;
 
 use bci_tests::jdk;
 use bci_tests::martini;
-use bci_tests::process::{self, Running};
 use bci_tests::workdir::Workdir;
 use serde_json::Value;
 
+use crate::own::{Followed, told};
 use crate::{HSQLDB, command, dump};
 
-/// What the suspects of a leaking program say.
+/// What the suspects of a leaking program say: from the JVM's own dump, and from Martini's.
 #[track_caller]
-fn suspects(leak: &str) -> Vec<Value> {
-    let jdk = jdk::any();
+fn suspects(leak: &str, feature: u32) -> Vec<[Vec<Value>; 2]> {
+    let jdks = jdk::each_feature();
+    let Some(jdk) = jdks.iter().find(|jdk| jdk.feature == feature).or_else(|| jdks.first()) else { return Vec::new() };
     let dir = Workdir::new();
-    let Some(mut java) = command(&HSQLDB, jdk, &[], &["leaks.Main", leak], dir.path()) else { return Vec::new() };
-    let mut running = Running::start(&mut java);
-    running.wait_for("held");
-    let file = dir.join("heap.hprof");
-    dump(jdk, running.pid(), &file);
-    running.tell("");
-    let told =
-        process::run(Command::new(&martini::built().command).args(["heap", "--json", "--show", "suspects"]).arg(file));
-    let told: Value = serde_json::from_slice(&told.success().stdout).expect("JSON");
-    told["dumps"][0]["suspects"].as_array().expect("an array").clone()
+    let agent = martini::built().agent_path(&Followed::options(dir.path(), "heap=events,stack=8"));
+    let flags = ["-XX:+UseSerialGC", agent.to_str().expect("the path is text")];
+    let Some(mut java) = command(&HSQLDB, jdk, &flags, &["leaks.Main", leak], dir.path()) else { return Vec::new() };
+    let mut followed = Followed::start(&mut java, dir.path());
+    let ours = followed.dump();
+    let jvms = dir.join("heap.hprof");
+    dump(jdk, followed.running.pid(), &jvms);
+    followed.running.finish().success();
+    let suspects = |file: &Path| told(file, &["--show", "suspects"])["suspects"].as_array().expect("an array").clone();
+    vec![[suspects(&jvms), suspects(&ours)]]
+}
+
+/// Where Martini's dump says that the objects of a suspect's largest part were made.
+#[track_caller]
+fn site(suspect: &Value) -> (&str, &Value) {
+    let site = &suspect["parts"][0]["site"];
+    (site["at"].as_str().unwrap_or_else(|| panic!("no site in {suspect:#}")), &site["objects"])
 }
 
 /// The suspect, if one of the first three, that lies behind a field of a class.
@@ -43,41 +52,61 @@ fn behind<'a>(suspects: &'a [Value], class: &str, field: &str) -> &'a Value {
 
 #[test]
 fn a_list_of_listeners() {
-    let suspects = suspects("listeners");
-    if suspects.is_empty() {
-        return;
+    for [jvms, ours] in suspects("listeners", 11) {
+        for suspects in [&jvms, &ours] {
+            let suspect = behind(suspects, "leaks.Main$Feed", "static LISTENERS");
+            assert_eq!(suspect["holder"]["class"], "java.lang.Object[]");
+            let part = &suspect["parts"][0];
+            assert_eq!((&part["class"], &part["objects"]), (&"leaks.Main$Watch".into(), &20_000.into()));
+            assert_eq!(part["inside"][0]["class"], "byte[]");
+        }
+        let suspect = behind(&ours, "leaks.Main$Feed", "static LISTENERS");
+        let (at, objects) = site(suspect);
+        assert!(at.starts_with("leaks.Main.listeners(Main.java:"), "{at}");
+        assert_eq!((objects, &suspect["parts"][0]["generations"]), (&20_000.into(), &1.into()));
+        let inside = suspect["parts"][0]["inside"][0]["frames"][0].as_str().expect("a site");
+        assert!(inside.starts_with("leaks.Main$Watch.<init>("), "{inside}");
     }
-    let suspect = behind(&suspects, "leaks.Main$Feed", "static LISTENERS");
-    assert_eq!(suspect["holder"]["class"], "java.lang.Object[]");
-    assert_eq!(
-        (&suspect["parts"][0]["class"], &suspect["parts"][0]["objects"]),
-        (&"leaks.Main$Watch".into(), &20_000.into())
-    );
-    assert_eq!(suspect["parts"][0]["inside"][0]["class"], "byte[]");
 }
 
 #[test]
 fn a_thread_local() {
-    let suspects = suspects("thread-local");
-    if suspects.is_empty() {
-        return;
+    for [jvms, ours] in suspects("thread-local", 21) {
+        for suspects in [&jvms, &ours] {
+            let suspect = behind(suspects, "java.lang.ThreadLocal$ThreadLocalMap$Entry", "value");
+            let first = &suspect["path"]["steps"][0];
+            assert_eq!((&first["class"], &first["text"]), (&"java.lang.Thread".into(), &"request-worker".into()));
+            assert_eq!(suspect["parts"][0]["objects"], 20_000);
+            let inside = suspect["parts"][0]["inside"].as_array().expect("an array");
+            assert!(inside.iter().any(|object| object["class"] == "leaks.Main$Request"), "{suspect:#}");
+        }
+        // The entries are the JDK's; the line to blame is the one that puts them in.
+        let (at, objects) = site(behind(&ours, "java.lang.ThreadLocal$ThreadLocalMap$Entry", "value"));
+        assert!(at.starts_with("leaks.Main.lambda$threadLocal$"), "{at}");
+        assert_eq!(objects, 20_000);
     }
-    let suspect = behind(&suspects, "java.lang.ThreadLocal$ThreadLocalMap$Entry", "value");
-    let first = &suspect["path"]["steps"][0];
-    assert_eq!((&first["class"], &first["text"]), (&"java.lang.Thread".into(), &"request-worker".into()));
-    assert_eq!(suspect["parts"][0]["objects"], 20_000);
-    let inside = suspect["parts"][0]["inside"].as_array().expect("an array");
-    assert!(inside.iter().any(|object| object["class"] == "leaks.Main$Request"), "{suspect:#}");
 }
 
 #[test]
 fn class_loaders() {
-    let suspects = suspects("loaders");
-    if suspects.is_empty() {
-        return;
+    for [jvms, ours] in suspects("loaders", 25) {
+        for suspects in [&jvms, &ours] {
+            let suspect = behind(suspects, "leaks.Main$Registry", "static PLUGINS");
+            assert_eq!(suspect["parts"][0]["objects"], 200);
+            let inside = suspect["parts"][0]["inside"].as_array().expect("an array");
+            assert!(inside.iter().any(|object| object["is_class"] == "leaks.Plugin"), "{suspect:#}");
+        }
+        let (at, objects) = site(behind(&ours, "leaks.Main$Registry", "static PLUGINS"));
+        assert!(at.starts_with("leaks.Main.loaders(Main.java:"), "{at}");
+        assert_eq!(objects, 200);
     }
-    let suspect = behind(&suspects, "leaks.Main$Registry", "static PLUGINS");
-    assert_eq!(suspect["parts"][0]["objects"], 200);
-    let inside = suspect["parts"][0]["inside"].as_array().expect("an array");
-    assert!(inside.iter().any(|object| object["is_class"] == "leaks.Plugin"), "{suspect:#}");
+}
+
+#[test]
+fn what_grows_is_told_with_the_ages_that_the_program_gave_it() {
+    for [_, ours] in suspects("growing", 17) {
+        let part = &behind(&ours, "leaks.Main$Feed", "static LISTENERS")["parts"][0];
+        // Six batches, a collection after each, and as many collections for all after the last.
+        assert_eq!((&part["objects"], &part["generations"], &part["grows"]), (&18_000.into(), &6.into(), &true.into()));
+    }
 }

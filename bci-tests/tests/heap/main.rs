@@ -3,6 +3,7 @@
 mod histogram;
 mod known;
 mod leaks;
+mod own;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,6 +2,7 @@
 //!
 //! One module per subject. Every subject is fed element by element, so that a trace of any length is read once, as a stream.
 
+pub mod ages;
 mod facts;
 pub mod graph;
 pub mod heap;

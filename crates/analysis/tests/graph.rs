@@ -1,5 +1,6 @@
 //! Graphs of known shape: dominators, retained sizes, paths, suspects, as computed by hand or by the definition.
 
+use analysis::ages::AgeSpread;
 use analysis::graph::traced::TracedDump;
 use analysis::graph::{ClassRow, Dominators, DumpId, Excluded, Graph, ObjectIndex, histogram, suspects};
 use proptest::prelude::*;
@@ -203,8 +204,14 @@ fn a_chain_of_a_million_takes_no_stack() {
     }
     let path = graph.paths(at(&graph, LENGTH), Excluded::default(), 1).pop().expect("there is one");
     assert_eq!(path.len() as u64, LENGTH);
-    let row =
-        ClassRow { class: "A".into(), instances: LENGTH, shallow: LENGTH * 16, retained: LENGTH * 16, unreachable: 0 };
+    let row = ClassRow {
+        class: "A".into(),
+        instances: LENGTH,
+        shallow: LENGTH * 16,
+        retained: LENGTH * 16,
+        unreachable: 0,
+        ages: AgeSpread::default(),
+    };
     assert_eq!(histogram(&graph, &dominators), [row]);
     // All of the chain is one pile, and its head is what is named.
     let piles = suspects(&graph, &dominators, 0.05, 10);
@@ -225,6 +232,7 @@ fn a_class_retains_what_its_objects_do_each_counted_once() {
         shallow: instances * 16,
         retained,
         unreachable,
+        ages: AgeSpread::default(),
     };
     assert_eq!(rows, [row("A", 3, 5 * 16, 1), row("B", 3, 4 * 16, 0)]);
 }

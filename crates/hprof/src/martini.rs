@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `d:N` | `heapDumpId` of the dump in the trace |
 //! | `c:N` | collections that had ended when the heap was dumped |
+//! | `n:ID` | ids of the trace are smaller; those from here on are addresses |
 //! | `g:ID:N` | the first object allocated after N collections; in the order of both |
 //! | `i:ID:BYTES` | an instance of the class with that class object takes so many bytes in the heap |
 
@@ -29,6 +30,8 @@ pub struct Martini {
     pub dump_id: u64,
     /// Collections that had ended.
     pub collections: u64,
+    /// Smaller ids are those of objects in the trace, others are addresses.
+    pub end: ObjectId,
     /// The first object allocated after so many collections, in the order of both. Empty if objects were not followed.
     pub generations: Vec<(ObjectId, u64)>,
     /// What an instance of a class takes in the heap, by class object.
@@ -36,9 +39,11 @@ pub struct Martini {
 }
 
 impl Martini {
-    /// Collections that an object had survived; `None` if objects were not followed. Only ids of the profiler tell their age:
-    /// those below the ids that its trace had used when the heap was dumped.
+    /// Collections that an object had survived; `None` if it was not followed.
     pub fn age(&self, object: ObjectId) -> Option<u64> {
+        if object >= self.end {
+            return None;
+        }
         let later = self.generations.partition_point(|&(first, _)| first <= object);
         let (_, born) = self.generations.get(later.checked_sub(1)?)?;
         self.collections.checked_sub(*born)
@@ -46,7 +51,8 @@ impl Martini {
 
     /// The texts, to be written as names from [`FIRST`] on.
     pub fn encode(&self) -> Vec<String> {
-        let words = [format!("d:{}", self.dump_id), format!("c:{}", self.collections)].into_iter();
+        let words = [format!("d:{}", self.dump_id), format!("c:{}", self.collections), format!("n:{}", self.end)];
+        let words = words.into_iter();
         let words = words.chain(self.generations.iter().map(|(first, number)| format!("g:{first}:{number}")));
         let words = words.chain(self.instance_bytes.iter().map(|(class, bytes)| format!("i:{class}:{bytes}")));
         let mut texts = vec![PREFIX.to_owned()];
@@ -73,6 +79,7 @@ impl Martini {
         match (kind, rest.split_once(':')) {
             ("d", None) => self.dump_id = rest.parse().ok()?,
             ("c", None) => self.collections = rest.parse().ok()?,
+            ("n", None) => self.end = ObjectId(rest.parse().ok()?),
             ("g", Some((first, number))) => {
                 self.generations.push((ObjectId(first.parse().ok()?), number.parse().ok()?));
             }
@@ -94,6 +101,7 @@ mod tests {
         let martini = Martini {
             dump_id: 7,
             collections: 5,
+            end: ObjectId(5001),
             generations: vec![(ObjectId(0), 0), (ObjectId(100), 2), (ObjectId(200), 5)],
             instance_bytes: (1..10_000).map(|n| (ObjectId(n << 33), n as u32)).collect(),
         };
@@ -104,6 +112,7 @@ mod tests {
         assert_eq!(back, martini);
         let ages = [0, 1, 99, 100, 199, 200, 5000].map(|id| martini.age(ObjectId(id)));
         assert_eq!(ages, [5, 5, 5, 3, 3, 0, 0].map(Some));
+        assert_eq!(martini.age(ObjectId(5001)), None, "an address");
     }
 
     #[test]

@@ -30,6 +30,8 @@ struct Names<'s> {
     /// Added to addresses, so that they are no ids of the trace.
     offset: u64,
     zeroes: bool,
+    /// Ids of the trace are smaller.
+    end: u64,
 }
 
 impl Changes for Names<'_> {
@@ -54,14 +56,20 @@ impl Changes for Names<'_> {
     }
 }
 
-/// Makes the VM's dump ours, in its place. `offset` is added to the addresses of objects that have no id.
+/// Makes the VM's dump ours, in its place. The trace has ids below `end`; `offset` is added to the addresses of objects that have no id.
 ///
 /// # Errors
 /// What cannot be read or written: one sentence. The dump is of no use then.
-pub(crate) fn complete(agent: &'static Agent, snapshot: &Snapshot, offset: u64, dump: &Path) -> Result<(), String> {
+pub(crate) fn complete(
+    agent: &'static Agent,
+    snapshot: &Snapshot,
+    end: u64,
+    offset: u64,
+    dump: &Path,
+) -> Result<(), String> {
     let writing = |e: io::Error| format!("the dump {} cannot be written: {e}", dump.display());
     let mut file = OpenOptions::new().read(true).write(true).open(dump).map_err(writing)?;
-    let names = Names { snapshot, offset, zeroes: agent.options.dump.contents == DumpContents::Zero };
+    let names = Names { snapshot, offset, zeroes: agent.options.dump.contents == DumpContents::Zero, end };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     let patched = patch(&file, &names, threads - 1)
         .map_err(|e| format!("the JVM's dump {} cannot be completed: {e}", dump.display()))?;
@@ -134,6 +142,7 @@ impl Addition<'_> {
         let martini = Martini {
             dump_id: self.names.snapshot.id.0,
             collections: self.names.snapshot.collections.0,
+            end: ObjectId(self.names.end),
             generations: generations.map(|&(first, collections)| (ObjectId(first.0), collections)).collect(),
             instance_bytes: instance_bytes
                 .map(|class| (self.names.id(ObjectId(class.address)), class.instance_bytes))

@@ -158,8 +158,9 @@ impl Taker {
         if snapshot.classes.is_empty() && agent.options.dump.contents == DumpContents::Full {
             return fs::rename(&base.0, path).map_err(naming);
         }
-        let offset = if agent.new_id() < lowest { 0 } else { 1 << 62 };
-        complete(agent, snapshot, offset, &base.0)?;
+        let end = agent.new_id();
+        let offset = if end < lowest { 0 } else { 1 << 62 };
+        complete(agent, snapshot, end, offset, &base.0)?;
         fs::rename(&base.0, path).map_err(naming)
     }
 

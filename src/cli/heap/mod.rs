@@ -4,6 +4,7 @@ mod difference;
 mod names;
 mod object;
 mod overview;
+mod sites;
 mod source;
 mod suspects;
 mod trace;
@@ -48,7 +49,7 @@ pub(super) struct Arguments {
     /// Dumps or traces to read, each for itself; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show only this (repeatable) [default: histogram, suspects, waste]
+    /// Show only this (repeatable) [default: all but dominators]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     show: Vec<Part>,
     /// Tell about one object: what it is, who refers to it, what holds it
@@ -94,6 +95,8 @@ pub(super) struct Arguments {
 enum Part {
     /// One row per class
     Histogram,
+    /// Where the objects were allocated, by class and line (dumps of Martini with stacks or sites)
+    Sites,
     /// Where memory piles up, what is in the pile, and what holds it
     Suspects,
     /// The objects that retain most

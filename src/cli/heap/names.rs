@@ -69,7 +69,9 @@ impl Names<'_> {
     pub(super) fn path(&self, path: &[ObjectIndex]) -> Vec<String> {
         let Some(&first) = path.first() else { return Vec::new() };
         let roots = self.heap.graph().roots_of(first);
-        let reason = roots.first().map_or_else(String::new, |root| self.root(root));
+        // A live thread is on its own stack, too.
+        let told = roots.iter().find(|root| root.kind == RootKind::ThreadObject).or_else(|| roots.first());
+        let reason = told.map_or_else(String::new, |root| self.root(root));
         let mut lines = vec![format!("root: {reason}"), self.object(first)];
         let links: Vec<String> = path.windows(2).map(|pair| self.link(pair[0], pair[1])).collect();
         let width = links.iter().map(|link| link.chars().count()).max().unwrap_or(0).min(40);

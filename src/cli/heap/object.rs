@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use analysis::ages::AgeSpread;
 use analysis::graph::contents::{Contents, Wanted};
 use analysis::graph::{ClassIndex, DumpId, Graph, Link, ObjectIndex};
 use anyhow::bail;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::names::{Names, want_name, want_path};
 use super::overview::head;
 use super::source::{Data, Form, Heap, Source};
-use super::{Arguments, parse_id, strength_name, trace};
+use super::{Arguments, parse_id, sites, strength_name, trace};
 use crate::cli::human::{self, bytes, count};
 use crate::cli::table::Table;
 
@@ -312,7 +313,8 @@ fn traced_rows(
 fn one_class(arguments: &Arguments, heap: &Heap, class: ClassIndex, out: &mut impl Write) -> anyhow::Result<Value> {
     let graph = heap.graph();
     let about = graph.class(class);
-    let mut instances: Vec<ObjectIndex> = graph.objects().filter(|&object| graph.class_of(object) == class).collect();
+    let objects: Vec<ObjectIndex> = graph.objects().filter(|&object| graph.class_of(object) == class).collect();
+    let mut instances = objects.clone();
     let shallow: u64 = instances.iter().map(|&object| graph.shallow(object)).fold(0, u64::saturating_add);
     let neighbours = |direction| by_class(arguments, graph, &instances, direction);
     let (by, to) = (neighbours(Direction::By), neighbours(Direction::To));
@@ -327,6 +329,8 @@ fn one_class(arguments: &Arguments, heap: &Heap, class: ClassIndex, out: &mut im
     about.loader.iter().for_each(|&loader| want_name(heap, &mut wanted, loader));
     paths.iter().for_each(|path| want_path(heap, &mut wanted, path));
     let names = Names { heap, described: heap.describe(&wanted)? };
+    let made = sites::of_objects(heap, &objects);
+    let ages = analysis::graph::ages(graph, objects.iter().copied());
     let superclass = about.superclass.map(|up| graph.class(up).name.as_str());
     let fields = fields(heap, class);
     if arguments.json {
@@ -337,6 +341,9 @@ fn one_class(arguments: &Arguments, heap: &Heap, class: ClassIndex, out: &mut im
             "loader": about.loader.map(|loader| names.object_json(loader)),
             "instances": all,
             "shallow": shallow,
+            "average_age": ages.as_ref().map(AgeSpread::average),
+            "generations": ages.as_ref().map(AgeSpread::generations),
+            "sites": made.iter().map(sites::row_json).collect::<Vec<_>>(),
             "fields": fields,
             "statics": about.object.map(|object| contents_json(&names, object)),
             "referred_by": by.iter().map(Neighbours::json).collect::<Vec<_>>(),
@@ -352,11 +359,18 @@ fn one_class(arguments: &Arguments, heap: &Heap, class: ClassIndex, out: &mut im
     if let Some(loader) = about.loader {
         writeln!(out, "  loaded by {}", names.object(loader))?;
     }
+    if let Some(ages) = ages {
+        writeln!(out, "  {}", sites::words(&ages))?;
+    }
     for field in fields {
         writeln!(out, "    {}", human::printable(&field))?;
     }
     if let Some(object) = about.object {
         contents_text(&names, object, out)?;
+    }
+    if !made.is_empty() {
+        writeln!(out, "\n{}", "Made at".bold())?;
+        sites::table(heap, &made[..made.len().min(arguments.few())]).write(out)?;
     }
     for (heading, rows) in [("Referred to by instances of", by), ("Refer to instances of", to)] {
         writeln!(out, "\n{}", heading.bold())?;

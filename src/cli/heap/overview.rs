@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::names::{Names, want_name};
 use super::source::{Data, Form, Heap, Source};
-use super::{Arguments, Part, suspects, trace, waste};
+use super::{Arguments, Part, sites, suspects, trace, waste};
 use crate::cli::human::{self, bytes, count, counted};
 use crate::cli::table::Table;
 
@@ -26,10 +26,15 @@ pub(super) fn overview(arguments: &Arguments, source: &Source, out: &mut impl Wr
     if arguments.shows(Part::Histogram) {
         json.insert("histogram".to_owned(), rows(arguments, heap, out)?);
     }
+    if arguments.shows(Part::Sites) {
+        json.insert("sites".to_owned(), sites::show(arguments, heap, out)?);
+    }
     if arguments.shows(Part::Dominators) {
         json.insert("dominators".to_owned(), dominators(arguments, heap, out)?);
     }
     if arguments.shows(Part::Suspects) {
+        let growing = sites::growing(arguments, heap, out)?;
+        json.entry("growing").or_insert(growing);
         json.insert("suspects".to_owned(), suspects::show(arguments, heap, out)?);
     }
     if arguments.shows(Part::Waste) {
@@ -156,15 +161,25 @@ fn rows(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Res
         let row = |row: &analysis::graph::ClassRow| {
             json!({
                 "class": row.class, "instances": row.instances, "shallow": row.shallow, "retained": row.retained,
-                "unreachable": row.unreachable,
+                "unreachable": row.unreachable, "average_age": row.ages.average(), "generations": row.ages.generations(),
             })
         };
         return Ok(rows.iter().map(row).collect());
     }
-    let mut table = Table::new(vec!["instances", "shallow", "retained", "class"]);
+    let has_ages = heap.graph().has_ages();
+    let mut headings = vec!["instances", "shallow", "retained"];
+    if has_ages {
+        headings.extend(["avg age", "gens"]);
+    }
+    headings.push("class");
+    let mut table = Table::new(headings);
     for row in &rows {
-        let name = human::printable(&row.class);
-        table.push(vec![count(row.instances), bytes(row.shallow), bytes(row.retained), name]);
+        let mut cells = vec![count(row.instances), bytes(row.shallow), bytes(row.retained)];
+        if has_ages {
+            cells.extend([sites::average(&row.ages), sites::generations(&row.ages)]);
+        }
+        cells.push(human::printable(&row.class));
+        table.push(cells);
     }
     table.write(out)?;
     left(all - rows.len(), out)?;

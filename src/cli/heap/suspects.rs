@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
+use analysis::ages::AgeSpread;
 use analysis::graph::contents::Wanted;
-use analysis::graph::{Excluded, ObjectIndex, Part, Suspect, suspects};
+use analysis::graph::{Excluded, Graph, ObjectIndex, Part, Suspect, own_frame, suspects};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use super::Arguments;
 use super::names::{Names, want_name, want_path};
 use super::source::Heap;
-use crate::cli::human::{self, bytes, counted};
+use super::{Arguments, sites};
+use crate::cli::human::{self, bytes};
 
 pub(super) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
     let graph = heap.graph();
@@ -53,7 +54,9 @@ pub(super) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
         let share = percent(suspect.bytes, total);
         writeln!(out, "{:>3}. {} ({share:.1} %) {place}", number + 1, bytes(suspect.bytes).bold())?;
         for part in &suspect.parts {
-            writeln!(out, "       {}", part_text(&names, part))?;
+            for line in part_text(&names, part) {
+                writeln!(out, "       {line}")?;
+            }
         }
         if !path.is_empty() {
             writeln!(out, "     {}", if suspect.holder.is_some() { "held by" } else { "for example held by" })?;
@@ -70,36 +73,62 @@ fn percent(bytes: u64, total: u64) -> f64 {
     if total == 0 { 0.0 } else { bytes as f64 * 100.0 / total as f64 }
 }
 
-fn part_text(names: &Names<'_>, part: &Part) -> String {
+/// Frames of a stack that are shown: up to the one outside the JDK, and some that called it, but not more than fit a screen.
+const CALLERS: usize = 2;
+const FRAMES: usize = 16;
+
+/// A part in lines: how many and how large, where they were made, how old they are, what is in them.
+fn part_text(names: &Names<'_>, part: &Part) -> Vec<String> {
     let graph = names.heap.graph();
     let class = human::printable(&graph.class(part.class).name);
-    let mut text = format!("{} x {class}, {}", human::count(part.objects), bytes(part.bytes));
-    if let Some((site, count)) = part.site
-        && let Some(frame) = graph.sites().get(site as usize - 1).and_then(|frames| frames.first())
-    {
-        let how_many = if count == part.objects { "made".to_owned() } else { format!("{} made", human::count(count)) };
-        text.push_str(&format!(", {how_many} at {}", human::printable(frame)));
+    let mut head = format!("{} x {class}, {}", human::count(part.objects), bytes(part.bytes));
+    if let Some(ages) = &part.ages {
+        head.push_str(&format!(", {}", sites::words(ages)));
+    }
+    let mut lines = vec![head];
+    if let Some((frames, count)) = site(graph, part) {
+        let how_many = if count == part.objects { "all".to_owned() } else { human::count(count) };
+        lines.push(format!("  {how_many} made"));
+        let shown = (own_frame(frames) + 1 + CALLERS).min(FRAMES);
+        lines.extend(frames.iter().take(shown).map(|frame| format!("    at {}", human::printable(frame))));
     }
     if !part.inside.is_empty() {
         let inside: Vec<&str> = part.inside.iter().map(|&object| names.class(object)).collect();
-        text.push_str(&format!(", most of it in {}", human::printable(&inside.join(" > "))));
+        lines.push(human::printable(&format!("  most of it in {}", inside.join(" > "))));
     }
-    if let Some(generations) = part.generations {
-        text.push_str(&format!(", of {}", counted(generations, "age", "different ages")));
+    for &object in &part.inside {
+        if let Some(frames) = graph.site(object).filter(|frames| !frames.is_empty()) {
+            let at = &frames[own_frame(frames)];
+            lines.push(human::printable(&format!("    {} made at {at}", names.class(object))));
+        }
     }
-    text
+    lines
+}
+
+/// The stack that made most objects of a part, and how many are from its line.
+fn site<'a>(graph: &'a Graph, part: &Part) -> Option<(&'a [String], u64)> {
+    let (site, count) = part.site?;
+    let frames = graph.sites().get(site as usize - 1).filter(|frames| !frames.is_empty())?;
+    Some((frames, count))
 }
 
 fn part_json(names: &Names<'_>, part: &Part) -> Value {
     let graph = names.heap.graph();
-    let site = part.site.and_then(|(site, count)| Some((graph.sites().get(site as usize - 1)?, count)));
+    let inside = part.inside.iter().map(|&object| {
+        let mut json = names.object_json(object);
+        json.insert("frames".to_owned(), json!(graph.site(object)));
+        json
+    });
     json!({
         "class": graph.class(part.class).name,
         "objects": part.objects,
         "bytes": part.bytes,
         "example": names.object_json(part.example),
-        "inside": part.inside.iter().map(|&object| names.object_json(object)).collect::<Vec<_>>(),
-        "site": site.map(|(frames, count)| json!({ "frames": frames, "objects": count })),
-        "generations": part.generations,
+        "inside": inside.collect::<Vec<_>>(),
+        "site": site(graph, part)
+            .map(|(frames, count)| json!({ "at": frames[own_frame(frames)], "frames": frames, "objects": count })),
+        "average_age": part.ages.as_ref().map(AgeSpread::average),
+        "generations": part.ages.as_ref().map(AgeSpread::generations),
+        "grows": part.ages.as_ref().map(AgeSpread::is_growing),
     })
 }

@@ -113,6 +113,8 @@ public final class Main {
     /** Builds the heap; the argument is the length of the chain. */
     public static void main(String[] args) throws Exception {
         build(Integer.parseInt(args[0]));
+        System.gc();
+        System.gc();
         Local local = new Local();
         System.out.println("held");
         System.in.read();

@@ -69,6 +69,16 @@ public final class Main {
         }
     }
 
+    /** Some more after each collection. */
+    private static void growing() {
+        for (int batch = 0; batch < 6; batch++) {
+            for (int number = 0; number < 3000; number++) {
+                Feed.subscribe(new Watch(number));
+            }
+            System.gc();
+        }
+    }
+
     private static void threadLocal() throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         Thread worker = new Thread(() -> {
@@ -97,6 +107,8 @@ public final class Main {
     public static void main(String[] args) throws Throwable {
         if (args[0].equals("listeners")) {
             listeners();
+        } else if (args[0].equals("growing")) {
+            growing();
         } else if (args[0].equals("thread-local")) {
             threadLocal();
         } else if (args[0].equals("loaders")) {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Dominators, Graph, Step};
+use crate::ages::AgeSpread;
 
 /// The objects of one class name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct ClassRow {
     pub retained: u64,
     /// Objects that no root leads to, counted in `instances`.
     pub unreachable: u64,
+    /// How old those are of which the dump tells it.
+    pub ages: AgeSpread,
 }
 
 /// One row for each class name, in no particular order.
@@ -38,6 +41,9 @@ pub fn histogram(graph: &Graph, dominators: &Dominators) -> Vec<ClassRow> {
         row.instances += 1;
         row.shallow = row.shallow.saturating_add(graph.shallow(object));
         row.unreachable += u64::from(!dominators.is_reachable(object));
+        if let Some(age) = graph.age(object) {
+            row.ages.push(age);
+        }
     }
     // How many objects of each row dominate the place where the walk is.
     let mut above = vec![0_u32; rows.len()];

@@ -7,16 +7,20 @@ mod packing;
 use std::fmt;
 
 use hprof::BasicType;
+use rustc_hash::FxHashMap;
 
 use super::ids::IdMap;
 use super::load::Shapes;
-use super::{Class, ClassIndex, ObjectIndex, Sizes};
+use super::{Class, ClassIndex, DumpId, ObjectIndex, Sizes};
 use hidden::Told;
 use packing::Packed;
 pub use packing::Packing;
 
 /// The class of class objects.
 pub(crate) const CLASS: &str = "java.lang.Class";
+
+/// The class of stacks of virtual threads that are not running.
+const STACK_CHUNK: &str = "jdk.internal.vm.StackChunk";
 
 /// So many neighbours are compared while layouts are tried.
 const SAMPLE: usize = 1 << 18;
@@ -51,11 +55,22 @@ pub struct Fit {
 
 /// What is known of the objects before their sizes are.
 pub(crate) struct Measured<'a> {
+    /// Smaller ids are no addresses.
+    pub(crate) first_address: u64,
+    /// Bytes of an instance, where the dump says so.
+    pub(crate) told: FxHashMap<ClassIndex, u64>,
     pub(crate) ids: &'a IdMap,
     pub(crate) classes: &'a [Class],
     pub(crate) shapes: &'a Shapes,
     pub(crate) class_of: &'a [ClassIndex],
     pub(crate) lengths: &'a [u32],
+}
+
+impl Measured<'_> {
+    /// The objects whose ids are addresses, by their addresses.
+    fn addresses(&self) -> impl Iterator<Item = (DumpId, ObjectIndex)> {
+        self.ids.by_id().skip_while(|(id, _)| id.0 < self.first_address)
+    }
 }
 
 /// The size of a class's instances.
@@ -69,22 +84,23 @@ enum Size {
 impl Layout {
     /// The layout that fits best.
     pub(crate) fn of(measured: &Measured<'_>) -> Self {
-        let alignment = alignment(measured.ids);
+        let alignment = alignment(measured);
         let candidates = candidates(measured.shapes.id_size(), alignment.unwrap_or(8));
         let mut best = candidates[0];
         if alignment.is_none() {
             return best;
         }
-        let mut most = i64::MIN;
+        let mut most = (0, i64::MIN);
         for mut candidate in candidates {
             let sizes = candidate.class_sizes(measured, &Told::default());
-            for (object, distance) in neighbours(measured.ids).take(SAMPLE) {
+            for (object, distance) in neighbours(measured).take(SAMPLE) {
                 let bytes = candidate.size(sizes[measured.class_of[object.at()].at()], measured.lengths[object.at()]);
                 candidate.fit.compared += 1;
                 candidate.fit.touching += u64::from(bytes == distance);
                 candidate.fit.overlapping += u64::from(bytes > distance);
             }
-            let points = candidate.fit.touching as i64 - 10 * candidate.fit.overlapping as i64;
+            let agree = measured.told.iter().filter(|(class, bytes)| sizes[class.at()] == Size::Fixed(**bytes)).count();
+            let points = (agree, candidate.fit.touching as i64 - 10 * candidate.fit.overlapping as i64);
             if points > most {
                 most = points;
                 best = candidate;
@@ -100,6 +116,12 @@ impl Layout {
             _ => Told::by_neighbours(self, measured, &self.class_sizes(measured, &Told::default())),
         };
         let mut classes = self.class_sizes(measured, &told);
+        for (class, &bytes) in &measured.told {
+            // Of these two no instance is like the other.
+            if !matches!(measured.classes[class.at()].name.as_str(), CLASS | STACK_CHUNK) {
+                classes[class.at()] = Size::Fixed(bytes);
+            }
+        }
         if let (Some(bytes), Some(class)) = (told.class_object, measured.classes.iter().position(|c| c.name == CLASS)) {
             classes[class] = Size::Fixed(bytes);
         }
@@ -174,16 +196,20 @@ fn candidates(id_size: usize, alignment: u64) -> Vec<Layout> {
     all
 }
 
-/// What all ids are multiples of; `None` if they are no addresses.
-fn alignment(ids: &IdMap) -> Option<u64> {
-    let common = ids.by_id().fold(0, |bits, (id, _)| bits | id.0);
+/// What all addresses are multiples of; `None` if the ids are none.
+fn alignment(measured: &Measured<'_>) -> Option<u64> {
+    let common = measured.addresses().fold(0, |bits, (id, _)| bits | id.0);
     (common > 0).then(|| 1_u64 << common.trailing_zeros()).filter(|&alignment| alignment >= 8).map(|a| a.min(256))
 }
 
 /// Objects with the distance to the next one in memory, where that is not absurd.
-fn neighbours(ids: &IdMap) -> impl Iterator<Item = (ObjectIndex, u64)> {
-    let next = ids.by_id().skip(1);
-    ids.by_id().zip(next).map(|((id, object), (next, _))| (object, next.0 - id.0)).filter(|&(_, distance)| distance > 0)
+fn neighbours(measured: &Measured<'_>) -> impl Iterator<Item = (ObjectIndex, u64)> {
+    let next = measured.addresses().skip(1);
+    measured
+        .addresses()
+        .zip(next)
+        .map(|((id, object), (next, _))| (object, next.0 - id.0))
+        .filter(|&(_, distance)| distance > 0)
 }
 
 impl fmt::Display for Layout {

@@ -12,12 +12,14 @@ mod ids;
 pub mod layout;
 pub mod load;
 mod paths;
+mod sites;
 mod suspects;
 pub mod traced;
 pub mod waste;
 
 use std::fmt;
 
+use hprof::martini::Martini;
 use rustc_hash::FxHashMap;
 
 pub use csr::{Lists, TooMany};
@@ -26,6 +28,7 @@ pub use histogram::{Change, ClassRow, difference, histogram};
 pub use hprof::RootKind;
 use ids::IdMap;
 pub use paths::{Excluded, Link};
+pub use sites::{SiteRow, ages, own_frame, sites};
 pub use suspects::{Part, Suspect, suspects};
 
 /// The number of an object in its dump.
@@ -127,8 +130,25 @@ pub struct Origins {
     pub sites: Vec<Vec<String>>,
     /// The site of each object, from 1; 0 for none. Empty if the dump has none.
     pub site_of: Vec<u32>,
-    /// The age of each object. Empty if the dump has none.
-    pub age_of: Vec<u32>,
+    /// How old objects are.
+    pub ages: Ages,
+}
+
+/// How many collections objects have survived.
+#[derive(Clone, Debug, Default)]
+pub enum Ages {
+    /// The dump does not tell.
+    #[default]
+    Unknown,
+    /// Each object has one, [`Ages::NONE`] if it is not known.
+    Each(Vec<u32>),
+    /// An object's id tells, if it is one of Martini's.
+    ById(Box<Martini>),
+}
+
+impl Ages {
+    /// Stands for an age that is not known.
+    pub const NONE: u32 = u32::MAX;
 }
 
 /// What may be wrong with a dump without making it useless.
@@ -282,12 +302,21 @@ impl Graph {
     /// Where an object was allocated: the frames, innermost first; `None` if the dump does not tell.
     pub fn site(&self, object: ObjectIndex) -> Option<&[String]> {
         let site = *self.origins.site_of.get(object.at())?;
-        Some(self.origins.sites.get(site.checked_sub(1)? as usize)?)
+        self.origins.sites.get(site.checked_sub(1)? as usize).map(Vec::as_slice).filter(|frames| !frames.is_empty())
     }
 
     /// How many collections an object has survived; `None` if the dump does not tell.
     pub fn age(&self, object: ObjectIndex) -> Option<u32> {
-        self.origins.age_of.get(object.at()).copied()
+        match &self.origins.ages {
+            Ages::Unknown => None,
+            Ages::Each(ages) => ages.get(object.at()).copied().filter(|&age| age != Ages::NONE),
+            Ages::ById(martini) => u32::try_from(martini.age(hprof::ObjectId(self.id(object).0))?).ok(),
+        }
+    }
+
+    /// Whether the dump tells how old its objects are, at least those that were followed.
+    pub fn has_ages(&self) -> bool {
+        !matches!(self.origins.ages, Ages::Unknown)
     }
 
     /// What was found wrong with the dump.

@@ -5,7 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{ClassIndex, Dominators, Graph, ObjectIndex, RootKind};
+use super::{ClassIndex, Dominators, Graph, ObjectIndex, RootKind, ages, own_frame};
+use crate::ages::AgeSpread;
 
 /// A pile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +32,11 @@ pub struct Part {
     pub example: ObjectIndex,
     /// What most of that one's bytes are in: its largest dominated object, that one's, and so on.
     pub inside: Vec<ObjectIndex>,
-    /// Where most of them were allocated, a number in [`Origins::sites`](super::Origins::sites) from 1, and how many; `None` if the
-    /// dump does not tell.
+    /// The commonest stack of the line that made most of them, a number in [`Origins::sites`](super::Origins::sites) from 1, and
+    /// how many are from that line; `None` if the dump does not tell.
     pub site: Option<(u32, u64)>,
-    /// How many different ages they have; `None` if the dump does not tell.
-    pub generations: Option<u64>,
+    /// How old they are; `None` if the dump does not tell.
+    pub ages: Option<AgeSpread>,
 }
 
 /// Parts of a pile that are told.
@@ -141,8 +142,8 @@ fn parts(graph: &Graph, dominators: &Dominators, objects: impl Iterator<Item = O
             bytes,
             example,
             inside: inside(dominators, example),
-            site: commonest(objects.iter().filter_map(|object| graph.origins.site_of.get(object.at()).copied())),
-            generations: generations(graph, &objects),
+            site: commonest(graph, &objects),
+            ages: ages(graph, objects.iter().copied()),
         })
     };
     ranked.into_iter().filter_map(part).collect()
@@ -160,16 +161,20 @@ fn inside(dominators: &Dominators, object: ObjectIndex) -> Vec<ObjectIndex> {
     std::iter::successors(largest(&object), largest).take(DEEPEST).collect()
 }
 
-/// The commonest site, and how often it is there.
-fn commonest(sites: impl Iterator<Item = u32>) -> Option<(u32, u64)> {
+/// The line that made most of some objects: its commonest stack, and how many are from that line.
+fn commonest(graph: &Graph, objects: &[ObjectIndex]) -> Option<(u32, u64)> {
     let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
-    for site in sites.filter(|&site| site > 0) {
+    for site in objects.iter().filter_map(|object| graph.origins.site_of.get(object.at()).copied()) {
         *counts.entry(site).or_default() += 1;
     }
-    counts.into_iter().max_by_key(|&(site, count)| (count, std::cmp::Reverse(site)))
-}
-
-fn generations(graph: &Graph, objects: &[ObjectIndex]) -> Option<u64> {
-    let ages = objects.iter().map(|&object| graph.age(object)).collect::<Option<rustc_hash::FxHashSet<u32>>>()?;
-    Some(ages.len() as u64)
+    let mut stacks: Vec<(u32, u64)> = counts.into_iter().filter(|&(site, _)| site > 0).collect();
+    stacks.sort_unstable_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
+    // Of each line, its commonest stack comes first.
+    let mut lines: FxHashMap<&str, (u32, u64)> = FxHashMap::default();
+    for (site, count) in stacks {
+        let Some(frames) = graph.sites().get(site as usize - 1).filter(|frames| !frames.is_empty()) else { continue };
+        let line = frames.get(own_frame(frames)).map_or("", String::as_str);
+        lines.entry(line).or_insert((site, 0)).1 += count;
+    }
+    lines.into_values().max_by_key(|&(site, count)| (count, std::cmp::Reverse(site)))
 }

@@ -11,8 +11,8 @@ use trace::time::Time;
 
 use super::ids::IdMap;
 use super::{
-    Class, ClassIndex, Graph, GraphRoot, Lists, ObjectIndex, Oddities, Origins, Referent, Referents, Sizes, Strength,
-    TooMany,
+    Ages, Class, ClassIndex, Graph, GraphRoot, Lists, ObjectIndex, Oddities, Origins, Referent, Referents, Sizes,
+    Strength, TooMany,
 };
 use crate::heap::Location;
 
@@ -55,7 +55,8 @@ type SiteKey = (Option<StackId>, Option<MethodId>, Option<i64>);
 struct Live {
     class: ClassIndex,
     size: u64,
-    time: Time,
+    /// When it was allocated; `None` if it was only announced, some time after that.
+    time: Option<Time>,
     /// From 1; 0 for none.
     site: u32,
 }
@@ -170,7 +171,7 @@ impl TracedDump {
         let origins = Origins {
             sites: self.sites,
             site_of: if has_sites { dump.site_of } else { Vec::new() },
-            age_of: dump.age_of,
+            ages: Ages::Each(dump.age_of),
         };
         Ok(Some(Graph {
             classes: dump.classes,
@@ -214,7 +215,9 @@ impl TracedDump {
                 }
             },
         };
-        self.live.insert(alloc.obj_id, Live { class, size: alloc.size, time: alloc.time, site });
+        // Nobody allocates without a thread.
+        let time = alloc.thread.map(|_| alloc.time);
+        self.live.insert(alloc.obj_id, Live { class, size: alloc.size, time, site });
     }
 
     fn site_text(&self, (stack, method, line): SiteKey) -> Vec<String> {
@@ -341,8 +344,8 @@ impl Dump {
         self.sizes.push(object.size);
         self.site_of.push(object.site);
         // Equal times do not count; see the format document, 8.1.
-        let before = collections.partition_point(|&end| end <= object.time);
-        self.age_of.push((collections.len() - before) as u32);
+        let age = |time| collections.len() - collections.partition_point(|&end| end <= time);
+        self.age_of.push(object.time.map_or(Ages::NONE, |time| age(time) as u32));
     }
 }
 

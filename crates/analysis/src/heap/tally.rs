@@ -1,6 +1,6 @@
 //! The numbers of one row: how many objects, how large, how old.
 
-use rustc_hash::FxHashSet;
+use crate::ages::AgeSpread;
 
 /// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,11 +9,9 @@ pub struct Tally {
     live: u64,
     total_bytes: u64,
     live_bytes: u64,
-    age_sum: u64,
-    /// Live objects whose age is known: those that the trace tells one by one.
-    aged: u64,
     estimated_bytes: Option<u64>,
-    ages: FxHashSet<u32>,
+    /// Of the live objects that the trace tells one by one.
+    ages: AgeSpread,
 }
 
 impl Tally {
@@ -72,25 +70,22 @@ impl Tally {
 
     /// Collections that the live objects survived, on average; `None` if none is live, or ages are not known.
     pub fn average_age(&self) -> Option<f64> {
-        (self.aged > 0).then(|| self.age_sum as f64 / self.aged as f64)
+        self.ages.average()
     }
 
     /// Number of different ages among the live objects. Few say "made once"; many say "made all the time, and kept".
     pub fn generations(&self) -> u64 {
-        self.ages.len() as u64
+        self.ages.generations()
     }
 
     /// The age of the oldest live object; `None` if none is live, or ages are not known.
     pub fn oldest(&self) -> Option<u32> {
-        self.ages.iter().copied().max()
+        self.ages.oldest()
     }
 
-    /// Do survivors pile up: has about every second collection since the first of them left more?
+    /// Do survivors pile up? See [`AgeSpread::is_growing`].
     pub fn is_growing(&self) -> bool {
-        /// Less than this may be chance.
-        const LEAST: u64 = 3;
-        let spans = self.oldest().map_or(0, |oldest| u64::from(oldest) + 1);
-        self.generations() >= LEAST && self.generations() * 2 >= spans
+        self.ages.is_growing()
     }
 
     /// Counts objects that a walk of the heap found.
@@ -113,24 +108,20 @@ impl Tally {
     /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
     pub(super) fn survived(&mut self, bytes: u64, age: u32) {
         self.live += 1;
-        self.aged += 1;
         self.live_bytes = self.live_bytes.saturating_add(bytes);
-        self.age_sum += u64::from(age);
-        self.ages.insert(age);
+        self.ages.push(age);
     }
 
     /// Adds a group that shares no object with this one.
     pub(super) fn add(&mut self, other: &Tally) {
         self.total = self.total.saturating_add(other.total);
         self.live = self.live.saturating_add(other.live);
-        self.aged += other.aged;
         if let Some(bytes) = other.estimated_bytes {
             self.estimated(bytes);
         }
         self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
         self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
-        self.age_sum += other.age_sum;
-        self.ages.extend(&other.ages);
+        self.ages.add(&other.ages);
     }
 }
 

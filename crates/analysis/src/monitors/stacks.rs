@@ -4,14 +4,12 @@ use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
 use trace::ids::StackId;
 
+use crate::location::is_jdk;
 use crate::symbols::{SiteIndex, Symbols};
 
 /// Number of a call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StackIndex(u32);
-
-/// Packages of the JDK. What waits there does so for the sake of a frame further out.
-const JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
 
 /// Classes of the JDK that do nothing but wait.
 const WAITERS: [&str; 6] = [
@@ -59,7 +57,7 @@ impl Stacks {
         let class = |site: &SiteIndex| symbols.location(*site).class;
         let of = |is: &dyn Fn(&str) -> bool| frames.iter().find(|&site| is(class(site)));
         let site = of(&|class| self.callers.iter().any(|pattern| pattern.matches(class)))
-            .or_else(|| of(&|class| !JDK.iter().any(|&package| class.starts_with(package))))
+            .or_else(|| of(&|class| !is_jdk(class)))
             .or_else(|| of(&|class| !waits(class)))
             .or(frames.first())
             .copied();

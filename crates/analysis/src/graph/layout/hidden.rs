@@ -70,7 +70,7 @@ impl Told {
         let shapes: FxHashMap<_, _> =
             classes.iter().zip(&measured.shapes.of_class).filter_map(|(c, s)| Some((c.object?, s))).collect();
         let mut class_object = None;
-        for (object, distance) in neighbours(measured.ids) {
+        for (object, distance) in neighbours(measured) {
             if let Some(shape) = shapes.get(&object) {
                 let bare = distance.saturating_sub(layout.statics(shape, measured.shapes));
                 class_object = Some(class_object.map_or(bare, |least: u64| least.min(bare)));

@@ -1,5 +1,6 @@
 //! The first pass: what objects, classes, roots and sites there are.
 
+use hprof::martini::Martini;
 use hprof::read::{ClassDump, DumpFile, Frame, ReadError, Record, Root};
 use hprof::{BasicType, ClassSerial, FrameId, NameId, ObjectId, StackSerial, ThreadSerial};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,7 +10,7 @@ use super::shapes::{Shape, Shapes, StaticField};
 use super::{LoadError, Progress, STRIDE};
 use crate::graph::ids::IdMap;
 use crate::graph::layout::{CLASS, Layout, Measured};
-use crate::graph::{Class, ClassIndex, GraphRoot, ObjectIndex, Oddities, Origins, Sizes, TooMany};
+use crate::graph::{Ages, Class, ClassIndex, GraphRoot, ObjectIndex, Oddities, Origins, Sizes, TooMany};
 
 /// What the first pass gathers.
 #[derive(Default)]
@@ -25,6 +26,8 @@ pub(super) struct First {
     primitives: FxHashMap<u8, ClassIndex>,
     frames: FxHashMap<FrameId, Frame>,
     traces: FxHashMap<StackSerial, Vec<FrameId>>,
+    /// Stacks without frames.
+    empty: FxHashSet<StackSerial>,
     threads: FxHashMap<ThreadSerial, ObjectId>,
     roots: Vec<Root>,
     ids: Vec<u64>,
@@ -37,6 +40,7 @@ pub(super) struct First {
     last_site: (StackSerial, u32),
     id_size: usize,
     millis: u64,
+    martini: Martini,
     broken: Option<String>,
 }
 
@@ -84,7 +88,7 @@ pub(super) fn read(file: &DumpFile, progress: Progress<'_>) -> Result<First, Loa
 impl First {
     fn record(&mut self, record: &Record<'_>) -> Result<(), TooMany> {
         match *record {
-            Record::Name { id, text } => {
+            Record::Name { id, text } if !self.martini.take(id, text) => {
                 self.names.insert(id, String::from_utf8_lossy(text).into());
             }
             Record::LoadClass { serial, class, name } => {
@@ -99,7 +103,10 @@ impl First {
             Record::Frame(frame) => {
                 self.frames.insert(frame.id, frame);
             }
-            Record::Trace { serial, frames, .. } if !frames.is_empty() => {
+            Record::Trace { serial, frames, .. } if frames.is_empty() => {
+                self.empty.insert(serial);
+            }
+            Record::Trace { serial, frames, .. } => {
                 self.traces.insert(serial, frames.iter().map(FrameId).collect());
             }
             Record::Root(root) => {
@@ -121,7 +128,7 @@ impl First {
                 let class = self.primitive_class(kind);
                 self.object(id, stack, class, length)?;
             }
-            Record::Trace { .. } | Record::Elements(_) | Record::Contents(_) | Record::Other => {}
+            Record::Name { .. } | Record::Elements(_) | Record::Contents(_) | Record::Other => {}
         }
         Ok(())
     }
@@ -146,9 +153,9 @@ impl First {
         Ok(())
     }
 
-    /// The number of a site; 0 for a stack without frames, as JVMs give to every object.
+    /// The number of a site; 0 for a stack without frames, as JVMs give to every object. The others may come behind the objects.
     fn site(&mut self, stack: StackSerial) -> u32 {
-        if !self.traces.contains_key(&stack) {
+        if stack.0 == 0 || self.empty.contains(&stack) {
             return 0;
         }
         let next = self.site_index.len() as u32 + 1;
@@ -253,7 +260,11 @@ impl First {
         roots.sort_unstable_by_key(|root| (root.object, root.kind, root.thread));
         roots.dedup();
 
+        let told = self.martini.instance_bytes.iter();
+        let told = told.filter_map(|&(class, bytes)| Some((*self.class_ids.get(&class)?, bytes.into()))).collect();
         let measured = Measured {
+            first_address: self.martini.end.0,
+            told,
             ids: &ids,
             classes: &self.classes,
             shapes: &shapes,
@@ -263,6 +274,9 @@ impl First {
         let layout = Layout::of(&measured);
         let sizes = layout.sizes(&measured);
         let arrays = self.array_classes();
+        if !self.martini.generations.is_empty() {
+            self.origins.ages = Ages::ById(Box::new(std::mem::take(&mut self.martini)));
+        }
         let (classes, class_of, origins, millis) = (self.classes, self.class_of, self.origins, self.millis);
         Objects { classes, shapes, layout, ids, class_of, sizes, roots, arrays, origins, oddities, millis }
     }
@@ -305,8 +319,9 @@ impl First {
     fn site_texts(&self) -> Vec<Vec<String>> {
         let mut texts = vec![Vec::new(); self.site_index.len()];
         for (stack, &number) in &self.site_index {
+            let frames = self.traces.get(stack).into_iter().flatten();
             texts[number as usize - 1] =
-                self.traces[stack].iter().filter_map(|frame| Some(self.frame_text(self.frames.get(frame)?))).collect();
+                frames.filter_map(|frame| Some(self.frame_text(self.frames.get(frame)?))).collect();
         }
         texts
     }

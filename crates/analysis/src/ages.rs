@@ -1,0 +1,59 @@
+//! How old a group of objects is, in collections survived.
+
+use rustc_hash::FxHashSet;
+
+/// How old a group of objects is, in collections survived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgeSpread {
+    /// Objects whose age is known.
+    objects: u64,
+    sum: u64,
+    different: FxHashSet<u32>,
+}
+
+impl FromIterator<u32> for AgeSpread {
+    fn from_iter<I: IntoIterator<Item = u32>>(ages: I) -> Self {
+        let mut spread = AgeSpread::default();
+        ages.into_iter().for_each(|age| spread.push(age));
+        spread
+    }
+}
+
+impl AgeSpread {
+    /// The average; `None` without an object of known age.
+    pub fn average(&self) -> Option<f64> {
+        (self.objects > 0).then(|| self.sum as f64 / self.objects as f64)
+    }
+
+    /// Number of different ages. Few say "made once"; many say "made all the time, and kept".
+    pub fn generations(&self) -> u64 {
+        self.different.len() as u64
+    }
+
+    /// The age of the oldest; `None` without an object of known age.
+    pub fn oldest(&self) -> Option<u32> {
+        self.different.iter().copied().max()
+    }
+
+    /// Do survivors pile up: has about every second collection since the first of them left more?
+    pub fn is_growing(&self) -> bool {
+        /// Less than this may be chance.
+        const LEAST: u64 = 3;
+        let spans = self.oldest().map_or(0, |oldest| u64::from(oldest) + 1);
+        self.generations() >= LEAST && self.generations() * 2 >= spans
+    }
+
+    /// Adds an object.
+    pub(crate) fn push(&mut self, age: u32) {
+        self.objects += 1;
+        self.sum += u64::from(age);
+        self.different.insert(age);
+    }
+
+    /// Adds a group that shares no object with this one.
+    pub(crate) fn add(&mut self, other: &AgeSpread) {
+        self.objects += other.objects;
+        self.sum += other.sum;
+        self.different.extend(&other.different);
+    }
+}
