@@ -23,6 +23,7 @@ use super::engine::Engine;
 use super::environments::{self, Environments};
 use super::event::Event;
 use super::gc::{GcNumber, GcQueue};
+use super::java_thread::JavaThread;
 use super::lives::Lives;
 use super::methods::Methods;
 use super::options::{self, Format, Options};
@@ -34,7 +35,7 @@ use super::threads::{self, Threads};
 use super::transform::Share;
 use super::waits::{Scope, Waits, take_snapshot};
 use super::writer::Writer;
-use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, sampler, transform, virtual_threads};
+use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, return_addresses, sampler, transform, virtual_threads};
 
 /// If nothing at all is found dead for so long, nothing more is waited for.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
@@ -114,6 +115,7 @@ fn install(
         classes: Classes::new(),
         methods: Methods::new(),
         stacks: Stacks::new(),
+        return_addresses: OnceLock::new(),
         threads: Threads::new(),
         accounting: Accounting::default(),
         control: StartUp::default(),
@@ -310,6 +312,10 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     let walks = agent.options.frames() > 0 || waits.is_some_and(|waits| waits.options.stack_depth > 0);
     if walks || agent.counts.is_some() {
         agent.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(jvmti)?;
+    }
+    if walks {
+        let current = JavaThread::current(agent.env, jni);
+        let _ = agent.return_addresses.set(current.and_then(|current| return_addresses::Layout::find(jni, current)));
     }
     if agent.engine.follows() || waits.is_some() {
         virtual_threads::enable(agent.env);

@@ -10,6 +10,7 @@ mod async_walk;
 mod buffer;
 mod classes;
 mod clock;
+mod code_cache;
 mod counts;
 mod dump;
 mod engine;
@@ -19,6 +20,7 @@ mod gc;
 mod head;
 mod heap;
 mod instrument;
+mod java_thread;
 mod layout;
 mod lifecycle;
 mod live;
@@ -28,6 +30,7 @@ pub mod options;
 mod output;
 mod proxy;
 mod replaced;
+mod return_addresses;
 mod sampler;
 mod stacks;
 mod start;
@@ -143,6 +146,8 @@ pub(crate) struct Agent {
     classes: Classes,
     methods: Methods,
     stacks: Stacks,
+    /// Where stacks are wanted, if the VM is one in which they can be told so.
+    return_addresses: OnceLock<Option<return_addresses::Layout>>,
     threads: Threads,
     accounting: Accounting,
     gc: GcQueue,
@@ -188,6 +193,8 @@ impl Agent {
             methods: &self.methods,
             stacks: &self.stacks,
             around: self,
+            addresses: self.return_addresses.get().and_then(Option::as_ref),
+            generation: self.gc.generation(),
         }
     }
 

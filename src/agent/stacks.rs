@@ -16,7 +16,9 @@ use trace::ids::StackId;
 
 use super::async_walk::{self, CallFrame, NO_FRAME};
 use super::classes::{Classes, Surroundings};
+use super::clock::Ticks;
 use super::methods::{MethodIndex, MethodRecord, Methods};
+use super::return_addresses::{Lasting, Layout, Places};
 use super::table::Table;
 use super::waits;
 
@@ -104,6 +106,11 @@ pub(crate) struct StackWalker {
     raw: Vec<jvmtiFrameInfo>,
     seen: FxHashMap<Box<[RawFrame]>, StackIndex>,
     key: Vec<RawFrame>,
+    /// What it has seen by return addresses.
+    returned: FxHashMap<Box<[u64]>, StackIndex>,
+    addresses: Vec<u64>,
+    places: Places,
+    known: u32,
 }
 
 impl Top {
@@ -133,6 +140,8 @@ const NATIVE: i32 = -1;
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
 const DEEPER: StackIndex = StackIndex(u32::MAX);
+/// One in so many stacks that are known by their return addresses is asked for all the same.
+const CHECK_EVERY: u32 = 4096;
 /// So many frames, of all stacks together, a thread remembers before it begins anew: 1 MiB.
 const MOST_SEEN_FRAMES: usize = 1 << 16;
 
@@ -144,6 +153,8 @@ pub(crate) struct Tables<'t, S> {
     pub(crate) methods: &'t Methods,
     pub(crate) stacks: &'t Stacks,
     pub(crate) around: &'t S,
+    pub(crate) addresses: Option<&'t Layout>,
+    pub(crate) generation: Ticks,
 }
 
 impl StackWalker {
@@ -158,17 +169,68 @@ impl StackWalker {
             raw: Vec::new(),
             seen: FxHashMap::default(),
             key: Vec::new(),
+            returned: FxHashMap::default(),
+            addresses: Vec::new(),
+            places: Places::default(),
+            known: 0,
         }
     }
 
     /// The stack of the current thread.
     pub(crate) fn walk<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<StackIndex> {
-        let mut room = self.depth + top.extra();
+        let Some(layout) = tables.addresses.filter(|layout| self.returns(top, layout, tables)) else {
+            return Ok(self.ask(top, tables)?.0);
+        };
+        let known = self.returned.get(self.addresses.as_slice()).copied();
+        if let Some(known) = known {
+            self.known += 1;
+            if !self.known.is_multiple_of(CHECK_EVERY) {
+                return Ok(known);
+            }
+        }
+        let (index, room) = self.ask(top, tables)?;
+        if known.is_some_and(|known| known != index) {
+            layout.was_mistaken();
+        }
+        // Otherwise frames counted that the addresses do not reach.
+        if room == self.room(top) {
+            if self.returned.len() * room >= MOST_SEEN_FRAMES {
+                self.returned.clear();
+            }
+            self.returned.insert(self.addresses.as_slice().into(), index);
+        }
+        Ok(index)
+    }
+
+    /// Frames that are read at first.
+    fn room(&self, top: Top) -> usize {
+        self.depth + top.extra()
+    }
+
+    /// Reads the return addresses that tell the stack; false if it has to be asked for.
+    fn returns<S: Surroundings>(&mut self, top: Top, layout: &Layout, tables: &Tables<'_, S>) -> bool {
+        self.addresses.clear();
+        self.addresses.push(top as u64);
+        // A frame of the VM's may stand for none of Java's.
+        let most = top.skipped() + self.room(top) + 2;
+        match layout.read(tables.jni, most, &mut self.places, &mut self.addresses) {
+            Some(Lasting::ForEver) => true,
+            Some(Lasting::UntilCollection) => {
+                self.addresses.push(tables.generation.0);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The stack of the current thread, by asking the VM, and how many frames had to be read.
+    fn ask<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<(StackIndex, usize)> {
+        let mut room = self.room(top);
         loop {
             let cut_off = self.read(top.skipped(), room, tables)?;
             let seen = self.seen.get(self.key.as_slice()).copied();
             if let Some(known) = seen.filter(|&known| known != DEEPER) {
-                return Ok(known);
+                return Ok((known, room));
             }
             // A stack that is too short for this room may be complete in the next, with the same key.
             let frames = if seen.is_none() || !cut_off { self.resolve(top, tables)? } else { Vec::new() };
@@ -183,7 +245,7 @@ impl StackWalker {
                 self.seen.clear();
             }
             self.seen.insert(self.key.as_slice().into(), index);
-            return Ok(index);
+            return Ok((index, room));
         }
     }
 

@@ -33,4 +33,4 @@ pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};
 pub use management::{HeapDumper, Management, is_flag_on};
 pub use vm::{Vm, VmError};
-pub use vm_structs::Field;
+pub use vm_structs::{Field, size_of_type};

@@ -57,7 +57,7 @@ impl Field {
 }
 
 /// How many bytes a structure of the VM takes (`gHotSpotVMTypes`); `None` if the VM does not say.
-pub(crate) fn size_of_type(name: &CStr) -> Option<usize> {
+pub fn size_of_type(name: &CStr) -> Option<usize> {
     let entries = value(c"gHotSpotVMTypes").filter(|&entries| entries != 0)?;
     let stride = value(c"gHotSpotVMTypeEntryArrayStride")?;
     let name_at = value(c"gHotSpotVMTypeEntryTypeNameOffset")?;

@@ -25,11 +25,12 @@ use trace::ids::ObjectId;
 use super::Agent;
 use super::clock::Ticks;
 use super::event::Event;
+use super::java_thread::JavaThread;
 use super::lives::Mark;
 use super::options::ThreadOptions;
 use super::stacks::StackIndex;
 use super::threads::{ThreadContext, ThreadIndex};
-use owner::{JavaThread, Layout};
+use owner::Layout;
 use pace::Pace;
 use roster::{Roster, ThreadFields};
 
@@ -110,13 +111,8 @@ impl Waits {
     /// One sentence.
     pub(crate) fn begin(&self, agent: &'static Agent, jni: Jni) -> Result<(), String> {
         let fields = Fields::find(jni).map_err(|error| super::lifecycle::cleared(jni, error))?;
-        let current = agent.env.get_current_thread().map_err(|e| e.to_string())?;
-        // SAFETY: live local references; the first is of the current thread.
-        unsafe {
-            let java_thread = JavaThread(jni.get_long_field(current, fields.thread.eetop) as usize);
-            let _ = self.layout.set(Layout::find(jni, java_thread));
-            jni.delete_local_ref(current);
-        }
+        let layout = JavaThread::current(agent.env, jni).and_then(|current| Layout::find(jni, current));
+        let _ = self.layout.set(layout);
         let _ = self.fields.set(fields);
         for event in [
             JVMTI_EVENT_MONITOR_CONTENDED_ENTER,

@@ -12,17 +12,12 @@
 //! | the number of a `java.lang.Thread` | 24 and later |
 //! | 1, "anonymous": the owner has the object on its lock stack, a list in its `JavaThread` | 21 and later, as a rule from 23 on |
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use jvmti::jni_sys::jobject;
 use jvmti::{Field, Jni};
 
+use super::super::java_thread::{JavaThread, load};
 use super::super::threads::ThreadIndex;
 use super::roster::Roster;
-
-/// The address of a thread's `JavaThread`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JavaThread(pub(crate) usize);
 
 /// What stands in a monitor for its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,13 +158,4 @@ impl Layout {
         // Neither moved nor let go meanwhile: only the owner itself puts its name in the monitor.
         (place() == oop && self.pending_owner(current) == Some(OwnerWord(ANONYMOUS))).then_some(found)
     }
-}
-
-/// Reads a word that other threads may write.
-///
-/// # Safety
-/// The address is mapped and aligned.
-unsafe fn load(address: usize) -> usize {
-    // SAFETY: by the caller's promise.
-    unsafe { AtomicUsize::from_ptr(address as *mut usize) }.load(Ordering::Acquire)
 }

@@ -12,8 +12,9 @@ use jvmti::Jni;
 use jvmti::jni_sys::{jfieldID, jobject};
 use rustc_hash::FxHashMap;
 
+use super::super::java_thread::JavaThread;
 use super::super::threads::ThreadIndex;
-use super::owner::{JavaThread, Layout};
+use super::owner::Layout;
 
 /// A platform thread.
 struct Member {

@@ -69,6 +69,9 @@ impl Writer {
         if self.agent.engine != Engine::Off {
             counts.extend(self.accounts());
         }
+        if let Some(told) = self.agent.return_addresses.get() {
+            counts.push(("stacks.mistaken", None, told.as_ref().map_or(0, |layout| layout.mistaken())));
+        }
         if let Some(waits) = &self.agent.waits {
             counts.extend(waits.counts().into_iter().chain(self.monitors.counts()).map(|(key, n)| (key, None, n)));
         }
