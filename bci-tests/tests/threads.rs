@@ -303,7 +303,9 @@ fn lock_log() {
         for (step, number) in [(" TRY [t-enter-", 20), (" LCK [t-enter-", 20)] {
             assert_eq!(text.lines().filter(|line| line.contains(step)).count(), number, "JDK {jdk}\n{text}");
         }
-        assert_eq!(text.lines().count(), 1 + 2 * blocked.len(), "JDK {jdk}\n{text}");
+        // A thread of the JVM's own may still be blocked when the trace ends.
+        let steps: usize = blocked.iter().map(|wait| if wait.nanos.is_some() { 2 } else { 1 }).sum();
+        assert_eq!(text.lines().count(), 1 + steps, "JDK {jdk}\n{text}");
         let line = text.lines().find(|line| line.contains(" LCK [t-enter-7] ")).expect("it is there");
         assert!(line.contains(" Lwaits/Main;#enter Lwaits/Main;#lambda$contended$"), "JDK {jdk}: {line}");
         assert_eq!(line.matches(";#").count(), 3, "JDK {jdk}: {line}");

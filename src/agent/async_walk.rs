@@ -2,10 +2,9 @@
 //!
 //! Made for signal handlers, it takes no lock and makes no method ids. Called in an ordinary callback, where the thread's
 //! last Java frame is known, it finds the frames that `GetStackTrace` finds, at a twentieth of its price. It gives nothing
-//! while a collection is under way, nothing above compiled code, which allocates by way of a stub whose frame HotSpot takes for
-//! incomplete, and null for a method that nobody has asked for before: then `GetStackTrace` is asked. (Declaring the stub's frame
-//! complete, by its `CodeBlob`, does not help: the walk then takes the call in the compiled code for an interruption at an
-//! arbitrary instruction, and gives the place behind it.)
+//! while a collection is under way, nothing where compiled code allocates, by way of a stub whose frame HotSpot takes for
+//! incomplete, and null for a method that nobody has asked for before. So it is used for one question only: which native method
+//! the thread is in.
 
 use std::ffi::c_void;
 use std::mem::transmute;

@@ -35,7 +35,9 @@ use super::threads::{self, Threads};
 use super::transform::Share;
 use super::waits::{Scope, Waits, take_snapshot};
 use super::writer::Writer;
-use super::{AGENT, Agent, GlobalRef, Vm, head, heap, live, message, return_addresses, sampler, transform, virtual_threads};
+use super::{
+    AGENT, Agent, GlobalRef, Vm, head, heap, live, message, return_addresses, sampler, transform, virtual_threads,
+};
 
 /// If nothing at all is found dead for so long, nothing more is waited for.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
@@ -310,7 +312,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     }
     let waits = agent.waits.as_ref();
     let walks = agent.options.frames() > 0 || waits.is_some_and(|waits| waits.options.stack_depth > 0);
-    if walks || agent.counts.is_some() {
+    if agent.counts.is_some() {
         agent.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(jvmti)?;
     }
     if walks {

@@ -1,7 +1,7 @@
 //! What tells one stack of the calling thread from another, read from the stack itself: the return addresses of compiled
 //! methods, with the numbers of their compilations, and method and instruction of interpreted ones.
 //!
-//! `GetStackTrace` takes 1.5 to 2 microseconds above compiled code, `AsyncGetCallTrace` does not work there (`async_walk`).
+//! `GetStackTrace` takes 1.5 to 2 microseconds above compiled code, and `AsyncGetCallTrace` does not work there (docs/agent.md).
 //! But where the same code returns to the same places, the frames are the same as last time, and nobody has to be asked. How
 //! frames lie on the stack is fixed by HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; how large
 //! those of compiled methods are, the code cache tells.
@@ -143,11 +143,8 @@ impl Layout {
                     let word = |words: usize| stack.word(frame.fp.checked_sub(words * WORD)?);
                     key.extend([word(METHOD)? as u64, word(BYTECODE)? as u64]);
                     number += 1;
-                    let caller = Frame {
-                        sp: word(SENDER_SP)?,
-                        pc: Pc(stack.word(frame.fp + WORD)?),
-                        fp: stack.word(frame.fp)?,
-                    };
+                    let caller =
+                        Frame { sp: word(SENDER_SP)?, pc: Pc(stack.word(frame.fp + WORD)?), fp: stack.word(frame.fp)? };
                     (caller.sp > frame.sp).then_some(caller)?
                 }
                 Code::Entry => {

@@ -1,7 +1,8 @@
 //! Where objects are allocated: call stacks, each kept once.
 //!
-//! The VM gives method and bytecode index per frame (`async_walk`, or else `GetStackTrace`). A thread remembers the stacks it
-//! has seen, so that names and lines are looked up once per stack, not once per object.
+//! The VM gives method and bytecode index per frame (`GetStackTrace`). A thread remembers the stacks it has seen, so that names
+//! and lines are looked up once per stack, not once per object; and it knows most of them again by their return addresses, so
+//! that the VM is hardly asked.
 //!
 //! The site is the innermost frame that runs bytecode. A native method that allocates (`Object.clone`) is passed over: when
 //! it is compiled, its caller does the work and it is not on the stack at all.
@@ -14,7 +15,6 @@ use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 use trace::ids::StackId;
 
-use super::async_walk::{self, CallFrame, NO_FRAME};
 use super::classes::{Classes, Surroundings};
 use super::clock::Ticks;
 use super::methods::{MethodIndex, MethodRecord, Methods};
@@ -99,10 +99,6 @@ type RawFrame = (usize, i64);
 pub(crate) struct StackWalker {
     /// Frames wanted; at least 1.
     depth: usize,
-    /// By `AsyncGetCallTrace` where it answers.
-    asynchronously: bool,
-    /// Buffers of the two ways to walk.
-    asked: Vec<CallFrame>,
     raw: Vec<jvmtiFrameInfo>,
     seen: FxHashMap<Box<[RawFrame]>, StackIndex>,
     key: Vec<RawFrame>,
@@ -135,7 +131,7 @@ impl Top {
 }
 
 /// The bytecode index of a native method.
-const NATIVE: i32 = -1;
+const NATIVE: i64 = -1;
 /// A deeper chain of constructors than this ends the search for the site.
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
@@ -158,14 +154,10 @@ pub(crate) struct Tables<'t, S> {
 }
 
 impl StackWalker {
-    /// A walker that keeps that many frames, on a VM of that feature release.
-    pub(crate) fn new(depth: usize, java: u32) -> StackWalker {
-        // On JDK 11 `AsyncGetCallTrace` sometimes ends too early.
-        let asynchronously = java >= 17;
+    /// A walker that keeps that many frames.
+    pub(crate) fn new(depth: usize) -> StackWalker {
         StackWalker {
             depth,
-            asynchronously,
-            asked: Vec::new(),
             raw: Vec::new(),
             seen: FxHashMap::default(),
             key: Vec::new(),
@@ -179,7 +171,7 @@ impl StackWalker {
     /// The stack of the current thread.
     pub(crate) fn walk<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<StackIndex> {
         let Some(layout) = tables.addresses.filter(|layout| self.returns(top, layout, tables)) else {
-            return Ok(self.ask(top, tables)?.0);
+            return Ok(self.ask(top, tables, true)?.0);
         };
         let known = self.returned.get(self.addresses.as_slice()).copied();
         if let Some(known) = known {
@@ -188,7 +180,7 @@ impl StackWalker {
                 return Ok(known);
             }
         }
-        let (index, room) = self.ask(top, tables)?;
+        let (index, room) = self.ask(top, tables, false)?;
         if known.is_some_and(|known| known != index) {
             layout.was_mistaken();
         }
@@ -224,7 +216,12 @@ impl StackWalker {
     }
 
     /// The stack of the current thread, by asking the VM, and how many frames had to be read.
-    fn ask<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<(StackIndex, usize)> {
+    fn ask<S: Surroundings>(
+        &mut self,
+        top: Top,
+        tables: &Tables<'_, S>,
+        remember: bool,
+    ) -> jvmti::Result<(StackIndex, usize)> {
         let mut room = self.room(top);
         loop {
             let cut_off = self.read(top.skipped(), room, tables)?;
@@ -241,10 +238,12 @@ impl StackWalker {
             }
             let index =
                 if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames, tables.around) };
-            if self.seen.len() * room >= MOST_SEEN_FRAMES {
-                self.seen.clear();
+            if remember {
+                if self.seen.len() * room >= MOST_SEEN_FRAMES {
+                    self.seen.clear();
+                }
+                self.seen.insert(self.key.as_slice().into(), index);
             }
-            self.seen.insert(self.key.as_slice().into(), index);
             return Ok((index, room));
         }
     }
@@ -287,13 +286,6 @@ impl StackWalker {
     /// Reads so many frames behind those skipped into `self.key`; true if there may be more.
     fn read<S: Surroundings>(&mut self, skipped: usize, room: usize, tables: &Tables<'_, S>) -> jvmti::Result<bool> {
         self.key.clear();
-        self.asked.resize(skipped + room, NO_FRAME);
-        let found = if self.asynchronously { async_walk::walk(tables.jni, &mut self.asked) } else { None };
-        if let Some(frames) = found {
-            let frames = frames.get(skipped..).unwrap_or_default();
-            self.key.extend(frames.iter().map(|f| (f.method as usize, i64::from(f.bci.max(NATIVE)))));
-            return Ok(frames.len() == room);
-        }
         self.raw.resize(room, jvmtiFrameInfo::default());
         // SAFETY: null is the current thread.
         let frames = unsafe { tables.env.get_stack_trace(std::ptr::null_mut(), skipped as i32, &mut self.raw) }?;
@@ -314,7 +306,7 @@ impl StackWalker {
                 tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
             }?;
             let Some(record) = tables.methods.get(index) else { continue };
-            if frames.is_empty() && !in_proxy && location <= i64::from(NATIVE) {
+            if frames.is_empty() && !in_proxy && location <= NATIVE {
                 continue;
             }
             if in_proxy {
