@@ -42,6 +42,9 @@ public final class MartiniCounts {
     private static final int SHIFT_REFERENCES = layout('L') >> 8 & 0xFF;
     private static final int ALIGNMENT = layout('L') >> 16;
 
+    /** Where a byte for each string constant says whether it was used. */
+    private static final long CONSTANTS = constants();
+
     /** The length up to which an array is taken to fit into the heap. */
     private static final int SMALL = 1 << 18;
 
@@ -66,6 +69,12 @@ public final class MartiniCounts {
 
     /** How large arrays are, by the descriptor of their elements: header, shift and alignment, a byte each. */
     private static native int layout(char element);
+
+    /** The value of {@link #CONSTANTS}. */
+    private static native long constants();
+
+    /** Makes a string constant, unless the VM has it already. */
+    private static native void useConstant(int number);
 
     /** Counts on a thread's first visit to a counter, or on a thread without counters of its own. */
     private static native void count(int counter, long thread, long bytes);
@@ -101,6 +110,22 @@ public final class MartiniCounts {
     /** Takes a hidden class that was made when nobody counted, and gives none. */
     public static Class<?> none(Class<?> archived) {
         return null;
+    }
+
+    /** A string constant is going to be used. */
+    @ForceInline
+    public static void constant(int number) {
+        if (U.getByte(CONSTANTS + number) == 0) firstUse(number);
+    }
+
+    private static void firstUse(int number) {
+        if (counting) {
+            try {
+                useConstant(number);
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
     }
 
     /** A native method is called of which the VM tells what it makes, and that may run Java code. */

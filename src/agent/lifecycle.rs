@@ -309,6 +309,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     }
     if let Some(counts) = &agent.counts {
         counts.watch_classes(agent, jni)?;
+        counts.watch_constants(agent, jni)?;
     }
     let waits = agent.waits.as_ref();
     let walks = agent.options.frames() > 0 || waits.is_some_and(|waits| waits.options.stack_depth > 0);
@@ -526,9 +527,13 @@ unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthr
 
 /// # Safety
 /// Called by the VM.
-unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, class: jclass) {
+unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {
     guard(|| {
         let Some(agent) = Agent::get() else { return };
+        if agent.counts.is_some() {
+            // SAFETY: the VM passes this thread's environment and a live reference.
+            unsafe { counts::class_linked(agent, Jni::from_raw(jni), class) };
+        }
         // SAFETY: the VM passes a live reference. A load time that cannot be noted is replaced by the agent's start.
         let _ = unsafe { agent.classes.note_load(agent.env, class, Ticks::now()) };
     });

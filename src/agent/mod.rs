@@ -217,10 +217,15 @@ impl Agent {
         let before = self.accounting.current_thread_bytes(jni);
         let result = body();
         let after = self.accounting.current_thread_bytes(jni);
-        if let (Some(record), Some(bytes)) = (self.threads.get(carrier), after.zip(before).map(|(a, b)| a - b)) {
+        self.exclude_bytes(carrier, after.zip(before).map_or(0, |(after, before)| after - before));
+        result
+    }
+
+    /// Takes bytes away from what the JVM accounts to a thread.
+    fn exclude_bytes(&self, carrier: ThreadIndex, bytes: u64) {
+        if let Some(record) = self.threads.get(carrier) {
             record.excluded_bytes.fetch_add(bytes, Ordering::Relaxed);
         }
-        result
     }
 
     /// Whether objects, or monitors among them, may have ids in the trace.

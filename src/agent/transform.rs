@@ -11,7 +11,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOO
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
-use super::counts::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
+use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::lifecycle::cleared;
 use super::{Agent, counts, proxy, replaced, waits};
@@ -60,8 +60,10 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             return;
         }
         if redefined.is_null() && agent.counts.is_some() {
-            // SAFETY: the VM passes this thread's environment.
-            counts::class_begins(agent, unsafe { Jni::from_raw(jni) });
+            // SAFETY: the VM passes this thread's environment, and `len` bytes.
+            let (jni, class) = unsafe { (Jni::from_raw(jni), std::slice::from_raw_parts(data, len as usize)) };
+            counts::class_read(agent, jni, class);
+            counts::class_begins(agent, jni);
         }
         // SAFETY: the VM passes `len` bytes of class file, and a NUL-terminated name or null.
         let (class, name) = unsafe {
@@ -99,7 +101,9 @@ const FIRST_WITH_RESOLVED_CALLS: u32 = 24;
 /// corrects the calls in loaded classes only.
 fn fresh(agent: &Agent, redefined: jclass, direct: bool, class: &[u8]) -> Option<Vec<u8>> {
     let is_late = direct && redefined.is_null() && agent.engine.rewrites();
-    (is_late && agent.java >= FIRST_WITH_RESOLVED_CALLS).then(|| class.to_vec())
+    // What the VM makes when it links a class is counted, which out of the archive it may be already.
+    let is_worth = agent.java >= FIRST_WITH_RESOLVED_CALLS || agent.counts.is_some();
+    (is_late && is_worth).then(|| class.to_vec())
 }
 
 /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
@@ -127,7 +131,7 @@ fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> O
             let includes = |descriptor: &[u8]| {
                 everything || filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(descriptor)))
             };
-            let mut hooks = CountHooks::new(&counts.slots, includes);
+            let mut hooks = counts.hooks(includes);
             let rewritten = classfile::rewrite(class, &mut hooks);
             (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
             rewritten

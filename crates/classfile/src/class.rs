@@ -3,7 +3,7 @@
 use crate::attribute::{Attribute, Attributes};
 use crate::code::Code;
 use crate::error::ParseError;
-use crate::pool::ConstantPool;
+use crate::pool::{Constant, ConstantPool};
 use crate::read::Reader;
 
 /// Access flags (JVMS 4.1, 4.6) that callers of this crate ask for.
@@ -211,6 +211,19 @@ impl<'c, 'a> Member<'c, 'a> {
     /// Its attributes; offsets count from the start of the class.
     pub fn attributes(&self) -> Attributes<'c, 'a> {
         self.class.table_at(self.start + 6)
+    }
+
+    /// The string that a static field begins with, in modified UTF-8, if that is a constant.
+    pub fn constant_string(&self) -> Option<&'a [u8]> {
+        const ACC_STATIC: u16 = 8;
+        if self.descriptor != b"Ljava/lang/String;" || self.access_flags() & ACC_STATIC == 0 {
+            return None;
+        }
+        let value = self.attributes().find(|attribute| attribute.name == b"ConstantValue")?;
+        match self.class.pool.get(crate::read::u16_at(value.data, 0)?)? {
+            Constant::String { utf8 } => self.class.pool.utf8(utf8),
+            _ => None,
+        }
     }
 
     /// Its first Code attribute, if it has one that holds together.

@@ -119,10 +119,12 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Whether it pushes a string constant.
-    pub fn is_string_constant(&self) -> bool {
-        let constant = || self.pool.get(self.constant_index()?);
-        matches!(self.opcode, op::LDC | op::LDC_W) && matches!(constant(), Some(Constant::String { .. }))
+    /// The string constant that `ldc` or `ldc_w` pushes, in modified UTF-8.
+    pub fn string_operand(&self) -> Option<&'a [u8]> {
+        match (self.opcode, self.pool.get(self.constant_index()?)?) {
+            (op::LDC | op::LDC_W, Constant::String { utf8 }) => self.pool.utf8(utf8),
+            _ => None,
+        }
     }
 
     /// The class that `new`, `anewarray` (the element), `multianewarray` (the array), `checkcast` or

@@ -341,6 +341,22 @@ impl Jni {
         if self.exception_check() { Err(JniError::Exception) } else { Ok(result) }
     }
 
+    /// Calls a method that returns a reference; the result is a new local reference, or null.
+    ///
+    /// # Safety
+    ///
+    /// The object is live and has the method, and the arguments fit it.
+    pub unsafe fn call_object_method(
+        self,
+        object: jobject,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Result<jobject, JniError> {
+        // SAFETY: by the caller's promise.
+        let result = unsafe { jni!(self, CallObjectMethodA, object, method, arguments.as_ptr()) };
+        if self.exception_check() { Err(JniError::Exception) } else { Ok(result) }
+    }
+
     // ---- references
 
     /// A global reference to the same object, null for null. Valid on every thread until it is deleted.

@@ -10,6 +10,7 @@ use jvmti::jni_sys::{JNIEnv, jclass, jlong, jmethodID, jobject};
 use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 use jvmti::{Jni, guard};
 use trace::model::ArrayCode;
+use trace::names::array_code;
 
 use super::instrument::{is_counted_by_caller, may_load_classes};
 use super::slots::{Place, Resolved};
@@ -47,6 +48,8 @@ pub(super) struct ClassObjects {
     lock: ClassIndex,
     lock_bytes: u64,
     makes_locks: OnceLock<bool>,
+    /// `Object[]`.
+    references: ClassIndex,
 }
 
 impl ClassObjects {
@@ -71,6 +74,7 @@ impl ClassObjects {
             lock: index(c"[I")?,
             lock_bytes: agent.layout(ArrayCode::INT).map_or(0, |layout| layout.bytes(0)),
             makes_locks: OnceLock::new(),
+            references: index(c"[Ljava/lang/Object;")?,
         })
     }
 
@@ -224,8 +228,14 @@ impl Counts {
         Ok(())
     }
 
+    /// The class of an `Object[]` of that length, and its bytes.
+    pub(super) fn references(&self, agent: &Agent, length: u32) -> Option<(ClassIndex, u64)> {
+        let layout = agent.layout(array_code("[Ljava/lang/Object;"))?;
+        Some((self.class_objects.get()?.references, layout.bytes(length)))
+    }
+
     /// Counts an object that the VM made on the current thread.
-    fn count_by_the_vm(&self, context: &mut ThreadContext, made: Resolved, bytes: u64) {
+    pub(super) fn count_by_the_vm(&self, context: &mut ThreadContext, made: Resolved, bytes: u64) {
         let Some(counter) = self.slots.by_the_vm(made) else { return };
         let own = self.share(context);
         let Some(block) = own.block().or(self.sums.as_ref()) else { return };

@@ -4,6 +4,7 @@ use classfile::{
     ArrayKind, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
 };
 
+use super::constants::{ConstantIndex, Constants};
 use super::proxy::INTERNAL_NAME;
 use super::slots::{ARRAY_MADE, ARRAY_TAKEN, CounterIndex, Role, Slots};
 use crate::agent::instrument::max_code_length;
@@ -23,7 +24,7 @@ const OPCODES: OpcodeSet = OpcodeSet::of(&[
 ]);
 
 /// Those and the ones that push constants, which the VM makes when they are first used.
-const OPCODES_OF_INITIALISERS: OpcodeSet = OpcodeSet::of(&[
+const OPCODES_AND_CONSTANTS: OpcodeSet = OpcodeSet::of(&[
     opcode::NEW,
     opcode::NEWARRAY,
     opcode::ANEWARRAY,
@@ -72,12 +73,14 @@ static PRODUCT: StaticMethod = hook("product", "([I[II)V");
 static HIDDEN: StaticMethod = hook("hidden", "([BI)[B");
 static NONE: StaticMethod = hook("none", "(Ljava/lang/Class;)Ljava/lang/Class;");
 static NATIVE_CALL: StaticMethod = hook("nativeCall", "()V");
+static CONSTANT: StaticMethod = hook("constant", "(I)V");
 static VM_BEGIN: StaticMethod = hook("vmBegin", "()V");
 static VM_END: StaticMethod = hook("vmEnd", "(I)V");
 
 /// Inserts a counter at each site of one class.
 pub(crate) struct CountHooks<'s, F> {
     slots: &'s Slots,
+    constants: Option<&'s Constants>,
     /// Whether the class of a descriptor is wanted.
     includes: F,
     /// Sites left alone because there are no more counters.
@@ -90,24 +93,22 @@ pub(crate) struct CountHooks<'s, F> {
     makes_array: bool,
     /// The method at hand is a static initialiser, which runs once.
     is_initialiser: bool,
-    /// So the strings that the VM makes for it can be counted, if there is room for the calls.
-    has_room_for_strings: bool,
-    /// Its counters for them.
-    strings: Option<Op<'static>>,
+    /// The strings that the VM makes for the method at hand are counted.
+    counts_constants: bool,
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
-    pub(crate) fn new(slots: &'s Slots, includes: F) -> Self {
+    pub(super) fn new(slots: &'s Slots, constants: Option<&'s Constants>, includes: F) -> Self {
         CountHooks {
             slots,
+            constants,
             includes,
             uncounted: 0,
             definer: None,
             is_replaced: false,
             makes_array: false,
             is_initialiser: false,
-            has_room_for_strings: false,
-            strings: None,
+            counts_constants: false,
         }
     }
 
@@ -187,16 +188,9 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
     }
 
     /// A string constant.
-    fn string(&mut self, insert: &mut Insert<'_>) {
-        if !(self.includes)(b"Ljava/lang/String;") {
-            return;
-        }
-        if self.strings.is_none() {
-            self.strings = self.counters(&[Role::ByTheVm(self.slots.name(b"java/lang/String")), Role::Bytes]);
-        }
-        if let Some(counter) = self.strings {
-            insert.before(&[Op::InvokeStatic(&VM_BEGIN)]);
-            insert.after(&[counter, Op::InvokeStatic(&VM_END)]);
+    fn string(&self, text: &[u8], insert: &mut Insert<'_>) {
+        if let Some(ConstantIndex(number)) = self.constants.and_then(|constants| constants.number(text)) {
+            insert.before(&[Op::PushInt(number as i32), Op::InvokeStatic(&CONSTANT)]);
         }
     }
 
@@ -220,7 +214,7 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn opcodes(&self) -> OpcodeSet {
         match self.definer {
             Some(_) => OpcodeSet::ALL,
-            None if self.has_room_for_strings => OPCODES_OF_INITIALISERS,
+            None if self.counts_constants => OPCODES_AND_CONSTANTS,
             None => OPCODES,
         }
     }
@@ -228,11 +222,13 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn method(&mut self, method: &MethodView<'_>) -> bool {
         self.definer = Definer::of(method);
         self.is_initialiser = method.name() == b"<clinit>";
-        self.has_room_for_strings = self.is_initialiser && has_room_for_strings(method.code().bytes());
-        self.strings = None;
         self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
         self.makes_array = (method.class_name(), method.name(), method.descriptor())
             == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
+        self.counts_constants = self.constants.is_some()
+            && !self.is_replaced
+            && (self.includes)(b"Ljava/lang/String;")
+            && has_room(method.code().bytes(), self.max_code_length(method));
         true
     }
 
@@ -279,8 +275,10 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
                     self.call(invoke, &callee, insert);
                 }
             }
-            opcode::LDC | opcode::LDC_W if self.has_room_for_strings && instruction.is_string_constant() => {
-                self.string(insert)
+            opcode::LDC | opcode::LDC_W if self.counts_constants => {
+                if let Some(text) = instruction.string_operand() {
+                    self.string(text, insert);
+                }
             }
             _ => {}
         }
@@ -317,12 +315,19 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
     }
 }
 
-/// Whether code that counts each of its constants stays far below the 65,535 bytes that a method may have.
-fn has_room_for_strings(code: &[u8]) -> bool {
-    /// `invokestatic`, `ldc` as `ldc_w`, `sipush`, `invokestatic`.
-    const GROWTH: usize = 10;
-    let constants = classfile::walk(code).filter(|(_, opcode)| matches!(*opcode, opcode::LDC | opcode::LDC_W)).count();
-    code.len() + constants * GROWTH < 48_000
+/// Whether code may count each of its constants too, so that it stays far below the length that it may have: what the hooks of
+/// constants take must not cost it those of its sites.
+fn has_room(code: &[u8], most: u32) -> bool {
+    /// `dup`, `sipush`, `invokestatic`.
+    const GROWTH: usize = 7;
+    // Jumps may grow, too.
+    let most = most as usize * 15 / 16;
+    // No instruction that gets a hook is shorter than two bytes.
+    if code.len() + code.len() / 2 * GROWTH <= most {
+        return true;
+    }
+    let is_hooked = |opcode| ALLOCATING_OPCODES.contains(&opcode) || matches!(opcode, opcode::LDC | opcode::LDC_W);
+    code.len() + classfile::walk(code).filter(|&(_, opcode)| is_hooked(opcode)).count() * GROWTH <= most
 }
 
 /// Whether that is `Array.newInstance` of one dimension.

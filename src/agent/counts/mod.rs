@@ -6,8 +6,10 @@
 
 mod blocks;
 mod by_the_vm;
+mod constants;
 mod estimate;
 mod instrument;
+mod linking;
 mod natives;
 mod proxy;
 mod report;
@@ -27,13 +29,17 @@ use super::classes::Classes;
 use super::threads::{ThreadContext, ThreadIndex};
 use blocks::Block;
 use by_the_vm::{ClassObjects, CountedNatives};
+use constants::Constants;
+use instrument::CountHooks;
+use linking::Unlinked;
 use proxy::CountsProxy;
 use sites::Pending;
 use slots::{CounterIndex, Role, Slots};
 
 pub(crate) use by_the_vm::{class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
-pub(crate) use instrument::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
+pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES};
+pub(crate) use linking::{class_linked, class_read};
 pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
@@ -105,6 +111,9 @@ pub(crate) struct Counts {
     /// Known from VMInit on.
     class_objects: OnceLock<ClassObjects>,
     counted_natives: CountedNatives,
+    /// `None` if the system has no room.
+    constants: Option<Constants>,
+    unlinked: Unlinked,
     /// For the writer.
     snapshot: Mutex<Option<Snapshot>>,
     /// What a sampler found beside the counters, if one was asked for.
@@ -126,6 +135,8 @@ impl Counts {
             limit,
             class_objects: OnceLock::new(),
             counted_natives: CountedNatives::default(),
+            constants: Constants::new(),
+            unlinked: Unlinked::default(),
             snapshot: Mutex::default(),
             estimate: interval_bytes.map(Estimate::new),
         }
@@ -139,6 +150,11 @@ impl Counts {
         let proxy = CountsProxy::define(jni)?;
         let _ = self.proxy.set(proxy);
         Ok(())
+    }
+
+    /// What inserts counters into one class, for objects of the classes whose descriptors are wanted.
+    pub(crate) fn hooks<F: Fn(&[u8]) -> bool>(&self, includes: F) -> CountHooks<'_, F> {
+        CountHooks::new(&self.slots, self.constants.as_ref(), includes)
     }
 
     /// Lets the hooks count, or stops them from counting what threads do for the first time.

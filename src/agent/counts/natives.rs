@@ -6,6 +6,7 @@ use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong};
 use jvmti::{Jni, guard};
 
 use super::by_the_vm;
+use super::constants::ConstantIndex;
 use super::sites::Seen;
 use super::slots::CounterIndex;
 use crate::agent::Agent;
@@ -113,6 +114,33 @@ fn count_in(
     settle_large(agent, jni, context);
     let own = counts.share(context);
     counts.count(agent, jni, own, thread, counter, bytes);
+}
+
+/// `MartiniCounts.constants`: 0 if there are none.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn constants(_: *mut JNIEnv, _: jclass) -> jlong {
+    guard(|| {
+        let constants = Agent::get()?.counts.as_ref()?.constants.as_ref()?;
+        Some(constants.address() as jlong)
+    })
+    .unwrap_or(0)
+}
+
+/// `MartiniCounts.useConstant`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn use_constant(jni: *mut JNIEnv, _: jclass, number: jint) {
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        in_context(jni, |agent, jni, context| {
+            if let Some(counts) = &agent.counts {
+                counts.use_constant(agent, jni, context, ConstantIndex(number as u32));
+            }
+        });
+    }
 }
 
 /// `MartiniCounts.rewritten`: null if there is nothing to rewrite.

@@ -27,6 +27,12 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
             signature: c"(IJJ)V",
             function: super::natives::count_large as *const c_void,
         },
+        NativeMethod { name: c"constants", signature: c"()J", function: super::natives::constants as *const c_void },
+        NativeMethod {
+            name: c"useConstant",
+            signature: c"(I)V",
+            function: super::natives::use_constant as *const c_void,
+        },
         NativeMethod { name: c"rewritten", signature: c"([B)[B", function: super::natives::rewritten as *const c_void },
         NativeMethod { name: c"noteCall", signature: c"()V", function: super::natives::note_call as *const c_void },
         NativeMethod {

@@ -1,0 +1,103 @@
+//! What the VM makes of a class file: the values of its string constants while it makes the class, and, when it links the class, an
+//! array for the constants that are objects.
+
+use std::sync::Mutex;
+
+use classfile::{ClassFile, Constant, opcode};
+use jvmti::Jni;
+use jvmti::jni_sys::jclass;
+use rustc_hash::FxHashMap;
+
+use super::slots::Resolved;
+use super::{Counts, lock};
+use crate::agent::Agent;
+use crate::agent::clock::Ticks;
+use crate::agent::threads::with_context;
+
+/// By internal name, the elements of the arrays of classes that are not linked yet. Several loaders may have a class of that name.
+#[derive(Default)]
+pub(super) struct Unlinked(Mutex<FxHashMap<Box<[u8]>, Vec<u32>>>);
+
+/// The VM is going to make a class of that class file on the current thread.
+pub(crate) fn class_read(agent: &'static Agent, jni: Jni, bytes: &[u8]) {
+    let Some(counts) = agent.counts.as_ref().filter(|_| Agent::reporting().is_some()) else { return };
+    let Ok(class) = ClassFile::parse(bytes) else { return };
+    with_context(agent, jni, Ticks::now(), |context| {
+        for text in class.fields().filter_map(|field| field.constant_string()) {
+            counts.use_text(agent, jni, context, text);
+        }
+    });
+    let references = references(&class);
+    if references > 0 {
+        lock(&counts.unlinked.0).entry(class.name().into()).or_default().push(references);
+    }
+}
+
+/// The VM has linked a class on the current thread.
+///
+/// # Safety
+/// `class` is a live reference.
+pub(crate) unsafe fn class_linked(agent: &'static Agent, jni: Jni, class: jclass) {
+    let Some(counts) = agent.counts.as_ref().filter(|_| Agent::reporting().is_some()) else { return };
+    // SAFETY: by the caller's promise.
+    let Ok(signature) = (unsafe { agent.env.get_class_signature(class) }) else { return };
+    let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return };
+    if let Some(length) = counts.take_unlinked(name)
+        && let Some((class, bytes)) = counts.references(agent, length)
+    {
+        with_context(agent, jni, Ticks::now(), |context| {
+            counts.count_by_the_vm(context, Resolved { class, place: None }, bytes);
+        });
+    }
+}
+
+impl Counts {
+    fn take_unlinked(&self, name: &[u8]) -> Option<u32> {
+        let mut unlinked = lock(&self.unlinked.0);
+        let lengths = unlinked.get_mut(name)?;
+        let length = lengths.pop();
+        if lengths.is_empty() {
+            unlinked.remove(name);
+        }
+        length
+    }
+}
+
+/// Elements of the array that the VM makes when it links the class (HotSpot's `Rewriter::compute_index_maps`): one for each constant
+/// that is an object, each `invokedynamic`, and each method that handles of methods and variables are called by.
+fn references(class: &ClassFile<'_>) -> u32 {
+    let pool = class.pool();
+    let (mut references, mut is_dynamic) = (0, false);
+    for constant in (1..pool.count()).filter_map(|index| pool.get(index)) {
+        match constant {
+            Constant::String { .. }
+            | Constant::MethodHandle { .. }
+            | Constant::MethodType { .. }
+            | Constant::Dynamic { .. } => references += 1,
+            Constant::InvokeDynamic { .. } => is_dynamic = true,
+            Constant::Method { class, name_and_type } => {
+                let name = pool.name_and_type(name_and_type).map(|(name, _)| name);
+                references += u32::from(is_polymorphic(pool.class_name(class), name.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    if is_dynamic {
+        for code in class.methods().filter_map(|method| method.code()) {
+            references += classfile::walk(code.bytes()).filter(|&(_, op)| op == opcode::INVOKEDYNAMIC).count() as u32;
+        }
+    }
+    references
+}
+
+/// Whether a method takes and gives what its caller likes.
+fn is_polymorphic(class: Option<&[u8]>, name: &[u8]) -> bool {
+    match class {
+        Some(b"java/lang/invoke/MethodHandle") => matches!(name, b"invoke" | b"invokeExact"),
+        Some(b"java/lang/invoke/VarHandle") => {
+            let begins = |start: &[u8]| name.starts_with(start);
+            name != b"getClass" && (begins(b"get") || begins(b"set") || begins(b"compareAnd") || begins(b"weakCompare"))
+        }
+        _ => false,
+    }
+}
