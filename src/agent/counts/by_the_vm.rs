@@ -124,7 +124,9 @@ impl Maker {
     fn makes(&self, agent: &Agent, class: ClassIndex) -> bool {
         let no_class_was_loaded = || BEGUN_AT_CALL.get() == CLASSES_BEGUN.get();
         let is_member = || agent.classes.get(class).is_some_and(|class| class.name.starts_with("java.lang.reflect."));
-        self.counted.is_none() && (!self.reflects || no_class_was_loaded() || is_member())
+        // Reflection links the class that it looks at, which counts by itself.
+        let links = || agent.counts.as_ref().is_some_and(|counts| counts.is_for_references(class));
+        self.counted.is_none() && (!self.reflects || no_class_was_loaded() && !links() || is_member())
     }
 }
 
@@ -232,6 +234,11 @@ impl Counts {
     pub(super) fn references(&self, agent: &Agent, length: u32) -> Option<(ClassIndex, u64)> {
         let layout = agent.layout(array_code("[Ljava/lang/Object;"))?;
         Some((self.class_objects.get()?.references, layout.bytes(length)))
+    }
+
+    /// Whether that is the class of the array that the VM makes when it links a class.
+    fn is_for_references(&self, class: ClassIndex) -> bool {
+        self.class_objects.get().is_some_and(|objects| objects.references == class)
     }
 
     /// Counts an object that the VM made on the current thread.
