@@ -30,6 +30,7 @@ pub(crate) const KNOWN: &[Known] = &[
     by_the_vm("Faults.sizes", 87.0..=91.0, "the exception and its message; the backtrace is counted"),
     by_the_vm("Natives.strings", 0.0..=1.0, "JNI makes the string and its array"),
     by_the_vm("Natives.folders", 0.0..=1.0, "JNI makes the arrays and the strings"),
+    by_the_vm("Strings.constants", 79.0..=84.0, "the VM makes a string and its array for each constant"),
     unused("Serial.read", 106.0..=110.0),
     unused("Instances.throwing", 900.0..=1050.0),
     unused("NewArrays.notEscaping", 900.0..=1050.0),

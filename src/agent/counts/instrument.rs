@@ -93,7 +93,7 @@ pub(crate) struct CountHooks<'s, F> {
     makes_array: bool,
     /// The method at hand is a static initialiser, which runs once.
     is_initialiser: bool,
-    /// The strings that the VM makes for the method at hand are counted.
+    /// So the strings that the VM makes for it are counted, if there is room; in all methods that costs more than it tells.
     counts_constants: bool,
 }
 
@@ -225,7 +225,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
         self.makes_array = (method.class_name(), method.name(), method.descriptor())
             == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
-        self.counts_constants = self.constants.is_some()
+        self.counts_constants = self.is_initialiser
+            && self.constants.is_some()
             && !self.is_replaced
             && (self.includes)(b"Ljava/lang/String;")
             && has_room(method.code().bytes(), self.max_code_length(method));
