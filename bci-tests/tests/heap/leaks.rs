@@ -1,8 +1,6 @@
 //! Leaks planted beside a real program are named by `martini heap`: what piles up, the way to it from a root, and from Martini's
 //! dumps the line that made it and how old it is.
 
-use std::path::Path;
-
 use bci_tests::jdk;
 use bci_tests::martini;
 use bci_tests::workdir::Workdir;
@@ -11,22 +9,40 @@ use serde_json::Value;
 use crate::own::{Followed, told};
 use crate::{HSQLDB, command, dump};
 
-/// What the suspects of a leaking program say: from the JVM's own dump, and from Martini's.
+/// What `martini heap` says of a leaking program.
+struct Told {
+    /// Suspects of the JVM's own dump.
+    jvms: Vec<Value>,
+    /// Suspects of Martini's dump.
+    ours: Vec<Value>,
+    /// What grows, by Martini's dump.
+    growing: Value,
+    /// What grows, by the trace alone.
+    growing_in_trace: Value,
+}
+
+/// Runs a leaking program on a JDK; `None` where it is missing.
 #[track_caller]
-fn suspects(leak: &str, feature: u32) -> Vec<[Vec<Value>; 2]> {
+fn leaking(leak: &str, feature: u32) -> Option<Told> {
     let jdks = jdk::each_feature();
-    let Some(jdk) = jdks.iter().find(|jdk| jdk.feature == feature).or_else(|| jdks.first()) else { return Vec::new() };
+    let jdk = jdks.iter().find(|jdk| jdk.feature == feature).or_else(|| jdks.first())?;
     let dir = Workdir::new();
     let agent = martini::built().agent_path(&Followed::options(dir.path(), "heap=events,stack=8"));
     let flags = ["-XX:+UseSerialGC", agent.to_str().expect("the path is text")];
-    let Some(mut java) = command(&HSQLDB, jdk, &flags, &["leaks.Main", leak], dir.path()) else { return Vec::new() };
+    let mut java = command(&HSQLDB, jdk, &flags, &["leaks.Main", leak], dir.path())?;
     let mut followed = Followed::start(&mut java, dir.path());
     let ours = followed.dump();
     let jvms = dir.join("heap.hprof");
     dump(jdk, followed.running.pid(), &jvms);
     followed.running.finish().success();
-    let suspects = |file: &Path| told(file, &["--show", "suspects"])["suspects"].as_array().expect("an array").clone();
-    vec![[suspects(&jvms), suspects(&ours)]]
+    let [jvms, ours, trace] = [&jvms, &ours, &followed.trace].map(|file| told(file, &["--show", "suspects"]));
+    let suspects = |told: &Value| told["suspects"].as_array().expect("an array").clone();
+    Some(Told {
+        jvms: suspects(&jvms),
+        ours: suspects(&ours),
+        growing: ours["growing"].clone(),
+        growing_in_trace: trace["growing"].clone(),
+    })
 }
 
 /// Where Martini's dump says that the objects of a suspect's largest part were made.
@@ -52,7 +68,7 @@ fn behind<'a>(suspects: &'a [Value], class: &str, field: &str) -> &'a Value {
 
 #[test]
 fn a_list_of_listeners() {
-    for [jvms, ours] in suspects("listeners", 11) {
+    if let Some(Told { jvms, ours, .. }) = leaking("listeners", 11) {
         for suspects in [&jvms, &ours] {
             let suspect = behind(suspects, "leaks.Main$Feed", "static LISTENERS");
             assert_eq!(suspect["holder"]["class"], "java.lang.Object[]");
@@ -71,7 +87,7 @@ fn a_list_of_listeners() {
 
 #[test]
 fn a_thread_local() {
-    for [jvms, ours] in suspects("thread-local", 21) {
+    if let Some(Told { jvms, ours, .. }) = leaking("thread-local", 21) {
         for suspects in [&jvms, &ours] {
             let suspect = behind(suspects, "java.lang.ThreadLocal$ThreadLocalMap$Entry", "value");
             let first = &suspect["path"]["steps"][0];
@@ -89,7 +105,7 @@ fn a_thread_local() {
 
 #[test]
 fn class_loaders() {
-    for [jvms, ours] in suspects("loaders", 25) {
+    if let Some(Told { jvms, ours, .. }) = leaking("loaders", 25) {
         for suspects in [&jvms, &ours] {
             let suspect = behind(suspects, "leaks.Main$Registry", "static PLUGINS");
             assert_eq!(suspect["parts"][0]["objects"], 200);
@@ -104,9 +120,20 @@ fn class_loaders() {
 
 #[test]
 fn what_grows_is_told_with_the_ages_that_the_program_gave_it() {
-    for [_, ours] in suspects("growing", 17) {
-        let part = &behind(&ours, "leaks.Main$Feed", "static LISTENERS")["parts"][0];
-        // Six batches, a collection after each, and as many collections for all after the last.
-        assert_eq!((&part["objects"], &part["generations"], &part["grows"]), (&18_000.into(), &6.into(), &true.into()));
-    }
+    let Some(told) = leaking("growing", 17) else { return };
+    // Six batches, a collection after each, and as many collections for all after the last.
+    let part = &behind(&told.ours, "leaks.Main$Feed", "static LISTENERS")["parts"][0];
+    assert_eq!((&part["objects"], &part["generations"], &part["grows"]), (&18_000.into(), &6.into(), &true.into()));
+    let of_watches = |rows: &Value| {
+        let mut rows = rows.as_array().expect("an array").iter().filter(|row| row["class"] == "leaks.Main$Watch");
+        (rows.next().expect("it grows").clone(), rows.next().is_none())
+    };
+    let (row, is_alone) = of_watches(&told.growing);
+    assert!(is_alone && row["at"].as_str().is_some_and(|at| at.starts_with("leaks.Main.growing(")), "{row:#}");
+    assert_eq!((&row["instances"], &row["generations"]), (&18_000.into(), &6.into()));
+    let oldest = row["oldest"].as_f64().expect("a number");
+    assert_eq!(row["average_age"], oldest - 2.5, "one collection between two batches");
+    let (row, is_alone) = of_watches(&told.growing_in_trace);
+    assert_eq!((is_alone, &row["site"]["method"]), (true, &"growing".into()));
+    assert_eq!((&row["live"], &row["generations"]), (&18_000.into(), &6.into()));
 }

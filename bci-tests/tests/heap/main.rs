@@ -4,6 +4,7 @@ mod histogram;
 mod known;
 mod leaks;
 mod own;
+mod waste;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -17,7 +17,7 @@ use crate::{HSQLDB, command, read};
 /// A program with the agent that dumps when it is asked to.
 pub(crate) struct Followed {
     pub(crate) running: Running,
-    trace: PathBuf,
+    pub(crate) trace: PathBuf,
     dumps: u32,
 }
 
@@ -91,6 +91,10 @@ fn a_dump_of_followed_objects_has_exact_sizes_ages_and_sites() {
         let mut followed = Followed::start(&mut java, dir.path());
         let loaded = check_histogram(jdk, &mut followed, &format!("held.Main on JDK {jdk}"));
         followed.running.finish().success();
+        // The trace knows the dumps, and that they are elsewhere.
+        let of_trace = told(&followed.trace, &["--show", "suspects"]);
+        assert_eq!((of_trace["dumps"].as_array().map(Vec::len), of_trace.get("objects")), (Some(2), None), "{jdk}");
+        assert!(of_trace["notes"][0].as_str().is_some_and(|note| note.contains("app-1.hprof")), "{of_trace:#}");
         let graph = &loaded.graph;
         let links: Vec<ObjectIndex> = of_class(graph, "held.Main$Link").collect();
         assert_eq!(links.len(), 5000);

@@ -87,8 +87,11 @@ fn one(arguments: &Arguments, heap: &Heap, object: ObjectIndex, out: &mut impl W
     if let Some(age) = graph.age(object) {
         writeln!(out, "  survived {}", human::counted(age.into(), "collection", "collections"))?;
     }
-    for frame in graph.site(object).unwrap_or_default() {
-        writeln!(out, "  made at {}", human::printable(frame))?;
+    if let Some(frames) = graph.site(object) {
+        writeln!(out, "  made")?;
+        for frame in frames {
+            writeln!(out, "    at {}", human::printable(frame))?;
+        }
     }
     contents_text(&names, object, out)?;
     for (heading, tree) in [("Referred to by", &by), ("Refers to", &to)] {

@@ -121,6 +121,12 @@ fn notes(source: &Source) -> Vec<String> {
         notes.extend(traced.broken.iter().map(|broken| format!("a part of the trace could not be read: {broken}")));
         if traced.dumps.is_empty() {
             notes.push("the trace has no heap dump, so it cannot be told who holds what".to_owned());
+        } else if source.heap.is_none() {
+            let names: Vec<String> = traced.dumps.iter().map(|dump| human::printable(&dump.name)).collect();
+            notes.push(format!(
+                "its heap dumps are files of their own, which tell who holds what: {}",
+                names.join(", ")
+            ));
         }
     }
     let Some(heap) = &source.heap else { return notes };

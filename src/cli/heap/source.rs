@@ -168,6 +168,8 @@ impl Source {
             bail!("{} has no heap dump {wanted}; it has {}", path.display(), list(&known));
         }
         let heap = match dump.finish()? {
+            // What the dump holds is in a file of its own.
+            Some(graph) if graph.roots().is_empty() && graph.reference_count() == 0 => None,
             Some(graph) => {
                 let dominators = Dominators::of(&graph)?;
                 Some(Heap { data: Data::Trace(Box::new(graph)), dominators })

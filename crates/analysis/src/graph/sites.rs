@@ -25,9 +25,10 @@ pub struct SiteRow {
     pub ages: AgeSpread,
 }
 
-/// The frame that is to blame for what a stack allocates: the innermost outside the JDK, as a position in the stack.
+/// The frame that is to blame for what a stack allocates: the innermost outside the JDK and the classes that it makes for lambdas,
+/// as a position in the stack.
 pub fn own_frame(frames: &[String]) -> usize {
-    frames.iter().position(|frame| !is_jdk(frame)).unwrap_or(0)
+    frames.iter().position(|frame| !is_jdk(frame) && !frame.contains("$$Lambda")).unwrap_or(0)
 }
 
 /// Objects of one class and one stack.
