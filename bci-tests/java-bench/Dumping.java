@@ -41,26 +41,27 @@ public final class Dumping {
         fill(objects / 4, characters);
         watch();
         HotSpotDiagnosticMXBean jvm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        String trace = arguments.length > 4 ? arguments[4] : null;
         for (int round = 1; round <= rounds; round++) {
-            File own = folder.resolve("jvm-" + round + ".hprof").toFile();
-            Watched watched = new Watched();
-            jvm.dumpHeap(own.getPath(), true);
-            watched.print("jvm", round, own);
-            if (arguments.length > 4) {
-                File trigger = new File(arguments[4] + ".dump");
-                File dump = new File(arguments[4] + "-" + round + ".hprof");
-                watched = new Watched();
-                trigger.createNewFile();
-                // The agent looks for it now and then: its work begins when it takes the file away.
-                watched.begin = await(trigger, false);
-                await(dump, true);
-                watched.print("agent", round, dump);
-                if (round < rounds) {
-                    dump.delete();
+            // Who comes second must not be the same one always, nor find the other's file on its way to the disk.
+            for (boolean agent : round % 2 == 0 ? new boolean[] {true, false} : new boolean[] {false, true}) {
+                File file = new File(agent ? trace + "-" + round + ".hprof" : folder + "/jvm-" + round + ".hprof");
+                if (!agent) {
+                    Watched watched = new Watched();
+                    jvm.dumpHeap(file.getPath(), true);
+                    watched.print("jvm", round, file);
+                } else if (trace != null) {
+                    File trigger = new File(trace + ".dump");
+                    Watched watched = new Watched();
+                    trigger.createNewFile();
+                    // The agent looks for it now and then: its work begins when it takes the file away.
+                    watched.begin = await(trigger, false);
+                    await(file, true);
+                    watched.print("agent", round, file);
                 }
-            }
-            if (round < rounds || arguments.length > 4) {
-                own.delete();
+                if (round < rounds || agent != (trace != null)) {
+                    file.delete();
+                }
             }
         }
         System.out.println("nodes=" + nodes.length);

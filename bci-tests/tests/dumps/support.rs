@@ -114,6 +114,12 @@ impl Dump {
         value.object().map_or(0, |id| id.0)
     }
 
+    /// The bits of a static field.
+    pub(crate) fn static_number(&self, class: u64, field: &str) -> u64 {
+        let statics = &self.classes[&class].statics;
+        statics.iter().find(|(name, _)| self.name(*name) == field).expect("a static field").1.bits
+    }
+
     /// The class of an object.
     pub(crate) fn class_name_of(&self, object: u64) -> &str {
         let class = self.instances.get(&object).map(|i| i.class);

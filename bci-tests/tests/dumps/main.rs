@@ -1,7 +1,8 @@
 //! Heap dumps of a program whose graph of objects is known: every reference, value and root, the same histogram as the JVM's,
 //! the trace's ids, allocation stacks and ages.
 
-mod dumps_support;
+mod support;
+mod times;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -18,7 +19,7 @@ use hprof::RootKind;
 use trace::model::Element;
 use trace::reader::{Event, TraceReader};
 
-use dumps_support::Dump;
+use support::Dump;
 
 const CHAIN: u64 = 20_000;
 
@@ -35,12 +36,16 @@ fn start(jdk: &Jdk, collector: Collector, options: &str) -> Running {
 fn request(trace: &Path, dump: &Path) {
     let trigger = format!("{}.dump", trace.display());
     std::fs::write(&trigger, "").expect("the trigger can be made");
+    wait_for_file(dump);
+    assert!(!Path::new(&trigger).exists(), "the trigger is taken away");
+}
+
+fn wait_for_file(file: &Path) {
     let begin = Instant::now();
-    while !dump.is_file() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no dump after a minute: {}", dump.display());
+    while !file.is_file() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "not there after a minute: {}", file.display());
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(!Path::new(&trigger).exists(), "the trigger is taken away");
 }
 
 /// What the program says of its objects.
@@ -189,7 +194,7 @@ fn roots_and_references_stand_in_the_trace() {
             schema::validate(&trace);
             let recorded = Recorded::read(&trace);
             assert_eq!(recorded.living_by_class()["graph.Main$Node"], CHAIN, "{jdk}, {heap}");
-            let names = dumps_support::references_by_class(&trace);
+            let names = support::references_by_class(&trace);
             let count = |owner: &str, referred: &str| {
                 names.get(&(owner.to_owned(), referred.to_owned())).copied().unwrap_or_default()
             };
@@ -200,6 +205,10 @@ fn roots_and_references_stand_in_the_trace() {
             assert_eq!(count("java.lang.Class", "graph.Main$Node"), 1, "{jdk}, {heap}");
             assert_eq!(count("java.lang.Object[]", "graph.Main$ByInnerArray"), 2, "{jdk}, {heap}");
             assert_eq!(count("java.lang.ref.WeakReference", "graph.Main$ByWeak"), 1, "{jdk}, {heap}");
+            // Classes are objects: their superclasses, loaders (of `Leaked` and of its array), statics.
+            assert_eq!(count("java.lang.Class", "java.net.URLClassLoader"), 2, "{jdk}, {heap}");
+            assert_eq!(count("java.lang.Class", "graph.Leaked[]"), 1, "{jdk}, {heap}");
+            assert!(count("java.lang.Class", "java.lang.Class") > 300, "{jdk}, {heap}: superclasses");
         }
     }
 }
