@@ -1,4 +1,8 @@
-//! What it costs to record who waits for which lock, on a program that does little else and on one that never waits.
+//! What it costs to record who waits for which lock, on programs that do little else and on some that never wait.
+//!
+//! `monitor` and `lock` keep a monitor or a `ReentrantLock` taken all the time, some thousand waits a second; in `monitor-yield`
+//! and `lock-yield` the owner gives its processor away, so that nearly all others find it taken: tens of thousands. In
+//! `own-monitor` and `own-lock` nobody ever waits.
 
 use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
@@ -9,7 +13,7 @@ use crate::figures::Spread;
 use crate::jars::Jars;
 use crate::machine::Machine;
 use crate::peers::{self, Peers};
-use crate::request::{Form, Request};
+use crate::request::{Form, Request, pick};
 use crate::run::run as run_command;
 use crate::table::Table;
 use crate::variant::{Agent, Settings, Variant};
@@ -22,28 +26,36 @@ const VARIANTS: &[Variant] = &[
     Variant::new("no agent, once more", Agent::None),
     Variant::new("martini: threads, no owners' stacks", Agent::MartiniToDisk("threads=on,owners=off")),
     Variant::new("martini: threads", Agent::MartiniToDisk("threads=on")),
-    Variant::new("martini: threads and juc", Agent::MartiniToDisk("juc=on")),
+    Variant::new("martini: juc, no owners' stacks", Agent::MartiniToDisk("juc=on,owners=off")),
+    Variant::new("martini: juc", Agent::MartiniToDisk("juc=on")),
     Variant::new("async-profiler: lock", Agent::AsyncProfiler("event=lock")),
     Variant::new("JFR: profile", Agent::FlightRecorder(Settings::OfTheJdk("profile"))),
 ];
 
 /// A way to run the program.
 struct Load {
-    name: &'static str,
-    /// Threads, rounds, steps inside and outside of the monitor.
+    id: &'static str,
     arguments: &'static [&'static str],
 }
 
 const LOADS: &[Load] = &[
-    Load { name: "contended", arguments: &["contended", "4", "300000", "1000", "500"] },
-    Load { name: "uncontended", arguments: &["uncontended", "2", "10000000", "10", "20"] },
+    Load { id: "monitor", arguments: &["shared", "monitor", "4", "30000", "10000", "10000", "stay"] },
+    Load { id: "monitor-yield", arguments: &["shared", "monitor", "8", "15000", "100", "10000", "yield"] },
+    Load { id: "lock", arguments: &["shared", "lock", "4", "30000", "10000", "10000", "stay"] },
+    Load { id: "lock-yield", arguments: &["shared", "lock", "8", "15000", "100", "10000", "yield"] },
+    Load { id: "own-monitor", arguments: &["own", "monitor", "2", "60000000", "10", "20", "stay"] },
+    Load { id: "own-lock", arguments: &["own", "lock", "2", "60000000", "10", "20", "stay"] },
 ];
 
-/// Seconds of one run.
+/// What one run took.
 #[derive(Clone, Copy)]
 struct Taken {
+    /// Seconds from the start of the first thread to the end of the last.
     wall: f64,
+    /// Seconds of the processor, of the whole JVM.
     cpu: f64,
+    /// How often the JVM says that a thread was blocked or waited.
+    contended: u64,
 }
 
 /// Runs the benchmark and prints a table for each JDK and load. The error counts the variants that failed.
@@ -53,12 +65,17 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let peers = Peers::find(&built, &jars);
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
+    let loads = pick(&request.programs, LOADS, |load| load.id, |_| true)?;
+    let is_wanted =
+        |name: &str| request.only.is_empty() || request.only.iter().any(|word| name.contains(word.as_str()));
+    let variants: Vec<&Variant> =
+        VARIANTS.iter().enumerate().filter(|(i, variant)| *i == 0 || is_wanted(variant.name)).map(|(_, v)| v).collect();
     let mut failures = 0;
     let mut everything = Vec::new();
     for jdk in request.jdks(|| vec![jdk::any()])? {
-        for load in LOADS {
+        for &load in &loads {
             let outcomes =
-                alternate(VARIANTS.len(), rounds, |_, index| take(&built, &peers, jdk, load, index, request));
+                alternate(variants.len(), rounds, |_, index| take(&built, &peers, jdk, load, variants[index], request));
             failures += outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
             let head = format!(
                 "{}\nJDK {} ({}), {}, rounds: {rounds}; median (least .. most)\n",
@@ -68,9 +85,9 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
                 load.arguments.join(" ")
             );
             match request.form {
-                Form::Text => println!("{head}\n{}", table(load, &outcomes)?.text()),
-                Form::Markdown => println!("{head}\n{}", table(load, &outcomes)?.markdown()),
-                Form::Json => everything.push(to_json(jdk, load, &outcomes)),
+                Form::Text => println!("{head}\n{}", table(load, &variants, &outcomes)?.text()),
+                Form::Markdown => println!("{head}\n{}", table(load, &variants, &outcomes)?.markdown()),
+                Form::Json => everything.push(to_json(jdk, load, &variants, &outcomes)),
             }
         }
     }
@@ -88,23 +105,29 @@ fn take(
     peers: &Peers,
     jdk: &Jdk,
     load: &Load,
-    index: usize,
+    variant: &Variant,
     request: &Request,
 ) -> Result<Taken, String> {
-    let output = built.traces.join(format!("locks-{index}"));
+    let output = built.traces.join("locks");
+    // What an earlier run left is not there to be written over, which takes longer.
+    let _ = std::fs::remove_file(&output);
     let mut command = jdk.tool("java");
-    command.args(VARIANTS[index].launch(built, peers, &output)?.options);
+    command.args(variant.launch(built, peers, &output)?.options);
     command.arg("-cp").arg(&built.classes).arg("Locks").args(load.arguments);
     let finished = run_command(&mut command, request.limit)?;
     // The program did its work.
     finished.value("sum")?;
-    Ok(Taken { wall: finished.wall.as_secs_f64(), cpu: finished.cpu.as_secs_f64() })
+    Ok(Taken {
+        wall: finished.value("nanos")? as f64 / 1e9,
+        cpu: finished.cpu.as_secs_f64(),
+        contended: finished.value("blocked")? + finished.value("waited")?,
+    })
 }
 
-fn table(load: &Load, outcomes: &[Outcome<Taken>]) -> Result<Table, String> {
+fn table(load: &Load, variants: &[&Variant], outcomes: &[Outcome<Taken>]) -> Result<Table, String> {
     let base = outcomes[0].complete().ok_or("the program failed without any agent")?;
-    let mut table = Table::new(&[load.name, "s", "wall, times no agent", "CPU, times no agent"]);
-    for (variant, outcome) in VARIANTS.iter().zip(outcomes) {
+    let mut table = Table::new(&[load.id, "s", "wall, times no agent", "CPU, times no agent", "waits/s"]);
+    for (variant, outcome) in variants.iter().zip(outcomes) {
         let Some(runs) = outcome.complete() else {
             table.say(variant.name, outcome.failure.as_deref().unwrap_or_default());
             continue;
@@ -114,14 +137,15 @@ fn table(load: &Load, outcomes: &[Outcome<Taken>]) -> Result<Table, String> {
             format!("{:.2}", Spread::of(runs.iter().map(|run| run.wall)).median),
             format!("{:.3}", Spread::of_quotients(runs, base, |run| run.wall)),
             format!("{:.3}", Spread::of_quotients(runs, base, |run| run.cpu)),
+            format!("{:.0}", Spread::of(runs.iter().map(|run| run.contended as f64 / run.wall)).median),
         ]);
     }
     Ok(table)
 }
 
-fn to_json(jdk: &Jdk, load: &Load, outcomes: &[Outcome<Taken>]) -> Value {
-    let run = |taken: &Taken| json!({ "wall_s": taken.wall, "cpu_s": taken.cpu });
-    let variants = VARIANTS.iter().zip(outcomes).map(|(variant, outcome)| {
+fn to_json(jdk: &Jdk, load: &Load, variants: &[&Variant], outcomes: &[Outcome<Taken>]) -> Value {
+    let run = |taken: &Taken| json!({ "wall_s": taken.wall, "cpu_s": taken.cpu, "waits": taken.contended });
+    let variants = variants.iter().zip(outcomes).map(|(variant, outcome)| {
         let runs: Vec<Value> = outcome.runs.iter().map(run).collect();
         json!({ "variant": variant.name, "runs": runs, "failed": outcome.failure })
     });

@@ -13,12 +13,12 @@
 //! All alternate their variants in every round, so that a change of the machine's speed meets them all alike, and give
 //! medians with the extremes. A run that fails is shown in its place in the table.
 //!
-//! `--rounds N` sets how often; `--jdk 17,25` or `--jdk all` the Java releases (else: any for `compare`, `alloc`, `memory` and `dump`,
-//! each for `start`); `--variant A,B` and `--program A,B` what `compare`, `memory` and `dump` run, by id, `all` for everything;
-//! `--objects N` how large the heap of `dump` is (92 bytes for each);
-//! `--limit SECONDS` when a run has failed; `--markdown` and `--json` how results are printed. For `alloc`, `--only A,B`
-//! restricts it to variants whose names contain one of the words, and `--documents N` says how many documents a thread reads
-//! where an allocation is dear (ten times as many where it is cheap).
+//! `--rounds N` sets how often; `--jdk 17,25` or `--jdk all` the Java releases (else: any for `compare`, `alloc`, `memory`, `dump`
+//! and `locks`, each for `start`); `--variant A,B` and `--program A,B` what `compare`, `memory` and `dump` run, by id, `all` for
+//! everything (`locks`: `--program`); `--objects N` how large the heap of `dump` is (92 bytes for each);
+//! `--limit SECONDS` when a run has failed; `--markdown` and `--json` how results are printed. For `alloc` and `locks`,
+//! `--only A,B` restricts it to variants whose names contain one of the words; for `alloc`, `--documents N` says how many documents
+//! a thread reads where an allocation is dear (ten times as many where it is cheap).
 
 mod alloc;
 mod alternate;

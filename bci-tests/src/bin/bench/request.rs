@@ -26,11 +26,11 @@ pub(crate) struct Request {
     pub(crate) rounds: Option<usize>,
     /// Feature releases; none for the default of the benchmark.
     jdks: Jdks,
-    /// Words that the names of variants contain (`alloc`).
+    /// Words that the names of variants contain (`alloc`, `locks`).
     pub(crate) only: Vec<String>,
     /// Variants by id (`compare`, `memory`, `dump`).
     pub(crate) variants: Vec<String>,
-    /// Programs by id (`compare`).
+    /// Programs by id (`compare`, `locks`).
     pub(crate) programs: Vec<String>,
     /// Documents that each thread of the JSON program reads where an allocation is dear.
     pub(crate) documents: Option<usize>,
@@ -50,7 +50,8 @@ enum Jdks {
     Features(Vec<u32>),
 }
 
-const OPTIONS: &str = "--rounds, --jdk, --program, --variant, --limit, --json and --markdown; for alloc also --only and --documents, for dump --objects";
+const OPTIONS: &str = "--rounds, --jdk, --program, --variant, --limit, --json and --markdown; for alloc and locks also --only, \
+    for alloc --documents, for dump --objects";
 
 impl Request {
     /// Reads the options behind the name of the benchmark.
