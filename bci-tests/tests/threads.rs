@@ -1,5 +1,6 @@
 //! Threads that wait for each other: the trace has each wait once, with the owner, on every JDK.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use bci_tests::java;
@@ -97,7 +98,7 @@ fn compare(jdk: &Jdk, ran: &Ran, kind: Kind, words: &[&str]) {
 #[test]
 fn monitors() {
     for jdk in jdk::each_feature() {
-        let ran = run(jdk, &[], "threads=on,lockstack=8", "waits.Main", &["monitors"]);
+        let ran = run(jdk, &[], "threads=on,lockstack=32", "waits.Main", &["monitors"]);
         compare(jdk, &ran, Kind::Blocked, &["enter"]);
         compare(jdk, &ran, Kind::Waited, &["wait"]);
         // The owner was seen in memory, at that very moment.
@@ -309,6 +310,32 @@ fn lock_log() {
         let line = text.lines().find(|line| line.contains(" LCK [t-enter-7] ")).expect("it is there");
         assert!(line.contains(" Lwaits/Main;#enter Lwaits/Main;#lambda$contended$"), "JDK {jdk}: {line}");
         assert_eq!(line.matches(";#").count(), 3, "JDK {jdk}: {line}");
+    }
+}
+
+/// Where memory is not read JVMTI tells the owner, as often as it may cost, and what it was not asked is counted.
+#[test]
+fn owners_by_jvmti() {
+    for jdk in jdk::each_feature() {
+        for (args, number) in [(&["monitors"][..], 26), (&["many", "1000"], 1000)] {
+            let ran = run(jdk, &["-Xmx256m"], "threads=on,owners=jvmti", "waits.Main", args);
+            let said: HashMap<&str, &str> =
+                ran.said.iter().filter(|s| s.kind == "enter").map(|s| (s.thread.as_str(), s.what.as_str())).collect();
+            let is_ours = |wait: &&Wait| wait.kind == Kind::Blocked && wait.class == MONITOR;
+            let found: Vec<&Wait> = ran.trace.counted().filter(is_ours).collect();
+            assert_eq!(found.len(), number, "JDK {jdk}, {args:?}");
+            // The answer takes its time: of other threads the owner may be the next one by then.
+            for wait in found.iter().filter(|wait| wait.thread.starts_with("t-enter-")) {
+                if let Some(owner) = &wait.owner {
+                    assert_eq!(Some(&owner.as_str()), said.get(wait.thread.as_str()), "JDK {jdk}: {wait:?}");
+                }
+            }
+            assert!(found.iter().any(|wait| wait.owner.is_some()), "JDK {jdk}, {args:?}: no owner is told");
+            let (asked, unknown) = (ran.trace.count("owners.asked"), ran.trace.count("owners.unknown"));
+            assert!(number as u64 <= asked + unknown, "JDK {jdk}, {args:?}: {asked} asked, {unknown} unknown");
+            // A thousand questions cost more than may be spent.
+            assert!(number < 1000 || ran.trace.count("owners.notAsked") > 0, "JDK {jdk}: nothing was left out");
+        }
     }
 }
 

@@ -98,9 +98,9 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "owners",
-        value: "on|off",
+        value: "on|off|jvmti",
         help: "With threads: record where the owner of a contended monitor is at that moment (default on); who it is, is \
-               recorded anyway",
+               recorded anyway. With jvmti, JVMTI is asked who it is, rarely because that is slow, and HotSpot's memory not read",
     },
     OptionSpec {
         name: "lockstack",
@@ -255,13 +255,24 @@ pub struct Options {
     pub threads: Option<ThreadOptions>,
 }
 
+/// How the owners of contended monitors are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owners {
+    /// By what HotSpot has in memory, without their stacks.
+    WithoutStacks,
+    /// By what HotSpot has in memory, with their stacks.
+    WithStacks,
+    /// By JVMTI's `GetObjectMonitorUsage`, with their stacks.
+    ByJvmti,
+}
+
 /// What is recorded of threads that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadOptions {
     /// Parks of `java.util.concurrent` too.
     pub juc: bool,
-    /// The stacks of owners.
-    pub owners: bool,
+    /// How owners are looked for.
+    pub owners: Owners,
     /// Frames of each stack; 0 for no stacks.
     pub stack_depth: usize,
     /// The lock log, `%p` not yet replaced.
@@ -270,7 +281,7 @@ pub struct ThreadOptions {
 
 impl Default for ThreadOptions {
     fn default() -> Self {
-        ThreadOptions { juc: false, owners: true, stack_depth: 3, log: None }
+        ThreadOptions { juc: false, owners: Owners::WithStacks, stack_depth: 3, log: None }
     }
 }
 
@@ -360,7 +371,8 @@ pub fn parse(given: &str) -> Result<Options, OptionError> {
             }
             "threads" => threads_on = Some(on()?),
             "juc" => threads.juc = on()?,
-            "owners" => threads.owners = on()?,
+            "owners" if value == "jvmti" => threads.owners = Owners::ByJvmti,
+            "owners" => threads.owners = if on()? { Owners::WithStacks } else { Owners::WithoutStacks },
             "lockstack" => {
                 threads.stack_depth = value.parse().ok().filter(|&d| d <= MAX_STACK_DEPTH).ok_or_else(bad)?;
             }
@@ -595,7 +607,8 @@ mod tests {
         }
         let threads = parse("locklog=l.txt,lockstack=9,owners=off").unwrap().threads.unwrap();
         let log = Some(PathBuf::from("l.txt"));
-        assert_eq!(threads, ThreadOptions { juc: false, owners: false, stack_depth: 9, log });
+        assert_eq!(threads, ThreadOptions { juc: false, owners: Owners::WithoutStacks, stack_depth: 9, log });
+        assert_eq!(parse("threads=on,owners=jvmti").unwrap().threads.unwrap().owners, Owners::ByJvmti);
     }
 
     #[test]

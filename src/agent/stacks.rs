@@ -130,6 +130,8 @@ impl Top {
     }
 }
 
+/// So many frames of MartiniParking may be on top of a thread that parks.
+const PARKING_FRAMES: usize = 4;
 /// The bytecode index of a native method.
 const NATIVE: i64 = -1;
 /// A deeper chain of constructors than this ends the search for the site.
@@ -248,7 +250,7 @@ impl StackWalker {
         }
     }
 
-    /// The stack of another thread, from its innermost frame on; that thread stops for it.
+    /// The stack of another thread, from its innermost frame on that is not MartiniParking's; that thread stops for it.
     ///
     /// # Safety
     /// `thread` is a live reference to a thread.
@@ -257,7 +259,7 @@ impl StackWalker {
         thread: jobject,
         tables: &Tables<'_, S>,
     ) -> jvmti::Result<StackIndex> {
-        self.raw.resize(self.depth, jvmtiFrameInfo::default());
+        self.raw.resize(self.depth + PARKING_FRAMES, jvmtiFrameInfo::default());
         // SAFETY: by the caller's promise.
         let frames = unsafe { tables.env.get_stack_trace(thread, 0, &mut self.raw) }?;
         self.key.clear();
@@ -271,8 +273,14 @@ impl StackWalker {
             let index = unsafe {
                 tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
             }?;
-            if let Some(record) = tables.methods.get(index) {
-                sites.push(Site { method: index, line: record.line(location) });
+            let Some(record) = tables.methods.get(index) else { continue };
+            let is_parking = || tables.classes.get(record.class).is_some_and(|c| c.name == waits::DOTTED_NAME);
+            if sites.is_empty() && is_parking() {
+                continue;
+            }
+            sites.push(Site { method: index, line: record.line(location) });
+            if sites.len() == self.depth {
+                break;
             }
         }
         let index = if sites.is_empty() { StackIndex::default() } else { tables.stacks.intern(&sites, tables.around) };

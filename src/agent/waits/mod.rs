@@ -27,7 +27,7 @@ use super::clock::Ticks;
 use super::event::Event;
 use super::java_thread::JavaThread;
 use super::lives::Mark;
-use super::options::ThreadOptions;
+use super::options::{Owners, ThreadOptions};
 use super::stacks::StackIndex;
 use super::threads::{ThreadContext, ThreadIndex};
 use owner::Layout;
@@ -79,7 +79,7 @@ unsafe impl Sync for Fields {}
 impl Waits {
     pub(crate) fn new(options: ThreadOptions, vm: JavaVirtualMachine, start: Ticks) -> Waits {
         Waits {
-            roster: Roster::new(options.owners && options.stack_depth > 0),
+            roster: Roster::new(options.owners != Owners::WithoutStacks && options.stack_depth > 0),
             options,
             vm,
             layout: OnceLock::new(),
@@ -111,8 +111,9 @@ impl Waits {
     /// One sentence.
     pub(crate) fn begin(&self, agent: &'static Agent, jni: Jni) -> Result<(), String> {
         let fields = Fields::find(jni).map_err(|error| super::lifecycle::cleared(jni, error))?;
-        let layout = JavaThread::current(agent.env, jni).and_then(|current| Layout::find(jni, current));
-        let _ = self.layout.set(layout);
+        let read = self.options.owners != Owners::ByJvmti;
+        let current = read.then(|| JavaThread::current(agent.env, jni)).flatten();
+        let _ = self.layout.set(current.and_then(|current| Layout::find(jni, current)));
         let _ = self.fields.set(fields);
         for event in [
             JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
@@ -185,7 +186,7 @@ impl Waits {
         owner: jobject,
         still_owns: impl FnOnce() -> bool,
     ) -> StackIndex {
-        let wanted = self.options.owners && !owner.is_null();
+        let wanted = self.options.owners != Owners::WithoutStacks && !owner.is_null();
         let Some(walker) = context.owner_walker.as_mut().filter(|_| wanted) else {
             return StackIndex::default();
         };

@@ -54,6 +54,9 @@ pub(super) unsafe extern "system" fn contended_enter(
             let thread = agent.threads.resolve(agent, jni, thread, now);
             if owner == Owner::Unknown {
                 owner = ask(agent, waits, jni, object, now);
+                if owner == Owner::Unknown {
+                    waits.unknown_owners.fetch_add(1, Ordering::Relaxed);
+                }
             }
             // Who has ended by that time has let go before.
             let has_ended = |thread| agent.threads.get(thread).is_some_and(|record| record.has_ended());
@@ -61,8 +64,9 @@ pub(super) unsafe extern "system" fn contended_enter(
                 && !has_ended(owner)
             {
                 let reference = waits.roster.reference(jni, owner);
-                let stack = waits.owner_stack(agent, jni, context, reference, || {
-                    layout.is_none_or(|(layout, current)| layout.pending_owner(current) == word)
+                let stack = waits.owner_stack(agent, jni, context, reference, || match layout {
+                    Some((layout, current)) => layout.pending_owner(current) == word,
+                    None => ask(agent, waits, jni, object, Ticks::now()) == Owner::Thread(owner),
                 });
                 jni.delete_local_ref(reference);
                 context.push(agent, Event::Owner { thread: owner, stack }, now);
@@ -80,10 +84,7 @@ pub(super) unsafe extern "system" fn contended_enter(
 unsafe fn ask(agent: &'static Agent, waits: &Waits, jni: Jni, object: jobject, now: Ticks) -> Owner {
     // SAFETY: by the caller's promise.
     let usage = waits.asking.spend(now, || unsafe { agent.env.get_object_monitor_usage(object) });
-    let Some(Ok(usage)) = usage else {
-        waits.unknown_owners.fetch_add(1, Ordering::Relaxed);
-        return Owner::Unknown;
-    };
+    let Some(Ok(usage)) = usage else { return Owner::Unknown };
     waits.asked_owners.fetch_add(1, Ordering::Relaxed);
     let mut owner = Owner::Nobody;
     // SAFETY: live local references, each deleted when it is done with.

@@ -1,8 +1,11 @@
 package waits;
 
+import java.util.ArrayList;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -163,13 +166,19 @@ public final class Main {
     /** Four threads of a pool find the monitor taken by the first thread. */
     private static void pool() throws Exception {
         Monitor monitor = new Monitor();
-        Thread[] workers = new Thread[4];
+        ArrayList<Thread> workers = new ArrayList<>();
+        ExecutorService pool = Executors.newCachedThreadPool(task -> {
+            workers.add(new Thread(task, "t-pool-" + workers.size()));
+            return workers.get(workers.size() - 1);
+        });
         synchronized (monitor) {
-            for (int i = 0; i < workers.length; i++) {
-                workers[i] = start("t-pool-" + i, () -> enter(monitor, "main"));
-                until(workers[i], Thread.State.BLOCKED);
+            for (int i = 0; i < 4; i++) {
+                pool.execute(() -> enter(monitor, "main"));
+                until(workers.get(i), Thread.State.BLOCKED);
             }
         }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
         for (Thread worker : workers) {
             worker.join();
         }
@@ -297,6 +306,23 @@ public final class Main {
         Thread.sleep(5);
         waiter.interrupt();
         waiter.join();
+        park("t-condition-notified", "notified", Thread.State.WAITING, () -> {
+            lock.lock();
+            condition.await();
+            lock.unlock();
+            return null;
+        }, () -> {
+            lock.lock();
+            condition.signal();
+            lock.unlock();
+            return null;
+        });
+        park("t-condition-timeout", "timeout", null, () -> {
+            lock.lock();
+            boolean isSignalled = condition.await(20, TimeUnit.MILLISECONDS);
+            lock.unlock();
+            return isSignalled;
+        }, null);
     }
 
     /** So many threads block on one monitor at once. */

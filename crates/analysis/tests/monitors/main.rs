@@ -1,5 +1,7 @@
 //! Threads and monitors against a recount that keeps everything, as a trace and as a lock log.
 
+mod timeline;
+
 use std::collections::BTreeMap;
 
 use analysis::monitors::{LockBy, LockRow, LockSubject, MonitorReport, MonitorStats, Selection};
