@@ -186,20 +186,25 @@ impl Waits {
         owner: jobject,
         still_owns: impl FnOnce() -> bool,
     ) -> StackIndex {
-        let wanted = self.options.owners != Owners::WithoutStacks && !owner.is_null();
+        let wanted = self.options.owners != Owners::WithoutStacks;
         let Some(walker) = context.owner_walker.as_mut().filter(|_| wanted) else {
             return StackIndex::default();
         };
+        if owner.is_null() {
+            self.stale_stacks.fetch_add(1, Ordering::Relaxed);
+            return StackIndex::default();
+        }
         let tables = agent.tables(jni);
         // SAFETY: by the caller's promise.
         let walked = self.stacks.spend(Ticks::now(), || unsafe { walker.walk_other(owner, &tables) });
         // A thread that has just ended, or a frame that is gone, gives an error, and is no owner any more.
-        let Some(Ok(stack)) = walked else { return StackIndex::default() };
-        if still_owns() {
-            stack
-        } else {
-            self.stale_stacks.fetch_add(1, Ordering::Relaxed);
-            StackIndex::default()
+        let Some(walked) = walked else { return StackIndex::default() };
+        match walked {
+            Ok(stack) if still_owns() => stack,
+            _ => {
+                self.stale_stacks.fetch_add(1, Ordering::Relaxed);
+                StackIndex::default()
+            }
         }
     }
 
