@@ -64,8 +64,9 @@ fn run(jdk: &Jdk, flags: &[&str], options: &str, main: &str, args: &[&str]) -> R
 fn compare(jdk: &Jdk, ran: &Ran, kind: Kind, words: &[&str]) {
     let counts = |said: &&Said| words.contains(&said.kind.as_str());
     let mut said: Vec<&Said> = ran.said.iter().filter(counts).collect();
-    // The JVM has monitors of its own.
-    let ours = |wait: &&Wait| wait.kind == kind && (wait.parked || wait.class == MONITOR);
+    // The JVM has monitors of its own, and a pool a lock.
+    let is_parked = ["lock", "park"].iter().any(|word| words.contains(word));
+    let ours = |wait: &&Wait| wait.kind == kind && wait.parked == is_parked && (is_parked || wait.class == MONITOR);
     let mut found: Vec<&Wait> =
         ran.trace.counted().filter(ours).filter(|wait| said.iter().any(|s| s.thread == wait.thread)).collect();
     assert_eq!(found.len(), said.len(), "JDK {jdk}: {found:#?}\n{said:#?}");
