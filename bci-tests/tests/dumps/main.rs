@@ -4,7 +4,7 @@
 mod support;
 mod times;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -178,6 +178,37 @@ fn a_dump_of_followed_objects_has_ids_stacks_and_ages_and_no_contents_if_so_aske
             assert_eq!(dump.martini.age(hprof::ObjectId(node)), Some(collections - born), "{jdk}: object {node}");
             let stack = dump.allocation_stack(node);
             assert_eq!(stack.first().map(String::as_str), Some("graph.Main.main"), "{jdk}: object {node}");
+        }
+    }
+}
+
+/// At its end the JVM has stopped a concurrent collector, for which nobody must wait then.
+#[test]
+fn followed_objects_are_found_where_the_collector_moves_them_beside_the_program() {
+    for jdk in jdk::each_feature().into_iter().filter(|jdk| jdk.supports(Collector::Z)) {
+        for when in ["request", "end"] {
+            say(&format!("dump of followed objects: JDK {jdk}, Z, {when}"));
+            let dir = Workdir::new();
+            let (trace, file) = (dir.join("app.trcxml"), dir.join("app-1.hprof"));
+            let program = start(jdk, Collector::Z, &format!("heap=vm,file={},dump={when}", trace.display()));
+            if when == "request" {
+                request(&trace, &file);
+            }
+            program.finish().success();
+            let dump = Dump::read(&file);
+            if when == "request" {
+                check_graph(&dump, true);
+            }
+            let mut recorded = HashSet::new();
+            let mut reader = TraceReader::open(&trace).expect("a trace");
+            while let Some(event) = reader.next_event().expect("it can be read") {
+                if let Event::Element { element: Element::ObjAlloc(alloc), .. } = event {
+                    recorded.insert(alloc.obj_id.0);
+                }
+            }
+            let nodes = dump.of_class("graph.Main$Node");
+            assert_eq!(nodes.len() as u64, CHAIN, "JDK {jdk}, {when}");
+            assert!(nodes.iter().all(|node| recorded.contains(node)), "JDK {jdk}, {when}");
         }
     }
 }

@@ -30,7 +30,8 @@ const THREAD_TAG: i64 = 1 << 40;
 /// Makes dumps, one after the other.
 pub(crate) struct Taker {
     dumper: HeapDumper,
-    /// The VM collects in the pause of the dump.
+    /// The VM can collect in the pause of the dump. A concurrent collector would have to be waited for: for ever, once the VM has
+    /// stopped it at its end (JDK 21).
     collects: bool,
     number: u32,
     /// The VM's file, as a string made in time: at an `OutOfMemoryError` there is no room for one.
@@ -179,7 +180,7 @@ impl Taker {
             let before = agent.gc.finished();
             let _ = fs::remove_file(&base.0);
             // SAFETY: a global reference to a string.
-            unsafe { self.dumper.dump(jni, self.base_string, true) }.map_err(|_| {
+            unsafe { self.dumper.dump(jni, self.base_string, self.collects) }.map_err(|_| {
                 jni.exception_clear();
                 format!("the JVM cannot write {}; is there room, and may it?", base.0.display())
             })?;
