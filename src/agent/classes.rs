@@ -16,7 +16,7 @@ use super::layout::ArrayLayout;
 use super::table::Table;
 
 /// Number of a class in [`Classes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ClassIndex(pub(crate) u32);
 
 /// For what a thread parks on an object of a class.

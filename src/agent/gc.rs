@@ -62,13 +62,14 @@ struct Inner {
     settled: GcNumber,
     /// Objects freed so far.
     delivered: usize,
-    /// The first id given to an object after so many collections.
-    generations: Vec<(ObjectId, u64)>,
+    /// The first id given to an object after the last collection.
+    young: ObjectId,
+    /// The first id given to an object after so many collections, if they are remembered.
+    generations: Option<Vec<(ObjectId, u64)>>,
     closed: bool,
 }
 
 /// The queue.
-#[derive(Default)]
 pub(crate) struct GcQueue {
     inner: Mutex<Inner>,
     changed: Condvar,
@@ -77,9 +78,10 @@ pub(crate) struct GcQueue {
 }
 
 impl GcQueue {
-    /// An empty queue.
-    pub(crate) fn new() -> GcQueue {
-        GcQueue::default()
+    /// An empty queue, which may be asked for `generations` if it remembers them.
+    pub(crate) fn new(remembers: bool) -> GcQueue {
+        let inner = Inner { generations: remembers.then(Vec::new), ..Inner::default() };
+        GcQueue { inner: Mutex::new(inner), changed: Condvar::new(), last_finish: AtomicU64::new(0) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -95,8 +97,8 @@ impl GcQueue {
         }
     }
 
-    /// A pause ended; wakes the control thread. `next` is the id of the next object, if that is to be remembered.
-    pub(crate) fn finish(&self, now: Ticks, next: Option<ObjectId>) {
+    /// A pause ended; wakes the control thread. `next` is the id of the next object.
+    pub(crate) fn finish(&self, now: Ticks, next: ObjectId) {
         let mut inner = self.lock();
         inner.depth = inner.depth.saturating_sub(1);
         if inner.depth > 0 {
@@ -105,7 +107,10 @@ impl GcQueue {
         inner.finished.0 += 1;
         let number = inner.finished;
         inner.events.push_back(GcEvent::Finish(now, number));
-        inner.generations.extend(next.map(|id| (id, number.0)));
+        inner.young = next;
+        if let Some(generations) = &mut inner.generations {
+            generations.push((next, number.0));
+        }
         self.last_finish.store(now.0, Ordering::Relaxed);
         self.changed.notify_all();
     }
@@ -129,7 +134,13 @@ impl GcQueue {
 
     /// The first id given to an object after so many collections.
     pub(crate) fn generations(&self) -> Vec<(ObjectId, u64)> {
-        std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().copied()).collect()
+        std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().flatten().copied()).collect()
+    }
+
+    /// Objects with this id or a later one have seen no collection. If such a one is dead, the VM has collected without telling of it
+    /// (before a heap dump, with some collectors); the next collection is charged with it.
+    pub(crate) fn young(&self) -> ObjectId {
+        self.lock().young
     }
 
     /// These objects are dead: charged to the last finished collection.
@@ -210,13 +221,13 @@ mod tests {
 
     #[test]
     fn frees_belong_to_the_last_pause_that_may_have_found_them() {
-        let queue = GcQueue::new();
+        let queue = GcQueue::new(false);
         queue.start(Ticks(1));
-        queue.finish(Ticks(2), None);
+        queue.finish(Ticks(2), ObjectId(0));
         assert_eq!(queue.take().settled, GcNumber(0));
         queue.free(vec![ObjectId(6)]);
         queue.start(Ticks(3));
-        queue.finish(Ticks(4), None);
+        queue.finish(Ticks(4), ObjectId(0));
         queue.free(vec![ObjectId(7)]);
         queue.free(Vec::new());
         queue.settle(GcNumber(1));
@@ -228,18 +239,18 @@ mod tests {
 
     #[test]
     fn nested_pauses_are_one() {
-        let queue = GcQueue::new();
+        let queue = GcQueue::new(false);
         queue.start(Ticks(1));
         queue.start(Ticks(2));
-        queue.finish(Ticks(3), None);
-        queue.finish(Ticks(4), None);
+        queue.finish(Ticks(3), ObjectId(0));
+        queue.finish(Ticks(4), ObjectId(0));
         assert_eq!(queue.take().events, [GcEvent::Start(Ticks(1)), GcEvent::Finish(Ticks(4), GcNumber(1))]);
     }
 
     #[test]
     fn waiting_ends_when_closed() {
-        let queue = GcQueue::new();
-        queue.finish(Ticks(1), None);
+        let queue = GcQueue::new(false);
+        queue.finish(Ticks(1), ObjectId(0));
         assert_eq!(queue.wait_for_finish(GcNumber(0), None), Some(GcNumber(1)));
         assert_eq!(queue.wait_for_finish(GcNumber(1), Some(Duration::from_millis(1))), Some(GcNumber(1)));
         queue.close();

@@ -252,8 +252,7 @@ pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
 pub(crate) unsafe extern "system" fn gc_finish(_: *mut jvmtiEnv) {
     guard(|| {
         if let Some(agent) = Agent::get().filter(|a| !a.pool.is_closed()) {
-            let next = agent.options.dump.when.ever().then(|| ObjectId(agent.ids.load(Ordering::Relaxed)));
-            agent.gc.finish(Ticks::now(), next);
+            agent.gc.finish(Ticks::now(), ObjectId(agent.ids.load(Ordering::Relaxed)));
         }
     });
 }

@@ -101,7 +101,7 @@ fn install(
     let agent = AGENT.get_or_init(|| Agent {
         counts,
         live: OnceLock::new(),
-        gc: GcQueue::new(),
+        gc: GcQueue::new(options.dump.when.ever()),
         lives: Lives::default(),
         tags,
         env,

@@ -213,8 +213,11 @@ impl Census {
     /// `buries` tells whether an object is dead, and if so gives the reference up.
     fn take_with(&mut self, lives: &Lives, gc: Option<&GcQueue>, mut buries: impl FnMut(jweak) -> bool) {
         let mut dead = Batch { gc, objects: Vec::new(), looked_at: 0 };
+        // A younger one cannot die before the collection that it is charged to.
+        let young = gc.map_or(ObjectId(u64::MAX), GcQueue::young);
+        let mut buries = |life: &Life| life.mark.id() < young && buries(life.weak);
         self.living.retain(|life| {
-            let is_dead = buries(life.weak);
+            let is_dead = buries(life);
             dead.looked_at(is_dead.then_some(life.mark.id()));
             !is_dead
         });
@@ -225,7 +228,7 @@ impl Census {
             let is_ours_alone = Arc::get_mut(chunk).is_some();
             let len = chunk.len();
             for life in (*read..len).map(|index| chunk.get(index)) {
-                let is_dead = buries(life.weak);
+                let is_dead = buries(&life);
                 dead.looked_at(is_dead.then_some(life.mark.id()));
                 if !is_dead {
                     living.push(life);
@@ -279,11 +282,30 @@ mod tests {
         gc.take().freed.into_iter().flat_map(|(_, objects)| objects).map(|object| object.0).collect()
     }
 
+    fn collection(gc: &GcQueue, next: u64) {
+        gc.start(Ticks(1));
+        gc.finish(Ticks(2), ObjectId(next));
+    }
+
+    #[test]
+    fn a_death_without_a_collection_waits_for_the_next() {
+        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(false), Census::default());
+        let mut recorder = Recorder::default();
+        (1..=20).for_each(|number| recorder.push(&lives, life(number)));
+        census.take_with(&lives, Some(&gc), |_| true);
+        assert_eq!(freed(&gc), []);
+        collection(&gc, 11);
+        census.take_with(&lives, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(1..=10));
+        collection(&gc, 21);
+        census.take_with(&lives, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(11..=20));
+    }
+
     #[test]
     fn each_death_is_told_once() {
-        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(), Census::default());
-        gc.start(Ticks(1));
-        gc.finish(Ticks(2), None);
+        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(false), Census::default());
+        collection(&gc, u64::MAX);
         let mut recorder = Recorder::default();
         (1..=20_000).for_each(|number| recorder.push(&lives, life(number)));
         census.take_with(&lives, Some(&gc), |weak| weak.addr() % 2 == 0);
@@ -329,7 +351,8 @@ mod tests {
     #[test]
     fn nothing_is_lost_while_a_thread_goes_on() {
         const LIVES: usize = 200_000;
-        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(), Census::default());
+        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(false), Census::default());
+        collection(&gc, u64::MAX);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let mut recorder = Recorder::default();
@@ -345,7 +368,8 @@ mod tests {
 
     #[test]
     fn chunks_come_back() {
-        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(), Census::default());
+        let (lives, gc, mut census) = (Lives::default(), GcQueue::new(false), Census::default());
+        collection(&gc, u64::MAX);
         for _ in 0..100 {
             let mut recorder = Recorder::default();
             (1..=20_000).for_each(|number| recorder.push(&lives, life(number)));

@@ -90,6 +90,26 @@ fn after_the_nth_collection_the_heap_is_dumped_once() {
 }
 
 #[test]
+fn classes_that_come_meanwhile_do_not_disturb_a_dump() {
+    for jdk in jdk::each_feature() {
+        say(&format!("dump beside classes that are loaded: JDK {jdk}"));
+        let dir = Workdir::new();
+        let (trace, file) = (dir.join("app.trcxml"), dir.join("app-1.hprof"));
+        let mut program = moments(jdk, &format!("heap=vm,file={},dump=gc:1", trace.display()));
+        program.tell("load");
+        program.wait_for("load done");
+        program.tell("collect");
+        program.wait_for("collect done");
+        wait_for_file(&file);
+        let finished = program.finish().success();
+        assert!(finished.stderr.is_empty(), "JDK {jdk}: {}", finished.err());
+        let dump = Dump::read(&file);
+        assert_eq!(dump.static_number(dump.class("graph.Moments"), "collections"), 1);
+        schema::validate(&trace);
+    }
+}
+
+#[test]
 fn a_chain_of_a_million_nodes_has_its_path() {
     const CHAIN: usize = 1_000_000;
     for jdk in jdk::each_feature() {

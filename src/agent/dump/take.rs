@@ -172,9 +172,7 @@ impl Taker {
         let looks = options.format == DumpFormat::Xml || agent.has_ids();
         let own = u64::from(self.collects);
         for _ in 0..TRIES {
-            if looks {
-                register(agent, jni);
-            }
+            let registered = if looks { register(agent, jni) } else { ClassIndex(0) };
             // The agent's thread must not give up dead objects meanwhile: looking at them here is enough.
             let mut census = agent.lives.census();
             let before = agent.gc.finished();
@@ -196,7 +194,7 @@ impl Taker {
             let time = if after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
             match found {
                 Ok(None) if !looks => return Ok((base, Found::default(), time)),
-                Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes)? => {
+                Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes, registered)? => {
                     return Ok((base, found, time));
                 }
                 // Something moved, or was about to: once more.
@@ -208,15 +206,17 @@ impl Taker {
     }
 }
 
-/// Gives every class and thread a tag by which `look` knows it.
-fn register(agent: &'static Agent, jni: Jni) {
+/// Gives every class and thread a tag by which `look` knows it, and returns the last class.
+fn register(agent: &'static Agent, jni: Jni) -> ClassIndex {
+    let mut last = ClassIndex(0);
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
         match agent.env.get_loaded_classes() {
             Ok(classes) => {
                 for &class in classes.iter() {
-                    if let Err(error) = agent.classes.resolve(agent.env, jni, class, agent) {
-                        agent.count_failure("heap dump: class", error);
+                    match agent.classes.resolve(agent.env, jni, class, agent) {
+                        Ok(index) => last = last.max(index),
+                        Err(error) => agent.count_failure("heap dump: class", error),
                     }
                     jni.delete_local_ref(class);
                 }
@@ -231,6 +231,7 @@ fn register(agent: &'static Agent, jni: Jni) {
             jni.delete_local_ref(thread);
         }
     }
+    last
 }
 
 /// Finds classes and threads.
@@ -252,8 +253,8 @@ fn look(agent: &Agent) -> jvmti::Result<Option<Found>> {
     Ok(Some(found))
 }
 
-/// Whether the dump has classes where they were found. A few may be too young for it.
-fn are_classes(base: &Path, found: &[DumpedClass]) -> Result<bool, String> {
+/// Whether the dump has classes where they were found: those up to the `last` that was there before.
+fn are_classes(base: &Path, found: &[DumpedClass], last: ClassIndex) -> Result<bool, String> {
     let problem = |e: &dyn std::fmt::Display| format!("the JVM's dump {} cannot be read: {e}", base.display());
     let mut reader = Reader::new(File::open(base).map_err(|e| problem(&e))?).map_err(|e| problem(&e))?;
     let mut dumped = FxHashSet::default();
@@ -264,6 +265,44 @@ fn are_classes(base: &Path, found: &[DumpedClass]) -> Result<bool, String> {
             _ => {}
         }
     }
-    let there = found.iter().filter(|class| dumped.contains(&class.address)).count();
-    Ok(there > 0 && there * 100 >= found.len() * 99)
+    let (mut there, mut all) = (0, 0);
+    for class in found.iter().filter(|class| class.index <= last) {
+        all += 1;
+        there += usize::from(dumped.contains(&class.address));
+    }
+    Ok(there > 0 && there * 100 >= all * 99)
+}
+
+#[cfg(test)]
+mod tests {
+    use hprof::write::Writer;
+    use hprof::{ClassSerial, NameId, ObjectId, StackSerial};
+
+    use super::*;
+
+    #[test]
+    fn classes_are_where_they_were_found_but_for_those_that_came_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("base");
+        let mut writer = Writer::new(Vec::new(), 0).unwrap();
+        for number in 0..100 {
+            let (serial, class) = (ClassSerial(number + 1), ObjectId(u64::from(number) * 8));
+            writer.load_class(serial, class, StackSerial(0), NameId(1)).unwrap();
+        }
+        fs::write(&path, writer.finish().unwrap()).unwrap();
+        let found = |addresses: std::ops::Range<u64>| -> Vec<DumpedClass> {
+            let class = |(index, number)| DumpedClass {
+                address: number * 8,
+                index: ClassIndex(index),
+                bytes: 96,
+                instance_bytes: 16,
+            };
+            (0..).zip(addresses).map(class).collect()
+        };
+        assert_eq!(are_classes(&path, &found(0..100), ClassIndex(99)), Ok(true));
+        assert_eq!(are_classes(&path, &found(0..150), ClassIndex(99)), Ok(true));
+        assert_eq!(are_classes(&path, &found(0..150), ClassIndex(149)), Ok(false));
+        assert_eq!(are_classes(&path, &found(50..150), ClassIndex(99)), Ok(false));
+        assert_eq!(are_classes(&path, &[], ClassIndex(99)), Ok(false));
+    }
 }
