@@ -1,6 +1,7 @@
 //! Heap dumps of a program whose graph of objects is known: every reference, value and root, the same histogram as the JVM's,
 //! the trace's ids, allocation stacks and ages.
 
+mod readers;
 mod support;
 mod times;
 

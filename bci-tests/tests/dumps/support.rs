@@ -124,7 +124,8 @@ impl Dump {
     pub(crate) fn class_name_of(&self, object: u64) -> &str {
         let class = self.instances.get(&object).map(|i| i.class);
         let class = class.or_else(|| self.object_arrays.get(&object).map(|a| a.0));
-        class.map_or("?", |class| &self.class_names[&class])
+        let primitives = || self.primitive_arrays.get(&object).map_or("?", |(kind, _)| array_name(*kind));
+        class.map_or_else(primitives, |class| &self.class_names[&class])
     }
 
     fn field(&self, object: u64, field: &str) -> (BasicType, u64) {
@@ -209,6 +210,15 @@ impl Dump {
         self.roots.iter().map(|root| root.kind).collect()
     }
 
+    /// The roots: kind, and class of the object, or the class that is the object.
+    pub(crate) fn roots_by_class(&self) -> impl Iterator<Item = (RootKind, String)> {
+        self.roots.iter().map(|root| {
+            let object = root.object.0;
+            let itself = self.class_names.get(&object).map(|name| format!("class {name}"));
+            (root.kind, itself.unwrap_or_else(|| self.class_name_of(object).to_owned()))
+        })
+    }
+
     /// Where an object was allocated: classes and methods, innermost first.
     pub(crate) fn allocation_stack(&self, object: u64) -> Vec<String> {
         let frames = self.stacks.get(&self.instances[&object].stack).expect("a stack");
@@ -229,18 +239,7 @@ impl Dump {
             *histogram.entry(family.to_owned()).or_default() += 1;
         }
         for (kind, _) in self.primitive_arrays.values() {
-            let code = match kind {
-                BasicType::Boolean => "[Z",
-                BasicType::Char => "[C",
-                BasicType::Float => "[F",
-                BasicType::Double => "[D",
-                BasicType::Byte => "[B",
-                BasicType::Short => "[S",
-                BasicType::Int => "[I",
-                BasicType::Long => "[J",
-                BasicType::Object => panic!("an array of primitives"),
-            };
-            *histogram.entry(code.to_owned()).or_default() += 1;
+            *histogram.entry(array_name(*kind).to_owned()).or_default() += 1;
         }
         *histogram.entry("java.lang.Class".to_owned()).or_default() += self.classes.len() as u64;
         histogram
@@ -258,6 +257,21 @@ impl Dump {
                 let mut primitives = fields.iter().filter(|field| field.kind != BasicType::Object);
                 primitives.all(|f| instance.fields[f.offset as usize..][..f.kind.size(8)].iter().all(|&b| b == 0))
             })
+    }
+}
+
+/// The class of an array of primitives, in the JVM's spelling.
+fn array_name(kind: BasicType) -> &'static str {
+    match kind {
+        BasicType::Boolean => "[Z",
+        BasicType::Char => "[C",
+        BasicType::Float => "[F",
+        BasicType::Double => "[D",
+        BasicType::Byte => "[B",
+        BasicType::Short => "[S",
+        BasicType::Int => "[I",
+        BasicType::Long => "[J",
+        BasicType::Object => panic!("an array of primitives"),
     }
 }
 

@@ -73,8 +73,14 @@ impl HeapDumper {
     /// # Safety
     /// `path` is a live reference to a string.
     pub unsafe fn dump(self, jni: Jni, path: jstring, live: bool) -> Result<(), JniError> {
-        // SAFETY: by the caller's promise.
-        let result = unsafe { (self.dump)(jni.as_raw(), path, if live { JNI_TRUE } else { JNI_FALSE }) };
+        // The VM leaves a reference to the bytes of the path behind, for the frame of a Java caller to drop.
+        jni.push_local_frame(4)?;
+        // SAFETY: by the caller's promise; nothing in the frame is used after it.
+        let result = unsafe {
+            let result = (self.dump)(jni.as_raw(), path, if live { JNI_TRUE } else { JNI_FALSE });
+            jni.pop_local_frame();
+            result
+        };
         if result != 0 || jni.exception_check() { Err(JniError::Exception) } else { Ok(()) }
     }
 }
