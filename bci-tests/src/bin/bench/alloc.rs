@@ -97,7 +97,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     });
     let head = format!("JDK {} ({}), JSON reader and writer on {THREADS} threads", jdk.build, jdk.vendor);
     let table = table(&steps, &outcomes)?;
-    match request.form {
+    match request.form() {
         Form::Text => {
             println!("{}\n{head}, rounds: {rounds}; median (least .. most)\n\n{}", machine.line(), table.text())
         }

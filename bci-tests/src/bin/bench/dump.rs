@@ -84,7 +84,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             eprintln!("{} on {}: {said}", entry.variant.name, jdk.feature);
             rows.push((*entry, row));
         }
-        if request.form == Form::Json {
+        if request.form() == Form::Json {
             everything.push(to_json(jdk, &rows));
             continue;
         }
@@ -96,10 +96,10 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             (objects / 4 * FOUR) as f64 / 1e6
         );
         for table in tables(&rows) {
-            println!("{}", if request.form == Form::Markdown { table.markdown() } else { table.text() });
+            println!("{}", if request.form() == Form::Markdown { table.markdown() } else { table.text() });
         }
     }
-    if request.form == Form::Json {
+    if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "objects": objects, "results": everything }));
     }
     match failures {

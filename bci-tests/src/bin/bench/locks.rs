@@ -85,14 +85,14 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
                 jdk.vendor,
                 load.arguments.join(" ")
             );
-            match request.form {
+            match request.form() {
                 Form::Text => println!("{head}\n{}", table(load, &variants, &outcomes)?.text()),
                 Form::Markdown => println!("{head}\n{}", table(load, &variants, &outcomes)?.markdown()),
                 Form::Json => everything.push(to_json(jdk, load, &variants, &outcomes)),
             }
         }
     }
-    if request.form == Form::Json {
+    if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "results": everything }));
     }
     match failures {

@@ -1,17 +1,16 @@
 //! What the command line asks for.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use bci_tests::jdk::{self, Jdk};
-
-/// A run longer than this is stopped, unless asked otherwise.
-const LIMIT: Duration = Duration::from_secs(900);
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, ValueEnum};
 
 /// How results are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Tables for the terminal.
-    #[default]
     Text,
     /// Tables for a document.
     Markdown,
@@ -19,101 +18,108 @@ pub(crate) enum Form {
     Json,
 }
 
-/// The options; lists are empty where nothing was said.
-#[derive(Debug, PartialEq)]
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Benchmark {
+    /// Martini beside no agent and other profilers, on a program made to allocate and on real programs.
+    Compare,
+    /// What one allocation costs, part by part, next to a bare agent that does the least possible.
+    Alloc,
+    /// What the agent adds to the start of a JVM.
+    Start,
+    /// What the agent needs for live objects, threads and sites.
+    Memory,
+    /// What it costs to record who waits for which lock.
+    Locks,
+    /// What a heap dump takes beside the JVM's own dumper, and what `martini heap` takes to read it.
+    Dump,
+}
+
+/// The benchmarks that need a JVM. All alternate their variants in every round, so that a change of the machine's speed meets
+/// them all alike, and give medians with the extremes. A run that fails is shown in its place in the table.
+#[derive(Debug, Parser)]
+#[command(name = "bench")]
 pub(crate) struct Request {
+    /// What is measured.
+    pub(crate) benchmark: Benchmark,
     /// How often all variants run.
+    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) rounds: Option<usize>,
-    /// Feature releases; none for the default of the benchmark.
-    jdks: Jdks,
-    /// Words that the names of variants contain (`alloc`, `locks`).
+    /// Java releases, such as 17,25, or `all`; if none is named, each for `start` and any for the others.
+    #[arg(long, value_delimiter = ',', value_name = "RELEASE")]
+    jdk: Vec<Release>,
+    /// Only variants whose names contain one of these words (`alloc`, `locks`).
+    #[arg(long, value_delimiter = ',', value_name = "WORD")]
     pub(crate) only: Vec<String>,
-    /// Variants by id (`compare`, `memory`, `dump`).
+    /// Variants by id, or `all` (`compare`, `memory`, `dump`).
+    #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
-    /// Programs by id (`compare`, `locks`).
+    /// Programs by id, or `all` (`compare`, `locks`, `memory`).
+    #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
-    /// Documents that each thread of the JSON program reads where an allocation is dear.
+    /// Documents that each thread of the JSON program reads where an allocation is dear; ten times as many where it is cheap (`alloc`).
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) documents: Option<usize>,
-    /// Objects of the heap that is dumped.
+    /// Objects of the heap that is dumped, of 92 bytes each (`dump`).
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) objects: Option<usize>,
-    /// A run that takes longer has failed.
+    /// A run that takes longer than so many seconds has failed.
+    #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
     pub(crate) limit: Duration,
-    /// How results are printed.
-    pub(crate) form: Form,
+    /// Tables for a document.
+    #[arg(long)]
+    markdown: bool,
+    /// Every run, for programs.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
 }
 
-#[derive(Debug, Default, PartialEq)]
-enum Jdks {
-    #[default]
-    Default,
+/// A Java release, or all that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Release {
     All,
-    Features(Vec<u32>),
+    Feature(u32),
 }
 
-const OPTIONS: &str = "--rounds, --jdk, --program, --variant, --limit, --json and --markdown; for alloc and locks also --only, \
-    for alloc --documents, for dump --objects";
+impl FromStr for Release {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "all" => Ok(Release::All),
+            _ => word.parse().map(Release::Feature).map_err(|_| "releases are such as 17, or all".into()),
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse().ok().filter(|&number: &u64| number > 0);
+    number.map(Duration::from_secs).ok_or("not a number above 0".into())
+}
 
 impl Request {
-    /// Reads the options behind the name of the benchmark.
-    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let mut request = Self {
-            rounds: None,
-            jdks: Jdks::Default,
-            only: Vec::new(),
-            variants: Vec::new(),
-            programs: Vec::new(),
-            documents: None,
-            objects: None,
-            limit: LIMIT,
-            form: Form::Text,
-        };
-        let mut arguments = arguments.into_iter();
-        while let Some(option) = arguments.next() {
-            match option.as_str() {
-                "--json" => request.form = Form::Json,
-                "--markdown" => request.form = Form::Markdown,
-                _ => {
-                    let value = arguments.next().ok_or(format!("{option} has no value behind it, or is unknown"))?;
-                    request.set(&option, &value)?;
-                }
-            }
+    /// How results are printed.
+    pub(crate) fn form(&self) -> Form {
+        match (self.json, self.markdown) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Markdown,
+            _ => Form::Text,
         }
-        Ok(request)
-    }
-
-    fn set(&mut self, option: &str, value: &str) -> Result<(), String> {
-        let number = || match value.parse::<usize>() {
-            Ok(number) if number > 0 => Ok(number),
-            _ => Err(format!("{option} takes a number above 0, not {value}")),
-        };
-        let list = || value.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
-        match option {
-            "--rounds" => self.rounds = Some(number()?),
-            "--documents" => self.documents = Some(number()?),
-            "--objects" => self.objects = Some(number()?),
-            "--limit" => self.limit = Duration::from_secs(number()? as u64),
-            "--only" => self.only = list(),
-            "--variant" => self.variants = list(),
-            "--program" => self.programs = list(),
-            "--jdk" if value == "all" => self.jdks = Jdks::All,
-            "--jdk" => {
-                let feature = |word: &str| {
-                    word.parse().map_err(|_| format!("--jdk takes releases such as 17,21, or all, not {value}"))
-                };
-                self.jdks = Jdks::Features(value.split(',').map(feature).collect::<Result<_, _>>()?);
-            }
-            _ => return Err(format!("unknown option {option}: there are {OPTIONS}")),
-        }
-        Ok(())
     }
 
     /// The installed JDKs of the releases asked for, or those of `otherwise`.
     pub(crate) fn jdks(&self, otherwise: fn() -> Vec<&'static Jdk>) -> Result<Vec<&'static Jdk>, String> {
-        match &self.jdks {
-            Jdks::Default => Ok(otherwise()),
-            Jdks::All => Ok(jdk::each_feature()),
-            Jdks::Features(features) => features.iter().map(|&feature| installed(feature)).collect(),
+        if self.jdk.is_empty() {
+            return Ok(otherwise());
         }
+        let mut found = Vec::new();
+        for &release in &self.jdk {
+            match release {
+                Release::All => found.extend(jdk::each_feature()),
+                Release::Feature(feature) => found.push(installed(feature)?),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -149,30 +155,32 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Request, String> {
-        Request::parse(line.split_whitespace().map(str::to_owned))
+        Request::try_parse_from(["bench", "compare"].into_iter().chain(line.split_whitespace()))
+            .map_err(|e| e.to_string())
     }
 
     #[test]
     fn options_are_read() {
         let request = parse("--rounds 7 --jdk 17,25 --program json,javac --variant counts --limit 30 --json").unwrap();
         assert_eq!(request.rounds, Some(7));
-        assert_eq!(request.jdks, Jdks::Features(vec![17, 25]));
+        assert_eq!(request.jdk, [Release::Feature(17), Release::Feature(25)]);
         assert_eq!(request.programs, ["json", "javac"]);
         assert_eq!(request.variants, ["counts"]);
         assert_eq!(request.limit, Duration::from_secs(30));
-        assert_eq!(request.form, Form::Json);
-        assert_eq!(parse("--jdk all").unwrap().jdks, Jdks::All);
-        assert_eq!(parse("").unwrap().form, Form::Text);
+        assert_eq!(request.form(), Form::Json);
+        assert_eq!(parse("--jdk all").unwrap().jdk, [Release::All]);
+        assert_eq!(parse("").unwrap().form(), Form::Text);
     }
 
     #[test]
     fn what_is_not_understood_is_named() {
         for (line, sentence) in [
-            ("--rounds", "--rounds has no value"),
-            ("--rounds 0", "--rounds takes a number above 0, not 0"),
-            ("--rounds many", "not many"),
-            ("--jdk new", "not new"),
-            ("--colour red", "unknown option --colour"),
+            ("--rounds", "a value is required for '--rounds"),
+            ("--rounds 0", "0 is not in 1.."),
+            ("--rounds many", "invalid value 'many'"),
+            ("--jdk new", "releases are such as 17, or all"),
+            ("--limit 0", "not a number above 0"),
+            ("--colour red", "unexpected argument '--colour'"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(sentence), "{line}: {error}");

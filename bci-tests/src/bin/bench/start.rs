@@ -51,13 +51,13 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             jdk.build,
             jdk.vendor
         );
-        match request.form {
+        match request.form() {
             Form::Text => println!("{head}\n{}", table(&outcomes)?.text()),
             Form::Markdown => println!("{head}\n{}", table(&outcomes)?.markdown()),
             Form::Json => everything.push(to_json(jdk, &outcomes)),
         }
     }
-    if request.form == Form::Json {
+    if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "results": everything }));
     }
     match failures {

@@ -34,7 +34,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
     let head = format!("{}\nrounds: {rounds}; median (least .. most)", machine.line());
-    if request.form != Form::Json {
+    if request.form() != Form::Json {
         println!("{head}\n");
     }
     let mut everything = Vec::new();
@@ -45,16 +45,16 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             let chapter = chapter(request, &built, &jars, &peers, jdk, program, &entries, rounds);
             failures += usize::from(chapter.base.is_err());
             failures += chapter.rows.iter().filter(|row| row.samples.is_err()).count();
-            print(&chapter, request.form);
+            print(&chapter, request.form());
             chapters.push(chapter);
         }
-        if let Some(summary) = report::summary(&chapters).filter(|_| request.form != Form::Json) {
+        if let Some(summary) = report::summary(&chapters).filter(|_| request.form() != Form::Json) {
             println!("All real programs on JDK {}: median (least .. most) of their medians\n", jdk.build);
-            println!("{}", shown(&summary, request.form));
+            println!("{}", shown(&summary, request.form()));
         }
         everything.extend(chapters.iter().map(Chapter::json));
     }
-    if request.form == Form::Json {
+    if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "rounds": rounds, "results": everything }));
     }
     match failures {

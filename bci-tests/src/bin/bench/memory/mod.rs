@@ -56,7 +56,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             failures += [&chapter.base].into_iter().chain(&chapter.rows).filter(|peaks| peaks.is_err()).count();
             chapters.push(chapter);
         }
-        if request.form == Form::Json {
+        if request.form() == Form::Json {
             everything.extend(chapters.iter().map(|chapter| to_json(jdk, chapter, &entries)));
             continue;
         }
@@ -64,10 +64,10 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         let per_object = per_object(&chapters, &entries).map(|table| ("bytes for each live object".to_owned(), table));
         for (title, table) in chapters.iter().map(|chapter| table(chapter, &entries)).chain(per_object) {
             println!("{title}\n");
-            println!("{}", if request.form == Form::Markdown { table.markdown() } else { table.text() });
+            println!("{}", if request.form() == Form::Markdown { table.markdown() } else { table.text() });
         }
     }
-    if request.form == Form::Json {
+    if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "rounds": rounds, "results": everything }));
     }
     match failures {
