@@ -91,7 +91,7 @@ fn dumped_by_the_jvm(jdk: &Jdk, pid: u32, file: &Path) {
 
 /// While it makes our dump, and only then, the JVM itself holds the bytes of the path: one root more, by the names that readers
 /// give it.
-const PATH_ROOTS: [&str; 2] = ["root JNI local", "root JniLocal [B"];
+const PATH_ROOTS: [&str; 2] = ["root JNI local", "root JniLocal [B of java.lang.Thread, frame None"];
 
 /// What is wrong in our dump, by the two of the JVM; and what these do not agree on.
 fn compare(moment: &[Counts]) -> (Vec<String>, Vec<String>) {

@@ -210,12 +210,16 @@ impl Dump {
         self.roots.iter().map(|root| root.kind).collect()
     }
 
-    /// The roots: kind, and class of the object, or the class that is the object.
-    pub(crate) fn roots_by_class(&self) -> impl Iterator<Item = (RootKind, String)> {
-        self.roots.iter().map(|root| {
+    /// The roots: kind, class of the object or the class that it is, class of the thread and its frame.
+    pub(crate) fn root_names(&self) -> impl Iterator<Item = String> {
+        let threads = self.roots.iter().filter(|root| root.kind == RootKind::ThreadObject);
+        let threads: HashMap<_, _> = threads.map(|root| (root.thread, self.class_name_of(root.object.0))).collect();
+        self.roots.iter().map(move |root| {
             let object = root.object.0;
             let itself = self.class_names.get(&object).map(|name| format!("class {name}"));
-            (root.kind, itself.unwrap_or_else(|| self.class_name_of(object).to_owned()))
+            let class = itself.unwrap_or_else(|| self.class_name_of(object).to_owned());
+            let thread = threads.get(&root.thread).filter(|_| root.thread.is_some()).unwrap_or(&"no thread");
+            format!("{:?} {class} of {thread}, frame {:?}", root.kind, root.frame)
         })
     }
 

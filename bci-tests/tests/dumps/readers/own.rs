@@ -1,4 +1,4 @@
-//! The reader of this project, which tells of what class the objects are that are roots.
+//! The reader of this project, which tells each root by the class of its object, its thread and its frame.
 
 use std::path::PathBuf;
 
@@ -19,8 +19,8 @@ impl Reader for Own {
             for (class, instances) in dump.histogram() {
                 add(&mut counts, format!("class {class}"), &[instances]);
             }
-            for (kind, class) in dump.roots_by_class() {
-                add(&mut counts, format!("root {kind:?} {class}"), &[1]);
+            for name in dump.root_names() {
+                add(&mut counts, format!("root {name}"), &[1]);
             }
             counts
         };
