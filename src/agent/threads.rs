@@ -23,6 +23,7 @@ use super::lives::Recorder;
 use super::stacks::StackWalker;
 use super::table::Table;
 use super::tags::Shard;
+use super::waits::Recent;
 use super::{Agent, accounting};
 
 /// Number of a thread in [`Threads`].
@@ -217,8 +218,8 @@ pub(crate) struct ThreadContext {
     pub(crate) lives: Recorder,
     /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
     pub(crate) is_virtual: bool,
-    /// JVMTI has told that it waits on a monitor, and not yet that this is over.
-    pub(crate) is_waiting: bool,
+    /// With `threads=on`, what it did last.
+    pub(crate) recent: Recent,
     producer: Producer,
     next_object: u64,
     last_object: u64,
@@ -294,6 +295,7 @@ impl ThreadContext {
     pub(crate) fn switch(&mut self, agent: &Agent, jni: Jni, thread: ThreadIndex, now: Ticks) {
         self.current = thread;
         self.is_virtual = thread != self.carrier;
+        self.recent.blocked = None;
         if let Some(waits) = &agent.waits {
             if self.mounted.is_none() {
                 self.mounted = waits.mounted(jni);
@@ -366,7 +368,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         class_shard: agent.tags.for_classes(carrier),
         lives: Recorder::default(),
         is_virtual: false,
-        is_waiting: false,
+        recent: Recent::default(),
         producer,
         next_object: 0,
         last_object: 0,

@@ -7,6 +7,7 @@ mod monitors;
 mod owner;
 mod pace;
 mod parking;
+mod recent;
 mod roster;
 mod snapshot;
 
@@ -32,9 +33,11 @@ use super::stacks::StackIndex;
 use super::threads::{ThreadContext, ThreadIndex};
 use owner::Layout;
 use pace::Pace;
+use recent::JavaId;
 use roster::{Roster, ThreadFields};
 
 pub(crate) use parking::{DOTTED_NAME, INTERNAL_NAME, LOCK_SUPPORT, register_natives, rewrite};
+pub(crate) use recent::Recent;
 pub(crate) use snapshot::{Monitor, Scope, Snapshot, Thread, take as take_snapshot};
 
 /// What the events need.
@@ -177,35 +180,77 @@ impl Waits {
     /// The stack of an owner, unless stacks have cost too much lately or it has let go meanwhile.
     ///
     /// # Safety
-    /// `owner` is a live reference to a thread.
+    /// `owner` gives a new local reference to a thread, or null if that has ended.
     unsafe fn owner_stack(
         &self,
         agent: &'static Agent,
         jni: Jni,
         context: &mut ThreadContext,
-        owner: jobject,
+        now: Ticks,
+        owner: impl FnOnce() -> jobject,
         still_owns: impl FnOnce() -> bool,
     ) -> StackIndex {
         let wanted = self.options.owners != Owners::WithoutStacks;
         let Some(walker) = context.owner_walker.as_mut().filter(|_| wanted) else {
             return StackIndex::default();
         };
-        if owner.is_null() {
-            self.stale_stacks.fetch_add(1, Ordering::Relaxed);
-            return StackIndex::default();
-        }
-        let tables = agent.tables(jni);
-        // SAFETY: by the caller's promise.
-        let walked = self.stacks.spend(Ticks::now(), || unsafe { walker.walk_other(owner, &tables) });
-        // A thread that has just ended, or a frame that is gone, gives an error, and is no owner any more.
-        let Some(walked) = walked else { return StackIndex::default() };
+        let walked = self.stacks.spend(now, || {
+            let owner = owner();
+            if owner.is_null() {
+                return None;
+            }
+            // SAFETY: by the caller's promise; the reference is deleted when it is done with.
+            unsafe {
+                // A thread that has just ended, or a frame that is gone, gives an error, and is no owner any more.
+                let stack = walker.walk_other(owner, &agent.tables(jni)).ok();
+                jni.delete_local_ref(owner);
+                stack.filter(|_| still_owns())
+            }
+        });
         match walked {
-            Ok(stack) if still_owns() => stack,
-            _ => {
+            Some(Some(stack)) => stack,
+            Some(None) => {
                 self.stale_stacks.fetch_add(1, Ordering::Relaxed);
                 StackIndex::default()
             }
+            None => StackIndex::default(),
         }
+    }
+
+    /// The current thread, without asking JVMTI once more.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to the current thread.
+    unsafe fn this_thread(
+        &self,
+        agent: &Agent,
+        jni: Jni,
+        recent: &mut Recent,
+        thread: jobject,
+        now: Ticks,
+    ) -> ThreadIndex {
+        // SAFETY: by the caller's promise.
+        let id = self.fields.get().map(|fields| JavaId(unsafe { jni.get_long_field(thread, fields.thread.tid) }));
+        if let Some((_, index)) = recent.thread.filter(|(known, _)| Some(*known) == id) {
+            return index;
+        }
+        // SAFETY: by the caller's promise.
+        let index = unsafe { agent.threads.resolve(agent, jni, thread, now) };
+        let has_names = agent.threads.get(index).is_some_and(|record| record.names.get().is_some());
+        recent.thread = id.filter(|&id| id != JavaId::NONE && has_names).map(|id| (id, index));
+        index
+    }
+
+    /// Another thread.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    unsafe fn other_thread(&self, agent: &Agent, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
+        // SAFETY: by the caller's promise.
+        let number = self.fields.get().map(|fields| unsafe { jni.get_long_field(thread, fields.thread.tid) });
+        let known = number.and_then(|number| self.roster.of_number(number as u64));
+        // SAFETY: by the caller's promise.
+        known.unwrap_or_else(|| unsafe { agent.threads.resolve(agent, jni, thread, now) })
     }
 
     /// What could not be told of owners: key and number.

@@ -24,7 +24,7 @@ unsafe fn report(jni: *mut JNIEnv, body: impl FnOnce(&'static Agent, &'static Wa
         let Some(waits) = &agent.waits else { return };
         // SAFETY: by the caller's promise.
         let jni = unsafe { Jni::from_raw(jni) };
-        with_context(agent, jni, Ticks::now(), |context| body(agent, waits, jni, context));
+        with_context(agent, jni, Ticks::lately(), |context| body(agent, waits, jni, context));
     });
 }
 
@@ -48,10 +48,11 @@ pub(super) unsafe extern "system" fn contended_enter(
                 (Some((layout, current)), Some(word)) => layout.whose(word, current, object, &waits.roster),
                 _ => Owner::Unknown,
             };
+            context.recent.blocked = None;
             let Some(id) = id_of(agent, waits, jni, context, object) else { return };
             // Not before the object was announced, which another thread may have done just now.
             let now = Ticks::now();
-            let thread = agent.threads.resolve(agent, jni, thread, now);
+            let thread = waits.this_thread(agent, jni, &mut context.recent, thread, now);
             if owner == Owner::Unknown {
                 owner = ask(agent, waits, jni, object, now);
                 if owner == Owner::Unknown {
@@ -63,16 +64,16 @@ pub(super) unsafe extern "system" fn contended_enter(
             if let Owner::Thread(owner) = owner
                 && !has_ended(owner)
             {
-                let reference = waits.roster.reference(jni, owner);
-                let stack = waits.owner_stack(agent, jni, context, reference, || match layout {
+                let reference = || waits.roster.reference(jni, owner);
+                let stack = waits.owner_stack(agent, jni, context, now, reference, || match layout {
                     Some((layout, current)) => layout.pending_owner(current) == word,
                     None => ask(agent, waits, jni, object, Ticks::now()) == Owner::Thread(owner),
                 });
-                jni.delete_local_ref(reference);
                 context.push(agent, Event::Owner { thread: owner, stack }, now);
             }
             let stack = stack(agent, jni, context, Top::Method);
             context.push(agent, Event::Enter { object: id, thread, stack, way: Way::Monitor }, now);
+            context.recent.blocked = Some((thread, id));
         });
     }
 }
@@ -120,11 +121,13 @@ pub(super) unsafe extern "system" fn contended_entered(
 ) {
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
-        report(jni, |agent, _, jni, context| {
+        // The thread owns the monitor: every moment here is one that the others wait.
+        report(jni, |agent, waits, jni, context| {
             let now = Ticks::now();
+            let thread = waits.this_thread(agent, jni, &mut context.recent, thread, now);
+            let blocked = context.recent.blocked.take().filter(|(blocked, _)| *blocked == thread);
             // What was not announced was not entered either, as far as the trace knows.
-            if let Some(object) = agent.tags.find(object) {
-                let thread = agent.threads.resolve(agent, jni, thread, now);
+            if let Some(object) = blocked.map(|(_, object)| object).or_else(|| agent.tags.find(object)) {
                 context.push(agent, Event::Entered { object, thread }, now);
             }
         });
@@ -147,9 +150,9 @@ pub(super) unsafe extern "system" fn wait(
         report(jni, |agent, waits, jni, context| {
             let Some(object) = id_of(agent, waits, jni, context, object) else { return };
             let now = Ticks::now();
-            let thread = agent.threads.resolve(agent, jni, thread, now);
+            let thread = waits.this_thread(agent, jni, &mut context.recent, thread, now);
             let stack = stack(agent, jni, context, Top::Wait);
-            context.is_waiting = true;
+            context.recent.is_waiting = true;
             begin_wait(agent, context, now, object, thread, stack, timeout.max(0) as u64, None);
         });
     }
@@ -189,7 +192,7 @@ pub(super) unsafe extern "system" fn waited(
     unsafe {
         report(jni, |agent, waits, jni, context| {
             let now = Ticks::now();
-            let was_waiting = std::mem::take(&mut context.is_waiting);
+            let was_waiting = std::mem::take(&mut context.recent.is_waiting);
             if !was_waiting && !context.is_virtual && is_array(agent, jni, object) {
                 waits.initializations.fetch_add(1, Ordering::Relaxed);
                 return;
@@ -203,7 +206,7 @@ pub(super) unsafe extern "system" fn waited(
                 false if is_interrupted() => WaitEnd::Interrupted,
                 false => WaitEnd::Notified,
             };
-            let thread = agent.threads.resolve(agent, jni, thread, now);
+            let thread = waits.this_thread(agent, jni, &mut context.recent, thread, now);
             context.push(agent, Event::Waited { object, thread, reason }, now);
         });
     }

@@ -195,11 +195,28 @@ impl Fields {
         }
     }
 
+    /// What parks on that object.
+    ///
+    /// # Safety
+    /// `blocker` is a live reference to an object.
+    unsafe fn parker(&self, agent: &Agent, jni: Jni, blocker: jobject) -> Parker {
+        // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
+        unsafe {
+            let class = jni.get_object_class(blocker);
+            let parker = match agent.classes.resolve(agent.env, jni, class, agent) {
+                Ok(index) => self.parker_of(agent, jni, index, class, blocker),
+                Err(_) => Parker::Other,
+            };
+            jni.delete_local_ref(class);
+            parker
+        }
+    }
+
     /// What parks on objects of that class.
     ///
     /// # Safety
     /// `blocker` is a live reference to an object of that class.
-    unsafe fn parker(&self, agent: &Agent, jni: Jni, index: ClassIndex, class: jclass, blocker: jobject) -> Parker {
+    unsafe fn parker_of(&self, agent: &Agent, jni: Jni, index: ClassIndex, class: jclass, blocker: jobject) -> Parker {
         let Some(record) = agent.classes.get(index) else { return Parker::Other };
         if let Some(known) = record.parker() {
             return known;
@@ -272,16 +289,15 @@ unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, bl
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         // SAFETY: MartiniParking passes the current thread, and a live object or null.
-        with_context(agent, jni, Ticks::now(), |context| unsafe {
+        with_context(agent, jni, Ticks::lately(), |context| unsafe {
             let noted = if blocker.is_null() { jni.get_object_field(thread, fields.blocker) } else { null_mut() };
             let blocker = [blocker, noted, thread].into_iter().find(|object| !object.is_null()).unwrap_or(thread);
             let Some(object) = id_of(agent, waits, jni, context, blocker) else { return };
-            let class = jni.get_object_class(blocker);
-            let parker = match agent.classes.resolve(agent.env, jni, class, agent) {
-                Ok(index) => fields.parker(agent, jni, index, class, blocker),
-                Err(_) => Parker::Other,
+            let parker = match context.recent.parked {
+                Some((last, parker)) if last == object => parker,
+                _ => fields.parker(agent, jni, blocker),
             };
-            jni.delete_local_ref(class);
+            context.recent.parked = Some((object, parker));
             let now = Ticks::now();
             match parker {
                 Parker::Other => {
@@ -317,13 +333,20 @@ unsafe fn block(
     unsafe {
         let owner = if parker == Parker::OwnableLock { fields.owner(jni, lock) } else { null_mut() };
         if !owner.is_null() {
-            let index = agent.threads.resolve(agent, jni, owner, now);
-            let stack = waits.owner_stack(agent, jni, context, owner, || {
-                let then = fields.owner(jni, lock);
-                let same = jni.is_same_object(owner, then);
-                jni.delete_local_ref(then);
-                same
-            });
+            let index = waits.other_thread(agent, jni, owner, now);
+            let stack = waits.owner_stack(
+                agent,
+                jni,
+                context,
+                now,
+                || jni.new_local_ref(owner),
+                || {
+                    let then = fields.owner(jni, lock);
+                    let same = jni.is_same_object(owner, then);
+                    jni.delete_local_ref(then);
+                    same
+                },
+            );
             context.push(agent, Event::Owner { thread: index, stack }, now);
             jni.delete_local_ref(owner);
         } else if parker == Parker::OwnableLock {
@@ -342,9 +365,9 @@ unsafe fn block(
 unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass, interrupted: jboolean) {
     guard(|| {
         let Some(agent) = Agent::reporting() else { return };
-        let now = Ticks::now();
         // SAFETY: the VM passes this thread's environment.
-        with_context(agent, unsafe { Jni::from_raw(jni) }, now, |context| {
+        with_context(agent, unsafe { Jni::from_raw(jni) }, Ticks::lately(), |context| {
+            let now = Ticks::now();
             context.push(agent, Event::Unparked { thread: context.current, interrupted }, now);
         });
     });

@@ -1,8 +1,8 @@
 //! What it costs to record who waits for which lock, on programs that do little else and on some that never wait.
 //!
 //! In `monitor` and `lock` eight threads work most of the time and want one monitor or `ReentrantLock` in between, whose owner gives
-//! its processor away: nearly everyone waits, some thousand times a second. In `monitor-often` and `lock-often` they work a
-//! tenth as long: tens of thousands. (Without the yield HotSpot's spinning decides how many wait, and differs tenfold from run to
+//! its processor away: nearly everyone waits, some thousand times a second. In `monitor-more` they work two fifths as long, in
+//! `monitor-often` and `lock-often` a tenth: tens of thousands. (Without the yield HotSpot's spinning decides how many wait, and differs tenfold from run to
 //! run.) In `own-monitor` and `own-lock` nobody ever waits.
 
 use bci_tests::jdk::{self, Jdk};
@@ -25,6 +25,7 @@ const ROUNDS: usize = 9;
 const VARIANTS: &[Variant] = &[
     Variant::new("no agent", Agent::None),
     Variant::new("no agent, once more", Agent::None),
+    Variant::new("an agent that does nothing about monitors", Agent::Floor("monitors")),
     Variant::new("martini: threads, no owners' stacks", Agent::MartiniToDisk("threads=on,owners=off")),
     Variant::new("martini: threads", Agent::MartiniToDisk("threads=on")),
     Variant::new("martini: juc, no owners' stacks", Agent::MartiniToDisk("juc=on,owners=off")),
@@ -41,6 +42,7 @@ struct Load {
 
 const LOADS: &[Load] = &[
     Load { id: "monitor", arguments: &["shared", "monitor", "8", "1500", "100", "100000", "yield"] },
+    Load { id: "monitor-more", arguments: &["shared", "monitor", "8", "4000", "100", "40000", "yield"] },
     Load { id: "monitor-often", arguments: &["shared", "monitor", "8", "15000", "100", "10000", "yield"] },
     Load { id: "lock", arguments: &["shared", "lock", "8", "1500", "100", "100000", "yield"] },
     Load { id: "lock-often", arguments: &["shared", "lock", "8", "15000", "100", "10000", "yield"] },

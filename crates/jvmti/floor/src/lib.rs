@@ -3,7 +3,7 @@
 //! It is written as a careful C programmer would: one Java method that tests a flag, one native method, raw JVM TI
 //! calls, a constant tag, no record of anything. `-agentpath:libfloor_agent.so=MODE`, where each `Mode` adds one
 //! step to the one before. Seen are `java.lang.Object`'s constructor and the outer array of the three array
-//! instructions.
+//! instructions. With `monitors` it asks for the events of threads that wait instead, and does nothing about them.
 
 mod mode;
 mod proxy;
@@ -52,6 +52,9 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_ch
 
 fn load(vm: Vm, mode: Mode) -> Result<(), AnyError> {
     let env = vm.get_env(JVMTI_VERSION_1_2)?;
+    if mode == Mode::Monitors {
+        return watch_monitors(env);
+    }
     let mut capabilities = jvmtiCapabilities::of(&[CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES]);
     if mode >= Mode::Tag {
         capabilities = capabilities.with(CAN_TAG_OBJECTS);
@@ -80,6 +83,35 @@ fn load(vm: Vm, mode: Mode) -> Result<(), AnyError> {
     ENV.store(env.as_raw(), Ordering::Relaxed);
     Ok(())
 }
+
+/// Lets the VM report waits to callbacks that do nothing.
+fn watch_monitors(env: Env) -> Result<(), AnyError> {
+    env.add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_MONITOR_EVENTS]))?;
+    let callbacks = jvmtiEventCallbacks {
+        MonitorContendedEnter: Some(monitor_event),
+        MonitorContendedEntered: Some(monitor_event),
+        MonitorWait: Some(monitor_wait),
+        MonitorWaited: Some(monitor_waited),
+        ..Default::default()
+    };
+    // SAFETY: these functions are made for it and do not unwind.
+    unsafe { env.set_event_callbacks(&callbacks)? };
+    for event in [
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+        JVMTI_EVENT_MONITOR_WAIT,
+        JVMTI_EVENT_MONITOR_WAITED,
+    ] {
+        env.enable_event(event)?;
+    }
+    Ok(())
+}
+
+unsafe extern "system" fn monitor_event(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, _: jobject) {}
+
+unsafe extern "system" fn monitor_wait(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, _: jobject, _timeout: jlong) {}
+
+unsafe extern "system" fn monitor_waited(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, _: jobject, _: jboolean) {}
 
 unsafe extern "system" fn vm_start(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
     // SAFETY: the VM passes a live environment.

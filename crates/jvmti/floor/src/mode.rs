@@ -1,13 +1,15 @@
-//! How much the agent does for each allocation.
+//! How much the agent does for each allocation, or that it does nothing for each wait.
 
 use std::ffi::CStr;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Each mode does what the one before does, and one thing more.
+/// From `Idle` on each mode does what the one before does, and one thing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
+    /// The VM reports each wait for a monitor to an empty callback; nothing is rewritten.
+    Monitors,
     /// The agent asks for its capabilities and events, and rewrites nothing.
     Idle,
     /// Rewritten code calls a Java method, which returns at once.
@@ -22,7 +24,7 @@ pub(crate) enum Mode {
 
 /// A mode that does not exist.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("the option '{0}' is no mode: use idle, off, native, tag or free")]
+#[error("the option '{0}' is no mode: use monitors, idle, off, native, tag or free")]
 pub(crate) struct UnknownMode(String);
 
 impl FromStr for Mode {
@@ -30,6 +32,7 @@ impl FromStr for Mode {
 
     fn from_str(option: &str) -> Result<Self, UnknownMode> {
         match option {
+            "monitors" => Ok(Self::Monitors),
             "idle" => Ok(Self::Idle),
             "off" => Ok(Self::Off),
             "native" => Ok(Self::Native),
@@ -44,7 +47,7 @@ impl Mode {
     /// Which native method of the library the proxy declares.
     pub(crate) fn native_method(self) -> &'static CStr {
         match self {
-            Self::Idle | Self::Off | Self::Native => c"nothing",
+            Self::Monitors | Self::Idle | Self::Off | Self::Native => c"nothing",
             Self::Tag | Self::Free => c"tag",
         }
     }
@@ -56,7 +59,8 @@ mod tests {
 
     #[test]
     fn modes_build_on_each_other() {
-        let modes = ["idle", "off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
+        let modes =
+            ["monitors", "idle", "off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
         assert!(modes.is_sorted());
         assert_eq!("".parse::<Mode>(), Err(UnknownMode(String::new())));
     }
