@@ -10,6 +10,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * counter. Objects are not handed over, so the JIT may still remove them. The counters of a thread are native memory that
  * only this thread writes; the agent finds and reads them whenever it likes.
  *
+ * <p>It may be initialised while the VM sets itself up, as soon as {@code Unsafe} is: its initialiser calls nothing else.
+ *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
  * natives, nothing thrown. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
@@ -30,20 +32,21 @@ public final class MartiniCounts {
     static {
         // A thread under construction has the number 0 and must find no entry.
         COUNTERS[0] = -1;
-        registerNatives();
     }
 
-    // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element.
-    private static final int HEADER_1 = layout('B') & 0xFF;
-    private static final int HEADER_2 = layout('C') & 0xFF;
-    private static final int HEADER_4 = layout('I') & 0xFF;
-    private static final int HEADER_8 = layout('J') & 0xFF;
-    private static final int HEADER_REFERENCES = layout('L') & 0xFF;
-    private static final int SHIFT_REFERENCES = layout('L') >> 8 & 0xFF;
-    private static final int ALIGNMENT = layout('L') >> 16;
+    // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element. Header, shift and
+    // alignment, a byte each, are put into the class file by the agent in the place of these numbers: the class may be
+    // initialised when the VM is not ready for natives yet.
+    private static final int HEADER_1 = given(0x4D610001) & 0xFF;
+    private static final int HEADER_2 = given(0x4D610002) & 0xFF;
+    private static final int HEADER_4 = given(0x4D610004) & 0xFF;
+    private static final int HEADER_8 = given(0x4D610008) & 0xFF;
+    private static final int HEADER_REFERENCES = given(0x4D610000) & 0xFF;
+    private static final int SHIFT_REFERENCES = given(0x4D610000) >> 8 & 0xFF;
+    private static final int ALIGNMENT = given(0x4D610000) >> 16;
 
-    /** Where a byte for each string constant says whether it was used. */
-    private static final long CONSTANTS = constants();
+    /** Where a byte for each string constant says whether it was used. From the agent, too. */
+    private static final long CONSTANTS = given(0x4D61000000000010L);
 
     /** The length up to which an array is taken to fit into the heap. */
     private static final int SMALL = 1 << 18;
@@ -64,14 +67,23 @@ public final class MartiniCounts {
 
     private MartiniCounts() {}
 
+    /** Keeps the compiler from computing with what is no constant yet. */
+    private static int given(int value) {
+        return value;
+    }
+
+    private static long given(long value) {
+        return value;
+    }
+
+    /** Called before {@link #counting} is set; nothing native is called before. Returns {@link #COUNTERS}. */
+    private static long[] bind() {
+        registerNatives();
+        return COUNTERS;
+    }
+
     /** Binds the other natives. */
     private static native void registerNatives();
-
-    /** How large arrays are, by the descriptor of their elements: header, shift and alignment, a byte each. */
-    private static native int layout(char element);
-
-    /** The value of {@link #CONSTANTS}. */
-    private static native long constants();
 
     /** Makes a string constant, unless the VM has it already. */
     private static native void useConstant(int number);

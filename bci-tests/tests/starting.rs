@@ -1,5 +1,6 @@
 //! How a trace begins, and that the agent is silent.
 
+use bci_tests::counted::{Counted, Markers};
 use bci_tests::java;
 use bci_tests::jdk;
 use bci_tests::martini;
@@ -66,6 +67,31 @@ fn arrays_of_classes_that_change_while_the_program_runs() {
             for class in ["java.util.WeakHashMap$Entry[]", "java.util.Hashtable$Entry[]"] {
                 let found = trace.of_class(class).filter(|array| array.size > 16_000).count();
                 assert_eq!(found, THREADS * times, "JDK {jdk}: {class}");
+            }
+        }
+    }
+}
+
+/// Arrays are counted once, whether their class was rewritten as the VM loaded it, which it is without a CDS archive, or afterwards.
+#[test]
+fn counts_of_classes_that_are_loaded_while_the_vm_sets_itself_up() {
+    const THREADS: u64 = 4;
+    const TIMES: u64 = 40;
+    /// Of all others of these classes together.
+    const LEAST_BYTES: u64 = 16_400;
+    for jdk in jdk::each_feature() {
+        for sharing in ["-Xshare:auto", "-Xshare:off"] {
+            let dir = Workdir::new();
+            let file = dir.join("early.trcxml");
+            let agent = martini::built().agent_path(&format!("heap=counts,file={}", file.display()));
+            let arguments = [THREADS.to_string(), TIMES.to_string()];
+            let arguments = arguments.each_ref().map(|a| &**a);
+            process::run(&mut java::with_agent(jdk, &[sharing], Some(agent), "early.Main", &arguments)).success();
+            let trace = Counted::read(&file, Markers { begin: "", end: "" });
+            for class in ["java.util.WeakHashMap$Entry[]", "java.util.Hashtable$Entry[]"] {
+                let of_class = trace.sites.iter().filter(|(site, _)| site.class == class);
+                let bytes: u64 = of_class.map(|(_, sum)| sum.bytes).sum();
+                assert_eq!(bytes / LEAST_BYTES, THREADS * TIMES, "JDK {jdk}, {sharing}: {class}");
             }
         }
     }

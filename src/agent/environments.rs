@@ -14,6 +14,12 @@ const CLASSES: jvmtiCapabilities =
 const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
 const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 
+/// Whether the VM is to say that it starts as soon as Java code runs, before it has set up its modules. What is loaded from then on
+/// is rewritten as it is loaded; redefining it at VMInit takes many times as long. Not with `juc=on`, whose class needs more of the JDK.
+pub(crate) fn start_early(engine: Engine, threads: Option<&ThreadOptions>) -> bool {
+    engine == Engine::Counts && !threads.is_some_and(|threads| threads.juc)
+}
+
 /// All environments.
 pub(crate) struct Environments {
     /// Tags of classes, thread-local storage, and all events that are not about objects or collections.
@@ -46,6 +52,9 @@ impl Environments {
         let mut classes = CLASSES;
         for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
             classes = classes.with(capability);
+        }
+        if start_early(engine, threads) {
+            classes = classes.with(CAN_GENERATE_EARLY_VMSTART);
         }
         if let Some(threads) = threads {
             for capability in waits::CAPABILITIES {

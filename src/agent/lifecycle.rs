@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, Once, OnceLock};
 use std::time::Duration;
 
 use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jvalue};
@@ -122,6 +122,7 @@ fn install(
         accounting: Accounting::default(),
         control: StartUp::default(),
         pool,
+        prepared: Once::new(),
         vm: OnceLock::new(),
         reporting: AtomicBool::new(false),
         failures: Mutex::new(BTreeMap::new()),
@@ -222,32 +223,63 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         let Some(agent) = Agent::get() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        let mut vm = Vm::default();
-        if agent.engine.rewrites() {
-            match Proxy::define(jni) {
-                Ok(proxy) => vm.proxy = Some(proxy),
-                Err(error) => return message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
+        if !environments::start_early(agent.engine, agent.options.threads.as_ref()) {
+            agent.prepared.call_once(|| prepare(agent, jni));
+        } else if jvmti::uses_archive() == Some(false) {
+            begin_early(agent, jni);
+        }
+    });
+}
+
+/// Lets code be rewritten that is loaded while the VM sets itself up. Not where it has a CDS archive, from which it then takes objects
+/// too: their classes have to be the archive's (`HeapShared::resolve_or_init`).
+///
+/// No class is initialised yet, and none may be before its turn. MartiniCounts takes Unsafe, so nothing is rewritten
+/// that could run before the VM itself has initialised that.
+fn begin_early(agent: &Agent, jni: Jni) {
+    let Some(counts) = &agent.counts else { return };
+    let layouts = measure_arrays(agent, jni);
+    if let Some(unsafe_class) = jni.find_boot_class(c"jdk/internal/misc/Unsafe")
+        && counts.define(jni, agent.java, &layouts).is_ok()
+    {
+        // SAFETY: a live local reference, deleted at once.
+        unsafe {
+            let _ = agent.transform.awaited.set(GlobalRef(jni.new_global_ref(unsafe_class)));
+            jni.delete_local_ref(unsafe_class);
+        }
+    }
+}
+
+/// Defines the classes that rewritten code calls; from then on code is rewritten.
+fn prepare(agent: &'static Agent, jni: Jni) {
+    let mut vm = Vm::default();
+    if agent.engine.rewrites() {
+        match Proxy::define(jni) {
+            Ok(proxy) => vm.proxy = Some(proxy),
+            Err(error) => return message(&format!("HeapProxy cannot be defined, so nothing is reported: {error}")),
+        }
+    }
+    if agent.engine.has_hooks() || agent.counts.is_some() || agent.options.dump.when.ever() {
+        vm.layouts = measure_arrays(agent, jni);
+    }
+    let mut rewrites = vm.proxy.is_some();
+    if let Some(waits) = agent.waits.as_ref().filter(|waits| waits.options.juc) {
+        match waits.define_parking(jni) {
+            Ok(()) => rewrites = true,
+            Err(error) => {
+                return message(&format!("MartiniParking cannot be defined, so nothing is reported: {error}"));
             }
         }
-        if agent.engine.has_hooks() || agent.counts.is_some() || agent.options.dump.when.ever() {
-            vm.layouts = measure_arrays(agent, jni);
-        }
-        let mut rewrites = vm.proxy.is_some();
-        if let Some(waits) = agent.waits.as_ref().filter(|waits| waits.options.juc) {
-            match waits.define_parking(jni) {
-                Ok(()) => rewrites = true,
-                Err(error) => {
-                    return message(&format!("MartiniParking cannot be defined, so nothing is reported: {error}"));
-                }
-            }
-        }
-        // MartiniCounts asks for the layouts when it is initialised.
-        let _ = agent.vm.set(vm);
-        if let Some(Err(error)) = agent.counts.as_ref().map(|counts| counts.define(jni)) {
+    }
+    if let Some(counts) = &agent.counts {
+        let defined =
+            if agent.transform.awaited.get().is_some() { Ok(()) } else { counts.define(jni, agent.java, &vm.layouts) };
+        if let Err(error) = defined.and_then(|()| counts.bind(jni)) {
             return message(&format!("MartiniCounts cannot be defined, so nothing is counted: {error}"));
         }
-        agent.transform.proxy_defined.store(rewrites, Ordering::Release);
-    });
+    }
+    let _ = agent.vm.set(vm);
+    agent.transform.ready.store(rewrites, Ordering::Release);
 }
 
 /// # Safety
@@ -257,6 +289,7 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
         let Some(agent) = Agent::get() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
+        agent.prepared.call_once(|| prepare(agent, jni));
         let Some(vm) = agent.vm.get() else { return };
         // Before the agent's own thread is one of them.
         let there = agent.env.get_all_threads();

@@ -45,7 +45,7 @@ mod writer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
 use jvmti::jni_sys::{jclass, jobject};
@@ -160,6 +160,8 @@ pub(crate) struct Agent {
     waits: Option<Waits>,
     control: StartUp,
     pool: Arc<Pool>,
+    /// The classes that rewritten code calls are defined, or cannot be.
+    prepared: Once,
     vm: OnceLock<Vm>,
     /// Between VMInit and VMDeath, unless the trace had to end before.
     reporting: AtomicBool,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, jvmtiEnv};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::lifecycle::cleared;
-use super::{Agent, counts, proxy, replaced, waits};
+use super::{Agent, GlobalRef, counts, proxy, replaced, waits};
 
 /// What the rewriter did, and what it left.
 #[derive(Default)]
@@ -22,15 +22,36 @@ pub(crate) struct Counters {
     pub(crate) rewritten: AtomicU64,
     /// Methods and classes left as they were, by reason.
     pub(crate) refused: Mutex<BTreeMap<String, u64>>,
-    /// HeapProxy is defined: rewritten classes will find it.
-    pub(crate) proxy_defined: AtomicBool,
+    /// What rewritten classes call is defined, and can be initialised.
+    pub(crate) ready: AtomicBool,
+    /// What has to be initialised before, where the VM does not do that before VMStart.
+    pub(crate) awaited: OnceLock<GlobalRef>,
     /// From VMInit on, rewritten code calls the direct hooks.
     pub(crate) direct: AtomicBool,
+    /// The VM begins, or has begun, to swap the methods of classes that were there before.
+    swapping: AtomicBool,
+    /// The VM may take classes out of a CDS archive.
+    archive: OnceLock<bool>,
     /// Classes of the boot loader that were rewritten before VMInit.
     early: Mutex<FxHashSet<Box<[u8]>>>,
 }
 
 impl Counters {
+    /// Whether what rewritten classes call can be called.
+    fn is_ready(&self, env: Env) -> bool {
+        if self.ready.load(Ordering::Acquire) {
+            return true;
+        }
+        let Some(awaited) = self.awaited.get() else { return false };
+        // SAFETY: a live reference to a class.
+        let status = unsafe { env.get_class_status(awaited.0) };
+        let ready = status.is_ok_and(|status| status & JVMTI_CLASS_STATUS_INITIALIZED != 0);
+        if ready {
+            self.ready.store(true, Ordering::Release);
+        }
+        ready
+    }
+
     /// Counts something that is left as it was.
     pub(crate) fn refuse(&self, reason: String) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
@@ -55,7 +76,7 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
     new_data: *mut *mut u8,
 ) {
     guard(|| {
-        let Some(agent) = Agent::get().filter(|a| a.transform.proxy_defined.load(Ordering::Acquire)) else { return };
+        let Some(agent) = Agent::get().filter(|agent| agent.transform.is_ready(agent.env)) else { return };
         if data.is_null() || len <= 0 {
             return;
         }
@@ -78,7 +99,7 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
         let direct = agent.transform.direct.load(Ordering::Acquire);
         let rewritten = rewrite(agent, name, class, direct);
         let is_changed = rewritten.is_some();
-        let Some(bytes) = rewritten.or_else(|| fresh(agent, redefined, direct, class)) else { return };
+        let Some(bytes) = rewritten.or_else(|| fresh(agent, redefined, class)) else { return };
         if is_changed && !direct && redefined.is_null() && loader.is_null() {
             agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
         }
@@ -98,9 +119,12 @@ const FIRST_WITH_RESOLVED_CALLS: u32 = 24;
 
 /// A copy of a class file that stays as it is, where the class may come out of the CDS archive with calls that are resolved: the VM
 /// makes the class of the copy instead. Those calls would lead to the methods as they were before the retransformation, which
-/// corrects the calls in loaded classes only.
-fn fresh(agent: &Agent, redefined: jclass, direct: bool, class: &[u8]) -> Option<Vec<u8>> {
-    let is_late = direct && redefined.is_null() && agent.engine.rewrites();
+/// corrects the calls in loaded classes only, those that it loads itself to verify others among them.
+fn fresh(agent: &Agent, redefined: jclass, class: &[u8]) -> Option<Vec<u8>> {
+    let is_late = agent.transform.swapping.load(Ordering::Acquire)
+        && redefined.is_null()
+        && agent.engine.rewrites()
+        && *agent.transform.archive.get_or_init(|| jvmti::uses_archive() != Some(false));
     // What the VM makes when it links a class is counted, which out of the archive it may be already.
     let is_worth = agent.java >= FIRST_WITH_RESOLVED_CALLS || agent.counts.is_some();
     (is_late && is_worth).then(|| class.to_vec())
@@ -200,7 +224,8 @@ pub(crate) enum Share {
 
 impl Share {
     fn contains(self, name: &[u8]) -> bool {
-        let odd = name.iter().fold(0u8, |sum, byte| sum ^ byte) & 1 == 1;
+        // So the halves are equally large in bytes on JDK 17 to 25, to a twentieth.
+        let odd = name.last().is_some_and(|byte| byte & 1 == 1);
         match self {
             Share::All => true,
             Share::Fewest => name == OBJECT || name == waits::LOCK_SUPPORT,
@@ -226,6 +251,7 @@ thread_local! {
 fn meet_before_the_end(agent: &Agent, name: &[u8]) {
     if LAST.with_borrow_mut(|last| last.take_if(|last| last == name)).is_some() {
         agent.control.meet();
+        agent.transform.swapping.store(true, Ordering::Release);
     }
 }
 
@@ -243,7 +269,10 @@ fn put_last(agent: &Agent, wanted: &mut [jclass]) {
             wanted.swap(index, len - 1);
             LAST.set(Some(name.to_vec()));
         }
-        (None, _) => agent.control.arrive(),
+        (None, _) => {
+            agent.control.arrive();
+            agent.transform.swapping.store(true, Ordering::Release);
+        }
     }
 }
 
@@ -254,8 +283,9 @@ pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni, share: Share) {
         Err(error) => return agent.transform.refuse(format!("loaded classes: {}", error.name())),
     };
     let mut wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c, share)).collect();
-    if matches!(share, Share::Even | Share::Odd) {
-        put_last(agent, &mut wanted);
+    match share {
+        Share::Even | Share::Odd => put_last(agent, &mut wanted),
+        Share::All | Share::Fewest => agent.transform.swapping.store(true, Ordering::Release),
     }
     // SAFETY: live local references, deleted at the end.
     let result = unsafe { agent.env.retransform_classes(&wanted) };
@@ -316,7 +346,7 @@ fn has_site(env: Env, class: jclass, opcodes: &[u8]) -> bool {
     // SAFETY: a live local reference; the methods are of this class.
     unsafe {
         // Loaded but not linked yet, it shows no methods; the VM links it to retransform it.
-        let Ok(methods) = env.get_class_methods(class) else { return true };
+        let Ok(methods) = env.get_class_methods(class) else { return names_one(env, class, &[b"Code"]) };
         let initialised = env.get_class_status(class).is_ok_and(|s| s & JVMTI_CLASS_STATUS_INITIALIZED != 0);
         methods.iter().any(|&method| {
             // Abstract and native methods have no code, which the VM calls an error.

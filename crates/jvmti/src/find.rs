@@ -1,6 +1,6 @@
-//! Finding a class that a given loader has found before, which neither JNI nor JVM TI offer.
+//! Finding a class that a given loader has found before, or without initialising it, which neither JNI nor JVM TI offer.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
 use jvmti_sys::jni_sys::{JNIEnv, jclass, jobject, jstring};
@@ -8,16 +8,27 @@ use jvmti_sys::jni_sys::{JNIEnv, jclass, jobject, jstring};
 use crate::Jni;
 
 type FindLoadedClass = unsafe extern "system" fn(*mut JNIEnv, jobject, jstring) -> jclass;
+type FindBootClass = unsafe extern "system" fn(*mut JNIEnv, *const c_char) -> jclass;
 
-fn function() -> Option<FindLoadedClass> {
+/// The address of a function that libjvm exports; 0 if there is none.
+fn exported(found: &OnceLock<usize>, name: &CStr) -> usize {
+    // SAFETY: the name ends with NUL.
+    *found.get_or_init(|| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize })
+}
+
+fn find_loaded_class() -> Option<FindLoadedClass> {
     static FOUND: OnceLock<usize> = OnceLock::new();
-    let address = *FOUND.get_or_init(|| {
-        // SAFETY: the name ends with NUL.
-        unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_FindLoadedClass".as_ptr()) as usize }
-    });
+    let address = exported(&FOUND, c"JVM_FindLoadedClass");
     // SAFETY: libjvm exports the function with this signature from JDK 8 to 25 (`jvm.h`); it is what
     // `ClassLoader.findLoadedClass` calls.
     (address != 0).then(|| unsafe { std::mem::transmute::<*mut c_void, FindLoadedClass>(address as *mut c_void) })
+}
+
+fn find_boot_class() -> Option<FindBootClass> {
+    static FOUND: OnceLock<usize> = OnceLock::new();
+    let address = exported(&FOUND, c"JVM_FindClassFromBootLoader");
+    // SAFETY: as above; it is what `ClassLoader.findBootstrapClass` calls.
+    (address != 0).then(|| unsafe { std::mem::transmute::<*mut c_void, FindBootClass>(address as *mut c_void) })
 }
 
 impl Jni {
@@ -28,7 +39,7 @@ impl Jni {
     ///
     /// `loader` is null or a live loader, and no exception is pending.
     pub unsafe fn find_loaded_class(self, name: &CStr, loader: jobject) -> Option<jclass> {
-        let find = function()?;
+        let find = find_loaded_class()?;
         let name = self.new_string_utf(name).inspect_err(|_| self.exception_clear()).ok()?;
         // SAFETY: by the caller's promise; the name is a local reference, deleted at once.
         let class = unsafe {
@@ -36,6 +47,19 @@ impl Jni {
             self.delete_local_ref(name);
             class
         };
+        if self.exception_check() {
+            self.exception_clear();
+            return None;
+        }
+        (!class.is_null()).then_some(class)
+    }
+
+    /// The class of that internal name that the boot loader has or finds now, as a local reference; unlike by `find_class` it is not
+    /// initialised, and no Java code runs. `None` if there is none.
+    pub fn find_boot_class(self, name: &CStr) -> Option<jclass> {
+        let find = find_boot_class()?;
+        // SAFETY: this thread's environment, and a NUL-terminated name.
+        let class = unsafe { find(self.as_raw(), name.as_ptr()) };
         if self.exception_check() {
             self.exception_clear();
             return None;

@@ -1,4 +1,4 @@
-//! HotSpot's own switches, set from within: what `-XX:` does on the command line.
+//! HotSpot's own switches, read and set from within: what `-XX:` does on the command line.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -12,11 +12,32 @@ use crate::vm_structs::{Field, size_of_type};
 /// It is a flag of type `bool` that the VM looks at again after this call and that it can bear to see changed; no other thread
 /// of the VM looks at it meanwhile, as in `Agent_OnLoad`.
 pub unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
+    let place = place(name)?;
+    // SAFETY: the VM says that the flag is there; the caller promises that it may be changed.
+    unsafe {
+        let before = place.read_volatile();
+        place.write_volatile(value.into());
+        Some(before != 0)
+    }
+}
+
+/// Whether a product flag is on; `None` if this VM has no such flag or does not show its flags.
+///
+/// # Safety
+///
+/// It is a flag of type `bool`.
+unsafe fn bool_flag(name: &CStr) -> Option<bool> {
+    // SAFETY: the VM says that the flag is there, and flags stay where they are.
+    place(name).map(|place| unsafe { place.read_volatile() != 0 })
+}
+
+/// Where the VM keeps the value of a flag.
+fn place(name: &CStr) -> Option<*mut u8> {
     let name_at = Field::offset_of(c"JVMFlag", c"_name")?;
     let address_at = Field::offset_of(c"JVMFlag", c"_addr")?;
     let stride = size_of_type(c"JVMFlag")?;
     // SAFETY: the VM says where its table of flags is, how long it is and what an entry looks like; a name is a literal or
-    // null; the caller promises that the flag may be changed.
+    // null.
     unsafe {
         let table = static_word(c"flags")?;
         for index in 0..static_word(c"numFlags")? {
@@ -24,12 +45,7 @@ pub unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
             let found = ((entry + name_at) as *const *const c_char).read();
             if !found.is_null() && CStr::from_ptr(found) == name {
                 let place = ((entry + address_at) as *const *mut u8).read();
-                if place.is_null() {
-                    return None;
-                }
-                let before = place.read_volatile();
-                place.write_volatile(value.into());
-                return Some(before != 0);
+                return (!place.is_null()).then_some(place);
             }
         }
     }
@@ -42,4 +58,16 @@ unsafe fn static_word(name: &CStr) -> Option<usize> {
     let address: *const c_void = Field::find(c"JVMFlag", name)?.address;
     // SAFETY: by the caller's promise.
     (!address.is_null()).then(|| unsafe { address.cast::<usize>().read() })
+}
+
+/// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart on.
+pub fn uses_archive() -> Option<bool> {
+    // SAFETY: HotSpot declares it as a bool.
+    if let Some(shares) = unsafe { bool_flag(c"UseSharedSpaces") } {
+        return Some(shares);
+    }
+    // From JDK 21 on it is no flag any more, and there is such an object only while an archive is mapped.
+    let address: *const c_void = Field::find(c"FileMapInfo", c"_current_info")?.address;
+    // SAFETY: a static field of the VM that is a pointer.
+    (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() != 0 })
 }

@@ -28,7 +28,7 @@ pub use jvmti_sys::{self as sys, jni_sys};
 pub use allocated::Allocated;
 pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
-pub use flag::set_bool_flag;
+pub use flag::{set_bool_flag, uses_archive};
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};
 pub use management::{HeapDumper, Management, is_flag_on};

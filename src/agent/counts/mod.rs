@@ -23,16 +23,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass};
+use trace::names::array_code;
 
 use super::Agent;
 use super::classes::Classes;
+use super::layout::{ArrayLayout, ArrayLayouts};
 use super::threads::{ThreadContext, ThreadIndex};
 use blocks::Block;
 use by_the_vm::{ClassObjects, CountedNatives};
 use constants::Constants;
 use instrument::CountHooks;
 use linking::Unlinked;
-use proxy::CountsProxy;
+use proxy::{CountsProxy, Defined};
 use sites::Pending;
 use slots::{CounterIndex, Role, Slots};
 
@@ -95,6 +97,7 @@ impl ThreadCounts {
 /// All counters.
 pub(crate) struct Counts {
     pub(crate) slots: Slots,
+    defined: OnceLock<Defined>,
     proxy: OnceLock<CountsProxy>,
     /// Threads that count at present.
     living: Mutex<Vec<Arc<ThreadCounts>>>,
@@ -126,6 +129,7 @@ impl Counts {
     pub(crate) fn new(limit: usize, interval_bytes: Option<u32>) -> Counts {
         Counts {
             slots: Slots::new(),
+            defined: OnceLock::new(),
             proxy: OnceLock::new(),
             living: Mutex::default(),
             spare: Mutex::default(),
@@ -142,13 +146,29 @@ impl Counts {
         }
     }
 
-    /// Defines MartiniCounts in the VM.
+    /// Defines MartiniCounts in the VM, whose arrays are laid out like that.
     ///
     /// # Errors
     /// What the VM refuses.
-    pub(crate) fn define(&self, jni: Jni) -> Result<(), jvmti::JniError> {
-        let proxy = CountsProxy::define(jni)?;
-        let _ = self.proxy.set(proxy);
+    pub(crate) fn define(&self, jni: Jni, java: u32, layouts: &ArrayLayouts) -> Result<(), jvmti::JniError> {
+        let packed = |descriptor: u8| {
+            let name =
+                if descriptor == b'L' { "[Ljava/lang/Object;".into() } else { format!("[{}", descriptor as char) };
+            layouts.get(array_code(&name)).and_then(ArrayLayout::packed).unwrap_or(0)
+        };
+        let class_file = proxy::class_file(java, packed, self.constants.as_ref().map_or(0, Constants::address));
+        let _ = self.defined.set(CountsProxy::define(jni, &class_file)?);
+        Ok(())
+    }
+
+    /// Gets MartiniCounts ready to count.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    pub(crate) fn bind(&self, jni: Jni) -> Result<(), jvmti::JniError> {
+        if let Some(defined) = self.defined.get() {
+            let _ = self.proxy.set(CountsProxy::bind(jni, defined)?);
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! MartiniCounts' native methods.
 
 use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
 
 use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong};
 use jvmti::{Jni, guard};
@@ -10,7 +11,7 @@ use super::constants::ConstantIndex;
 use super::sites::Seen;
 use super::slots::CounterIndex;
 use crate::agent::Agent;
-use crate::agent::classes::{self, Surroundings};
+use crate::agent::classes;
 use crate::agent::clock::Ticks;
 use crate::agent::threads::{ThreadContext, with_context};
 use crate::agent::transform;
@@ -26,22 +27,6 @@ unsafe fn in_context(jni: *mut JNIEnv, body: impl FnOnce(&'static Agent, Jni, &m
         let jni = unsafe { Jni::from_raw(jni) };
         with_context(agent, jni, Ticks::now(), |context| body(agent, jni, context));
     });
-}
-
-/// `MartiniCounts.layout`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn layout(_: *mut JNIEnv, _: jclass, element: u16) -> jint {
-    guard(|| {
-        let descriptor = if element == u16::from(b'L') {
-            "[Ljava/lang/Object;".into()
-        } else {
-            format!("[{}", element as u8 as char)
-        };
-        let layout = Agent::get().and_then(|agent| agent.layout(trace::names::array_code(&descriptor)));
-        layout.and_then(|layout| layout.packed()).unwrap_or(0)
-    })
 }
 
 /// `MartiniCounts.count`.
@@ -116,18 +101,6 @@ fn count_in(
     counts.count(agent, jni, own, thread, counter, bytes);
 }
 
-/// `MartiniCounts.constants`: 0 if there are none.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn constants(_: *mut JNIEnv, _: jclass) -> jlong {
-    guard(|| {
-        let constants = Agent::get()?.counts.as_ref()?.constants.as_ref()?;
-        Some(constants.address() as jlong)
-    })
-    .unwrap_or(0)
-}
-
 /// `MartiniCounts.useConstant`.
 ///
 /// # Safety
@@ -150,7 +123,8 @@ pub(super) unsafe extern "system" fn use_constant(jni: *mut JNIEnv, _: jclass, n
 pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, class: jbyteArray) -> jbyteArray {
     let mut array = null_mut();
     guard(|| {
-        let Some(agent) = Agent::get().filter(|agent| !agent.pool.is_closed()) else { return };
+        let is_on = |agent: &&Agent| agent.transform.direct.load(Ordering::Acquire) && !agent.pool.is_closed();
+        let Some(agent) = Agent::get().filter(is_on) else { return };
         // SAFETY: the VM passes this thread's environment and a live array.
         let (jni, class) = unsafe { (Jni::from_raw(jni), Jni::from_raw(jni).get_bytes(class)) };
         let Ok(parsed) = classfile::ClassFile::parse(&class) else { return };

@@ -14,20 +14,18 @@ pub(crate) const INTERNAL_NAME: &str = "java/lang/MartiniCounts";
 pub(crate) const DOTTED_NAME: &str = "java.lang.MartiniCounts";
 const NAME: &CStr = c"java/lang/MartiniCounts";
 
-/// MartiniCounts' `registerNatives`, which its static initialiser calls: binds the natives that the hooks use.
+/// MartiniCounts' `registerNatives`, which its method `bind` calls: binds the natives that the hooks use.
 ///
 /// # Safety
 /// Called by the VM, with MartiniCounts as `class`.
 pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
     let natives = [
-        NativeMethod { name: c"layout", signature: c"(C)I", function: super::natives::layout as *const c_void },
         NativeMethod { name: c"count", signature: c"(IJJ)V", function: super::natives::count as *const c_void },
         NativeMethod {
             name: c"countLarge",
             signature: c"(IJJ)V",
             function: super::natives::count_large as *const c_void,
         },
-        NativeMethod { name: c"constants", signature: c"()J", function: super::natives::constants as *const c_void },
         NativeMethod {
             name: c"useConstant",
             signature: c"(I)V",
@@ -51,10 +49,18 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
             function: super::natives::counters as *const c_void,
         },
     ];
-    // An exception stays pending: the class fails to initialise and `CountsProxy::define` tells.
+    // An exception stays pending: `bind` throws it and `CountsProxy::bind` tells.
     // SAFETY: the functions fit their descriptors, do not unwind, and stay loaded as long as the VM.
     let _ = unsafe { jni.register_natives(class, &natives) };
 }
+
+/// The class, before it is bound: a global reference, which nobody deletes.
+pub(crate) struct Defined(jclass);
+
+// SAFETY: JNI lets every thread use a global reference.
+unsafe impl Send for Defined {}
+// SAFETY: as above.
+unsafe impl Sync for Defined {}
 
 /// The class inside the VM.
 pub(crate) struct CountsProxy {
@@ -74,20 +80,36 @@ unsafe impl Sync for CountsProxy {}
 pub(crate) const THREADS: i64 = 8192;
 
 impl CountsProxy {
-    /// Defines and initialises the class. Works from VMStart on (design page, section 4).
+    /// Defines the class, which works from the early VMStart on (design page, section 4). Its static initialiser calls no native, but
+    /// takes it that `jdk.internal.misc.Unsafe` may be used.
     ///
     /// # Errors
     /// What the VM refuses; the pending exception is cleared.
-    pub(crate) fn define(jni: Jni) -> Result<CountsProxy, JniError> {
-        let result = (|| {
-            // SAFETY: the class has no loader but the boot loader, and its references live as long as they are used.
-            unsafe {
-                let local = jni.define_class(NAME, std::ptr::null_mut(), &bytes_for(jni)?)?;
+    pub(crate) fn define(jni: Jni, class_file: &[u8]) -> Result<Defined, JniError> {
+        // SAFETY: the class has no loader but the boot loader, and the local reference is deleted at once.
+        let result = unsafe {
+            jni.define_class(NAME, std::ptr::null_mut(), class_file).map(|local| {
                 let class = jni.new_global_ref(local);
                 jni.delete_local_ref(local);
-                // The first look-up initialises the class, which binds its natives.
-                let counters = jni.get_static_field_id(class, c"COUNTERS", c"[J")?;
-                let array = jni.get_static_object_field(class, counters);
+                Defined(class)
+            })
+        };
+        if result.is_err() {
+            jni.exception_clear();
+        }
+        result
+    }
+
+    /// Initialises the class, if it is not yet, and binds its natives.
+    ///
+    /// # Errors
+    /// What the VM refuses; the pending exception is cleared.
+    pub(crate) fn bind(jni: Jni, &Defined(class): &Defined) -> Result<CountsProxy, JniError> {
+        let result = (|| {
+            // SAFETY: a global reference to the class, which nobody deletes; the array is a local one, deleted at once.
+            unsafe {
+                let bind = jni.get_static_method_id(class, c"bind", c"()[J")?;
+                let array = jni.call_static_object_method(class, bind, &[])?;
                 let counters = jni.new_global_ref(array);
                 jni.delete_local_ref(array);
                 Ok(CountsProxy {
@@ -130,22 +152,36 @@ impl CountsProxy {
     }
 }
 
-/// The class file: where the JVM can tell a virtual thread's carrier, that is asked for instead of the thread itself.
-fn bytes_for(jni: Jni) -> Result<Vec<u8>, JniError> {
+/// The class file, with what is known of this VM in its constant pool: where it can tell a virtual thread's carrier, that is asked
+/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked.
+pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize) -> Vec<u8> {
     const THREAD: &[u8] = b"currentThread";
     const CARRIER: &[u8] = b"currentCarrierThread";
-    let class = jni.find_class(c"java/lang/Thread")?;
-    // SAFETY: live local references, deleted at once.
-    let has_carriers = unsafe {
-        let found = jni.get_static_method_id(class, c"currentCarrierThread", c"()Ljava/lang/Thread;");
-        jni.delete_local_ref(class);
-        found.is_ok()
-    };
-    if !has_carriers {
-        jni.exception_clear();
-        return Ok(BYTES.to_vec());
+    let mut class = if java >= FIRST_WITH_CARRIERS { rename(BYTES, THREAD, CARRIER) } else { BYTES.to_vec() };
+    for (given, descriptor) in LAYOUTS {
+        fill(&mut class, INTEGER, &given.to_be_bytes(), &layout(descriptor).to_be_bytes());
     }
-    Ok(rename(BYTES, THREAD, CARRIER))
+    fill(&mut class, LONG, &CONSTANTS.to_be_bytes(), &(constants as u64).to_be_bytes());
+    class
+}
+
+/// The first feature release with `Thread.currentCarrierThread`.
+const FIRST_WITH_CARRIERS: u32 = 19;
+/// Tags of entries of the constant pool.
+const INTEGER: u8 = 3;
+const LONG: u8 = 5;
+/// What stands in MartiniCounts for the layout of arrays of these elements, which `L` is for references.
+const LAYOUTS: [(u32, u8); 5] =
+    [(0x4D61_0001, b'B'), (0x4D61_0002, b'C'), (0x4D61_0004, b'I'), (0x4D61_0008, b'J'), (0x4D61_0000, b'L')];
+/// What stands there for the place where constants are marked.
+const CONSTANTS: u64 = 0x4D61_0000_0000_0010;
+
+/// Gives one number of the constant pool, of a class file of ours, another value.
+fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
+    let entry = [&[tag], from].concat();
+    if let Some(at) = class.windows(entry.len()).position(|window| window == entry) {
+        class[at + 1..at + 1 + to.len()].copy_from_slice(to);
+    }
 }
 
 /// Gives one text of the constant pool, of a class file of ours, another value.
@@ -161,6 +197,21 @@ fn rename(class: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_known_of_the_vm_is_in_the_class_file() {
+        let layout = |descriptor: u8| 0x5500_0000 + i32::from(descriptor);
+        let class = class_file(17, layout, 0x7F12_3456_7890);
+        assert_eq!(class.len(), BYTES.len());
+        let count = |entry: &[u8]| class.windows(entry.len()).filter(|window| *window == entry).count();
+        for (given, descriptor) in LAYOUTS {
+            assert_eq!(count(&given.to_be_bytes()), 0);
+            assert_eq!(count(&[&[INTEGER][..], &layout(descriptor).to_be_bytes()].concat()), 1);
+        }
+        assert_eq!(count(&CONSTANTS.to_be_bytes()), 0);
+        assert_eq!(count(&[5, 0, 0, 0x7F, 0x12, 0x34, 0x56, 0x78, 0x90]), 1);
+        classfile::ClassFile::parse(&class).expect("a class file");
+    }
 
     #[test]
     fn our_class_asks_for_the_thread_in_one_place() {
