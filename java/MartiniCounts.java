@@ -1,7 +1,6 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
-import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
@@ -13,7 +12,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * <p>It may be initialised while the VM sets itself up, as soon as {@code Unsafe} is: its initialiser calls nothing else.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
- * natives, nothing thrown. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
+ * natives, nothing thrown. No hook is forced to be inlined: where it is hot the JIT does so anyway, and elsewhere its code at each
+ * site is more to compile and to fetch than a call. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
  */
 public final class MartiniCounts {
@@ -125,7 +125,6 @@ public final class MartiniCounts {
     }
 
     /** A string constant is going to be used. */
-    @ForceInline
     public static void constant(int number) {
         if (U.getByte(CONSTANTS + number) == 0) firstUse(number);
     }
@@ -178,7 +177,6 @@ public final class MartiniCounts {
      * the fresh memory, and would clear it first. What fails after all was counted too early; the agent finds out when the
      * site runs for the second time.
      */
-    @ForceInline
     public static void instance(int counter) {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 1;
@@ -193,7 +191,6 @@ public final class MartiniCounts {
         slow(counter, thread, 0);
     }
 
-    @ForceInline
     private static void array(long bytes, int counter) {
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
         long thread = U.getLong(Thread.currentThread(), NUMBER);
@@ -221,7 +218,6 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code boolean} or {@code byte}. */
-    @ForceInline
     public static void array1(int length, int counter) {
         long bytes = HEADER_1 + (long) length;
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -229,7 +225,6 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code char} or {@code short}. */
-    @ForceInline
     public static void array2(int length, int counter) {
         long bytes = HEADER_2 + ((long) length << 1);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -237,7 +232,6 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code int} or {@code float}. */
-    @ForceInline
     public static void array4(int length, int counter) {
         long bytes = HEADER_4 + ((long) length << 2);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -245,7 +239,6 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code long} or {@code double}. */
-    @ForceInline
     public static void array8(int length, int counter) {
         long bytes = HEADER_8 + ((long) length << 3);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -253,7 +246,6 @@ public final class MartiniCounts {
     }
 
     /** An array of references. */
-    @ForceInline
     public static void references(int length, int counter) {
         long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
         if (length < 0 || length > SMALL) large(length, bytes, counter);

@@ -1,6 +1,7 @@
 package drops;
 
 import java.lang.ref.WeakReference;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Allocates known sets of its own classes, lets known members of them go, collects a known number of times, and prints
@@ -44,12 +45,12 @@ public final class Main {
     static class Grid {}
 
     static class Finalized {
-        private static int finalized;
+        private static final AtomicInteger FINALIZED = new AtomicInteger();
 
         @Override
         @SuppressWarnings({"deprecation", "removal"})
         protected void finalize() {
-            finalized++;
+            FINALIZED.incrementAndGet();
         }
     }
 
@@ -97,8 +98,13 @@ public final class Main {
             drop(step, members);
             collect();
         }
-        // What waits for its finalizer survives one collection more.
-        System.runFinalization();
+        // What waits for its finalizer survives one collection more. The JVM may not even have told its finalizer thread yet.
+        while (Finalized.FINALIZED.get() < (members + 1) / 2) {
+            System.runFinalization();
+            Thread.sleep(10);
+        }
+        // The thread lets go of the last one soon after.
+        Thread.sleep(50);
         collect();
         collect();
         long pauses = PAUSES.count();
