@@ -1,6 +1,7 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
@@ -129,6 +130,7 @@ public final class MartiniCounts {
         if (U.getByte(CONSTANTS + number) == 0) firstUse(number);
     }
 
+    @DontInline
     private static void firstUse(int number) {
         if (counting) {
             try {
@@ -179,7 +181,7 @@ public final class MartiniCounts {
      */
     public static void instance(int counter) {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
-        int entry = (int) thread << 1 & 2 * THREADS - 1;
+        int entry = (int) thread << 1 & 2 * THREADS - 2;
         if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
             long n = U.getLong(at);
@@ -194,7 +196,7 @@ public final class MartiniCounts {
     private static void array(long bytes, int counter) {
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
         long thread = U.getLong(Thread.currentThread(), NUMBER);
-        int entry = (int) thread << 1 & 2 * THREADS - 1;
+        int entry = (int) thread << 1 & 2 * THREADS - 2;
         if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
             long n = U.getLong(at);
@@ -207,6 +209,7 @@ public final class MartiniCounts {
         slow(counter, thread, bytes);
     }
 
+    @DontInline
     private static void slow(int counter, long thread, long bytes) {
         if (counting) {
             try {
@@ -253,6 +256,7 @@ public final class MartiniCounts {
     }
 
     /** An array that may not fit into the heap, so that the agent has to make sure of it; or one of a negative length. */
+    @DontInline
     private static void large(int length, long bytes, int counter) {
         if (length >= 0 && counting) {
             try {
