@@ -37,6 +37,12 @@ fn error(bytes: u64) -> u64 {
     (6.0 * (INTERVAL as f64 * bytes as f64).sqrt()) as u64
 }
 
+/// JDK 11 samples a little too often where compiled code calls the VM to allocate: 1.032 times the inner arrays of
+/// `multianewarray`, in the mean of 36 runs. From JDK 17 on it is 1.00.
+fn bias(jdk: &Jdk, bytes: u64) -> u64 {
+    if jdk.feature < 17 { bytes / 20 } else { 0 }
+}
+
 #[test]
 fn what_is_not_removed_is_found_where_it_was_executed() {
     for jdk in jdk::each_feature() {
@@ -55,7 +61,8 @@ fn what_the_jit_removes_is_not_found() {
         let trace = run(jdk, &flags, INTERVAL);
         let sites = own_sites(&trace);
         for &(site, executed, estimate) in sites.iter().filter(|(_, executed, _)| *executed > MANY) {
-            assert!(estimate <= executed + error(executed), "JDK {jdk}: {site:?} {executed} {estimate}");
+            let most = executed + error(executed) + bias(jdk, executed);
+            assert!(estimate <= most, "JDK {jdk}: {site:?} {executed} {estimate}");
         }
         for class in ["removed.Main$Plain", "short[]"] {
             let of_class = sites.iter().find(|(site, executed, _)| site.class == class && *executed > MANY);
