@@ -39,8 +39,8 @@ fn place(name: &CStr) -> Option<*mut u8> {
     // SAFETY: the VM says where its table of flags is, how long it is and what an entry looks like; a name is a literal or
     // null.
     unsafe {
-        let table = static_word(c"flags")?;
-        for index in 0..static_word(c"numFlags")? {
+        let table = static_word(c"JVMFlag", c"flags")?;
+        for index in 0..static_word(c"JVMFlag", c"numFlags")? {
             let entry = table + index * stride;
             let found = ((entry + name_at) as *const *const c_char).read();
             if !found.is_null() && CStr::from_ptr(found) == name {
@@ -53,11 +53,11 @@ fn place(name: &CStr) -> Option<*mut u8> {
 }
 
 /// # Safety
-/// It is a static field of `JVMFlag` that is as large as a word.
-unsafe fn static_word(name: &CStr) -> Option<usize> {
-    let address: *const c_void = Field::find(c"JVMFlag", name)?.address;
+/// It is a static field that is as large as a word.
+unsafe fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
+    let address: *const c_void = Field::find(structure, name)?.address;
     // SAFETY: by the caller's promise.
-    (!address.is_null()).then(|| unsafe { address.cast::<usize>().read() })
+    (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() })
 }
 
 /// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart on.
@@ -67,7 +67,6 @@ pub fn uses_archive() -> Option<bool> {
         return Some(shares);
     }
     // From JDK 21 on it is no flag any more, and there is such an object only while an archive is mapped.
-    let address: *const c_void = Field::find(c"FileMapInfo", c"_current_info")?.address;
     // SAFETY: a static field of the VM that is a pointer.
-    (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() != 0 })
+    unsafe { static_word(c"FileMapInfo", c"_current_info") }.map(|archive| archive != 0)
 }
