@@ -5,7 +5,7 @@
 //! between two producing threads. Slots are relaxed atomics: plain moves on every CPU we run on, and no `unsafe`.
 //! A chunk starts small and grows with the thread's appetite, so that ten thousand idle threads cost little.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -139,9 +139,11 @@ pub(crate) struct Producer {
     len: u32,
     pool: Arc<Pool>,
     promise: Arc<Promise>,
+    /// Promises given so far.
+    promises: u64,
 }
 
-/// That a thread will hand over nothing older than this time in nanoseconds; 0 if it is about to hand over nothing.
+/// The number of the promise that a thread has given and not kept: an event is on its way. 0 if none is.
 #[derive(Default)]
 struct Promise(AtomicU64);
 
@@ -153,6 +155,8 @@ pub(crate) struct Consumer {
     seen: u32,
     pool: Arc<Pool>,
     promise: Arc<Promise>,
+    /// The promise that was there at the last look, and the time of the look before it was.
+    pending: (u64, u64),
 }
 
 /// A buffer for one thread.
@@ -160,15 +164,17 @@ pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
     pool.producers.fetch_add(1, Ordering::Relaxed);
     let chunk = Chunk::new(FIRST_CHUNK);
     let promise = Arc::new(Promise::default());
-    let producer = Producer { chunk: chunk.clone(), len: 0, pool: pool.clone(), promise: promise.clone() };
-    (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone(), promise })
+    let producer = Producer { chunk: chunk.clone(), len: 0, pool: pool.clone(), promise: promise.clone(), promises: 0 };
+    (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone(), promise, pending: (0, 0) })
 }
 
 impl Producer {
-    /// Tells the writer, before the thread takes the time of an event, that an event of about now is coming.
-    pub(crate) fn promise(&self, now: u64) {
-        // Before the thread looks at the clock again: then whoever does not see the promise has looked at it earlier.
-        self.promise.0.store(now, Ordering::SeqCst);
+    /// Tells the writer, before the thread takes the time of an event, that an event is coming.
+    pub(crate) fn promise(&mut self) {
+        self.promises += 1;
+        self.promise.0.store(self.promises, Ordering::Relaxed);
+        // The processor may take the time before others see this, but by far less than the writer's grace.
+        compiler_fence(Ordering::SeqCst);
     }
 
     /// Everything promised has been pushed.
@@ -208,9 +214,14 @@ impl Drop for Producer {
 }
 
 impl Consumer {
-    /// Since when an event has been on its way. To be asked before `refresh`.
-    pub(crate) fn promised(&self) -> Option<u64> {
-        Some(self.promise.0.load(Ordering::SeqCst)).filter(|&since| since != 0)
+    /// Since when an event may have been on its way, if one is. `looked` is when this was asked before, of all buffers: a promise
+    /// that was not there then is younger. To be asked before `refresh`.
+    pub(crate) fn promised(&mut self, looked: u64) -> Option<u64> {
+        let number = self.promise.0.load(Ordering::Acquire);
+        if number != self.pending.0 {
+            self.pending = (number, looked);
+        }
+        (number != 0).then_some(self.pending.1)
     }
 
     /// Looks again at how far the producer has come; what `peek` and `pop` show ends there.
@@ -333,13 +344,19 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_seen_until_it_is_kept() {
-        let (producer, consumer) = channel(&Pool::new(1 << 20));
-        assert_eq!(consumer.promised(), None);
-        producer.promise(7);
-        assert_eq!(consumer.promised(), Some(7));
+    fn a_promise_is_as_old_as_the_last_look_without_it() {
+        let (mut producer, mut consumer) = channel(&Pool::new(1 << 20));
+        assert_eq!(consumer.promised(10), None);
+        producer.promise();
+        assert_eq!(consumer.promised(20), Some(20));
+        assert_eq!(consumer.promised(30), Some(20));
         producer.kept();
-        assert_eq!(consumer.promised(), None);
+        producer.promise();
+        assert_eq!(consumer.promised(40), Some(40));
+        producer.kept();
+        assert_eq!(consumer.promised(50), None);
+        producer.promise();
+        assert_eq!(consumer.promised(60), Some(60));
     }
 
     #[test]

@@ -13,18 +13,9 @@ pub(crate) struct Ticks(pub(crate) u64);
 impl Ticks {
     /// Now; 23 ns.
     pub(crate) fn now() -> Ticks {
-        Ticks::of(libc::CLOCK_MONOTONIC)
-    }
-
-    /// The last tick of the kernel: not later than now, by some milliseconds at most; a third of the price.
-    pub(crate) fn lately() -> Ticks {
-        Ticks::of(libc::CLOCK_MONOTONIC_COARSE)
-    }
-
-    fn of(clock: libc::clockid_t) -> Ticks {
         let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: clock_gettime writes to `ts`, which is ours; both clocks exist on every Linux.
-        unsafe { libc::clock_gettime(clock, &mut ts) };
+        // SAFETY: clock_gettime writes to `ts`, which is ours; CLOCK_MONOTONIC exists on every Linux.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut ts) };
         Ticks(ts.tv_sec as u64 * 1_000_000_000 + ts.tv_nsec as u64)
     }
 }

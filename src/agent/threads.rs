@@ -325,9 +325,20 @@ impl ThreadContext {
 /// Runs `body` with the current thread's context, unless the thread is inside the agent already.
 #[inline]
 pub(crate) fn with_context(agent: &'static Agent, jni: Jni, now: Ticks, body: impl FnOnce(&mut ThreadContext)) {
+    in_context(agent, jni, || now, body);
+}
+
+/// As `with_context`; `now` is asked for only if the thread is new. For those who take the time inside `body`.
+#[inline]
+pub(crate) fn in_context(
+    agent: &'static Agent,
+    jni: Jni,
+    now: impl FnOnce() -> Ticks,
+    body: impl FnOnce(&mut ThreadContext),
+) {
     let mut context = CONTEXT.get();
     if context.is_null() {
-        context = make_context(agent, jni, now);
+        context = make_context(agent, jni, now());
     }
     if context == BUSY {
         return;
@@ -340,7 +351,7 @@ pub(crate) fn with_context(agent: &'static Agent, jni: Jni, now: Ticks, body: im
     // Events of threads that wait name each other, so their order counts.
     let in_order = agent.waits.is_some();
     if in_order {
-        own.producer.promise(now.0);
+        own.producer.promise();
     }
     body(own);
     if in_order {
@@ -429,7 +440,8 @@ pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
     if !context.is_null() && context != BUSY {
         // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it; this
         // callback does not run inside `with_context`.
-        let context = unsafe { Box::from_raw(context) };
+        let mut context = unsafe { Box::from_raw(context) };
+        context.recent.objects.forget(jni);
         if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
             counts.end(jni, own);
         }

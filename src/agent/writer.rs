@@ -44,8 +44,9 @@ use text::Text;
 
 /// A compressed trace can be read up to here at most before now.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// The writer looks for events this often.
-const TURN: Duration = Duration::from_millis(10);
+/// The writer rests between looking for events, the longer the less there is: each turn costs, and so does each small write.
+const SHORTEST_REST: Duration = Duration::from_millis(10);
+const LONGEST_REST: Duration = Duration::from_millis(100);
 /// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
 const GRACE_NANOS: u64 = 1_000_000;
 /// A thread with an event on its way, which has taken its time perhaps, is waited for as long as this at most.
@@ -105,6 +106,8 @@ pub(crate) struct Writer {
     settled: GcNumber,
     /// A `gcStart` stands in the trace without its `gcFinish`.
     in_collection: bool,
+    /// When all buffers were asked for promises.
+    looked: Ticks,
     /// Since when the merge waits for something that is not an event.
     waiting_since: Option<Instant>,
     gave_up_waiting: u64,
@@ -139,6 +142,7 @@ impl Writer {
             freed: VecDeque::new(),
             settled: GcNumber(0),
             in_collection: false,
+            looked: Ticks::now(),
             waiting_since: None,
             gave_up_waiting: 0,
             site_counts: SiteCounts::default(),
@@ -150,12 +154,18 @@ impl Writer {
 
     /// Writes until reporting ends, and then the rest.
     pub(crate) fn run(mut self) {
+        let mut rest = SHORTEST_REST;
         while !self.agent.pool.is_closed() {
-            std::thread::park_timeout(TURN);
+            std::thread::park_timeout(rest);
+            let before = self.text.total();
             self.turn(Ticks(Ticks::now().0.saturating_sub(GRACE_NANOS)));
             if self.text.has_failed() || self.text.is_full() {
                 self.agent.stop_reporting();
             }
+            rest = match self.text.total() - before < Text::PIECE as u64 {
+                true => (rest * 2).min(LONGEST_REST),
+                false => (rest / 2).max(SHORTEST_REST),
+            };
         }
         self.turn(Ticks(u64::MAX));
         self.end();
@@ -200,13 +210,16 @@ impl Writer {
     }
 
     /// The horizon, or the time before it at which a thread began what it has not yet handed over.
-    fn promised(&self, horizon: Ticks) -> Ticks {
+    fn promised(&mut self, horizon: Ticks) -> Ticks {
         // Who waits for room keeps no promise meanwhile.
         if horizon.0 == u64::MAX || self.agent.pool.is_nearly_full() {
             return horizon;
         }
-        let patience = Ticks::now().0.saturating_sub(LONGEST_PROMISE_NANOS);
-        let promised = self.sources.iter().filter_map(|source| source.consumer.promised());
+        let now = Ticks::now().0;
+        let patience = now.saturating_sub(LONGEST_PROMISE_NANOS);
+        // Who took the time longer ago than the grace has let his promise be seen.
+        let looked = std::mem::replace(&mut self.looked, Ticks(now.saturating_sub(GRACE_NANOS)));
+        let promised = self.sources.iter_mut().filter_map(|source| source.consumer.promised(looked.0));
         promised.filter(|&since| since > patience).map(Ticks).fold(horizon, Ticks::min)
     }
 

@@ -33,7 +33,7 @@ use super::stacks::StackIndex;
 use super::threads::{ThreadContext, ThreadIndex};
 use owner::Layout;
 use pace::Pace;
-use recent::JavaId;
+use recent::{JavaId, MonitorAddress};
 use roster::{Roster, ThreadFields};
 
 pub(crate) use parking::{DOTTED_NAME, INTERNAL_NAME, LOCK_SUPPORT, register_natives, rewrite};
@@ -296,7 +296,7 @@ impl Fields {
     }
 }
 
-/// The id of an object on which threads wait; announced if it has none yet.
+/// The id of an object on which threads wait; announced if it has none yet. `monitor` is its monitor, if that is known.
 ///
 /// # Safety
 /// `object` is a live reference.
@@ -305,11 +305,18 @@ unsafe fn id_of(
     waits: &Waits,
     jni: Jni,
     context: &mut ThreadContext,
+    monitor: MonitorAddress,
     object: jobject,
 ) -> Option<ObjectId> {
     // SAFETY: by the caller's promise.
-    if let Some(id) = unsafe { agent.tags.find(object) } {
-        return Some(id);
+    unsafe {
+        if let Some(id) = context.recent.objects.find(jni, monitor, object) {
+            return Some(id);
+        }
+        if let Some(id) = agent.tags.find(object) {
+            context.recent.objects.note(jni, monitor, object, id);
+            return Some(id);
+        }
     }
     let _announcing = waits.announcing.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: by the caller's promise; the class is a local reference, deleted at once.

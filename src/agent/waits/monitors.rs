@@ -10,8 +10,9 @@ use super::super::Agent;
 use super::super::clock::Ticks;
 use super::super::event::{Event, Way};
 use super::super::stacks::{StackIndex, Top};
-use super::super::threads::{ThreadContext, ThreadIndex, with_context};
+use super::super::threads::{ThreadContext, ThreadIndex, in_context};
 use super::owner::Owner;
+use super::recent::MonitorAddress;
 use super::{Waits, id_of};
 
 /// Runs `body` with what all these events need.
@@ -24,7 +25,7 @@ unsafe fn report(jni: *mut JNIEnv, body: impl FnOnce(&'static Agent, &'static Wa
         let Some(waits) = &agent.waits else { return };
         // SAFETY: by the caller's promise.
         let jni = unsafe { Jni::from_raw(jni) };
-        with_context(agent, jni, Ticks::lately(), |context| body(agent, waits, jni, context));
+        in_context(agent, jni, Ticks::now, |context| body(agent, waits, jni, context));
     });
 }
 
@@ -49,7 +50,8 @@ pub(super) unsafe extern "system" fn contended_enter(
                 _ => Owner::Unknown,
             };
             context.recent.blocked = None;
-            let Some(id) = id_of(agent, waits, jni, context, object) else { return };
+            let monitor = layout.map_or(MonitorAddress::default(), |(layout, current)| layout.pending_monitor(current));
+            let Some(id) = id_of(agent, waits, jni, context, monitor, object) else { return };
             // Not before the object was announced, which another thread may have done just now.
             let now = Ticks::now();
             let thread = waits.this_thread(agent, jni, &mut context.recent, thread, now);
@@ -148,7 +150,7 @@ pub(super) unsafe extern "system" fn wait(
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
         report(jni, |agent, waits, jni, context| {
-            let Some(object) = id_of(agent, waits, jni, context, object) else { return };
+            let Some(object) = id_of(agent, waits, jni, context, MonitorAddress::default(), object) else { return };
             let now = Ticks::now();
             let thread = waits.this_thread(agent, jni, &mut context.recent, thread, now);
             let stack = stack(agent, jni, context, Top::Wait);

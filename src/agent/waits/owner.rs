@@ -17,6 +17,7 @@ use jvmti::{Field, Jni};
 
 use super::super::java_thread::{JavaThread, load};
 use super::super::threads::ThreadIndex;
+use super::recent::MonitorAddress;
 use super::roster::Roster;
 
 /// What stands in a monitor for its owner.
@@ -115,11 +116,15 @@ impl Layout {
 
     /// What stands for the owner in the monitor that the current thread is about to block on; `None` if there is none.
     pub(crate) fn pending_owner(&self, current: JavaThread) -> Option<OwnerWord> {
-        // SAFETY: the current thread lives, and the monitor that it is about to enter is not freed meanwhile.
-        unsafe {
-            let monitor = load(current.0 + self.pending_monitor);
-            (monitor != 0).then(|| OwnerWord(load(monitor + self.owner)))
-        }
+        let MonitorAddress(monitor) = self.pending_monitor(current);
+        // SAFETY: the monitor that the current thread is about to enter is not freed meanwhile.
+        (monitor != 0).then(|| OwnerWord(unsafe { load(monitor + self.owner) }))
+    }
+
+    /// The monitor that the current thread is about to block on.
+    pub(crate) fn pending_monitor(&self, current: JavaThread) -> MonitorAddress {
+        // SAFETY: the current thread lives.
+        MonitorAddress(unsafe { load(current.0 + self.pending_monitor) })
     }
 
     /// Whose word that is, of the monitor of `object` that the current thread is about to block on.

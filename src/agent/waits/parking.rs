@@ -14,8 +14,9 @@ use super::super::classes::{ClassIndex, Parker};
 use super::super::clock::Ticks;
 use super::super::event::{Event, Way};
 use super::super::stacks::Top;
-use super::super::threads::{ThreadContext, with_context};
+use super::super::threads::{ThreadContext, in_context};
 use super::monitors::{begin_wait, stack};
+use super::recent::MonitorAddress;
 use super::{Waits, id_of};
 
 /// Compiled from `java/MartiniParking.java`.
@@ -289,10 +290,10 @@ unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, bl
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         // SAFETY: MartiniParking passes the current thread, and a live object or null.
-        with_context(agent, jni, Ticks::lately(), |context| unsafe {
+        in_context(agent, jni, Ticks::now, |context| unsafe {
             let noted = if blocker.is_null() { jni.get_object_field(thread, fields.blocker) } else { null_mut() };
             let blocker = [blocker, noted, thread].into_iter().find(|object| !object.is_null()).unwrap_or(thread);
-            let Some(object) = id_of(agent, waits, jni, context, blocker) else { return };
+            let Some(object) = id_of(agent, waits, jni, context, MonitorAddress::default(), blocker) else { return };
             let parker = match context.recent.parked {
                 Some((last, parker)) if last == object => parker,
                 _ => fields.parker(agent, jni, blocker),
@@ -366,7 +367,7 @@ unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass, interrupted: jboolean
     guard(|| {
         let Some(agent) = Agent::reporting() else { return };
         // SAFETY: the VM passes this thread's environment.
-        with_context(agent, unsafe { Jni::from_raw(jni) }, Ticks::lately(), |context| {
+        in_context(agent, unsafe { Jni::from_raw(jni) }, Ticks::now, |context| {
             let now = Ticks::now();
             context.push(agent, Event::Unparked { thread: context.current, interrupted }, now);
         });

@@ -15,6 +15,7 @@ use super::super::clock::Ticks;
 use super::super::event::Event;
 use super::super::stacks::StackIndex;
 use super::super::threads::{ThreadContext, ThreadIndex, with_context};
+use super::recent::MonitorAddress;
 use super::{Waits, id_of};
 
 /// The program waits for the answer at its end, so it must not take for ever.
@@ -139,13 +140,13 @@ unsafe fn ask_thread(
         let mut object = None;
         let monitor = agent.env.get_current_contended_monitor(thread).unwrap_or(std::ptr::null_mut());
         if !monitor.is_null() {
-            object = id_of(agent, waits, jni, context, monitor);
+            object = id_of(agent, waits, jni, context, MonitorAddress::default(), monitor);
             if let Some(id) = object.filter(|&id| asked.insert(id)) {
                 snapshot.monitors.extend(ask_monitor(agent, jni, monitor, id));
             }
             jni.delete_local_ref(monitor);
         } else if is_parked && let Some((lock, owner)) = waits.parked_on(jni, thread) {
-            object = id_of(agent, waits, jni, context, lock);
+            object = id_of(agent, waits, jni, context, MonitorAddress::default(), lock);
             if let Some(id) = object.filter(|&id| asked.insert(id) && !owner.is_null()) {
                 let owner = agent.threads.resolve(agent, jni, owner, Ticks::now());
                 snapshot.monitors.push(Monitor { object: id, owner: Some(owner), usage: None });

@@ -3,9 +3,6 @@
 use super::super::message;
 use super::super::output::Output;
 
-/// Text is handed to the file in pieces of about this size.
-const PIECE: usize = 256 << 10;
-
 /// A limited trace keeps this much of its limit, or half of a small one, for the tail.
 const TAIL: u64 = 64 << 10;
 
@@ -13,6 +10,8 @@ const TAIL: u64 = 64 << 10;
 pub(super) struct Text {
     output: Output,
     text: Vec<u8>,
+    /// Bytes handed to the file.
+    handed: u64,
     /// Text that may still come before the trace is full; `None` without a limit.
     room: Option<u64>,
     limit: Option<u64>,
@@ -20,10 +19,13 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// Text is handed to the file in pieces of about this size.
+    pub(super) const PIECE: usize = 256 << 10;
+
     /// Nothing yet, and at most about `limit` bytes.
     pub(super) fn new(output: Output, limit: Option<u64>) -> Text {
         let room = limit.map(|limit| limit - TAIL.min(limit / 2));
-        Text { output, text: Vec::with_capacity(PIECE * 2), room, limit, failed: false }
+        Text { output, text: Vec::with_capacity(Text::PIECE * 2), handed: 0, room, limit, failed: false }
     }
 
     /// Whether the trace has reached its limit, so that nothing but its tail may come.
@@ -53,9 +55,14 @@ impl Text {
         if let Some(room) = &mut self.room {
             *room = room.saturating_sub((self.text.len() - start) as u64);
         }
-        if self.text.len() >= PIECE {
+        if self.text.len() >= Text::PIECE {
             self.drain();
         }
+    }
+
+    /// Bytes so far.
+    pub(super) fn total(&self) -> u64 {
+        self.handed + self.text.len() as u64
     }
 
     /// Hands the text to the file.
@@ -66,6 +73,7 @@ impl Text {
         {
             self.fail(&error);
         }
+        self.handed += self.text.len() as u64;
         self.text.clear();
     }
 
