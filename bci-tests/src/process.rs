@@ -9,6 +9,18 @@ use std::time::{Duration, Instant};
 /// How long any JVM of the tests may take; far beyond what a slow machine needs.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
+/// The same for JVMs that do all that `MARTINI_FULL` asks for.
+const FULL_LIMIT: Duration = Duration::from_secs(3600);
+
+/// Whether the tests shall do more than a run of all of them has the time for.
+pub fn is_full() -> bool {
+    std::env::var_os("MARTINI_FULL").is_some()
+}
+
+fn limit() -> Duration {
+    if is_full() { FULL_LIMIT } else { LIMIT }
+}
+
 /// What a process left behind.
 #[derive(Debug)]
 pub struct Finished {
@@ -103,7 +115,7 @@ impl Running {
     /// Waits until it has printed exactly this line.
     #[track_caller]
     pub fn wait_for(&mut self, line: &str) {
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + limit();
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => {
@@ -140,7 +152,7 @@ impl Running {
     #[track_caller]
     pub fn finish(mut self) -> Finished {
         drop(self.stdin.take());
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + limit();
         // The end of its output comes first: a process that is still writing is not finished.
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -156,7 +168,7 @@ impl Running {
 
     #[track_caller]
     fn wait(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + limit();
         loop {
             if let Some(status) = self.child.try_wait().expect("the process is ours") {
                 return status;
@@ -187,7 +199,8 @@ impl Running {
         }
         let err = String::from_utf8_lossy(&self.collect_stderr()).into_owned();
         let out = String::from_utf8_lossy(&self.seen).into_owned();
-        panic!("{} did not end within {LIMIT:?}\n--- standard output\n{out}\n--- standard error\n{err}", self.command);
+        let limit = limit();
+        panic!("{} did not end within {limit:?}\n--- standard output\n{out}\n--- standard error\n{err}", self.command);
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Known {
     pub(crate) jdks: RangeInclusive<u32>,
     /// Percent of the instances or bytes that are seen, of each thing that is not exact.
     pub(crate) percent: RangeInclusive<f64>,
+    /// It is less than what is allowed for, unless `MARTINI_FULL` is set.
+    pub(crate) is_small: bool,
     /// Why.
     pub(crate) why: &'static str,
 }
@@ -35,11 +37,17 @@ pub(crate) const KNOWN: &[Known] = &[
     unused("Instances.throwing", 900.0..=1050.0),
     unused("NewArrays.notEscaping", 900.0..=1050.0),
     by_the_vm("Clones.methodHandles", 0.0..=10.0, "a method handle calls the native without naming it"),
+    Known {
+        mode: Mode::Events,
+        jdks: 11..=16,
+        is_small: true,
+        ..by_the_vm("Strings.constants", 98.0..=99.9, "the VM makes them in buffers that it has lost sight of")
+    },
 ];
 
-/// Objects that `heap=counts` has no site for.
+/// Objects that `heap=counts`, unless said otherwise, has no site for.
 const fn by_the_vm(mechanism: &'static str, percent: RangeInclusive<f64>, why: &'static str) -> Known {
-    Known { mode: Mode::Counts, mechanism, phases: &[], jdks: 11..=99, percent, why }
+    Known { mode: Mode::Counts, mechanism, phases: &[], jdks: 11..=99, percent, is_small: false, why }
 }
 
 /// Objects that C2 removes even without escape analysis, since nobody uses them: executed, never allocated.

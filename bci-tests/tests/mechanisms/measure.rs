@@ -5,6 +5,8 @@ use bci_tests::histogram::family;
 use bci_tests::jdk::Jdk;
 use bci_tests::workdir::Workdir;
 use bci_tests::{java, martini, process};
+use std::process::Command;
+use std::thread;
 
 use crate::program::{self, Mechanism, Site};
 
@@ -27,7 +29,7 @@ impl Phase {
     /// Rounds of each mechanism.
     pub(crate) fn rounds(self, mode: Mode) -> u64 {
         match (mode, self) {
-            (_, Self::Interpreted) => mode.rounds() / 10,
+            (_, Self::Interpreted) if !process::is_full() => mode.rounds() / 10,
             _ => mode.rounds(),
         }
     }
@@ -72,8 +74,7 @@ impl Mode {
 
     /// Rounds of each mechanism where code is compiled. Recorded objects take room on the disk, counted ones do not.
     fn rounds(self) -> u64 {
-        let full = std::env::var_os("MARTINI_FULL").is_some();
-        if self == Self::Counts || full { 200_000 } else { 10_000 }
+        if self == Self::Counts || process::is_full() { 200_000 } else { 10_000 }
     }
 }
 
@@ -100,17 +101,21 @@ pub(crate) enum What {
 /// Runs the program with so many rounds.
 fn run(jdk: &Jdk, mode: Mode, phase: Phase, rounds: u64) -> (Vec<Mechanism>, Counted) {
     let dir = Workdir::new();
-    let file = dir.join("mechanisms.trcxml");
+    // Read while it is written: 200,000 rounds make 8 GB.
+    let pipe = dir.join("mechanisms.trcxml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is a command");
+    assert!(made.success(), "{} cannot be made", pipe.display());
     let lifetimes = if mode == Mode::Counts { "" } else { ",lifetimes=false" };
-    let options = format!("heap={},file={}{lifetimes}", mode.name(), file.display());
+    let options = format!("heap={},file={}{lifetimes}", mode.name(), pipe.display());
     let agent = martini::built().agent_path(&options);
     let flags = phase.flags(mode);
     let flags: Vec<&str> = ["-Xmx1g"].into_iter().chain(flags.iter().map(String::as_str)).collect();
     let rounds = rounds.to_string();
+    let reader = thread::spawn(move || Counted::read(&pipe, MARKERS));
     let ran = process::run(&mut java::with_agent(jdk, &flags, Some(agent), "mechanisms.Main", &[&rounds])).success();
     let mechanisms = program::printed(&ran.out());
     assert!(mechanisms.len() > 100, "only {} mechanisms", mechanisms.len());
-    let counted = Counted::read(&file, MARKERS);
+    let counted = reader.join().expect("the trace can be read");
     assert!(counted.complete, "the trace has no end");
     (mechanisms, counted)
 }
