@@ -104,6 +104,8 @@ public final class MartiniCounts {
 
     private static native void noteCall();
 
+    private static native void countGiven(Object o);
+
     private static native void accountBegins();
 
     private static native void accountEnds(int counter, long thread);
@@ -150,6 +152,22 @@ public final class MartiniCounts {
                 lost++;
             }
         }
+    }
+
+    /** The VM calls a method with an object that it made for that. */
+    public static void given(Object o) {
+        if (counting && o != null) {
+            try {
+                countGiven(o);
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
+    }
+
+    /** The same, if it is an array: other objects were there before. */
+    public static void givenArray(Object o) {
+        if (o instanceof Object[]) given(o);
     }
 
     /** The VM is going to make objects that nobody sees. */

@@ -34,7 +34,7 @@ const SLACK: u64 = 64 << 10;
 fn unseen(program: &Program, mode: &str, jdk: &Jdk) -> f64 {
     match mode {
         // What the VM makes itself, most of it while it links classes, so that it weighs in short runs.
-        "counts" if program.work.is_empty() => 0.04,
+        "counts" if program.work.is_empty() => 0.025,
         // Up to JDK 16 the VM loses sight of a buffer beside which it has put an object.
         "vm" if jdk.feature < 17 => 0.06,
         "events" if jdk.feature < 17 => 0.002,

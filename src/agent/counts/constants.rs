@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use jvmti::jni_sys::jmethodID;
+use jvmti::jni_sys::{jfieldID, jmethodID, jstring};
 use jvmti::{Jni, JniError};
 use rustc_hash::FxHashMap;
 
@@ -44,11 +44,13 @@ struct Texts {
 struct Maker {
     /// `String.intern`.
     intern: jmethodID,
+    /// `String.value`.
+    value: jfieldID,
     string: ClassIndex,
     array: ClassIndex,
 }
 
-// SAFETY: a method of a class that is never unloaded, which JNI lets every thread call.
+// SAFETY: a method and a field of a class that is never unloaded, which JNI lets every thread call.
 unsafe impl Send for Maker {}
 // SAFETY: as above.
 unsafe impl Sync for Maker {}
@@ -106,11 +108,12 @@ impl Maker {
         // SAFETY: live local references, deleted at the end.
         unsafe {
             let intern = jni.get_method_id(class, c"intern", c"()Ljava/lang/String;").map_err(java);
+            let value = jni.get_field_id(class, c"value", c"[B").map_err(java);
             let string = agent.classes.resolve(agent.env, jni, class, agent).map_err(jvmti);
             let bytes = agent.classes.resolve(agent.env, jni, array, agent).map_err(jvmti);
             jni.delete_local_ref(class);
             jni.delete_local_ref(array);
-            Ok(Maker { intern: intern?, string: string?, array: bytes? })
+            Ok(Maker { intern: intern?, value: value?, string: string?, array: bytes? })
         }
     }
 }
@@ -176,6 +179,40 @@ impl Counts {
         if let Some(used) = constants.used.get(number.0 as usize) {
             used.store(1, Ordering::Relaxed);
         }
+    }
+
+    fn maker(&self) -> Option<&Maker> {
+        self.constants.as_ref()?.maker.get()
+    }
+
+    /// Whether that is the class of strings.
+    pub(super) fn is_string(&self, class: ClassIndex) -> bool {
+        self.maker().is_some_and(|maker| maker.string == class)
+    }
+
+    /// Counts a string, and its array, that the VM made.
+    ///
+    /// # Safety
+    /// `string` is a live reference to a string.
+    pub(super) unsafe fn count_string(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        context: &mut ThreadContext,
+        string: jstring,
+    ) {
+        let Some(maker) = self.maker() else { return };
+        // SAFETY: by the caller's promise; the array is a local reference, deleted here.
+        let sizes = unsafe {
+            let array = jni.get_object_field(string, maker.value);
+            let sizes = (agent.env.get_object_size(string), agent.env.get_object_size(array));
+            jni.delete_local_ref(array);
+            sizes
+        };
+        let (Ok(string), Ok(array)) = sizes else { return };
+        let of = |class| Resolved { class, place: None };
+        self.count_by_the_vm(context, of(maker.string), string as u64);
+        self.count_by_the_vm(context, of(maker.array), array as u64);
     }
 }
 

@@ -7,6 +7,7 @@ use classfile::{
 use super::constants::{ConstantIndex, Constants};
 use super::proxy::INTERNAL_NAME;
 use super::slots::{ARRAY_MADE, ARRAY_TAKEN, CounterIndex, Role, Slots};
+use super::upcalls::Upcall;
 use crate::agent::instrument::max_code_length;
 
 /// The instructions that allocate.
@@ -74,6 +75,8 @@ static HIDDEN: StaticMethod = hook("hidden", "([BI)[B");
 static NONE: StaticMethod = hook("none", "(Ljava/lang/Class;)Ljava/lang/Class;");
 static NATIVE_CALL: StaticMethod = hook("nativeCall", "()V");
 static CONSTANT: StaticMethod = hook("constant", "(I)V");
+pub(super) static GIVEN: StaticMethod = hook("given", "(Ljava/lang/Object;)V");
+pub(super) static GIVEN_ARRAY: StaticMethod = hook("givenArray", "(Ljava/lang/Object;)V");
 static VM_BEGIN: StaticMethod = hook("vmBegin", "()V");
 static VM_END: StaticMethod = hook("vmEnd", "(I)V");
 
@@ -87,6 +90,8 @@ pub(crate) struct CountHooks<'s, F> {
     pub(crate) uncounted: u64,
     /// The method at hand defines hidden classes.
     definer: Option<Definer>,
+    /// The VM calls the method at hand.
+    upcall: Option<Upcall>,
     /// The method at hand is replaced by the JIT, and counted where it is called.
     is_replaced: bool,
     /// It is `Array.newInstance` of one dimension, which method handles call without naming it.
@@ -105,6 +110,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
             includes,
             uncounted: 0,
             definer: None,
+            upcall: None,
             is_replaced: false,
             makes_array: false,
             is_initialiser: false,
@@ -212,15 +218,18 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
 impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn opcodes(&self) -> OpcodeSet {
-        match self.definer {
-            Some(_) => OpcodeSet::ALL,
-            None if self.counts_constants => OPCODES_AND_CONSTANTS,
-            None => OPCODES,
+        if self.definer.is_some() || self.upcall.is_some() {
+            OpcodeSet::ALL
+        } else if self.counts_constants {
+            OPCODES_AND_CONSTANTS
+        } else {
+            OPCODES
         }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
         self.definer = Definer::of(method);
+        self.upcall = Upcall::of(method);
         self.is_initialiser = method.name() == b"<clinit>";
         self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
         self.makes_array = (method.class_name(), method.name(), method.descriptor())
@@ -249,6 +258,11 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         if let Some(definer) = self.definer.as_ref().filter(|_| instruction.pc() == 0) {
             let Definer { class, flags } = *definer;
             insert.before(&[Op::Aload(class), flags, Op::InvokeStatic(&HIDDEN), Op::Astore(class)]);
+        }
+        if let Some(upcall) = self.upcall.as_ref().filter(|_| instruction.pc() == 0) {
+            for &(variable, given) in upcall.given {
+                insert.before(&[Op::Aload(variable), Op::InvokeStatic(given.hook())]);
+            }
         }
         match instruction.opcode() {
             opcode::NEW => {

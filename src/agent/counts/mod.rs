@@ -16,6 +16,7 @@ mod report;
 mod sites;
 mod slots;
 mod snapshot;
+mod upcalls;
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

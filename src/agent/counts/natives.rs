@@ -3,13 +3,13 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong};
+use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jobject};
 use jvmti::{Jni, guard};
 
-use super::by_the_vm;
 use super::constants::ConstantIndex;
 use super::sites::Seen;
 use super::slots::CounterIndex;
+use super::{by_the_vm, upcalls};
 use crate::agent::Agent;
 use crate::agent::classes;
 use crate::agent::clock::Ticks;
@@ -149,6 +149,17 @@ pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, clas
 /// Called by the VM.
 pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
     guard(by_the_vm::note_call);
+}
+
+/// `MartiniCounts.countGiven`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn count_given(jni: *mut JNIEnv, _: jclass, object: jobject) {
+    // SAFETY: the VM passes this thread's environment and a live reference.
+    unsafe {
+        in_context(jni, |agent, jni, context| upcalls::given(agent, jni, context, object));
+    }
 }
 
 /// `MartiniCounts.accountBegins`.

@@ -34,6 +34,11 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
         NativeMethod { name: c"rewritten", signature: c"([B)[B", function: super::natives::rewritten as *const c_void },
         NativeMethod { name: c"noteCall", signature: c"()V", function: super::natives::note_call as *const c_void },
         NativeMethod {
+            name: c"countGiven",
+            signature: c"(Ljava/lang/Object;)V",
+            function: super::natives::count_given as *const c_void,
+        },
+        NativeMethod {
             name: c"accountBegins",
             signature: c"()V",
             function: super::natives::account_begins as *const c_void,
