@@ -8,11 +8,11 @@
 
 use std::ffi::c_void;
 use std::mem::transmute;
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 
-use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jint, jmethodID};
+use jvmti::{Jni, exported};
 
 /// Where in which method, as HotSpot's `forte.cpp` has it.
 #[repr(C)]
@@ -43,13 +43,9 @@ struct Registers([u64; 1024]);
 /// The function, if this VM exports it.
 fn function() -> Option<Walk> {
     static WALK: OnceLock<Option<Walk>> = OnceLock::new();
-    *WALK.get_or_init(|| {
-        // SAFETY: a search by a NUL-terminated name; what HotSpot exports by it has this type.
-        unsafe {
-            let address = libc::dlsym(libc::RTLD_DEFAULT, c"AsyncGetCallTrace".as_ptr());
-            (!address.is_null()).then(|| transmute::<*mut c_void, Walk>(address))
-        }
-    })
+    // SAFETY: what HotSpot exports by this name has this type.
+    let as_function = |address| unsafe { transmute::<NonNull<c_void>, Walk>(address) };
+    *WALK.get_or_init(|| exported(c"AsyncGetCallTrace").map(as_function))
 }
 
 /// Fills the buffer with the frames of the calling thread, innermost first, and returns the filled part. `None` if the VM

@@ -1,34 +1,30 @@
 //! Finding a class that a given loader has found before, or without initialising it, which neither JNI nor JVM TI offer.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::transmute;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use jvmti_sys::jni_sys::{JNIEnv, jclass, jobject, jstring};
 
-use crate::Jni;
+use crate::{Jni, exported};
 
 type FindLoadedClass = unsafe extern "system" fn(*mut JNIEnv, jobject, jstring) -> jclass;
 type FindBootClass = unsafe extern "system" fn(*mut JNIEnv, *const c_char) -> jclass;
 
-/// The address of a function that libjvm exports; 0 if there is none.
-fn exported(found: &OnceLock<usize>, name: &CStr) -> usize {
-    // SAFETY: the name ends with NUL.
-    *found.get_or_init(|| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize })
-}
-
 fn find_loaded_class() -> Option<FindLoadedClass> {
-    static FOUND: OnceLock<usize> = OnceLock::new();
-    let address = exported(&FOUND, c"JVM_FindLoadedClass");
+    static FOUND: OnceLock<Option<FindLoadedClass>> = OnceLock::new();
     // SAFETY: libjvm exports the function with this signature from JDK 8 to 25 (`jvm.h`); it is what
     // `ClassLoader.findLoadedClass` calls.
-    (address != 0).then(|| unsafe { std::mem::transmute::<*mut c_void, FindLoadedClass>(address as *mut c_void) })
+    let as_function = |address| unsafe { transmute::<NonNull<c_void>, FindLoadedClass>(address) };
+    *FOUND.get_or_init(|| exported(c"JVM_FindLoadedClass").map(as_function))
 }
 
 fn find_boot_class() -> Option<FindBootClass> {
-    static FOUND: OnceLock<usize> = OnceLock::new();
-    let address = exported(&FOUND, c"JVM_FindClassFromBootLoader");
+    static FOUND: OnceLock<Option<FindBootClass>> = OnceLock::new();
     // SAFETY: as above; it is what `ClassLoader.findBootstrapClass` calls.
-    (address != 0).then(|| unsafe { std::mem::transmute::<*mut c_void, FindBootClass>(address as *mut c_void) })
+    let as_function = |address| unsafe { transmute::<NonNull<c_void>, FindBootClass>(address) };
+    *FOUND.get_or_init(|| exported(c"JVM_FindClassFromBootLoader").map(as_function))
 }
 
 impl Jni {

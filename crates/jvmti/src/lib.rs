@@ -15,6 +15,7 @@
 mod allocated;
 mod env;
 mod error;
+mod exported;
 mod find;
 mod flag;
 mod guard;
@@ -28,6 +29,7 @@ pub use jvmti_sys::{self as sys, jni_sys};
 pub use allocated::Allocated;
 pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
+pub use exported::exported;
 pub use flag::{set_bool_flag, uses_archive};
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};

@@ -13,11 +13,11 @@
 
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
 
 use jvmti_sys::jni_sys::{JNI_FALSE, JNI_TRUE, JNIEnv, jboolean, jint, jlong, jobjectArray, jstring, jvalue};
 
-use crate::{Jni, JniError};
+use crate::{Jni, JniError, exported};
 
 type GetManagement = unsafe extern "system" fn(jint) -> *const *const c_void;
 type GetVersion = unsafe extern "system" fn(*mut JNIEnv) -> jint;
@@ -31,13 +31,9 @@ const GET_VERSION: usize = 2;
 
 /// A table of a version that is known, and the entry of its layout.
 fn table(jni: Jni) -> Option<(*const *const c_void, (jint, usize, usize))> {
-    // SAFETY: the name ends with NUL.
-    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_GetManagement".as_ptr()) };
-    if symbol.is_null() {
-        return None;
-    }
+    let symbol = exported(c"JVM_GetManagement")?;
     // SAFETY: so the function is declared in every JDK's jvm.h.
-    let get_management = unsafe { transmute::<*mut c_void, GetManagement>(symbol) };
+    let get_management = unsafe { transmute::<NonNull<c_void>, GetManagement>(symbol) };
     // SAFETY: a version is all it takes. A table of this version has these functions, or null, in these places.
     LAYOUTS.into_iter().find_map(|layout| unsafe {
         let table = get_management(layout.0);

@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use crate::exported;
+
 /// A field of a structure of the VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -80,9 +82,6 @@ pub fn size_of_type(name: &CStr) -> Option<usize> {
 
 /// The value of a word that libjvm exports.
 fn value(name: &CStr) -> Option<usize> {
-    // SAFETY: a search by a NUL-terminated name; what HotSpot exports by these names are words.
-    unsafe {
-        let address = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).cast::<usize>();
-        (!address.is_null()).then(|| address.read())
-    }
+    // SAFETY: what HotSpot exports by these names are words.
+    exported(name).map(|address| unsafe { address.cast().read() })
 }

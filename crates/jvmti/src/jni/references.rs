@@ -1,0 +1,111 @@
+//! References: global, weak, local.
+
+use std::ptr::null_mut;
+
+use jvmti_sys::jni_sys::{JNI_OK, jclass, jint, jobject, jweak};
+
+use super::{Jni, JniError};
+
+impl Jni {
+    /// A global reference to the same object, null for null. Valid on every thread until it is deleted.
+    ///
+    /// # Safety
+    ///
+    /// `object` is null or live.
+    pub unsafe fn new_global_ref(self, object: jobject) -> jobject {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, NewGlobalRef, object) }
+    }
+
+    /// Deletes a global reference. Allowed while an exception is pending.
+    ///
+    /// # Safety
+    ///
+    /// `reference` is null or a global reference that nobody uses any more.
+    pub unsafe fn delete_global_ref(self, reference: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, DeleteGlobalRef, reference) }
+    }
+
+    /// A weak global reference to the same object.
+    ///
+    /// # Safety
+    ///
+    /// `object` is live.
+    pub unsafe fn new_weak_global_ref(self, object: jobject) -> Result<jweak, JniError> {
+        // SAFETY: by the caller's promise.
+        self.not_null(unsafe { jni!(self, NewWeakGlobalRef, object) })
+    }
+
+    /// Deletes a weak global reference. Allowed while an exception is pending.
+    ///
+    /// # Safety
+    ///
+    /// `reference` is a weak global reference that nobody uses any more.
+    pub unsafe fn delete_weak_global_ref(self, reference: jweak) {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, DeleteWeakGlobalRef, reference) }
+    }
+
+    /// A local reference to the same object; null if that is null or, for a weak reference, collected.
+    ///
+    /// # Safety
+    ///
+    /// `reference` is null or live; a weak reference may be one whose object is collected.
+    pub unsafe fn new_local_ref(self, reference: jobject) -> jobject {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, NewLocalRef, reference) }
+    }
+
+    /// Deletes a local reference. Allowed while an exception is pending.
+    ///
+    /// # Safety
+    ///
+    /// `reference` is null or a local reference of this thread that is not used any more.
+    #[inline]
+    pub unsafe fn delete_local_ref(self, reference: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, DeleteLocalRef, reference) }
+    }
+
+    /// Begins a frame with room for this many local references.
+    pub fn push_local_frame(self, capacity: jint) -> Result<(), JniError> {
+        // SAFETY: no reference passes.
+        match unsafe { jni!(self, PushLocalFrame, capacity) } {
+            JNI_OK => Ok(()),
+            _ => Err(JniError::Exception),
+        }
+    }
+
+    /// Deletes all local references made since the matching [`push_local_frame`](Self::push_local_frame). Allowed while
+    /// an exception is pending.
+    ///
+    /// # Safety
+    ///
+    /// A frame is open, and none of its references is used any more.
+    pub unsafe fn pop_local_frame(self) {
+        // SAFETY: by the caller's promise; null keeps no reference.
+        unsafe { jni!(self, PopLocalFrame, null_mut()) };
+    }
+
+    /// Whether both references name the same object (or null, or a collected one).
+    ///
+    /// # Safety
+    ///
+    /// Both are null or live.
+    #[inline]
+    pub unsafe fn is_same_object(self, one: jobject, other: jobject) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, IsSameObject, one, other) }
+    }
+
+    /// Whether the object is of that class or of one that extends it.
+    ///
+    /// # Safety
+    ///
+    /// Both are live.
+    pub unsafe fn is_instance_of(self, object: jobject, class: jclass) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, IsInstanceOf, object, class) }
+    }
+}
