@@ -1,5 +1,8 @@
 //! Every allocation is told, whoever makes it: what C2 would remove, what its intrinsics make, and what the VM makes itself.
 
+use std::path::Path;
+
+use bci_tests::counted::{Counted, Markers};
 use bci_tests::java;
 use bci_tests::jdk::{self, Collector, Jdk};
 use bci_tests::martini;
@@ -8,14 +11,15 @@ use bci_tests::recorded::Recorded;
 use bci_tests::schema::{self, Schema};
 use bci_tests::workdir::Workdir;
 
-fn run(jdk: &Jdk, flags: &[&str], options: &str) -> Recorded {
+/// What the program makes under these options, read that way.
+fn run<T>(jdk: &Jdk, flags: &[&str], options: &str, read: impl FnOnce(&Path) -> T) -> T {
     let dir = Workdir::new();
     let file = dir.join("removed.trcxml");
     let agent = martini::built().agent_path(&format!("file={},{options}", file.display()));
     process::run(&mut java::with_agent(jdk, flags, Some(agent), "removed.Main", &[])).success();
     schema::check(&file, Schema::Strict);
     schema::validate(&file);
-    Recorded::read(&file)
+    read(&file)
 }
 
 /// 200,000 of each kind, some with one more to copy from, interpreted first and compiled by C2 in the end.
@@ -23,7 +27,7 @@ fn run(jdk: &Jdk, flags: &[&str], options: &str) -> Recorded {
 fn what_the_jit_would_remove_or_make_itself() {
     for jdk in jdk::each_feature() {
         for options in ["heap=events", "heap=events,include=*", "heap=events,lifetimes=false,include=*"] {
-            let trace = run(jdk, &[], options);
+            let trace = run(jdk, &[], options, Recorded::read);
             let counts = trace.by_class();
             for (class, expected) in [
                 ("removed.Main$Plain", 200_000),
@@ -56,12 +60,11 @@ fn the_sum_is_what_the_jvm_accounts() {
                 if jdk.feature < 17 && options == "heap=vm" {
                     continue;
                 }
-                let trace = run(jdk, collector.flags(), options);
-                let sum = |wanted: &str| {
-                    let found = trace.counts.iter().find(|(key, ..)| key == wanted);
-                    found.map(|(.., value)| *value as f64).expect("the trace ends with its accounts")
-                };
-                let exactness = sum("accounts.reported") / sum("accounts.accounted");
+                let markers = Markers { begin: "", end: "" };
+                let trace = run(jdk, collector.flags(), options, |file| Counted::read(file, markers));
+                let [reported, accounted] = ["accounts.reported", "accounts.accounted"].map(|key| trace.count(key));
+                assert!(accounted > 0, "the trace ends with its accounts");
+                let exactness = reported as f64 / accounted as f64;
                 assert!((0.999..=1.001).contains(&exactness), "JDK {jdk}, {collector:?}, {options}: {exactness}");
             }
         }
