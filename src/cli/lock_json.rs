@@ -1,7 +1,6 @@
 //! Threads and monitors as JSON. Numbers are exact: lengths of time in nanoseconds, times in nanoseconds since 1970, or since the
 //! start of a lock log.
 
-use std::io::Write;
 use std::path::Path;
 
 use analysis::heap::Location;
@@ -12,14 +11,6 @@ use serde_json::{Map, Value, json};
 
 use super::reading::Reading;
 use super::{json as trace_json, lock_tables, notes};
-
-/// Prints all traces.
-pub(super) fn print(documents: Vec<Value>) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &json!({ "traces": documents })).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
-}
 
 /// What is said of a trace as a whole.
 pub(super) fn head(path: &Path, reading: &Reading<MonitorReport>) -> Map<String, Value> {

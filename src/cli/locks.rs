@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use analysis::monitors::{LockBy, LockRow, MonitorReport, MonitorStats, Stuck};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
+use serde_json::Value;
 use trace::filter::Pattern;
 use trace::time::Nanos;
 
+use super::each::each;
 use super::human::{count, counted, duration, printable};
 use super::lock_tables::{self, LockColumn};
 use super::monitors::{self, Part};
 use super::reading::{self, Reading};
-use super::{exit, graph, lock_json};
+use super::{graph, lock_json};
 
 /// Shows which locks threads wait for, for how long, and who holds them
 ///
@@ -110,25 +112,20 @@ const DEFAULT_TOP: usize = 10;
 const FRAMES: usize = 12;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let mut documents = Vec::new();
-    for path in &arguments.traces {
+    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let selection = arguments.part.selection(&arguments.filter);
         let reading = reading::monitors(path, MonitorStats::new(selection, None))?;
         if arguments.json {
-            documents.push(to_json(arguments, path, &reading));
-        } else if arguments.graph {
-            let pairs = arguments.rows(&reading.report, LockBy::Pair, DEFAULT_TOP * 5).0;
-            graph::write(&pairs, &reading.report, &mut std::io::stdout().lock())?;
-        } else {
-            let mut out = anstream::stdout().lock();
-            print(arguments, path, &reading, &mut out)?;
-            out.flush()?;
+            return Ok(to_json(arguments, path, &reading));
         }
-    }
-    if arguments.json {
-        lock_json::print(documents)?;
-    }
-    Ok(exit::OK)
+        if arguments.graph {
+            let pairs = arguments.rows(&reading.report, LockBy::Pair, DEFAULT_TOP * 5).0;
+            graph::write(&pairs, &reading.report, out)?;
+        } else {
+            print(arguments, path, &reading, out)?;
+        }
+        Ok(Value::Null)
+    })
 }
 
 /// Tells the worst of a trace, as `run` does when it has ended.
@@ -326,7 +323,7 @@ fn print_stack(stack: &[analysis::heap::Location<'_>], indent: &str, out: &mut i
     }
 }
 
-fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<MonitorReport>) -> serde_json::Value {
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<MonitorReport>) -> Value {
     let report = &reading.report;
     let all = [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair];
     let tables = all.into_iter().filter(|&by| arguments.by.is_none_or(|rows| LockBy::from(rows) == by));

@@ -3,6 +3,7 @@
 mod agent_options;
 mod completions;
 mod demo;
+mod each;
 mod exit;
 mod graph;
 mod growth;

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use analysis::heap::{Account, By, HeapReport, Row};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
+use serde_json::Value;
 use trace::filter::Pattern;
 use trace::names;
 
+use super::each::each;
 use super::reading::{self, Reading};
 use super::tables::{self, Column, Shape};
-use super::{exit, human, json, notes, truth};
+use super::{human, json, notes, truth};
 
 /// Shows what a trace says about the heap: what was allocated, what stays alive, how old it is
 ///
@@ -93,24 +95,14 @@ impl From<Rows> for By {
 const DEFAULT_TOP: usize = 20;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let mut documents = Vec::new();
-    for path in &arguments.traces {
+    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let reading = reading::heap(path, &arguments.caller)?;
         if arguments.json {
-            documents.push(to_json(arguments, path, &reading));
-        } else {
-            let mut out = anstream::stdout().lock();
-            print(arguments, path, &reading, &mut out)?;
-            out.flush()?;
+            return Ok(to_json(arguments, path, &reading));
         }
-    }
-    if arguments.json {
-        let mut out = std::io::stdout().lock();
-        serde_json::to_writer_pretty(&mut out, &serde_json::json!({ "traces": documents }))
-            .map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    }
-    Ok(exit::OK)
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
 }
 
 impl Arguments {
@@ -201,7 +193,7 @@ fn tell_left(rows: usize, out: &mut impl Write) -> std::io::Result<()> {
     }
 }
 
-fn to_json(arguments: &Arguments, path: &Path, reading: &Reading) -> serde_json::Value {
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading) -> Value {
     let report = &reading.report;
     let tables = arguments.tables(report).into_iter();
     let rows = |by| json::rows(&arguments.rows(report, by, 0).0, report.is_counted());

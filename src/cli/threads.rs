@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use analysis::monitors::{MonitorReport, MonitorStats, ThreadSummary};
 use analysis::timeline::{Observer, Timeline};
 use anyhow::Context;
+use serde_json::Value;
 
+use super::each::each;
 use super::human::counted;
+use super::lock_json;
 use super::lock_tables::{self, ThreadColumn};
 use super::monitors::{self, Part};
 use super::reading::{self, Reading};
-use super::{exit, lock_json};
 
 /// Shows what each thread of a trace did with its time: running, blocked by monitors, waiting, parked
 ///
@@ -63,21 +65,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.timeline.is_some() && arguments.traces.len() != 1 {
         anyhow::bail!("--timeline takes one trace at a time, {} are given", arguments.traces.len());
     }
-    let mut documents = Vec::new();
-    for path in &arguments.traces {
+    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let reading = read(arguments, path)?;
         if arguments.json {
-            documents.push(to_json(arguments, path, &reading));
-        } else {
-            let mut out = anstream::stdout().lock();
-            print(arguments, path, &reading, &mut out)?;
-            out.flush()?;
+            return Ok(to_json(arguments, path, &reading));
         }
-    }
-    if arguments.json {
-        lock_json::print(documents)?;
-    }
-    Ok(exit::OK)
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
 }
 
 fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<MonitorReport>> {
@@ -132,7 +127,7 @@ fn print(
     Ok(())
 }
 
-fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<MonitorReport>) -> serde_json::Value {
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<MonitorReport>) -> Value {
     let mut rows = rows(arguments, &reading.report);
     if let Some(top) = arguments.top.filter(|&top| top > 0) {
         rows.truncate(top);

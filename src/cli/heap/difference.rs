@@ -8,7 +8,8 @@ use owo_colors::OwoColorize;
 use serde_json::json;
 
 use super::overview::left;
-use super::{Arguments, Column, print_json};
+use super::{Arguments, Column};
+use crate::cli::each::print_json;
 use crate::cli::human;
 use crate::cli::table::Table;
 

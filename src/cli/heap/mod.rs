@@ -17,8 +17,9 @@ use ::trace::filter::Pattern;
 use analysis::graph::{ClassRow, Excluded, Strength};
 use anyhow::bail;
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::each::each;
 use super::exit;
 use source::Source;
 
@@ -127,27 +128,19 @@ enum Column {
 const DEFAULT_TOP: usize = 20;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let mut out = anstream::stdout().lock();
     if arguments.diff {
         let [before, after] = &arguments.files[..] else {
             bail!("--diff compares two dumps, but {} were given", arguments.files.len());
         };
         let sources = [Source::open(arguments, before)?.histogram()?, Source::open(arguments, after)?.histogram()?];
+        let mut out = anstream::stdout().lock();
         difference::show(arguments, sources, &mut out)?;
         out.flush()?;
         return Ok(exit::OK);
     }
-    let mut documents = Vec::new();
-    for path in &arguments.files {
-        let source = Source::open(arguments, path)?;
-        let document = tell(arguments, &source, &mut out)?;
-        documents.push(document);
-    }
-    if arguments.json {
-        print_json(&json!({ "dumps": documents }), &mut out)?;
-    }
-    out.flush()?;
-    Ok(exit::OK)
+    each(&arguments.files, arguments.json.then_some("dumps"), |path, out| {
+        tell(arguments, &Source::open(arguments, path)?, out)
+    })
 }
 
 /// Writes text at once; JSON is given back.
@@ -157,12 +150,6 @@ fn tell(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow:
         (None, Some(class)) => object::class(arguments, source, class, out),
         (None, None) => overview::overview(arguments, source, out),
     }
-}
-
-fn print_json(value: &Value, out: &mut impl Write) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
 }
 
 impl Arguments {
