@@ -34,8 +34,8 @@ impl Schema {
 /// Panics unless each element of the trace obeys the schema, as `xmllint` sees it. The trace must have one element per
 /// line, and may lack its end. Without `xmllint` nothing is checked, and that is said.
 ///
-/// `xmllint` takes longer for a trace than all else that a test does with it, so of elements that are [alike](Form) it
-/// gets the first.
+/// `xmllint` takes longer for a trace than all else that a test does with it, so of elements of
+/// the same `Form` it gets the first.
 #[track_caller]
 pub fn check(file: &Path, schema: Schema) {
     if !have_xmllint() {
@@ -64,7 +64,7 @@ pub fn check(file: &Path, schema: Schema) {
     written.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
 }
 
-/// Writes of all elements that are alike the first, as a document with an end.
+/// Writes of all elements of the same form the first, as a document with an end.
 fn write_one_of_each(trace: &mut impl BufRead, mut document: impl Write) -> io::Result<()> {
     const END: &[u8] = b"</TRACE>\n";
     let mut seen: HashSet<Form> = HashSet::new();

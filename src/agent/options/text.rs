@@ -2,7 +2,7 @@
 
 use super::{OPTIONS, OptionError};
 
-/// Writes one `key=value` so that [`parse`](super::parse) reads it back: a comma inside a value is doubled.
+/// Writes one `key=value` so that [`parse`](super::parse()) reads it back: a comma inside a value is doubled.
 pub fn format_pair(key: &str, value: &str) -> String {
     format!("{key}={}", value.replace(',', ",,"))
 }
