@@ -30,6 +30,8 @@ pub struct Wait {
     pub owner: Option<String>,
     /// The class of the monitor.
     pub class: String,
+    /// The monitor.
+    pub object: ObjectId,
     /// Whether the monitor's `objAlloc` names the thread that allocated it.
     pub is_allocated: bool,
     /// The limit in milliseconds.
@@ -130,7 +132,7 @@ impl Waits {
         let class = self.classes[&class].clone();
         let before = self.open.insert((id, wait.kind, wait.parked), self.waits.len());
         assert!(before.is_none(), "{wait:?} begins while another has not ended");
-        self.waits.push(Wait { thread: self.name(id), class, is_allocated, ..wait });
+        self.waits.push(Wait { thread: self.name(id), class, object, is_allocated, ..wait });
     }
 
     fn end(&mut self, id: ThreadId, kind: Kind, parked: Option<Flag>, time: Time, reason: Option<WaitEnd>) -> usize {
@@ -149,6 +151,7 @@ impl Waits {
             thread: String::new(),
             owner: None,
             class: String::new(),
+            object: ObjectId(0),
             is_allocated: false,
             limit_millis: 0,
             waited_millis: 0,

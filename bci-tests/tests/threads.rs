@@ -1,6 +1,6 @@
 //! Threads that wait for each other: the trace has each wait once, with the owner, on every JDK.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use bci_tests::java;
@@ -10,6 +10,7 @@ use bci_tests::process::{self, Running};
 use bci_tests::schema::{self, Schema};
 use bci_tests::waits::{Kind, Still, Usage, Wait, Waits};
 use bci_tests::workdir::Workdir;
+use trace::ids::ObjectId;
 use trace::model::WaitEnd;
 
 /// The class of the monitors that the program waits for.
@@ -197,6 +198,39 @@ fn initialisation_of_classes() {
         let ran = run(jdk, &[], "heap=events,threads=on", "waits.Main", &["classes"]);
         assert_eq!(ran.said.len(), 1, "JDK {jdk}");
         assert_eq!(ran.trace.count("monitors.classInit"), 1, "JDK {jdk}");
+    }
+}
+
+/// The memory of objects and of their monitors is used again for others, which the trace tells apart.
+#[test]
+fn monitors_that_pass() {
+    const NUMBER: usize = 200;
+    const TIMES: usize = 6;
+    // Monitors that nobody uses go as soon as may be.
+    let flags = [
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:AsyncDeflationInterval=1",
+        "-XX:GuaranteedAsyncDeflationInterval=1",
+    ];
+    for jdk in jdk::each_feature() {
+        for collector in [Collector::Serial, Collector::G1] {
+            let flags = [&flags, collector.flags()].concat();
+            let ran = run(
+                jdk,
+                &flags,
+                "threads=on,owners=off",
+                "waits.Main",
+                &["passing", &NUMBER.to_string(), &TIMES.to_string()],
+            );
+            let ours = ran.trace.counted().filter(|wait| wait.thread == "t-passing" && wait.class == MONITOR);
+            let objects: Vec<ObjectId> = ours.map(|wait| wait.object).collect();
+            assert_eq!(objects.len(), TIMES * NUMBER, "JDK {jdk}");
+            let groups: Vec<&[ObjectId]> = objects.chunk_by(|one, other| one == other).collect();
+            assert!(groups.iter().all(|group| group.len() == TIMES), "JDK {jdk}: {groups:?}");
+            let distinct: HashSet<&ObjectId> = objects.iter().collect();
+            assert_eq!(distinct.len(), NUMBER, "JDK {jdk}");
+        }
     }
 }
 

@@ -38,6 +38,9 @@ public final class Main {
                 locks();
                 parks();
                 break;
+            case "passing":
+                passing(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+                break;
             case "many":
                 many(Integer.parseInt(args[1]));
                 break;
@@ -323,6 +326,36 @@ public final class Main {
             lock.unlock();
             return isSignalled;
         }, null);
+    }
+
+    /** One thread blocks so often on each of so many monitors, of which the collector takes those that are done with. */
+    private static void passing(int number, int times) throws Exception {
+        LinkedBlockingQueue<Monitor> next = new LinkedBlockingQueue<>();
+        Semaphore done = new Semaphore(0);
+        Thread thread = start("t-passing", () -> {
+            for (int i = 0; i < times * number; i++) {
+                synchronized (next.take()) {
+                    done.release();
+                }
+            }
+            return null;
+        });
+        for (int i = 0; i < number; i++) {
+            Monitor monitor = new Monitor();
+            for (int time = 0; time < times; time++) {
+                synchronized (monitor) {
+                    next.put(monitor);
+                    while (thread.getState() != Thread.State.BLOCKED) {
+                        Thread.onSpinWait();
+                    }
+                }
+                done.acquire();
+            }
+            if (i % 20 == 0) {
+                System.gc();
+            }
+        }
+        thread.join();
     }
 
     /** So many threads block on one monitor at once. */
