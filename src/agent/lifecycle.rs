@@ -345,7 +345,9 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         counts.watch_constants(agent, jni)?;
     }
     let waits = agent.waits.as_ref();
-    let walks = agent.options.frames() > 0 || waits.is_some_and(|waits| waits.options.stack_depth > 0);
+    let walks = agent.options.frames() > 0
+        || waits.is_some_and(|waits| waits.options.stack_depth > 0)
+        || agent.counts.is_some();
     if agent.counts.is_some() {
         agent.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(jvmti)?;
     }
@@ -545,8 +547,6 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     });
 }
 
-/// Also, `async_walk` gives nothing unless somebody wants this event.
-///
 /// # Safety
 /// Called by the VM.
 unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {

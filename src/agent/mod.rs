@@ -6,7 +6,6 @@
 
 mod accounting;
 mod arrays;
-mod async_walk;
 mod buffer;
 mod classes;
 mod clock;
@@ -16,6 +15,7 @@ mod dump;
 mod engine;
 mod environments;
 mod event;
+mod familiar;
 mod gc;
 mod head;
 mod heap;
@@ -190,13 +190,11 @@ impl Agent {
     fn tables(&self, jni: Jni) -> Tables<'_, Agent> {
         Tables {
             env: self.env,
-            jni,
             classes: &self.classes,
             methods: &self.methods,
             stacks: &self.stacks,
             around: self,
-            addresses: self.return_addresses.get().and_then(Option::as_ref),
-            generation: self.gc.generation(),
+            reading: self.reading(jni),
         }
     }
 

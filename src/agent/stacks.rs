@@ -1,24 +1,23 @@
 //! Where objects are allocated: call stacks, each kept once.
 //!
 //! The VM gives method and bytecode index per frame (`GetStackTrace`). A thread remembers the stacks it has seen, so that names
-//! and lines are looked up once per stack, not once per object; and it knows most of them again by their return addresses, so
-//! that the VM is hardly asked.
+//! and lines are looked up once per stack, not once per object; and it knows most of them again by their return addresses
+//! (`familiar`), so that the VM is hardly asked.
 //!
 //! The site is the innermost frame that runs bytecode. A native method that allocates (`Object.clone`) is passed over: when
 //! it is compiled, its caller does the work and it is not on the stack at all.
 
 use std::sync::{Mutex, PoisonError};
 
+use jvmti::Env;
 use jvmti::jni_sys::{jmethodID, jobject};
 use jvmti::sys::jvmtiFrameInfo;
-use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 use trace::ids::StackId;
 
 use super::classes::{Classes, Surroundings};
-use super::clock::Ticks;
+use super::familiar::{Answer, Familiar, Reading};
 use super::methods::{MethodIndex, MethodRecord, Methods};
-use super::return_addresses::{Lasting, Layout, Places};
 use super::table::Table;
 use super::waits;
 
@@ -102,11 +101,7 @@ pub(crate) struct StackWalker {
     raw: Vec<jvmtiFrameInfo>,
     seen: FxHashMap<Box<[RawFrame]>, StackIndex>,
     key: Vec<RawFrame>,
-    /// What it has seen by return addresses.
-    returned: FxHashMap<Box<[u64]>, StackIndex>,
-    addresses: Vec<u64>,
-    places: Places,
-    known: u32,
+    familiar: Familiar<StackIndex>,
 }
 
 impl Top {
@@ -138,21 +133,17 @@ const NATIVE: i64 = -1;
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
 const DEEPER: StackIndex = StackIndex(u32::MAX);
-/// One in so many stacks that are known by their return addresses is asked for all the same.
-const CHECK_EVERY: u32 = 4096;
 /// So many frames, of all stacks together, a thread remembers before it begins anew: 1 MiB.
 const MOST_SEEN_FRAMES: usize = 1 << 16;
 
 /// What walking needs.
 pub(crate) struct Tables<'t, S> {
     pub(crate) env: Env,
-    pub(crate) jni: Jni,
     pub(crate) classes: &'t Classes,
     pub(crate) methods: &'t Methods,
     pub(crate) stacks: &'t Stacks,
     pub(crate) around: &'t S,
-    pub(crate) addresses: Option<&'t Layout>,
-    pub(crate) generation: Ticks,
+    pub(crate) reading: Reading<'t>,
 }
 
 impl StackWalker {
@@ -163,35 +154,23 @@ impl StackWalker {
             raw: Vec::new(),
             seen: FxHashMap::default(),
             key: Vec::new(),
-            returned: FxHashMap::default(),
-            addresses: Vec::new(),
-            places: Places::default(),
-            known: 0,
+            familiar: Familiar::default(),
         }
     }
 
     /// The stack of the current thread.
     pub(crate) fn walk<S: Surroundings>(&mut self, top: Top, tables: &Tables<'_, S>) -> jvmti::Result<StackIndex> {
-        let Some(layout) = tables.addresses.filter(|layout| self.returns(top, layout, tables)) else {
-            return Ok(self.ask(top, tables, true)?.0);
+        // A frame of the VM's may stand for none of Java's.
+        let most = top.skipped() + self.room(top) + 2;
+        let was = match self.familiar.recall(top as u64, most, tables.reading) {
+            Answer::Known(index) => return Ok(index),
+            Answer::Untold => return Ok(self.ask(top, tables, true)?.0),
+            Answer::Ask(was) => was,
         };
-        let known = self.returned.get(self.addresses.as_slice()).copied();
-        if let Some(known) = known {
-            self.known += 1;
-            if !self.known.is_multiple_of(CHECK_EVERY) {
-                return Ok(known);
-            }
-        }
         let (index, room) = self.ask(top, tables, false)?;
-        if known.is_some_and(|known| known != index) {
-            layout.was_mistaken();
-        }
         // Otherwise frames counted that the addresses do not reach.
-        if room == self.room(top) {
-            if self.returned.len() * room >= MOST_SEEN_FRAMES {
-                self.returned.clear();
-            }
-            self.returned.insert(self.addresses.as_slice().into(), index);
+        if room == self.room(top) || was.is_some() {
+            self.familiar.learn(index, was, MOST_SEEN_FRAMES / room, tables.reading);
         }
         Ok(index)
     }
@@ -199,22 +178,6 @@ impl StackWalker {
     /// Frames that are read at first.
     fn room(&self, top: Top) -> usize {
         self.depth + top.extra()
-    }
-
-    /// Reads the return addresses that tell the stack; false if it has to be asked for.
-    fn returns<S: Surroundings>(&mut self, top: Top, layout: &Layout, tables: &Tables<'_, S>) -> bool {
-        self.addresses.clear();
-        self.addresses.push(top as u64);
-        // A frame of the VM's may stand for none of Java's.
-        let most = top.skipped() + self.room(top) + 2;
-        match layout.read(tables.jni, most, &mut self.places, &mut self.addresses) {
-            Some(Lasting::ForEver) => true,
-            Some(Lasting::UntilCollection) => {
-                self.addresses.push(tables.generation.0);
-                true
-            }
-            None => false,
-        }
     }
 
     /// The stack of the current thread, by asking the VM, and how many frames had to be read.
@@ -271,7 +234,13 @@ impl StackWalker {
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame; if its class is gone by now the VM calls it an error.
             let index = unsafe {
-                tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
+                tables.methods.resolve(
+                    tables.env,
+                    tables.reading.jni,
+                    method as jmethodID,
+                    tables.classes,
+                    tables.around,
+                )
             }?;
             let Some(record) = tables.methods.get(index) else { continue };
             let is_parking = || tables.classes.get(record.class).is_some_and(|c| c.name == waits::DOTTED_NAME);
@@ -311,7 +280,13 @@ impl StackWalker {
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
             let index = unsafe {
-                tables.methods.resolve(tables.env, tables.jni, method as jmethodID, tables.classes, tables.around)
+                tables.methods.resolve(
+                    tables.env,
+                    tables.reading.jni,
+                    method as jmethodID,
+                    tables.classes,
+                    tables.around,
+                )
             }?;
             let Some(record) = tables.methods.get(index) else { continue };
             if frames.is_empty() && !in_proxy && location <= NATIVE {

@@ -17,7 +17,7 @@ use trace::ids::{ObjectId, ThreadId};
 use super::buffer::{Consumer, Producer, channel};
 use super::classes::Surroundings;
 use super::clock::Ticks;
-use super::counts::{Large, ThreadCounts};
+use super::counts::{Large, Makers, ThreadCounts};
 use super::event::Event;
 use super::lives::Recorder;
 use super::stacks::StackWalker;
@@ -229,6 +229,8 @@ pub(crate) struct ThreadContext {
     pub(crate) unconstructed: Unconstructed,
     /// With `heap=counts`, from its first allocation on.
     pub(crate) counts: Option<Arc<ThreadCounts>>,
+    /// With `heap=counts`, which methods made the VM make objects.
+    pub(crate) makers: Makers,
     /// With `heap=counts`, what the JVM accounted to the thread before it called a method that makes objects nobody sees.
     pub(crate) account: Option<u64>,
     /// With `heap=counts`, the last array that was counted but may not fit into the heap.
@@ -387,6 +389,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
         counts: None,
+        makers: Makers::default(),
         account: None,
         large: None,
     }));

@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jvmti::jni_sys::{JNIEnv, jclass, jlong, jmethodID, jobject};
+use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 use jvmti::{Jni, guard};
 use trace::model::ArrayCode;
@@ -16,14 +15,18 @@ use super::instrument::{is_counted_by_caller, may_load_classes};
 use super::slots::{Place, Resolved};
 use super::{Counts, Totals};
 use crate::agent::Agent;
-use crate::agent::async_walk::{self, NO_FRAME};
 use crate::agent::classes::{ClassIndex, Surroundings};
 use crate::agent::clock::Ticks;
+use crate::agent::familiar::{Answer, Familiar};
 use crate::agent::lifecycle::cleared;
 use crate::agent::threads::{ThreadContext, with_context};
 
 /// A site is found within so many frames: methods that are counted where they are called call each other.
 const MOST_FRAMES: usize = 8;
+/// Nearly always within so many. By these it is known again.
+const NEAR_FRAMES: usize = 3;
+/// So many stacks a thread remembers before it begins anew.
+const MOST_STACKS: usize = 4096;
 
 thread_local! {
     /// What the JVM accounted to this thread when it last began or ended to make a class.
@@ -88,69 +91,67 @@ impl ClassObjects {
     }
 }
 
-/// Native methods whose objects are counted where they are called. They are called often, so that they must be told soon.
-#[derive(Default)]
-pub(super) struct CountedNatives([AtomicUsize; 4]);
-
-impl CountedNatives {
-    fn note(&self, method: jmethodID) {
-        let free = |known: &&AtomicUsize| {
-            let was = known.compare_exchange(0, method as usize, Ordering::Relaxed, Ordering::Relaxed);
-            was.is_ok() || was == Err(method as usize)
-        };
-        // Those that find no room are told in the long way.
-        let _ = self.0.iter().find(free);
-    }
-
-    /// Whether the current thread is in one of them.
-    fn contains_current(&self, jni: Jni) -> bool {
-        let mut top = [NO_FRAME];
-        let Some([frame]) = async_walk::walk(jni, &mut top) else { return false };
-        self.0.iter().any(|known| known.load(Ordering::Relaxed) == frame.method as usize)
-    }
-}
-
 /// The method that makes an object: the innermost one that is not counted where it is called.
-pub(super) struct Maker {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Maker {
     pub(super) place: Place,
-    /// It calls what is counted where it is called: this.
-    counted: Option<jmethodID>,
+    /// It calls what is counted where it is called.
+    is_counted: bool,
     /// It calls a native method of reflection that may load classes.
     reflects: bool,
 }
 
 impl Maker {
-    /// Whether the VM made the object that it tells of in a native method that this one calls, and no site counts it.
+    /// Whether the VM made the object that it tells of in a native method that this one calls, where no site counts it.
     fn makes(&self, agent: &Agent, class: ClassIndex) -> bool {
         let no_class_was_loaded = || BEGUN_AT_CALL.get() == CLASSES_BEGUN.get();
         let is_member = || agent.classes.get(class).is_some_and(|class| class.name.starts_with("java.lang.reflect."));
         // Reflection links the class that it looks at, which counts by itself.
         let links = || agent.counts.as_ref().is_some_and(|counts| counts.is_for_references(class));
-        self.counted.is_none() && (!self.reflects || no_class_was_loaded() && !links() || is_member())
+        !self.reflects || no_class_was_loaded() && !links() || is_member()
     }
 }
 
+/// A thread's makers, by the stacks on which it found them.
+pub(crate) type Makers = Familiar<Option<Maker>>;
+
 /// The method that makes an object on the current thread, if there is one near.
-pub(super) fn maker(agent: &'static Agent, jni: Jni) -> jvmti::Result<Option<Maker>> {
+pub(super) fn maker(agent: &'static Agent, jni: Jni, makers: &mut Makers) -> jvmti::Result<Option<Maker>> {
+    let reading = agent.reading(jni);
+    // A frame of the VM's may stand for none of Java's.
+    let was = match makers.recall(0, NEAR_FRAMES + 2, reading) {
+        Answer::Known(maker) => return Ok(maker),
+        Answer::Untold => return Ok(search(agent, jni)?.0),
+        Answer::Ask(was) => was,
+    };
+    let (maker, depth) = search(agent, jni)?;
+    if depth <= NEAR_FRAMES || was.is_some() {
+        makers.learn(maker, was, MOST_STACKS, reading);
+    }
+    Ok(maker)
+}
+
+/// The same by asking the VM; and how many frames had to be looked at.
+fn search(agent: &'static Agent, jni: Jni) -> jvmti::Result<(Option<Maker>, usize)> {
     let mut frames = [jvmtiFrameInfo::default(); MOST_FRAMES];
-    let (mut counted, mut reflects) = (None, false);
+    let (mut is_counted, mut reflects) = (false, false);
     // SAFETY: null is the current thread, and methods on its stack are of living classes.
     unsafe {
-        for frame in agent.env.get_stack_trace(null_mut(), 0, &mut frames)? {
+        for (above, frame) in agent.env.get_stack_trace(null_mut(), 0, &mut frames)?.iter().enumerate() {
             let method = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
             let Some(record) = agent.methods.get(method) else { continue };
             let declaring = agent.classes.get(record.class);
             let by_caller = declaring.is_some_and(|c| is_counted_by_caller(&c.name, &record.name, &record.signature));
-            counted = counted.or(by_caller.then_some(frame.method));
+            is_counted |= by_caller;
             reflects |=
                 declaring.is_some_and(|c| c.name == "java.lang.Class") && may_load_classes(record.name.as_bytes());
             let is_native = frame.location < 0;
             if !is_native && !by_caller {
                 let place = Place { method, line: record.line(frame.location) };
-                return Ok(Some(Maker { place, counted, reflects }));
+                return Ok((Some(Maker { place, is_counted, reflects }), above + 1));
             }
         }
-        Ok(None)
+        Ok((None, MOST_FRAMES))
     }
 }
 
@@ -171,20 +172,18 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
         let Some(counts) = &agent.counts else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        if counts.counted_natives.contains_current(jni) {
-            return;
-        }
         with_context(agent, jni, Ticks::now(), |context| {
-            // SAFETY: the VM passes a live class.
-            let class = unsafe { agent.classes.resolve(agent.env, jni, class, agent) };
-            let found = class.and_then(|class| Ok((class, maker(agent, jni)?)));
-            match found {
-                Ok((class, Some(maker))) if maker.makes(agent, class) => {
+            let found = maker(agent, jni, &mut context.makers).and_then(|maker| {
+                let Some(maker) = maker.filter(|maker| !maker.is_counted) else { return Ok(()) };
+                // SAFETY: the VM passes a live class.
+                let class = unsafe { agent.classes.resolve(agent.env, jni, class, agent) }?;
+                if maker.makes(agent, class) {
                     counts.count_by_the_vm(context, Resolved { class, place: Some(maker.place) }, size as u64);
                 }
-                Ok((_, Some(Maker { counted: Some(native), .. }))) => counts.counted_natives.note(native),
-                Ok(_) => {}
-                Err(error) => agent.count_failure("VM object", error),
+                Ok(())
+            });
+            if let Err(error) = found {
+                agent.count_failure("VM object", error);
             }
         });
     });

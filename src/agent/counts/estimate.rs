@@ -11,7 +11,7 @@ use jvmti::sys::{jthread, jvmtiEnv};
 use jvmti::{Jni, guard};
 use rustc_hash::FxHashMap;
 
-use super::by_the_vm::maker;
+use super::by_the_vm::{Makers, maker};
 use super::lock;
 use super::slots::Resolved;
 use crate::agent::Agent;
@@ -77,9 +77,9 @@ pub(crate) unsafe extern "system" fn sampled(
         let Some(estimate) = agent.counts.as_ref().and_then(|counts| counts.estimate.as_ref()) else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        with_context(agent, jni, Ticks::now(), |_| {
+        with_context(agent, jni, Ticks::now(), |context| {
             // SAFETY: the VM passes a live class.
-            match unsafe { site(agent, jni, class) } {
+            match unsafe { site(agent, jni, &mut context.makers, class) } {
                 Ok(Some(site)) => estimate.add(site, size as u64),
                 Ok(None) => {}
                 Err(error) => agent.count_failure("sample", error),
@@ -92,13 +92,13 @@ pub(crate) unsafe extern "system" fn sampled(
 ///
 /// # Safety
 /// `class` is a live reference.
-unsafe fn site(agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<Option<Resolved>> {
+unsafe fn site(agent: &'static Agent, jni: Jni, makers: &mut Makers, class: jclass) -> jvmti::Result<Option<Resolved>> {
     // SAFETY: by the caller's promise.
     let class = unsafe { agent.classes.resolve(agent.env, jni, class, agent) }?;
     if agent.classes.get(class).is_none_or(|class| !class.is_included()) {
         return Ok(None);
     }
-    let place = maker(agent, jni)?.map(|maker| maker.place);
+    let place = maker(agent, jni, makers)?.map(|maker| maker.place);
     Ok(Some(Resolved { class, place }))
 }
 

@@ -31,7 +31,7 @@ use super::classes::Classes;
 use super::layout::{ArrayLayout, ArrayLayouts};
 use super::threads::{ThreadContext, ThreadIndex};
 use blocks::Block;
-use by_the_vm::{ClassObjects, CountedNatives};
+use by_the_vm::ClassObjects;
 use constants::Constants;
 use instrument::CountHooks;
 use linking::Unlinked;
@@ -39,7 +39,7 @@ use proxy::{CountsProxy, Defined};
 use sites::Pending;
 use slots::{CounterIndex, Role, Slots};
 
-pub(crate) use by_the_vm::{class_begins, class_loaded, vm_object_alloc};
+pub(crate) use by_the_vm::{Makers, class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
 pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES};
 pub(crate) use linking::{class_linked, class_read};
@@ -114,7 +114,6 @@ pub(crate) struct Counts {
     limit: usize,
     /// Known from VMInit on.
     class_objects: OnceLock<ClassObjects>,
-    counted_natives: CountedNatives,
     /// `None` if the system has no room.
     constants: Option<Constants>,
     unlinked: Unlinked,
@@ -139,7 +138,6 @@ impl Counts {
             pending: Mutex::default(),
             limit,
             class_objects: OnceLock::new(),
-            counted_natives: CountedNatives::default(),
             constants: Constants::new(),
             unlinked: Unlinked::default(),
             snapshot: Mutex::default(),
