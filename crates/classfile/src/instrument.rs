@@ -57,6 +57,9 @@ pub enum Op<'h> {
 
 /// Decides what is inserted where.
 pub trait Instrument {
+    /// Called once per class, before its methods.
+    fn class(&mut self, _class: &ClassFile<'_>) {}
+
     /// Called once per method that has Code; `false` leaves the method alone.
     fn method(&mut self, method: &MethodView<'_>) -> bool;
 

@@ -140,23 +140,32 @@ impl OpcodeSet {
 
     /// The set of these opcodes.
     pub const fn of(opcodes: &[u8]) -> Self {
-        let mut set = OpcodeSet { bits: [0; 4], few: None };
-        let mut few = [0; FEW];
+        OpcodeSet { bits: [0; 4], few: None }.and(opcodes)
+    }
+
+    /// This set and these opcodes.
+    pub const fn and(mut self, opcodes: &[u8]) -> Self {
         let mut i = 0;
         while i < opcodes.len() {
-            let opcode = opcodes[i];
-            set.bits[(opcode >> 6) as usize] |= 1 << (opcode & 63);
-            let mut rest = i;
-            while rest < FEW {
-                few[rest] = opcode;
-                rest += 1;
-            }
+            self.bits[(opcodes[i] >> 6) as usize] |= 1 << (opcodes[i] & 63);
             i += 1;
         }
-        if !opcodes.is_empty() && opcodes.len() <= FEW {
-            set.few = Some(few);
+        let mut few = [0; FEW];
+        let mut members = 0;
+        let mut opcode = 0;
+        while opcode <= u8::MAX as usize {
+            if self.contains(opcode as u8) {
+                let mut rest = members;
+                while rest < FEW {
+                    few[rest] = opcode as u8;
+                    rest += 1;
+                }
+                members += 1;
+            }
+            opcode += 1;
         }
-        set
+        self.few = if members > 0 && members <= FEW { Some(few) } else { None };
+        self
     }
 
     /// Whether the set holds `opcode`.
@@ -196,6 +205,8 @@ mod tests {
     fn sets_are_found_wherever_their_members_stand() {
         const SET: OpcodeSet = OpcodeSet::of(&[NEW, RETURN, NOP]);
         assert!((0..=255).all(|op| SET.contains(op) == [NEW, RETURN, NOP].contains(&op)));
+        assert_eq!(OpcodeSet::of(&[NOP, RETURN]).and(&[NEW, NOP]), SET);
+        assert_eq!(SET.and(&[]), SET);
         assert!(!OpcodeSet::of(&[]).occurs_in(&[0; 100]));
         let many: Vec<u8> = (100..120).collect();
         for at in 0..100 {

@@ -172,6 +172,11 @@ impl<'a> ConstantPool<'a> {
         rest.get(2..2 + length)
     }
 
+    /// The bytes of all Utf8 entries.
+    pub fn texts(&self) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.count()).filter_map(|index| self.utf8(index))
+    }
+
     /// The name of a Class entry, in internal form (`java/lang/String`, `[I`).
     #[inline]
     pub fn class_name(&self, index: u16) -> Option<&'a [u8]> {

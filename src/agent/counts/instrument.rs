@@ -1,7 +1,7 @@
 //! Which instructions get a counter, and the call that counts.
 
 use classfile::{
-    ArrayKind, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
+    ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
 };
 
 use super::constants::{ConstantIndex, Constants};
@@ -13,29 +13,18 @@ use crate::agent::instrument::max_code_length;
 /// The instructions that allocate.
 pub(crate) const ALLOCATING_OPCODES: &[u8] =
     &[opcode::NEW, opcode::NEWARRAY, opcode::ANEWARRAY, opcode::MULTIANEWARRAY];
-/// Those and the ones that may call what the JIT replaces by an allocation of its own.
-const OPCODES: OpcodeSet = OpcodeSet::of(&[
-    opcode::NEW,
-    opcode::NEWARRAY,
-    opcode::ANEWARRAY,
-    opcode::MULTIANEWARRAY,
-    opcode::INVOKEVIRTUAL,
-    opcode::INVOKESPECIAL,
-    opcode::INVOKESTATIC,
-]);
+/// The ones that may call what the JIT replaces by an allocation of its own.
+const CALLS: &[u8] = &[opcode::INVOKEVIRTUAL, opcode::INVOKESPECIAL, opcode::INVOKESTATIC];
+/// The ones that push constants, which the VM makes when they are first used.
+const CONSTANTS: &[u8] = &[opcode::LDC, opcode::LDC_W];
 
-/// Those and the ones that push constants, which the VM makes when they are first used.
-const OPCODES_AND_CONSTANTS: OpcodeSet = OpcodeSet::of(&[
-    opcode::NEW,
-    opcode::NEWARRAY,
-    opcode::ANEWARRAY,
-    opcode::MULTIANEWARRAY,
-    opcode::INVOKEVIRTUAL,
-    opcode::INVOKESPECIAL,
-    opcode::INVOKESTATIC,
-    opcode::LDC,
-    opcode::LDC_W,
-]);
+/// The instructions to look at: those that allocate, and others. Calls are by far the most frequent.
+const fn with(calls: bool, constants: bool) -> OpcodeSet {
+    let none: &[u8] = &[];
+    let set = OpcodeSet::of(ALLOCATING_OPCODES);
+    set.and(if calls { CALLS } else { none }).and(if constants { CONSTANTS } else { none })
+}
+const OPCODES: [[OpcodeSet; 2]; 2] = [[with(false, false), with(false, true)], [with(true, false), with(true, true)]];
 
 /// Names of all methods that hooks belong to for another reason than an instruction that allocates.
 pub(crate) const HOOKED_NAMES: &[&[u8]] = &[
@@ -88,6 +77,8 @@ pub(crate) struct CountHooks<'s, F> {
     includes: F,
     /// Sites left alone because there are no more counters.
     pub(crate) uncounted: u64,
+    /// The class may call methods that get hooks.
+    calls_hooked: bool,
     /// The method at hand defines hidden classes.
     definer: Option<Definer>,
     /// The VM calls the method at hand.
@@ -109,6 +100,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
             constants,
             includes,
             uncounted: 0,
+            calls_hooked: true,
             definer: None,
             upcall: None,
             is_replaced: false,
@@ -220,11 +212,13 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     fn opcodes(&self) -> OpcodeSet {
         if self.definer.is_some() || self.upcall.is_some() {
             OpcodeSet::ALL
-        } else if self.counts_constants {
-            OPCODES_AND_CONSTANTS
         } else {
-            OPCODES
+            OPCODES[usize::from(self.calls_hooked)][usize::from(self.counts_constants)]
         }
+    }
+
+    fn class(&mut self, class: &ClassFile<'_>) {
+        self.calls_hooked = class.pool().texts().any(|text| HOOKED_NAMES.contains(&text));
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {

@@ -56,6 +56,7 @@ pub struct Rewritten<'a> {
 /// not a class at all. The cost is proportional to the size of the class.
 pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<Rewritten<'a>, ParseError> {
     let class = ClassFile::parse(class)?;
+    instrument.class(&class);
     let mut work = Work {
         insertions: Insertions::new(class.pool().count()),
         layout: Layout::default(),
