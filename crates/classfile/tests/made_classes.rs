@@ -114,6 +114,8 @@ fn insertions_stand_in_front_and_behind() {
     let call = [op::INVOKESTATIC, high, low];
     let expected = [&[op::ICONST_0][..], &call, &[op::NOP], &call, &call, &[op::POP, op::RETURN]].concat();
     assert_eq!(code_of(&new), expected);
+    let texts = |class| ClassFile::parse(class).unwrap().pool().texts().count();
+    assert_eq!(texts(&new), texts(&class) + 3);
     // Utf8 and Class of the class, Utf8s of name and descriptor, NameAndType, Methodref.
     assert_eq!(hook + 1 - ClassFile::parse(&class).unwrap().pool().count(), 6);
     let method = parsed.methods().next().unwrap();
