@@ -44,6 +44,9 @@ pub(crate) use snapshot::{Monitor, Scope, Snapshot, Thread, take as take_snapsho
 pub(crate) const CAPABILITIES: [Capability; 3] =
     [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO, CAN_GET_CURRENT_CONTENDED_MONITOR];
 
+/// The thread that is made to stop, and the processor that has to turn to it, pay twice as much again (docs/performance.md).
+const STACK_PRICE: u64 = 3;
+
 /// All that belongs to `threads=on`.
 pub(crate) struct Waits {
     pub(crate) options: ThreadOptions,
@@ -89,8 +92,8 @@ impl Waits {
             fields: OnceLock::new(),
             parking: OnceLock::new(),
             announcing: Mutex::new(()),
-            stacks: Pace::new(start),
-            asking: Pace::new(start),
+            stacks: Pace::new(start, STACK_PRICE),
+            asking: Pace::new(start, 1),
             stale_stacks: AtomicU64::new(0),
             unknown_owners: AtomicU64::new(0),
             asked_owners: AtomicU64::new(0),

@@ -12,14 +12,17 @@ const MOST_SAVED_NANOS: u64 = 50_000_000;
 /// Nanoseconds spent so far, and those that may be.
 pub(crate) struct Pace {
     start: Ticks,
+    /// What is paid for each nanosecond of the asking thread.
+    price: u64,
     /// What was spent, and what went unused too long.
     spent: AtomicU64,
     skipped: AtomicU64,
 }
 
 impl Pace {
-    pub(crate) fn new(start: Ticks) -> Pace {
-        Pace { start, spent: AtomicU64::new(0), skipped: AtomicU64::new(0) }
+    /// A pace where each nanosecond that a thread waits for its answer costs all threads together `price`.
+    pub(crate) fn new(start: Ticks, price: u64) -> Pace {
+        Pace { start, price, spent: AtomicU64::new(0), skipped: AtomicU64::new(0) }
     }
 
     /// Runs `body` and counts its time, unless too much was spent lately; then it is counted as skipped.
@@ -35,7 +38,7 @@ impl Pace {
             let _ = self.spent.compare_exchange(spent, earned - MOST_SAVED_NANOS, Ordering::Relaxed, Ordering::Relaxed);
         }
         let result = body();
-        self.spent.fetch_add(Ticks::now().0.saturating_sub(now.0), Ordering::Relaxed);
+        self.spent.fetch_add(self.price * Ticks::now().0.saturating_sub(now.0), Ordering::Relaxed);
         Some(result)
     }
 
@@ -52,7 +55,7 @@ mod tests {
     #[test]
     fn a_burst_is_allowed_and_then_a_share() {
         let start = Ticks::now();
-        let pace = Pace::new(start);
+        let pace = Pace::new(start, 1);
         let mut done = 0;
         let busy = || std::thread::sleep(std::time::Duration::from_millis(15));
         for _ in 0..100 {
