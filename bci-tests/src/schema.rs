@@ -42,6 +42,11 @@ pub fn check(file: &Path, schema: Schema) {
         return;
     }
     let mut trace = BufReader::new(File::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display())));
+    let mut prolog = Vec::new();
+    for _ in 0..2 {
+        trace.read_until(b'\n', &mut prolog).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    }
+    assert!(prolog.ends_with(b"\n<TRACE>\n"), "{} begins otherwise", file.display());
     let mut xmllint = Command::new("xmllint")
         .args(["--noout", "--nonet", "--huge", "--stream", "--schema"])
         .arg(workspace().join(schema.file()))
@@ -56,7 +61,7 @@ pub fn check(file: &Path, schema: Schema) {
         stderr.read_to_string(&mut text).map(|_| text)
     });
     let document = BufWriter::new(xmllint.stdin.take().expect("asked for above"));
-    let written = write_one_of_each(&mut trace, document);
+    let written = write_one_of_each(&mut prolog.as_slice().chain(trace), document);
     let status = xmllint.wait().expect("the process is ours");
     let complaints = complaints.join().expect("the reader does not panic").expect("xmllint writes text");
     let first: Vec<&str> = complaints.lines().take(10).collect();

@@ -146,6 +146,17 @@ pub(crate) struct Tables<'t, S> {
     pub(crate) reading: Reading<'t>,
 }
 
+impl<S: Surroundings> Tables<'_, S> {
+    /// The method of a frame.
+    ///
+    /// # Safety
+    /// `id` is that of a method that the VM gave.
+    unsafe fn method(&self, id: usize) -> jvmti::Result<MethodIndex> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.methods.resolve(self.env, self.reading.jni, id as jmethodID, self.classes, self.around) }
+    }
+}
+
 impl StackWalker {
     /// A walker that keeps that many frames.
     pub(crate) fn new(depth: usize) -> StackWalker {
@@ -233,15 +244,7 @@ impl StackWalker {
         let mut sites = Vec::with_capacity(self.key.len());
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame; if its class is gone by now the VM calls it an error.
-            let index = unsafe {
-                tables.methods.resolve(
-                    tables.env,
-                    tables.reading.jni,
-                    method as jmethodID,
-                    tables.classes,
-                    tables.around,
-                )
-            }?;
+            let index = unsafe { tables.method(method) }?;
             let Some(record) = tables.methods.get(index) else { continue };
             let is_parking = || tables.classes.get(record.class).is_some_and(|c| c.name == waits::DOTTED_NAME);
             if sites.is_empty() && is_parking() {
@@ -279,15 +282,7 @@ impl StackWalker {
         let mut in_constructors = top == Top::Constructors;
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
-            let index = unsafe {
-                tables.methods.resolve(
-                    tables.env,
-                    tables.reading.jni,
-                    method as jmethodID,
-                    tables.classes,
-                    tables.around,
-                )
-            }?;
+            let index = unsafe { tables.method(method) }?;
             let Some(record) = tables.methods.get(index) else { continue };
             if frames.is_empty() && !in_proxy && location <= NATIVE {
                 continue;

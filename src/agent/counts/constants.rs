@@ -165,9 +165,7 @@ impl Counts {
         let bytes = agent.accounting.current_thread_bytes(jni).zip(before).map_or(0, |(after, before)| after - before);
         match made {
             Ok(Some(size)) => {
-                let of = |class| Resolved { class, place: None };
-                self.count_by_the_vm(context, of(maker.string), size);
-                self.count_by_the_vm(context, of(maker.array), bytes.saturating_sub(size));
+                self.count_pair(context, maker, size, bytes.saturating_sub(size));
             }
             Ok(None) => agent.exclude_bytes(context.carrier, bytes),
             // The VM will try itself, and say what it thinks of it.
@@ -190,7 +188,7 @@ impl Counts {
         self.maker().is_some_and(|maker| maker.string == class)
     }
 
-    /// Counts a string, and its array, that the VM made.
+    /// Counts a string of so many bytes, and its array, that the VM made.
     ///
     /// # Safety
     /// `string` is a live reference to a string.
@@ -200,19 +198,25 @@ impl Counts {
         jni: Jni,
         context: &mut ThreadContext,
         string: jstring,
+        bytes: u64,
     ) {
         let Some(maker) = self.maker() else { return };
         // SAFETY: by the caller's promise; the array is a local reference, deleted here.
-        let sizes = unsafe {
+        let array = unsafe {
             let array = jni.get_object_field(string, maker.value);
-            let sizes = (agent.env.get_object_size(string), agent.env.get_object_size(array));
+            let size = agent.env.get_object_size(array);
             jni.delete_local_ref(array);
-            sizes
+            size
         };
-        let (Ok(string), Ok(array)) = sizes else { return };
-        let of = |class| Resolved { class, place: None };
-        self.count_by_the_vm(context, of(maker.string), string as u64);
-        self.count_by_the_vm(context, of(maker.array), array as u64);
+        let Ok(array) = array else { return };
+        self.count_pair(context, maker, bytes, array as u64);
+    }
+
+    /// Counts a string of so many bytes, and its array of so many.
+    fn count_pair(&self, context: &mut ThreadContext, maker: &Maker, string: u64, array: u64) {
+        for (class, bytes) in [(maker.string, string), (maker.array, array)] {
+            self.count_by_the_vm(context, Resolved { class, place: None }, bytes);
+        }
     }
 }
 

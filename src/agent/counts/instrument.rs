@@ -20,9 +20,7 @@ const CONSTANTS: &[u8] = &[opcode::LDC, opcode::LDC_W];
 
 /// The instructions to look at: those that allocate, and others. Calls are by far the most frequent.
 const fn with(calls: bool, constants: bool) -> OpcodeSet {
-    let none: &[u8] = &[];
-    let set = OpcodeSet::of(ALLOCATING_OPCODES);
-    set.and(if calls { CALLS } else { none }).and(if constants { CONSTANTS } else { none })
+    OpcodeSet::of(ALLOCATING_OPCODES).and(if calls { CALLS } else { &[] }).and(if constants { CONSTANTS } else { &[] })
 }
 const OPCODES: [[OpcodeSet; 2]; 2] = [[with(false, false), with(false, true)], [with(true, false), with(true, true)]];
 

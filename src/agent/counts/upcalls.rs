@@ -74,8 +74,10 @@ pub(super) unsafe fn given(agent: &'static Agent, jni: Jni, context: &mut Thread
         found.and_then(|class| Ok((class, agent.env.get_object_size(object)?)))
     };
     match found {
-        // SAFETY: by the caller's promise.
-        Ok((class, _)) if counts.is_string(class) => unsafe { counts.count_string(agent, jni, context, object) },
+        Ok((class, bytes)) if counts.is_string(class) => {
+            // SAFETY: by the caller's promise.
+            unsafe { counts.count_string(agent, jni, context, object, bytes as u64) }
+        }
         Ok((class, bytes)) => counts.count_by_the_vm(context, Resolved { class, place: None }, bytes as u64),
         Err(error) => agent.count_failure("VM object", error),
     }

@@ -346,7 +346,7 @@ public final class Main {
                 synchronized (monitor) {
                     next.put(monitor);
                     while (thread.getState() != Thread.State.BLOCKED) {
-                        Thread.onSpinWait();
+                        Thread.yield();
                     }
                 }
                 done.acquire();
