@@ -29,6 +29,7 @@ use super::buffer::Consumer;
 use super::classes::ClassIndex;
 use super::clock::Ticks;
 use super::dump::Snapshot;
+use super::engine::Engine;
 use super::event::{Event, Extent};
 use super::gc::{DumpNumber, GcEvent, GcNumber};
 use super::head::{self, Head};
@@ -44,8 +45,10 @@ use text::Text;
 
 /// A compressed trace can be read up to here at most before now.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// The writer rests between looking for events, the longer the less there is: each turn costs, and so does each small write.
+/// The writer rests so long between looking for events.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
+/// Where only threads are recorded it rests the longer the less there is, up to this: each turn costs, and so does each small
+/// write. Of the heap a kill shall take as little as may be.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
 const GRACE_NANOS: u64 = 1_000_000;
@@ -154,6 +157,7 @@ impl Writer {
 
     /// Writes until reporting ends, and then the rest.
     pub(crate) fn run(mut self) {
+        let longest = if self.agent.engine == Engine::Off { LONGEST_REST } else { SHORTEST_REST };
         let mut rest = SHORTEST_REST;
         while !self.agent.pool.is_closed() {
             std::thread::park_timeout(rest);
@@ -163,7 +167,7 @@ impl Writer {
                 self.agent.stop_reporting();
             }
             rest = match self.text.total() - before < Text::PIECE as u64 {
-                true => (rest * 2).min(LONGEST_REST),
+                true => (rest * 2).min(longest),
                 false => (rest / 2).max(SHORTEST_REST),
             };
         }
