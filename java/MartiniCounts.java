@@ -14,7 +14,8 @@ import jdk.internal.vm.annotation.DontInline;
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
  * natives, nothing thrown. No hook is forced to be inlined: where it is hot the JIT does so anyway, and elsewhere its code at each
- * site is more to compile and to fetch than a call. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
+ * site is more to compile and to fetch than a call. The most frequent hooks have the name of an attribute, which spares classes a
+ * constant. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
  */
 public final class MartiniCounts {
@@ -197,7 +198,7 @@ public final class MartiniCounts {
      * the fresh memory, and would clear it first. What fails after all was counted too early; the agent finds out when the
      * site runs for the second time.
      */
-    public static void instance(int counter) {
+    public static void Code(int counter) {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 2;
         if (COUNTERS[entry] == thread) {
@@ -267,7 +268,7 @@ public final class MartiniCounts {
     }
 
     /** An array of references. */
-    public static void references(int length, int counter) {
+    public static void Code(int length, int counter) {
         long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
         else array(bytes, counter);
@@ -314,7 +315,7 @@ public final class MartiniCounts {
     }
 
     /** An object whose class is known only now, made by a method that the JIT may replace. */
-    public static void made(Object o, int site) {
+    public static void Code(Object o, int site) {
         if (o == null || !counting) return;
         try {
             int number = MartiniHeapProxy.number(o.getClass(), o);
@@ -340,9 +341,9 @@ public final class MartiniCounts {
         }
     }
 
-    /** As {@link #made} for an array and the arrays in it, which are fresh too. */
+    /** As {@link #Code(Object, int)} for an array and the arrays in it, which are fresh too. */
     public static void madeMulti(Object a, int site) {
-        made(a, site);
+        Code(a, site);
         if (!(a instanceof Object[])) return;
         Object[] outer = (Object[]) a;
         for (int i = 0; i < outer.length && outer[i] != null; i++) madeMulti(outer[i], site);
@@ -357,7 +358,7 @@ public final class MartiniCounts {
         if (counter < 0) return;
         if (o instanceof Object[]) arrayMade(((Object[]) o).length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
         else if (o.getClass().isArray()) primitives(o, counter);
-        else instance(counter);
+        else Code(counter);
     }
 
     private static int start(long key, int length) {

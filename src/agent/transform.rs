@@ -11,7 +11,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOO
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
-use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES};
+use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES, runs_once};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::lifecycle::cleared;
 use super::{Agent, GlobalRef, counts, proxy, replaced, waits};
@@ -97,7 +97,9 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             meet_before_the_end(agent, name);
         }
         let direct = agent.transform.direct.load(Ordering::Acquire);
-        let rewritten = rewrite(agent, name, class, direct);
+        // SAFETY: the VM passes a live reference or null.
+        let initialised = !redefined.is_null() && unsafe { is_initialised(agent.env, redefined) };
+        let rewritten = rewrite(agent, name, class, direct, initialised);
         let is_changed = rewritten.is_some();
         let Some(bytes) = rewritten.or_else(|| fresh(agent, redefined, class)) else { return };
         if is_changed && !direct && redefined.is_null() && loader.is_null() {
@@ -131,20 +133,20 @@ fn fresh(agent: &Agent, redefined: jclass, class: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
-pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec<u8>> {
+pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool, initialised: bool) -> Option<Vec<u8>> {
     if !may_rewrite(name) {
         return None;
     }
     if name == waits::LOCK_SUPPORT && agent.waits.as_ref().is_some_and(|waits| waits.options.juc) {
         let parking = noted(agent, waits::rewrite(class));
-        let both = parking.as_deref().and_then(|class| rewrite_for_heap(agent, name, class, direct));
+        let both = parking.as_deref().and_then(|class| rewrite_for_heap(agent, name, class, direct, initialised));
         return both.or(parking);
     }
-    rewrite_for_heap(agent, name, class, direct)
+    rewrite_for_heap(agent, name, class, direct, initialised)
 }
 
 /// The class file with the hooks for the heap, if there are any.
-fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> Option<Vec<u8>> {
+fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool, initialised: bool) -> Option<Vec<u8>> {
     if !agent.engine.rewrites() {
         return None;
     }
@@ -155,7 +157,7 @@ fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool) -> O
             let includes = |descriptor: &[u8]| {
                 everything || filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(descriptor)))
             };
-            let mut hooks = counts.hooks(includes);
+            let mut hooks = counts.hooks(initialised, includes);
             let rewritten = classfile::rewrite(class, &mut hooks);
             (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
             rewritten
@@ -341,21 +343,28 @@ fn names_one(env: Env, class: jclass, names: &[&[u8]]) -> bool {
     names.iter().any(|name| memchr::memmem::find(&pool, &[&[1, 0, name.len() as u8], *name].concat()).is_some())
 }
 
+/// Whether the static initialiser of a class has run.
+///
+/// # Safety
+/// `class` is a live reference.
+unsafe fn is_initialised(env: Env, class: jclass) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { env.get_class_status(class) }.is_ok_and(|status| status & JVMTI_CLASS_STATUS_INITIALIZED != 0)
+}
+
 /// Whether code of the class that may still run has one of these instructions.
 fn has_site(env: Env, class: jclass, opcodes: &[u8]) -> bool {
     // SAFETY: a live local reference; the methods are of this class.
     unsafe {
         // Loaded but not linked yet, it shows no methods; the VM links it to retransform it.
         let Ok(methods) = env.get_class_methods(class) else { return names_one(env, class, &[b"Code"]) };
-        let initialised = env.get_class_status(class).is_ok_and(|s| s & JVMTI_CLASS_STATUS_INITIALIZED != 0);
+        let initialised = is_initialised(env, class);
         methods.iter().any(|&method| {
             // Abstract and native methods have no code, which the VM calls an error.
             env.get_bytecodes(method)
                 .is_ok_and(|code| classfile::walk(&code).any(|(_, opcode)| opcodes.contains(&opcode)))
-                // Retransforming is most of the start-up cost, and a static initialiser that has run never runs again, nor
-                // does what javac makes of an enum's constants.
-                && !(initialised
-                    && env.get_method_name(method).is_ok_and(|m| matches!(&*m.name, b"<clinit>" | b"$values")))
+                // Retransforming is most of the start-up cost.
+                && !(initialised && env.get_method_name(method).is_ok_and(|m| runs_once(&m.name)))
         })
     }
 }

@@ -60,6 +60,12 @@ pub trait Instrument {
     /// Called once per class, before its methods.
     fn class(&mut self, _class: &ClassFile<'_>) {}
 
+    /// Names and descriptors of methods to call that are looked for in the pool of the class, at the cost of a look at all its
+    /// texts; others are appended to it without looking.
+    fn common_texts(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Called once per method that has Code; `false` leaves the method alone.
     fn method(&mut self, method: &MethodView<'_>) -> bool;
 

@@ -172,9 +172,18 @@ impl<'a> ConstantPool<'a> {
         rest.get(2..2 + length)
     }
 
-    /// The bytes of all Utf8 entries.
-    pub fn texts(&self) -> impl Iterator<Item = &'a [u8]> {
-        (0..self.count()).filter_map(|index| self.utf8(index))
+    /// The index and the bytes of all Utf8 entries.
+    pub fn texts(&self) -> impl Iterator<Item = (u16, &'a [u8])> {
+        (1..self.count()).filter_map(|index| Some((index, self.utf8(index)?)))
+    }
+
+    /// Those of some texts that are in the pool, with their index.
+    pub(crate) fn find_texts(&self, wanted: &'static [&'static str]) -> Vec<(&'static str, u16)> {
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let known = |(index, text)| Some((*wanted.iter().find(|wanted| wanted.as_bytes() == text)?, index));
+        self.texts().filter_map(known).collect()
     }
 
     /// The name of a Class entry, in internal form (`java/lang/String`, `[I`).

@@ -54,7 +54,7 @@ fn write_attributes(attributes: Attributes<'_, '_>, member: Option<&Member<'_, '
         out.extend_from_slice(&[0; 4]);
         let moved = member.filter(|_| attribute.name == b"Code").and_then(|member| {
             let code = Code::parse(member.class(), &attribute).ok()?;
-            let mut insertions = Insertions::new(0);
+            let mut insertions = Insertions::new(0, Vec::new());
             let mut layout = Layout::default();
             layout.begin_whole(code.bytes()).ok()?;
             layout.settle(&code, &insertions).ok()?;

@@ -46,15 +46,21 @@ const fn hook(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: INTERNAL_NAME, name, descriptor }
 }
 
-static INSTANCE: StaticMethod = hook("instance", "(I)V");
+/// The name of the most frequent hooks: nearly every class has this text among its constants already, for its methods' attribute.
+/// HotSpot searches the whole pool of a class that it redefines for each constant that is new, which is a large part of a
+/// redefinition's cost.
+const COMMON_NAME: &str = "Code";
+const COMMON_TEXTS: &[&str] = &[COMMON_NAME, "(I)V", "(II)V"];
+
+static INSTANCE: StaticMethod = hook(COMMON_NAME, "(I)V");
 static ARRAY_1: StaticMethod = hook("array1", "(II)V");
 static ARRAY_2: StaticMethod = hook("array2", "(II)V");
 static ARRAY_4: StaticMethod = hook("array4", "(II)V");
 static ARRAY_8: StaticMethod = hook("array8", "(II)V");
-static REFERENCES: StaticMethod = hook("references", "(II)V");
+static REFERENCES: StaticMethod = hook(COMMON_NAME, "(II)V");
 static MULTI: StaticMethod = hook("multi", "([Ljava/lang/Object;I)V");
 static PRIMITIVES: StaticMethod = hook("primitives", "(Ljava/lang/Object;I)V");
-static MADE: StaticMethod = hook("made", "(Ljava/lang/Object;I)V");
+static MADE: StaticMethod = hook(COMMON_NAME, "(Ljava/lang/Object;I)V");
 static MADE_MULTI: StaticMethod = hook("madeMulti", "(Ljava/lang/Object;I)V");
 static PRODUCT: StaticMethod = hook("product", "([I[II)V");
 
@@ -75,6 +81,8 @@ pub(crate) struct CountHooks<'s, F> {
     includes: F,
     /// Sites left alone because there are no more counters.
     pub(crate) uncounted: u64,
+    /// The class is initialised already.
+    initialised: bool,
     /// The class may call methods that get hooks.
     calls_hooked: bool,
     /// The method at hand defines hidden classes.
@@ -92,12 +100,13 @@ pub(crate) struct CountHooks<'s, F> {
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
-    pub(super) fn new(slots: &'s Slots, constants: Option<&'s Constants>, includes: F) -> Self {
+    pub(super) fn new(slots: &'s Slots, constants: Option<&'s Constants>, initialised: bool, includes: F) -> Self {
         CountHooks {
             slots,
             constants,
             includes,
             uncounted: 0,
+            initialised,
             calls_hooked: true,
             definer: None,
             upcall: None,
@@ -216,10 +225,17 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn class(&mut self, class: &ClassFile<'_>) {
-        self.calls_hooked = class.pool().texts().any(|text| HOOKED_NAMES.contains(&text));
+        self.calls_hooked = class.pool().texts().any(|(_, text)| HOOKED_NAMES.contains(&text));
+    }
+
+    fn common_texts(&self) -> &'static [&'static str] {
+        COMMON_TEXTS
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
+        if self.initialised && runs_once(method.name()) {
+            return false;
+        }
         self.definer = Definer::of(method);
         self.upcall = Upcall::of(method);
         self.is_initialiser = method.name() == b"<clinit>";
@@ -320,6 +336,12 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             None => {}
         }
     }
+}
+
+/// Whether a method never runs again in a class that is initialised: its static initialiser, and what javac makes of an enum's
+/// constants.
+pub(crate) fn runs_once(method: &[u8]) -> bool {
+    matches!(method, b"<clinit>" | b"$values")
 }
 
 /// Whether code may count each of its constants too, so that it stays far below the length that it may have: what the hooks of

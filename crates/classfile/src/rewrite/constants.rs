@@ -39,12 +39,12 @@ pub(crate) struct Mark {
 }
 
 impl NewConstants {
-    /// Appends behind a pool of `count` (one more than its highest index).
-    pub(crate) fn new(count: u16) -> Self {
+    /// Appends behind a pool of `count` (one more than its highest index), in which these texts are.
+    pub(crate) fn new(count: u16, texts: Vec<(&'static str, u16)>) -> Self {
         NewConstants {
             bytes: Vec::new(),
             next: u32::from(count),
-            texts: Vec::new(),
+            texts,
             classes: Vec::new(),
             callees: Vec::new(),
             last_int: None,
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn rolled_back_constants_are_made_again() {
         const HOOK: StaticMethod = StaticMethod { class: "A", name: "b", descriptor: "()V" };
-        let mut constants = NewConstants::new(5);
+        let mut constants = NewConstants::new(5, vec![("()V", 3)]);
         let mark = constants.mark();
         let first = constants.callee(&HOOK).unwrap().index;
         assert_eq!(constants.callee(&HOOK).unwrap().index, first);
@@ -228,11 +228,14 @@ mod tests {
         assert!(constants.bytes().is_empty());
         assert_eq!(constants.callee(&HOOK).unwrap().index, first);
         assert_eq!(constants.bytes(), bytes);
+        // Of its three texts one is there, so five constants are new.
+        assert_eq!((first, constants.count()), (9, 10));
+        assert!(!bytes.windows(3).any(|text| text == b"()V"));
     }
 
     #[test]
     fn the_last_index_is_65534() {
-        let mut constants = NewConstants::new(65_534);
+        let mut constants = NewConstants::new(65_534, Vec::new());
         assert_eq!(constants.int(1_000_000), Ok(65_534));
         assert_eq!(constants.int(1_000_001), Err(Refusal::ConstantPoolFull));
         assert_eq!(constants.count(), 65_535);

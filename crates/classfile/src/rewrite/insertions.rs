@@ -26,13 +26,14 @@ pub(crate) struct Insertions {
 }
 
 impl Insertions {
-    pub(crate) fn new(pool_count: u16) -> Self {
+    /// For a class with a pool of that count, in which these texts are.
+    pub(crate) fn new(pool_count: u16, texts: Vec<(&'static str, u16)>) -> Self {
         Insertions {
             sites: Vec::new(),
             arena: Vec::new(),
             extra_stack: 0,
             any_before: false,
-            constants: NewConstants::new(pool_count),
+            constants: NewConstants::new(pool_count, texts),
         }
     }
 
@@ -196,7 +197,7 @@ mod tests {
     const COUNT: StaticMethod = StaticMethod { class: "H", name: "count", descriptor: "(II)V" };
 
     fn bytes_of(ops: &[Op<'_>]) -> Result<(Vec<u8>, u32), Refusal> {
-        let mut insertions = Insertions::new(10);
+        let mut insertions = Insertions::new(10, Vec::new());
         insertions.add(0, false, ops)?;
         Ok((insertions.arena.clone(), insertions.extra_stack))
     }
@@ -217,7 +218,7 @@ mod tests {
             assert_eq!(found.pop(), Some(op::POP));
             assert_eq!(found, bytes, "{value}");
         }
-        let mut insertions = Insertions::new(256);
+        let mut insertions = Insertions::new(256, Vec::new());
         insertions.add(0, true, &[Op::PushInt(1 << 20), Op::Pop]).unwrap();
         assert_eq!(insertions.arena, [op::LDC_W, 1, 0, op::POP]);
     }
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn calls_in_any_order_keep_front_and_back_apart() {
-        let mut insertions = Insertions::new(10);
+        let mut insertions = Insertions::new(10, Vec::new());
         insertions.add(3, false, &[Op::PushInt(3), Op::Pop]).unwrap();
         insertions.add(3, true, &[Op::PushInt(1), Op::Pop]).unwrap();
         insertions.add(3, false, &[Op::PushInt(4), Op::Pop]).unwrap();

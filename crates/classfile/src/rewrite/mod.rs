@@ -57,8 +57,9 @@ pub struct Rewritten<'a> {
 pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<Rewritten<'a>, ParseError> {
     let class = ClassFile::parse(class)?;
     instrument.class(&class);
+    let texts = class.pool().find_texts(instrument.common_texts());
     let mut work = Work {
-        insertions: Insertions::new(class.pool().count()),
+        insertions: Insertions::new(class.pool().count(), texts),
         layout: Layout::default(),
         steps: None,
         out: Vec::new(),
