@@ -130,7 +130,7 @@ public final class MartiniCounts {
 
     /** A string constant is going to be used. */
     public static void constant(int number) {
-        if (U.getByte(CONSTANTS + number) == 0) firstUse(number);
+        if (U.getByte(null, CONSTANTS + number) == 0) firstUse(number);
     }
 
     @DontInline
@@ -203,9 +203,9 @@ public final class MartiniCounts {
         int entry = (int) thread << 1 & 2 * THREADS - 2;
         if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
-            long n = U.getLong(at);
+            long n = U.getLong(null, at);
             if (n > 1) {
-                U.putLong(at, n + 1);
+                U.putLong(null, at, n + 1);
                 return;
             }
         }
@@ -218,10 +218,10 @@ public final class MartiniCounts {
         int entry = (int) thread << 1 & 2 * THREADS - 2;
         if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
-            long n = U.getLong(at);
+            long n = U.getLong(null, at);
             if (n > 1) {
-                U.putLong(at, n + 1);
-                U.putLong(at + 8, U.getLong(at + 8) + bytes);
+                U.putLong(null, at, n + 1);
+                U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
                 return;
             }
         }

@@ -15,10 +15,20 @@ use super::table::Table;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MethodIndex(pub(crate) u32);
 
+/// A method as the VM knows it, for as long as its class is there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VmMethod(pub(crate) jmethodID);
+
+// SAFETY: JVMTI lets every thread use an id, which is a number here.
+unsafe impl Send for VmMethod {}
+// SAFETY: as above.
+unsafe impl Sync for VmMethod {}
+
 /// What is known of a method.
 #[derive(Debug)]
 pub(crate) struct MethodRecord {
     pub(crate) id: MethodId,
+    pub(crate) vm: VmMethod,
     pub(crate) class: ClassIndex,
     /// Source name, `<init>` for constructors.
     pub(crate) name: String,
@@ -81,13 +91,8 @@ impl Methods {
             return Ok(known);
         }
         // SAFETY: by the caller's promise; the class is a local reference, deleted below.
-        let (names, class, lines, code) = unsafe {
-            (
-                env.get_method_name(method)?,
-                env.get_method_declaring_class(method)?,
-                env.get_line_number_table(method),
-                env.get_bytecodes(method),
-            )
+        let (names, class, lines) = unsafe {
+            (env.get_method_name(method)?, env.get_method_declaring_class(method)?, env.get_line_number_table(method))
         };
         // SAFETY: a live local reference.
         let declaring = unsafe { classes.resolve(env, jni, class, around) };
@@ -99,12 +104,15 @@ impl Methods {
             .map(|table| table.iter().map(|l| (l.start_location, l.line_number.max(0) as u32)).collect())
             .unwrap_or_default();
         lines.sort_unstable();
-        let delegation = if name == "<init>" { code.ok().and_then(|c| delegation(&c)) } else { None };
+        // SAFETY: by the caller's promise.
+        let code = || unsafe { env.get_bytecodes(method) }.ok();
+        let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
         // Two threads may both come here; the second finds the first one's entry.
         let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(*by_id.entry(method as usize).or_insert_with(|| {
             MethodIndex(self.table.push_with(|_| MethodRecord {
                 id: MethodId(around.new_id()),
+                vm: VmMethod(method),
                 class: declaring,
                 name,
                 signature: trace::modified_utf8::decode(&names.signature),

@@ -19,6 +19,7 @@ use super::classes::Surroundings;
 use super::clock::Ticks;
 use super::counts::{Large, Makers, ThreadCounts};
 use super::event::Event;
+use super::familiar::Familiar;
 use super::lives::Recorder;
 use super::stacks::StackWalker;
 use super::table::Table;
@@ -231,6 +232,8 @@ pub(crate) struct ThreadContext {
     pub(crate) counts: Option<Arc<ThreadCounts>>,
     /// With `heap=counts`, which methods made the VM make objects.
     pub(crate) makers: Makers,
+    /// With `heap=counts`, which native methods are counted where they are called.
+    pub(crate) natives: Familiar<bool>,
     /// With `heap=counts`, what the JVM accounted to the thread before it called a method that makes objects nobody sees.
     pub(crate) account: Option<u64>,
     /// With `heap=counts`, the last array that was counted but may not fit into the heap.
@@ -390,6 +393,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         unconstructed: Unconstructed::default(),
         counts: None,
         makers: Makers::default(),
+        natives: Familiar::default(),
         account: None,
         large: None,
     }));

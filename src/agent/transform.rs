@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use classfile::{ClassFile, Rewritten};
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, jvmtiEnv};
 use jvmti::{Env, Jni, guard};
@@ -80,17 +81,20 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
         if data.is_null() || len <= 0 {
             return;
         }
-        if redefined.is_null() && agent.counts.is_some() {
-            // SAFETY: the VM passes this thread's environment, and `len` bytes.
-            let (jni, class) = unsafe { (Jni::from_raw(jni), std::slice::from_raw_parts(data, len as usize)) };
-            counts::class_read(agent, jni, class);
-            counts::class_begins(agent, jni);
-        }
         // SAFETY: the VM passes `len` bytes of class file, and a NUL-terminated name or null.
         let (class, name) = unsafe {
             let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
             (std::slice::from_raw_parts(data, len as usize), name)
         };
+        let parsed = ClassFile::parse(class);
+        if redefined.is_null() && agent.counts.is_some() {
+            // SAFETY: the VM passes this thread's environment.
+            let jni = unsafe { Jni::from_raw(jni) };
+            if let Ok(class) = &parsed {
+                counts::class_read(agent, jni, class);
+            }
+            counts::class_begins(agent, jni);
+        }
         // Without a name the class cannot be Object nor HeapProxy, which are loaded by name.
         let name = name.unwrap_or_default();
         if !redefined.is_null() {
@@ -99,7 +103,14 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
         let direct = agent.transform.direct.load(Ordering::Acquire);
         // SAFETY: the VM passes a live reference or null.
         let initialised = !redefined.is_null() && unsafe { is_initialised(agent.env, redefined) };
-        let rewritten = rewrite(agent, name, class, direct, initialised);
+        let rewritten = match &parsed {
+            Ok(class) => rewrite(agent, name, class, direct, initialised),
+            // The VM will say what it thinks of the class; we only note that we did not look.
+            Err(error) => {
+                agent.transform.refuse(format!("class: {error}"));
+                None
+            }
+        };
         let is_changed = rewritten.is_some();
         let Some(bytes) = rewritten.or_else(|| fresh(agent, redefined, class)) else { return };
         if is_changed && !direct && redefined.is_null() && loader.is_null() {
@@ -133,20 +144,33 @@ fn fresh(agent: &Agent, redefined: jclass, class: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
-pub(crate) fn rewrite(agent: &Agent, name: &[u8], class: &[u8], direct: bool, initialised: bool) -> Option<Vec<u8>> {
+pub(crate) fn rewrite(
+    agent: &Agent,
+    name: &[u8],
+    class: &ClassFile<'_>,
+    direct: bool,
+    initialised: bool,
+) -> Option<Vec<u8>> {
     if !may_rewrite(name) {
         return None;
     }
     if name == waits::LOCK_SUPPORT && agent.waits.as_ref().is_some_and(|waits| waits.options.juc) {
         let parking = noted(agent, waits::rewrite(class));
-        let both = parking.as_deref().and_then(|class| rewrite_for_heap(agent, name, class, direct, initialised));
+        let parsed = parking.as_deref().and_then(|class| ClassFile::parse(class).ok());
+        let both = parsed.and_then(|class| rewrite_for_heap(agent, name, &class, direct, initialised));
         return both.or(parking);
     }
     rewrite_for_heap(agent, name, class, direct, initialised)
 }
 
 /// The class file with the hooks for the heap, if there are any.
-fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool, initialised: bool) -> Option<Vec<u8>> {
+fn rewrite_for_heap(
+    agent: &Agent,
+    name: &[u8],
+    class: &ClassFile<'_>,
+    direct: bool,
+    initialised: bool,
+) -> Option<Vec<u8>> {
     if !agent.engine.rewrites() {
         return None;
     }
@@ -158,7 +182,7 @@ fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool, init
                 everything || filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(descriptor)))
             };
             let mut hooks = counts.hooks(initialised, includes);
-            let rewritten = classfile::rewrite(class, &mut hooks);
+            let rewritten = classfile::rewrite_class(class, &mut hooks);
             (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
             rewritten
         }
@@ -168,30 +192,21 @@ fn rewrite_for_heap(agent: &Agent, name: &[u8], class: &[u8], direct: bool, init
                 (true, false) => &proxy::EARLY,
                 (false, _) => &proxy::ESCAPE,
             };
-            classfile::rewrite(class, &mut HeapHooks::new(name, hooks))
+            classfile::rewrite_class(class, &mut HeapHooks::new(name, hooks))
         }
     };
     noted(agent, rewritten)
 }
 
 /// The bytes of what the rewriter made, and what it did is counted.
-fn noted(agent: &Agent, rewritten: Result<classfile::Rewritten<'_>, classfile::ParseError>) -> Option<Vec<u8>> {
-    match rewritten {
-        Ok(rewritten) => {
-            for refused in &rewritten.refused {
-                agent.transform.refuse(format!("method: {}", refused.reason));
-            }
-            if rewritten.bytes.is_some() {
-                agent.transform.rewritten.fetch_add(1, Ordering::Relaxed);
-            }
-            rewritten.bytes
-        }
-        // The VM will say what it thinks of the class; we only note that we did not look.
-        Err(error) => {
-            agent.transform.refuse(format!("class: {error}"));
-            None
-        }
+fn noted(agent: &Agent, rewritten: Rewritten<'_>) -> Option<Vec<u8>> {
+    for refused in &rewritten.refused {
+        agent.transform.refuse(format!("method: {}", refused.reason));
     }
+    if rewritten.bytes.is_some() {
+        agent.transform.rewritten.fetch_add(1, Ordering::Relaxed);
+    }
+    rewritten.bytes
 }
 
 /// Makes the VM reload LockSupport, where no other class is rewritten; the hook is on meanwhile only, for it costs every class

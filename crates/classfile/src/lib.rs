@@ -34,5 +34,5 @@ pub use instrument::{Insert, Instrument, MethodView, Op, StaticMethod};
 pub use lines::LineTable;
 pub use opcode::OpcodeSet;
 pub use pool::{Constant, ConstantPool};
-pub use rewrite::{Refused, Rewritten, rewrite};
+pub use rewrite::{Refused, Rewritten, rewrite, rewrite_class};
 pub use walk::walk;

@@ -19,6 +19,7 @@ use crate::agent::classes::{ClassIndex, Surroundings};
 use crate::agent::clock::Ticks;
 use crate::agent::familiar::{Answer, Familiar};
 use crate::agent::lifecycle::cleared;
+use crate::agent::methods::MethodRecord;
 use crate::agent::threads::{ThreadContext, with_context};
 
 /// A site is found within so many frames: methods that are counted where they are called call each other.
@@ -115,6 +116,32 @@ impl Maker {
 /// A thread's makers, by the stacks on which it found them.
 pub(crate) type Makers = Familiar<Option<Maker>>;
 
+/// Whether the current thread is in a native method whose objects are counted where it is called, as `Object.clone` most often.
+fn is_counted_above(agent: &'static Agent, jni: Jni, natives: &mut Familiar<bool>) -> jvmti::Result<bool> {
+    let reading = agent.reading(jni);
+    let was = match natives.recall(0, 1, reading) {
+        Answer::Known(known) => return Ok(known),
+        Answer::Untold => return Ok(false),
+        Answer::Ask(was) => was,
+    };
+    let mut frames = [jvmtiFrameInfo::default(); 1];
+    let mut is_counted = false;
+    // SAFETY: null is the current thread, and methods on its stack are of living classes.
+    unsafe {
+        for frame in agent.env.get_stack_trace(null_mut(), 0, &mut frames)? {
+            let method = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
+            is_counted = agent.methods.get(method).is_some_and(|method| is_counted_where_called(agent, method));
+        }
+    }
+    natives.learn(is_counted, was, MOST_STACKS, reading);
+    Ok(is_counted)
+}
+
+fn is_counted_where_called(agent: &Agent, method: &MethodRecord) -> bool {
+    let declaring = agent.classes.get(method.class);
+    declaring.is_some_and(|class| is_counted_by_caller(&class.name, &method.name, &method.signature))
+}
+
 /// The method that makes an object on the current thread, if there is one near.
 pub(super) fn maker(agent: &'static Agent, jni: Jni, makers: &mut Makers) -> jvmti::Result<Option<Maker>> {
     let reading = agent.reading(jni);
@@ -141,7 +168,7 @@ fn search(agent: &'static Agent, jni: Jni) -> jvmti::Result<(Option<Maker>, usiz
             let method = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
             let Some(record) = agent.methods.get(method) else { continue };
             let declaring = agent.classes.get(record.class);
-            let by_caller = declaring.is_some_and(|c| is_counted_by_caller(&c.name, &record.name, &record.signature));
+            let by_caller = is_counted_where_called(agent, record);
             is_counted |= by_caller;
             reflects |=
                 declaring.is_some_and(|c| c.name == "java.lang.Class") && may_load_classes(record.name.as_bytes());
@@ -173,16 +200,8 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         with_context(agent, jni, Ticks::now(), |context| {
-            let found = maker(agent, jni, &mut context.makers).and_then(|maker| {
-                let Some(maker) = maker.filter(|maker| !maker.is_counted) else { return Ok(()) };
-                // SAFETY: the VM passes a live class.
-                let class = unsafe { agent.classes.resolve(agent.env, jni, class, agent) }?;
-                if maker.makes(agent, class) {
-                    counts.count_by_the_vm(context, Resolved { class, place: Some(maker.place) }, size as u64);
-                }
-                Ok(())
-            });
-            if let Err(error) = found {
+            // SAFETY: the VM passes a live class.
+            if let Err(error) = unsafe { counts.made_by_the_vm(agent, jni, context, class, size as u64) } {
                 agent.count_failure("VM object", error);
             }
         });
@@ -233,6 +252,32 @@ impl Counts {
     pub(super) fn references(&self, agent: &Agent, length: u32) -> Option<(ClassIndex, u64)> {
         let layout = agent.layout(array_code("[Ljava/lang/Object;"))?;
         Some((self.class_objects.get()?.references, layout.bytes(length)))
+    }
+
+    /// Counts what a native method of the VM's own made on the current thread, unless its caller counts it.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    unsafe fn made_by_the_vm(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        context: &mut ThreadContext,
+        class: jclass,
+        bytes: u64,
+    ) -> jvmti::Result<()> {
+        if is_counted_above(agent, jni, &mut context.natives)? {
+            return Ok(());
+        }
+        let Some(maker) = maker(agent, jni, &mut context.makers)?.filter(|maker| !maker.is_counted) else {
+            return Ok(());
+        };
+        // SAFETY: by the caller's promise.
+        let class = unsafe { agent.classes.resolve(agent.env, jni, class, agent) }?;
+        if maker.makes(agent, class) {
+            self.count_by_the_vm(context, Resolved { class, place: Some(maker.place) }, bytes);
+        }
+        Ok(())
     }
 
     /// Whether that is the class of the array that the VM makes when it links a class.

@@ -19,15 +19,14 @@ use crate::agent::threads::with_context;
 pub(super) struct Unlinked(Mutex<FxHashMap<Box<[u8]>, Vec<u32>>>);
 
 /// The VM is going to make a class of that class file on the current thread.
-pub(crate) fn class_read(agent: &'static Agent, jni: Jni, bytes: &[u8]) {
+pub(crate) fn class_read(agent: &'static Agent, jni: Jni, class: &ClassFile<'_>) {
     let Some(counts) = agent.counts.as_ref().filter(|_| Agent::reporting().is_some()) else { return };
-    let Ok(class) = ClassFile::parse(bytes) else { return };
     with_context(agent, jni, Ticks::now(), |context| {
         for text in class.fields().filter_map(|field| field.constant_string()) {
             counts.use_text(agent, jni, context, text);
         }
     });
-    let references = references(&class);
+    let references = references(class);
     if references > 0 {
         lock(&counts.unlinked.0).entry(class.name().into()).or_default().push(references);
     }
@@ -76,8 +75,8 @@ fn references(class: &ClassFile<'_>) -> u32 {
             | Constant::Dynamic { .. } => references += 1,
             Constant::InvokeDynamic { .. } => is_dynamic = true,
             Constant::Method { class, name_and_type } => {
-                let name = pool.name_and_type(name_and_type).map(|(name, _)| name);
-                references += u32::from(is_polymorphic(pool.class_name(class), name.unwrap_or_default()));
+                let name = || pool.name_and_type(name_and_type).map(|(name, _)| name).unwrap_or_default();
+                references += u32::from(is_polymorphic(pool.class_name(class), name));
             }
             _ => {}
         }
@@ -91,10 +90,11 @@ fn references(class: &ClassFile<'_>) -> u32 {
 }
 
 /// Whether a method takes and gives what its caller likes.
-fn is_polymorphic(class: Option<&[u8]>, name: &[u8]) -> bool {
+fn is_polymorphic<'a>(class: Option<&[u8]>, name: impl FnOnce() -> &'a [u8]) -> bool {
     match class {
-        Some(b"java/lang/invoke/MethodHandle") => matches!(name, b"invoke" | b"invokeExact"),
+        Some(b"java/lang/invoke/MethodHandle") => matches!(name(), b"invoke" | b"invokeExact"),
         Some(b"java/lang/invoke/VarHandle") => {
+            let name = name();
             let begins = |start: &[u8]| name.starts_with(start);
             name != b"getClass" && (begins(b"get") || begins(b"set") || begins(b"compareAnd") || begins(b"weakCompare"))
         }

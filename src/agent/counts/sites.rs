@@ -14,7 +14,6 @@ use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role, Slot};
 use super::{Counts, lock, proxy};
 use crate::agent::Agent;
 use crate::agent::classes::ClassIndex;
-use crate::agent::methods::MethodIndex;
 use crate::agent::threads::ThreadIndex;
 
 /// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
@@ -23,8 +22,7 @@ const MOST_FRAMES: usize = 512;
 /// The method and place that called MartiniCounts.
 struct Caller {
     method: jmethodID,
-    index: MethodIndex,
-    line: u32,
+    place: Place,
 }
 
 /// What a site does that makes, or may make, objects of a class.
@@ -62,22 +60,25 @@ impl Counts {
     ) -> bool {
         let Some(slot) = self.slots.get(counter) else { return true };
         let Some(name) = slot.role.name().filter(|_| slot.resolved.get().is_none()) else { return true };
-        let caller = match caller(agent, jni) {
-            Ok(caller) => caller,
-            Err(error) => {
-                agent.count_failure("site", error);
-                return true;
-            }
+        let place = match slot.place.get() {
+            Some(place) => place,
+            None => match caller(agent, jni) {
+                Ok(caller) => slot.place.get_or_init(|| caller.place),
+                Err(error) => {
+                    agent.count_failure("site", error);
+                    return true;
+                }
+            },
         };
-        let _ = slot.place.set(Place { method: caller.index, line: caller.line });
+        let Some(method) = agent.methods.get(place.method) else { return true };
         // SAFETY: the method is on the stack, so its class is alive; the reference is deleted below.
         unsafe {
-            let Ok(declaring) = agent.env.get_method_declaring_class(caller.method) else { return true };
+            let Ok(declaring) = agent.env.get_method_declaring_class(method.vm.0) else { return true };
             let there = matches!(slot.role, Role::ByTheVm(_)) || is_primitive(&self.slots.name_of(name));
             if again || there {
                 agent.exclude(jni, thread, || self.resolve(agent, jni, declaring, slot, Readiness::Used));
             } else {
-                self.put_off(agent, jni, declaring, counter);
+                self.put_off(jni, declaring, method.class, counter);
             }
             jni.delete_local_ref(declaring);
         }
@@ -99,9 +100,7 @@ impl Counts {
 
     /// # Safety
     /// `declaring` is a live reference to a class.
-    unsafe fn put_off(&self, agent: &'static Agent, jni: Jni, declaring: jclass, counter: CounterIndex) {
-        // SAFETY: by the caller's promise.
-        let Ok(class) = (unsafe { agent.classes.resolve(agent.env, jni, declaring, agent) }) else { return };
+    unsafe fn put_off(&self, jni: Jni, declaring: jclass, class: ClassIndex, counter: CounterIndex) {
         let mut pending = lock(&self.pending);
         // SAFETY: by the caller's promise.
         let make = || (Declaring(unsafe { jni.new_global_ref(declaring) }), Vec::new());
@@ -146,8 +145,7 @@ impl Counts {
             if !unsafe { self.makes(agent, jni, &caller, site, loaded)? } {
                 return Ok(Some(Seen::MadeElsewhere));
             }
-            let place = Place { method: caller.index, line: caller.line };
-            let resolved = Resolved { class, place: Some(place) };
+            let resolved = Resolved { class, place: Some(caller.place) };
             Ok(self.slots.seen(site, resolved).map(Seen::Counters))
         });
         found.unwrap_or_else(|error| {
@@ -342,7 +340,8 @@ unsafe fn is_below(jni: Jni, class: jclass, above: jclass) -> bool {
 
 /// The frame that called MartiniCounts, on the current thread.
 fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
-    let mut frames = vec![jvmtiFrameInfo::default(); 8];
+    // Two or three are MartiniCounts' own, under the native method.
+    let mut frames = vec![jvmtiFrameInfo::default(); 5];
     loop {
         // SAFETY: null is the current thread, and methods on its stack are of living classes.
         unsafe {
@@ -351,7 +350,8 @@ fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
                 let index = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
                 let Some(record) = agent.methods.get(index) else { continue };
                 if agent.classes.get(record.class).is_none_or(|c| c.name != proxy::DOTTED_NAME) {
-                    return Ok(Caller { method: frame.method, index, line: record.line(frame.location) });
+                    let place = Place { method: index, line: record.line(frame.location) };
+                    return Ok(Caller { method: frame.method, place });
                 }
             }
             if found.len() < frames.len() || frames.len() >= MOST_FRAMES {

@@ -4,7 +4,9 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
-use classfile::{Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod, opcode};
+use classfile::{
+    ClassFile, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, Rewritten, StaticMethod, opcode,
+};
 use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jlong, jmethodID, jobject};
 use jvmti::{Jni, JniError, NativeMethod, guard};
 use trace::ids::ObjectId;
@@ -78,11 +80,8 @@ impl Instrument for ParkHooks {
 }
 
 /// LockSupport with its hooks.
-///
-/// # Errors
-/// What is wrong with the class file.
-pub(crate) fn rewrite(class: &[u8]) -> Result<classfile::Rewritten<'_>, classfile::ParseError> {
-    classfile::rewrite(class, &mut ParkHooks::default())
+pub(crate) fn rewrite<'a>(class: &ClassFile<'a>) -> Rewritten<'a> {
+    classfile::rewrite_class(class, &mut ParkHooks::default())
 }
 
 /// MartiniParking's `registerNatives`, which its static initialiser calls.

@@ -55,8 +55,12 @@ pub struct Rewritten<'a> {
 /// A method is rewritten whole or left byte for byte as it was; an error is given for bytes that are
 /// not a class at all. The cost is proportional to the size of the class.
 pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<Rewritten<'a>, ParseError> {
-    let class = ClassFile::parse(class)?;
-    instrument.class(&class);
+    Ok(rewrite_class(&ClassFile::parse(class)?, instrument))
+}
+
+/// As [`rewrite`], for a class that is parsed already.
+pub fn rewrite_class<'a>(class: &ClassFile<'a>, instrument: &mut impl Instrument) -> Rewritten<'a> {
+    instrument.class(class);
     let texts = class.pool().find_texts(instrument.common_texts());
     let mut work = Work {
         insertions: Insertions::new(class.pool().count(), texts),
@@ -69,7 +73,7 @@ pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<
     let mut refused = Vec::new();
     for member in class.methods() {
         let mark = work.insertions.begin_method();
-        match work.method(&class, member, instrument) {
+        match work.method(class, member, instrument) {
             // No method has more sites than bytes of code.
             Ok(sites) => inserted_sites += sites as u32,
             Err(reason) => {
@@ -78,7 +82,7 @@ pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<
             }
         }
     }
-    Ok(Rewritten { bytes: (!work.patches.is_empty()).then(|| work.assemble(&class)), inserted_sites, refused })
+    Rewritten { bytes: (!work.patches.is_empty()).then(|| work.assemble(class)), inserted_sites, refused }
 }
 
 /// A place of the class and the bytes that replace it.
