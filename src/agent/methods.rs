@@ -158,6 +158,7 @@ mod tests {
     fn lines_are_ranges_of_bytecode() {
         let method = MethodRecord {
             id: MethodId(1),
+            vm: VmMethod(std::ptr::null_mut()),
             class: ClassIndex(0),
             name: "m".into(),
             signature: "()V".into(),

@@ -177,11 +177,9 @@ fn rewrite_for_heap(
     let rewritten = match &agent.counts {
         Some(counts) => {
             let filters = &agent.options.filters;
-            let everything = filters.rules().is_empty();
-            let includes = |descriptor: &[u8]| {
-                everything || filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(descriptor)))
-            };
-            let mut hooks = counts.hooks(initialised, includes);
+            let includes =
+                |class: &[u8]| filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(class)));
+            let mut hooks = counts.hooks(initialised, (!filters.rules().is_empty()).then_some(includes));
             let rewritten = classfile::rewrite_class(class, &mut hooks);
             (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
             rewritten

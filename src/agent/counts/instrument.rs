@@ -42,6 +42,21 @@ pub(crate) const HOOKED_NAMES: &[&[u8]] = &[
     b"defineAnonymousClass",
 ];
 
+/// For each length whether a hooked name has it: so most texts of a class need no further look.
+const HOOKED_LENGTHS: u64 = {
+    let (mut lengths, mut at) = (0, 0);
+    while at < HOOKED_NAMES.len() {
+        lengths |= 1 << HOOKED_NAMES[at].len();
+        at += 1;
+    }
+    lengths
+};
+
+fn is_hooked_name(name: &[u8]) -> bool {
+    HOOKED_LENGTHS.checked_shr(name.len() as u32).is_some_and(|lengths| lengths & 1 == 1)
+        && HOOKED_NAMES.contains(&name)
+}
+
 const fn hook(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: INTERNAL_NAME, name, descriptor }
 }
@@ -77,14 +92,16 @@ static VM_END: StaticMethod = hook("vmEnd", "(I)V");
 pub(crate) struct CountHooks<'s, F> {
     slots: &'s Slots,
     constants: Option<&'s Constants>,
-    /// Whether the class of a descriptor is wanted.
-    includes: F,
+    /// Whether the class of a descriptor is wanted; `None` if all are.
+    filter: Option<F>,
     /// Sites left alone because there are no more counters.
     pub(crate) uncounted: u64,
     /// The class is initialised already.
     initialised: bool,
     /// The class may call methods that get hooks.
     calls_hooked: bool,
+    /// The class may be one of those of the JDK some of whose methods get other hooks.
+    is_jdks: bool,
     /// The method at hand defines hidden classes.
     definer: Option<Definer>,
     /// The VM calls the method at hand.
@@ -100,14 +117,20 @@ pub(crate) struct CountHooks<'s, F> {
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
-    pub(super) fn new(slots: &'s Slots, constants: Option<&'s Constants>, initialised: bool, includes: F) -> Self {
+    pub(super) fn new(
+        slots: &'s Slots,
+        constants: Option<&'s Constants>,
+        initialised: bool,
+        filter: Option<F>,
+    ) -> Self {
         CountHooks {
             slots,
             constants,
-            includes,
+            filter,
             uncounted: 0,
             initialised,
             calls_hooked: true,
+            is_jdks: true,
             definer: None,
             upcall: None,
             is_replaced: false,
@@ -117,6 +140,11 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         }
     }
 
+    /// Whether objects are wanted whose class's descriptor has these parts.
+    fn includes(&self, descriptor: &[&[u8]]) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter(&descriptor.concat()))
+    }
+
     fn counters(&mut self, roles: &[Role]) -> Option<Op<'static>> {
         let counter = self.slots.append(roles);
         self.uncounted += u64::from(counter.is_none());
@@ -124,7 +152,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
     }
 
     fn instance(&mut self, name: &[u8], insert: &mut Insert<'_>) {
-        if !(self.includes)(&[b"L", name, b";"].concat()) {
+        if !self.includes(&[b"L", name, b";"]) {
             return;
         }
         if let Some(counter) = self.counters(&[Role::Instances(self.slots.name(name))]) {
@@ -146,7 +174,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
             Some(b'J' | b'D') => &ARRAY_8,
             _ => &REFERENCES,
         };
-        if !(self.includes)(descriptor) {
+        if !self.includes(&[descriptor]) {
             return;
         }
         if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
@@ -156,7 +184,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
     /// An array that the verifier takes for some object.
     fn primitives(&mut self, descriptor: &[u8], insert: &mut Insert<'_>) {
-        if !(self.includes)(descriptor) {
+        if !self.includes(&[descriptor]) {
             return;
         }
         if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
@@ -173,7 +201,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         let mut roles = Vec::new();
         let mut included = false;
         for level in levels {
-            included |= (self.includes)(level);
+            included |= self.includes(&[level]);
             roles.extend([Role::Arrays(self.slots.name(level)), Role::Bytes]);
         }
         if included && let Some(counter) = self.counters(&roles) {
@@ -183,7 +211,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
     /// The VM's record of the stack, which holds no object that anybody could hand over.
     fn backtrace(&mut self, insert: &mut Insert<'_>) {
-        if !(self.includes)(BACKTRACE) {
+        if !self.includes(&[BACKTRACE]) {
             return;
         }
         if let Some(counter) = self.counters(&[Role::ByTheVm(self.slots.name(BACKTRACE)), Role::Bytes]) {
@@ -200,7 +228,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
     }
 
     fn product(&mut self, insert: &mut Insert<'_>) {
-        if !(self.includes)(b"[I") {
+        if !self.includes(&[b"[I"]) {
             return;
         }
         if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(b"[I")), Role::Bytes]) {
@@ -225,7 +253,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn class(&mut self, class: &ClassFile<'_>) {
-        self.calls_hooked = class.pool().texts().any(|(_, text)| HOOKED_NAMES.contains(&text));
+        self.calls_hooked = class.pool().texts().any(|(_, text)| is_hooked_name(text));
+        self.is_jdks = class.name().starts_with(b"java/") || class.name().starts_with(b"jdk/");
     }
 
     fn common_texts(&self) -> &'static [&'static str] {
@@ -236,16 +265,18 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         if self.initialised && runs_once(method.name()) {
             return false;
         }
-        self.definer = Definer::of(method);
-        self.upcall = Upcall::of(method);
         self.is_initialiser = method.name() == b"<clinit>";
-        self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
-        self.makes_array = (method.class_name(), method.name(), method.descriptor())
-            == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
+        if self.is_jdks {
+            self.definer = Definer::of(method);
+            self.upcall = Upcall::of(method);
+            self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
+            self.makes_array = (method.class_name(), method.name(), method.descriptor())
+                == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
+        }
         self.counts_constants = self.is_initialiser
             && self.constants.is_some()
             && !self.is_replaced
-            && (self.includes)(b"Ljava/lang/String;")
+            && self.includes(&[b"Ljava/lang/String;"])
             && has_room(method.code().bytes(), self.max_code_length(method));
         true
     }

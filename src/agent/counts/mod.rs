@@ -171,9 +171,9 @@ impl Counts {
         Ok(())
     }
 
-    /// What inserts counters into one class, for objects of the classes whose descriptors are wanted.
-    pub(crate) fn hooks<F: Fn(&[u8]) -> bool>(&self, initialised: bool, includes: F) -> CountHooks<'_, F> {
-        CountHooks::new(&self.slots, self.constants.as_ref(), initialised, includes)
+    /// What inserts counters into one class, for objects of the classes whose descriptors pass the filter, if there is one.
+    pub(crate) fn hooks<F: Fn(&[u8]) -> bool>(&self, initialised: bool, filter: Option<F>) -> CountHooks<'_, F> {
+        CountHooks::new(&self.slots, self.constants.as_ref(), initialised, filter)
     }
 
     /// Lets the hooks count, or stops them from counting what threads do for the first time.
