@@ -12,7 +12,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOO
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
-use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES, runs_once};
+use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, runs_once};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::lifecycle::cleared;
 use super::{Agent, GlobalRef, counts, proxy, replaced, waits};
@@ -101,10 +101,14 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             meet_before_the_end(agent, name);
         }
         let direct = agent.transform.direct.load(Ordering::Acquire);
-        // SAFETY: the VM passes a live reference or null.
-        let initialised = !redefined.is_null() && unsafe { is_initialised(agent.env, redefined) };
+        let moment = match redefined.is_null() {
+            true => Moment::Loading,
+            // SAFETY: the VM passes a live reference.
+            false if unsafe { is_initialised(agent.env, redefined) } => Moment::Initialised,
+            false => Moment::Loaded,
+        };
         let rewritten = match &parsed {
-            Ok(class) => rewrite(agent, name, class, direct, initialised),
+            Ok(class) => rewrite(agent, name, class, direct, moment),
             // The VM will say what it thinks of the class; we only note that we did not look.
             Err(error) => {
                 agent.transform.refuse(format!("class: {error}"));
@@ -149,7 +153,7 @@ pub(crate) fn rewrite(
     name: &[u8],
     class: &ClassFile<'_>,
     direct: bool,
-    initialised: bool,
+    moment: Moment,
 ) -> Option<Vec<u8>> {
     if !may_rewrite(name) {
         return None;
@@ -157,10 +161,10 @@ pub(crate) fn rewrite(
     if name == waits::LOCK_SUPPORT && agent.waits.as_ref().is_some_and(|waits| waits.options.juc) {
         let parking = noted(agent, waits::rewrite(class));
         let parsed = parking.as_deref().and_then(|class| ClassFile::parse(class).ok());
-        let both = parsed.and_then(|class| rewrite_for_heap(agent, name, &class, direct, initialised));
+        let both = parsed.and_then(|class| rewrite_for_heap(agent, name, &class, direct, moment));
         return both.or(parking);
     }
-    rewrite_for_heap(agent, name, class, direct, initialised)
+    rewrite_for_heap(agent, name, class, direct, moment)
 }
 
 /// The class file with the hooks for the heap, if there are any.
@@ -169,7 +173,7 @@ fn rewrite_for_heap(
     name: &[u8],
     class: &ClassFile<'_>,
     direct: bool,
-    initialised: bool,
+    moment: Moment,
 ) -> Option<Vec<u8>> {
     if !agent.engine.rewrites() {
         return None;
@@ -179,7 +183,7 @@ fn rewrite_for_heap(
             let filters = &agent.options.filters;
             let includes =
                 |class: &[u8]| filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(class)));
-            let mut hooks = counts.hooks(initialised, (!filters.rules().is_empty()).then_some(includes));
+            let mut hooks = counts.hooks(moment, (!filters.rules().is_empty()).then_some(includes));
             let rewritten = classfile::rewrite_class(class, &mut hooks);
             (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
             rewritten

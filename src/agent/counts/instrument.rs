@@ -88,6 +88,17 @@ pub(super) static GIVEN_ARRAY: StaticMethod = hook("givenArray", "(Ljava/lang/Ob
 static VM_BEGIN: StaticMethod = hook("vmBegin", "()V");
 static VM_END: StaticMethod = hook("vmEnd", "(I)V");
 
+/// When a class is rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Before the VM makes it.
+    Loading,
+    /// It is there, but its static initialiser has not run.
+    Loaded,
+    /// Its static initialiser has run.
+    Initialised,
+}
+
 /// Inserts a counter at each site of one class.
 pub(crate) struct CountHooks<'s, F> {
     slots: &'s Slots,
@@ -96,8 +107,7 @@ pub(crate) struct CountHooks<'s, F> {
     filter: Option<F>,
     /// Sites left alone because there are no more counters.
     pub(crate) uncounted: u64,
-    /// The class is initialised already.
-    initialised: bool,
+    moment: Moment,
     /// The class may call methods that get hooks.
     calls_hooked: bool,
     /// The class may be one of those of the JDK some of whose methods get other hooks.
@@ -117,18 +127,13 @@ pub(crate) struct CountHooks<'s, F> {
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
-    pub(super) fn new(
-        slots: &'s Slots,
-        constants: Option<&'s Constants>,
-        initialised: bool,
-        filter: Option<F>,
-    ) -> Self {
+    pub(super) fn new(slots: &'s Slots, constants: Option<&'s Constants>, moment: Moment, filter: Option<F>) -> Self {
         CountHooks {
             slots,
             constants,
             filter,
             uncounted: 0,
-            initialised,
+            moment,
             calls_hooked: true,
             is_jdks: true,
             definer: None,
@@ -258,11 +263,11 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn common_texts(&self) -> &'static [&'static str] {
-        COMMON_TEXTS
+        if self.moment == Moment::Loading { &[] } else { COMMON_TEXTS }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
-        if self.initialised && runs_once(method.name()) {
+        if self.moment == Moment::Initialised && runs_once(method.name()) {
             return false;
         }
         self.is_initialiser = method.name() == b"<clinit>";

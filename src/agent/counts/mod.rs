@@ -41,7 +41,7 @@ use slots::{CounterIndex, Role, Slots};
 
 pub(crate) use by_the_vm::{Makers, class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
-pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES, runs_once};
+pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, runs_once};
 pub(crate) use linking::{class_linked, class_read};
 pub(crate) use natives::{Large, settle_large};
 pub(crate) use proxy::INTERNAL_NAME;
@@ -172,8 +172,8 @@ impl Counts {
     }
 
     /// What inserts counters into one class, for objects of the classes whose descriptors pass the filter, if there is one.
-    pub(crate) fn hooks<F: Fn(&[u8]) -> bool>(&self, initialised: bool, filter: Option<F>) -> CountHooks<'_, F> {
-        CountHooks::new(&self.slots, self.constants.as_ref(), initialised, filter)
+    pub(crate) fn hooks<F: Fn(&[u8]) -> bool>(&self, moment: Moment, filter: Option<F>) -> CountHooks<'_, F> {
+        CountHooks::new(&self.slots, self.constants.as_ref(), moment, filter)
     }
 
     /// Lets the hooks count, or stops them from counting what threads do for the first time.

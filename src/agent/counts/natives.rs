@@ -7,6 +7,7 @@ use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jobject};
 use jvmti::{Jni, guard};
 
 use super::constants::ConstantIndex;
+use super::instrument::Moment;
 use super::sites::Seen;
 use super::slots::CounterIndex;
 use super::{by_the_vm, upcalls};
@@ -128,7 +129,7 @@ pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, clas
         // SAFETY: the VM passes this thread's environment and a live array.
         let (jni, class) = unsafe { (Jni::from_raw(jni), Jni::from_raw(jni).get_bytes(class)) };
         let Ok(parsed) = classfile::ClassFile::parse(&class) else { return };
-        if let Some(bytes) = transform::rewrite(agent, parsed.name(), &parsed, true, false) {
+        if let Some(bytes) = transform::rewrite(agent, parsed.name(), &parsed, true, Moment::Loading) {
             with_context(agent, jni, Ticks::now(), |context| {
                 agent.exclude(jni, context.carrier, || match jni.new_bytes(&bytes) {
                     Ok(copy) => array = copy,
