@@ -48,6 +48,26 @@ impl Instrument for At {
     }
 }
 
+/// Calls its hook in front of each `nop`, and looks for texts that classes have in common.
+struct Sparing;
+
+impl Instrument for Sparing {
+    fn method(&mut self, _: &MethodView<'_>) -> bool {
+        true
+    }
+
+    fn common_texts(&self) -> &'static [&'static str] {
+        &["Code", "()V", "in no class"]
+    }
+
+    fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        const HOOK: StaticMethod = StaticMethod { class: "Hook", name: "Code", descriptor: "()V" };
+        if instruction.opcode() == op::NOP {
+            insert.before(&[Op::InvokeStatic(&HOOK)]);
+        }
+    }
+}
+
 /// A class with one method `m()` of this code.
 fn class_of(code: &[u8]) -> Vec<u8> {
     with_method(|_, asm| asm.emit(code))
@@ -102,6 +122,18 @@ fn nothing_to_insert_is_no_copy() {
     let class = class_of(&[op::NOP, op::RETURN]);
     let done = classfile::rewrite(&class, &mut At::before(op::NOP, &[])).unwrap();
     assert_eq!((done.bytes, done.inserted_sites, done.refused), (None, 0, vec![]));
+}
+
+#[test]
+fn texts_that_the_class_has_are_not_appended() {
+    let class = class_of(&[op::NOP, op::NOP, op::RETURN]);
+    let new = rewritten(&class, Sparing);
+    let (old, new) = (ClassFile::parse(&class).unwrap(), ClassFile::parse(&new).unwrap());
+    // Utf8 and Class of the class, NameAndType, Methodref.
+    assert_eq!(new.pool().count() - old.pool().count(), 4);
+    let method = new.methods().next().unwrap();
+    let called = method.code().unwrap().instructions().next().unwrap().member_operand().unwrap();
+    assert_eq!((called.owner, called.name, called.descriptor), (&b"Hook"[..], &b"Code"[..], &b"()V"[..]));
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let request = Request::parse();
     let result = match request.benchmark {
         Benchmark::Compare => compare::run(&request),
+        Benchmark::Instructions => compare::instructions::run(&request),
         Benchmark::Alloc => alloc::run(&request),
         Benchmark::Start => start::run(&request),
         Benchmark::Memory => memory::run(&request),

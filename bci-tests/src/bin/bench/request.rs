@@ -23,6 +23,8 @@ pub(crate) enum Form {
 pub(crate) enum Benchmark {
     /// Martini beside no agent and other profilers, on a program made to allocate and on real programs.
     Compare,
+    /// What an agent adds in instructions, which other work on the machine does not change; needs valgrind, and minutes for each run.
+    Instructions,
     /// What one allocation costs, part by part, next to a bare agent that does the least possible.
     Alloc,
     /// What the agent adds to the start of a JVM.
@@ -51,10 +53,10 @@ pub(crate) struct Request {
     /// Only variants whose names contain one of these words (`alloc`, `locks`).
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     pub(crate) only: Vec<String>,
-    /// Variants by id, or `all` (`compare`, `memory`, `dump`).
+    /// Variants by id, or `all` (`compare`, `instructions`, `memory`, `dump`).
     #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
-    /// Programs by id, or `all` (`compare`, `locks`, `memory`).
+    /// Programs by id, or `all` (`compare`, `instructions`, `locks`, `memory`).
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
     /// Documents that each thread of the JSON program reads where an allocation is dear; ten times as many where it is cheap (`alloc`).
@@ -64,7 +66,7 @@ pub(crate) struct Request {
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) objects: Option<usize>,
     /// A run that takes longer than so many seconds has failed.
-    #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds)]
     pub(crate) limit: Duration,
     /// Tables for a document.
     #[arg(long)]

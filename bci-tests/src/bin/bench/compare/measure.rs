@@ -57,7 +57,7 @@ impl Setting<'_> {
         let (folder, output) = (place.path().join("run"), place.path().join("output"));
         fs::create_dir(&folder).map_err(|e| format!("no folder to run in: {e}"))?;
         let launch = entry.variant.launch(self.built, self.peers, &output)?;
-        let mut command = self.program.command(self.jdk, &launch, entry.dear, &folder)?;
+        let mut command = self.program.command(self.jdk, &launch, entry.length(), &folder)?;
         let run = run::run(&mut command, self.limit)?;
 
         let files = fingerprint(&folder).map_err(|e| format!("the program's files cannot be read: {e}"))?;

@@ -1,5 +1,6 @@
 //! Martini beside no agent and beside other profilers, on a program made to allocate and on real ones.
 
+pub(crate) mod instructions;
 mod measure;
 mod programs;
 mod report;

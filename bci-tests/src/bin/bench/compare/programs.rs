@@ -43,9 +43,25 @@ enum Arg {
         full: u32,
         dear: u32,
     },
+    /// How often something is done: when runs are timed, and when their instructions are counted.
+    Rounds {
+        timed: u32,
+        counted: u32,
+    },
 }
 
-use Arg::{Documents, Input, Sources, Word};
+use Arg::{Documents, Input, Rounds, Sources, Word};
+
+/// How much a program is given to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// Seconds of it.
+    Timed,
+    /// What takes seconds though each allocation costs hundreds of nanoseconds.
+    Dear,
+    /// What takes minutes where each instruction takes fifty times as long.
+    Counted,
+}
 
 const PROGRAM: Program = Program { id: "", title: "", jars: &[], main_class: "", args: &[], needs_compiler: false };
 
@@ -82,7 +98,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         main_class: "org.eclipse.jdt.internal.compiler.batch.Main",
         args: &[
             Word("-repeat"),
-            Word("2"),
+            Rounds { timed: 2, counted: 1 },
             Word("-source"),
             Word("11"),
             Word("-target"),
@@ -102,7 +118,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         title: "HSQLDB, 60,000 transactions of 2 clients and reports",
         jars: &["hsqldb-2.7.2.jar"],
         main_class: "SqlLoad",
-        args: &[Word("2"), Word("30000")],
+        args: &[Word("2"), Rounds { timed: 30_000, counted: 1500 }],
         ..PROGRAM
     },
     Program {
@@ -110,7 +126,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         title: "Clojure compiling 11 of its namespaces, 16 times",
         jars: &["clojure-1.11.1.jar", "spec.alpha-0.3.218.jar", "core.specs.alpha-0.2.62.jar"],
         main_class: "clojure.main",
-        args: &[Input("compile.clj"), Word("16")],
+        args: &[Input("compile.clj"), Rounds { timed: 16, counted: 2 }],
         ..PROGRAM
     },
     Program {
@@ -118,7 +134,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         title: "Rhino, JavaScript on trees, strings and JSON",
         jars: &["rhino-1.7.14.jar"],
         main_class: "org.mozilla.javascript.tools.shell.Main",
-        args: &[Input("work.js"), Word("250")],
+        args: &[Input("work.js"), Rounds { timed: 250, counted: 30 }],
         ..PROGRAM
     },
     Program {
@@ -161,7 +177,7 @@ impl<'a> Ready<'a> {
     }
 
     /// The command line, in an empty folder.
-    pub(crate) fn command(&self, jdk: &Jdk, launch: &Launch, dear: bool, folder: &Path) -> Result<Command, String> {
+    pub(crate) fn command(&self, jdk: &Jdk, launch: &Launch, length: Length, folder: &Path) -> Result<Command, String> {
         let path = env::join_paths(self.class_path.iter().chain(&launch.class_path)).map_err(|e| e.to_string())?;
         let inputs = workspace().join("bci-tests/real-bench");
         let mut command = jdk.tool("java");
@@ -171,7 +187,8 @@ impl<'a> Ready<'a> {
             command.arg(match arg {
                 Word(word) => OsString::from(word),
                 Input(name) => inputs.join(name).into(),
-                Documents { full, dear: few } => if dear { few } else { full }.to_string().into(),
+                Documents { full, dear } => if length == Length::Timed { full } else { dear }.to_string().into(),
+                Rounds { timed, counted } => if length == Length::Counted { counted } else { timed }.to_string().into(),
                 Sources => {
                     let mut list = OsString::from("@");
                     list.extend(self.sources.as_ref().map(|path| path.as_os_str()));

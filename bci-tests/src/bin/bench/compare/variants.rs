@@ -1,5 +1,6 @@
 //! What `compare` compares, one entry each. To add a mode of Martini or another profiler, add an entry.
 
+use super::programs::Length;
 use crate::variant::{Agent, Settings, Variant};
 
 /// A variant with what the benchmark has to know of it.
@@ -18,6 +19,11 @@ const fn usual(id: &'static str, name: &'static str, agent: Agent) -> Entry {
 }
 
 impl Entry {
+    /// How much a program is given to do that is timed.
+    pub(crate) fn length(&self) -> Length {
+        if self.dear { Length::Dear } else { Length::Timed }
+    }
+
     const fn dear(self) -> Self {
         Self { dear: true, ..self }
     }
