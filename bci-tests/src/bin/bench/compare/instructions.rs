@@ -1,5 +1,5 @@
-//! What an agent adds in instructions: they are the same whatever else the machine does, to a hundredth or so, since compilers and
-//! collector still run when they like. `valgrind --tool=callgrind` counts them, by thread and library.
+//! What an agent adds in instructions: other work on the machine does not change them. Compilers and collector still run when they
+//! like, so runs differ. `valgrind --tool=callgrind` counts them, by thread and library.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
