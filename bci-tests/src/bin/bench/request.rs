@@ -66,7 +66,7 @@ pub(crate) struct Request {
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) objects: Option<usize>,
     /// A run that takes longer than so many seconds has failed.
-    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
     pub(crate) limit: Duration,
     /// Tables for a document.
     #[arg(long)]
