@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::ptr::null_mut;
 
 use jvmti::Jni;
-use jvmti::jni_sys::{jclass, jmethodID};
+use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
 use rustc_hash::FxHashMap;
 
@@ -18,12 +18,6 @@ use crate::agent::threads::ThreadIndex;
 
 /// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
 const MOST_FRAMES: usize = 512;
-
-/// The method and place that called MartiniCounts.
-struct Caller {
-    method: jmethodID,
-    place: Place,
-}
 
 /// What a site does that makes, or may make, objects of a class.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +57,7 @@ impl Counts {
         let place = match slot.place.get() {
             Some(place) => place,
             None => match caller(agent, jni) {
-                Ok(caller) => slot.place.get_or_init(|| caller.place),
+                Ok(caller) => slot.place.get_or_init(|| caller),
                 Err(error) => {
                     agent.count_failure("site", error);
                     return true;
@@ -142,10 +136,10 @@ impl Counts {
         }
         let found = caller(agent, jni).and_then(|caller| {
             // SAFETY: by the caller's promise.
-            if !unsafe { self.makes(agent, jni, &caller, site, loaded)? } {
+            if !unsafe { self.makes(agent, jni, caller, site, loaded)? } {
                 return Ok(Some(Seen::MadeElsewhere));
             }
-            let resolved = Resolved { class, place: Some(caller.place) };
+            let resolved = Resolved { class, place: Some(caller) };
             Ok(self.slots.seen(site, resolved).map(Seen::Counters))
         });
         found.unwrap_or_else(|error| {
@@ -162,7 +156,7 @@ impl Counts {
         &self,
         agent: &'static Agent,
         jni: Jni,
-        caller: &Caller,
+        caller: Place,
         site: CounterIndex,
         class: jclass,
     ) -> jvmti::Result<bool> {
@@ -173,7 +167,8 @@ impl Counts {
         };
         // SAFETY: the method is on the stack, so its class is alive; by the caller's promise; local references, deleted here.
         unsafe {
-            let declaring = agent.env.get_method_declaring_class(caller.method)?;
+            let Some(method) = agent.methods.get(caller.method) else { return Ok(false) };
+            let declaring = agent.env.get_method_declaring_class(method.vm.0)?;
             let owner = find(agent, jni, declaring, &self.slots.name_of(owner));
             jni.delete_local_ref(declaring);
             let Some(owner) = owner? else { return Ok(false) };
@@ -338,8 +333,8 @@ unsafe fn is_below(jni: Jni, class: jclass, above: jclass) -> bool {
     }
 }
 
-/// The frame that called MartiniCounts, on the current thread.
-fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
+/// Where MartiniCounts was called, on the current thread.
+fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Place> {
     // Two or three are MartiniCounts' own, under the native method.
     let mut frames = vec![jvmtiFrameInfo::default(); 5];
     loop {
@@ -350,8 +345,7 @@ fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Caller> {
                 let index = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
                 let Some(record) = agent.methods.get(index) else { continue };
                 if agent.classes.get(record.class).is_none_or(|c| c.name != proxy::DOTTED_NAME) {
-                    let place = Place { method: index, line: record.line(frame.location) };
-                    return Ok(Caller { method: frame.method, place });
+                    return Ok(Place { method: index, line: record.line(frame.location) });
                 }
             }
             if found.len() < frames.len() || frames.len() >= MOST_FRAMES {

@@ -60,11 +60,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let mut everything = Vec::new();
     for jdk in request.jdks(|| vec![jdk::any()])? {
         for program in &programs {
-            let ready = Ready::new(program, &built, &jars).and_then(|ready| match ready.unfit(jdk) {
-                Some(reason) => Err(reason),
-                None => Ok(ready),
-            });
-            let found = match ready {
+            let found = match Ready::new(program, &built, &jars, jdk) {
                 Ok(ready) => count_all(&built, jdk, &ready, &entries, request),
                 Err(reason) => vec![Err(format!("left out: {reason}"))],
             };

@@ -77,13 +77,10 @@ fn chapter<'a>(
     rounds: usize,
 ) -> Chapter<'a> {
     let fail = |reason: String| Chapter { jdk, program, base: Err(reason), rows: Vec::new() };
-    let ready = match Ready::new(program, built, jars) {
+    let ready = match Ready::new(program, built, jars, jdk) {
         Ok(ready) => ready,
         Err(reason) => return fail(format!("left out: {reason}")),
     };
-    if let Some(reason) = ready.unfit(jdk) {
-        return fail(format!("left out: {reason}"));
-    }
     let setting = Setting { built, peers, jdk, program: &ready, limit: request.limit };
     // The first run counts for nothing but what the program does: files come into memory.
     let expected = match setting.measure(&BASE, None) {

@@ -163,17 +163,15 @@ pub(crate) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Finds and unpacks what it needs; the error says what is missing.
-    pub(crate) fn new(program: &'a Program, built: &Built, jars: &Jars) -> Result<Self, String> {
+    /// Finds and unpacks what it needs; the error says what is missing, here or in the JDK.
+    pub(crate) fn new(program: &'a Program, built: &Built, jars: &Jars, jdk: &Jdk) -> Result<Self, String> {
+        if program.needs_compiler && !jdk.has_javac {
+            return Err(format!("JDK {jdk} is a runtime without javac"));
+        }
         let found: Result<Vec<PathBuf>, String> = program.jars.iter().map(|name| jars.find(name)).collect();
         let sources = program.args.contains(&Sources).then(|| list_sources(built, jars)).transpose()?;
         let class_path = [built.classes.clone()].into_iter().chain(found?).collect();
         Ok(Self { program, class_path, sources })
-    }
-
-    /// Why it cannot run on this JDK, if it cannot.
-    pub(crate) fn unfit(&self, jdk: &Jdk) -> Option<String> {
-        (self.program.needs_compiler && !jdk.has_javac).then(|| format!("JDK {jdk} is a runtime without javac"))
     }
 
     /// The command line, in an empty folder.
