@@ -50,6 +50,9 @@ public final class MartiniCounts {
     /** Where a byte for each string constant says whether it was used. From the agent, too. */
     private static final long CONSTANTS = given(0x4D61000000000010L);
 
+    /** Where a byte for each counter says whether it is known what it counts. From the agent, too. */
+    private static final long KNOWN = given(0x4D61000000000020L);
+
     /** The length up to which an array is taken to fit into the heap. */
     private static final int SMALL = 1 << 18;
 
@@ -90,7 +93,7 @@ public final class MartiniCounts {
     /** Makes a string constant, unless the VM has it already. */
     private static native void useConstant(int number);
 
-    /** Counts on a thread's first visit to a counter, or on a thread without counters of its own. */
+    /** Counts while it is not known what a counter counts, or on a thread without counters of its own. */
     private static native void count(int counter, long thread, long bytes);
 
     private static native void countLarge(int counter, long thread, long bytes);
@@ -196,18 +199,15 @@ public final class MartiniCounts {
     /**
      * {@code new}. In front of it, like all hooks of instructions: behind it the JIT could no longer see that the constructor fills
      * the fresh memory, and would clear it first. What fails after all was counted too early; the agent finds out when the
-     * site runs for the second time.
+     * site runs again.
      */
     public static void Code(int counter) {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 2;
-        if (COUNTERS[entry] == thread) {
+        if (COUNTERS[entry] == thread && U.getByte(null, KNOWN + counter) != 0) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
-            long n = U.getLong(null, at);
-            if (n > 1) {
-                U.putLong(null, at, n + 1);
-                return;
-            }
+            U.putLong(null, at, U.getLong(null, at) + 1);
+            return;
         }
         slow(counter, thread, 0);
     }
@@ -216,14 +216,11 @@ public final class MartiniCounts {
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 2;
-        if (COUNTERS[entry] == thread) {
+        if (COUNTERS[entry] == thread && U.getByte(null, KNOWN + counter) != 0) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
-            long n = U.getLong(null, at);
-            if (n > 1) {
-                U.putLong(null, at, n + 1);
-                U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
-                return;
-            }
+            U.putLong(null, at, U.getLong(null, at) + 1);
+            U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
+            return;
         }
         slow(counter, thread, bytes);
     }

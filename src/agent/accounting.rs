@@ -86,7 +86,8 @@ impl Meter {
     }
 }
 
-fn tid_field(jni: Jni) -> Result<jfieldID, JniError> {
+/// `Thread.tid`, the number of a thread in Java.
+pub(crate) fn tid_field(jni: Jni) -> Result<jfieldID, JniError> {
     let class = jni.find_class(c"java/lang/Thread")?;
     // SAFETY: a live local reference, deleted at once.
     unsafe {

@@ -293,6 +293,12 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
         let Some(vm) = agent.vm.get() else { return };
         // Before the agent's own thread is one of them.
         let there = agent.env.get_all_threads();
+        if let Some(counts) = &agent.counts {
+            for &thread in there.iter().flat_map(|threads| threads.iter()) {
+                // SAFETY: live local references.
+                unsafe { counts.expect(jni, agent.threads.resolve(agent, jni, thread, Ticks::now()), thread) };
+            }
+        }
         if let Err(error) = initialise(agent, vm, jni) {
             message(&format!("nothing is reported: {error}"));
             return;

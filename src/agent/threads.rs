@@ -415,6 +415,9 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
             if let Some(waits) = &agent.waits {
                 waits.enter(jni, thread, context.carrier);
             }
+            if let Some(counts) = &agent.counts {
+                counts.thread_starts(jni, context, thread);
+            }
         }
         context.push(agent, Event::ThreadStart(context.carrier), now);
     });

@@ -4,19 +4,17 @@
 //! The thread adds to it by plain loads and stores from compiled Java code; nobody else writes while the thread lives.
 //! Blocks are used again by later threads and never given back, so whoever reads one never reads freed memory.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::slots::{CounterIndex, MOST_COUNTERS};
 
-const COUNTERS_PER_PAGE: usize = 512;
-const PAGES: usize = MOST_COUNTERS as usize / COUNTERS_PER_PAGE;
-
 /// The counters of one thread, or of several that share them.
 pub(crate) struct Block {
     counters: &'static [AtomicU64],
-    /// One bit per page that was ever used.
-    used: Box<[AtomicU64]>,
 }
 
 impl Block {
@@ -34,7 +32,7 @@ impl Block {
             libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
             std::slice::from_raw_parts(start.cast::<AtomicU64>(), MOST_COUNTERS as usize)
         };
-        Some(Block { counters, used: (0..PAGES.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() })
+        Some(Block { counters })
     }
 
     /// Where counter 0 is.
@@ -42,12 +40,9 @@ impl Block {
         self.counters.as_ptr() as usize
     }
 
-    /// Adds to a counter that several threads may share, and marks its page as used.
+    /// Adds to a counter that several threads may share.
     pub(crate) fn add(&self, counter: CounterIndex, value: u64) {
-        let index = counter.0 as usize;
-        let page = index / COUNTERS_PER_PAGE;
-        self.used[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
-        self.counters[index].fetch_add(value, Ordering::Relaxed);
+        self.counters[counter.0 as usize].fetch_add(value, Ordering::Relaxed);
     }
 
     /// The value of a counter.
@@ -60,45 +55,79 @@ impl Block {
         self.counters[counter.0 as usize].store(value, Ordering::Relaxed);
     }
 
-    /// All counters that are not zero.
-    pub(crate) fn for_each(&self, mut visit: impl FnMut(CounterIndex, u64)) {
-        self.visit_used(|index, counter| {
-            let value = counter.load(Ordering::Relaxed);
-            if value != 0 {
-                visit(CounterIndex(index), value);
-            }
-        });
+    /// All of the first `len` counters that are not zero.
+    pub(crate) fn for_each(&self, len: u32, mut visit: impl FnMut(CounterIndex, u64)) {
+        self.visit(len, |index, counter| visit(index, counter.load(Ordering::Relaxed)));
     }
 
-    /// Sets all counters to zero, for the next thread.
-    pub(crate) fn clear(&self) {
-        self.visit_used(|_, counter| counter.store(0, Ordering::Relaxed));
+    /// As `for_each`, and sets them to zero for the next thread.
+    pub(crate) fn drain(&self, len: u32, mut visit: impl FnMut(CounterIndex, u64)) {
+        self.visit(len, |index, counter| visit(index, counter.swap(0, Ordering::Relaxed)));
     }
 
-    /// Bytes of memory that are in use.
-    pub(crate) fn bytes(&self) -> u64 {
-        let pages: u32 = self.used.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
-        u64::from(pages) * (COUNTERS_PER_PAGE * size_of::<AtomicU64>()) as u64
-    }
-
-    fn visit_used(&self, mut visit: impl FnMut(u32, &AtomicU64)) {
-        for (word_index, word) in self.used.iter().enumerate() {
-            let mut word = word.load(Ordering::Relaxed);
-            while word != 0 {
-                let page = word_index * 64 + word.trailing_zeros() as usize;
-                word &= word - 1;
-                let first = page * COUNTERS_PER_PAGE;
-                for (index, counter) in self.counters[first..first + COUNTERS_PER_PAGE].iter().enumerate() {
-                    visit((first + index) as u32, counter);
+    fn visit(&self, len: u32, mut visit: impl FnMut(CounterIndex, &AtomicU64)) {
+        for (page, counters) in self.used(len) {
+            for (offset, counter) in counters.iter().enumerate() {
+                if counter.load(Ordering::Relaxed) != 0 {
+                    visit(CounterIndex((page * counters_per_page() + offset) as u32), counter);
                 }
             }
         }
     }
+
+    /// Bytes of memory that are in use.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.used(MOST_COUNTERS).map(|(_, counters)| size_of_val(counters) as u64).sum()
+    }
+
+    /// The pages with the first `len` counters that the system provides, and any others if it does not say: what hooks add
+    /// to is not known otherwise.
+    fn used(&self, len: u32) -> impl Iterator<Item = (usize, &'static [AtomicU64])> {
+        let pages = self.counters[..len.min(MOST_COUNTERS) as usize].chunks(counters_per_page());
+        let provided = provided_pages(self.address(), pages.len());
+        pages.enumerate().filter(move |&(page, _)| provided.as_ref().is_none_or(|provided| provided[page]))
+    }
+}
+
+/// Which of so many pages the system provides, in memory or swapped out; `None` if it does not say
+/// (`Documentation/admin-guide/mm/pagemap.rst`).
+fn provided_pages(address: usize, pages: usize) -> Option<Vec<bool>> {
+    const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
+    static MAP: OnceLock<Option<File>> = OnceLock::new();
+
+    let provided = |map: &File, address: usize, pages: usize| {
+        let mut entries = vec![0; pages * size_of::<u64>()];
+        let first = address / (counters_per_page() * size_of::<AtomicU64>());
+        map.read_exact_at(&mut entries, (first * size_of::<u64>()) as u64).ok()?;
+        let (entries, _) = entries.as_chunks();
+        Some(entries.iter().map(|&entry| u64::from_ne_bytes(entry) & PRESENT_OR_SWAPPED != 0).collect::<Vec<_>>())
+    };
+    let map = MAP.get_or_init(|| {
+        // Not every system that has the file tells the truth there.
+        let written = Box::new(1);
+        let is_there = |map: &File| provided(map, &raw const *written as usize, 1).is_some_and(|found| found[0]);
+        File::open("/proc/self/pagemap").ok().filter(is_there)
+    });
+    provided(map.as_ref()?, address, pages)
+}
+
+/// How many counters a page of the system has.
+fn counters_per_page() -> usize {
+    static COUNTERS: OnceLock<usize> = OnceLock::new();
+    // SAFETY: it only asks.
+    *COUNTERS.get_or_init(|| unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize / size_of::<AtomicU64>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn linux_tells_which_pages_it_provides() {
+        let block = Block::new().expect("room");
+        block.add(CounterIndex(counters_per_page() as u32), 1);
+        assert_eq!(provided_pages(block.address(), 3), Some(vec![false, true, false]));
+    }
 
     #[test]
     fn only_what_was_added_is_visited_until_cleared() {
@@ -107,10 +136,12 @@ mod tests {
             block.add(CounterIndex(counter), value);
         }
         let mut seen = Vec::new();
-        block.for_each(|counter, value| seen.push((counter.0, value)));
+        block.for_each(MOST_COUNTERS, |counter, value| seen.push((counter.0, value)));
         assert_eq!(seen, [(0, 1), (511, 7), (512, 3), (MOST_COUNTERS - 1, 4)]);
-        assert_eq!(block.bytes(), 3 * 4096);
-        block.clear();
-        block.for_each(|counter, _| panic!("{counter:?} is left"));
+        assert_eq!(block.bytes(), 3 * 8 * counters_per_page() as u64);
+        let mut drained = Vec::new();
+        block.drain(MOST_COUNTERS, |counter, value| drained.push((counter.0, value)));
+        assert_eq!(drained, seen);
+        block.for_each(MOST_COUNTERS, |counter, _| panic!("{counter:?} is left"));
     }
 }

@@ -3,14 +3,13 @@
 
 use std::collections::hash_map::Entry;
 use std::ffi::CString;
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use jvmti::jni_sys::{jfieldID, jmethodID, jstring};
 use jvmti::{Jni, JniError};
 use rustc_hash::FxHashMap;
 
+use super::marks::Marks;
 use super::slots::Resolved;
 use super::{Counts, lock};
 use crate::agent::Agent;
@@ -27,8 +26,8 @@ pub(super) struct ConstantIndex(pub(super) u32);
 
 /// All constants in rewritten code.
 pub(super) struct Constants {
-    /// By number, 1 once code has used it; compiled code reads it.
-    used: &'static [AtomicU8],
+    /// By number, marked once code has used it.
+    used: Marks,
     texts: Mutex<Texts>,
     /// Known from VMInit on.
     maker: OnceLock<Maker>,
@@ -58,21 +57,12 @@ unsafe impl Sync for Maker {}
 impl Constants {
     /// No constants; `None` if the system has no room.
     pub(super) fn new() -> Option<Constants> {
-        // SAFETY: a fresh private mapping, which is never unmapped; zeros are valid.
-        let used = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            let start = libc::mmap(null_mut(), MOST, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
-            if start == libc::MAP_FAILED {
-                return None;
-            }
-            std::slice::from_raw_parts(start.cast::<AtomicU8>(), MOST)
-        };
-        Some(Constants { used, texts: Mutex::default(), maker: OnceLock::new() })
+        Some(Constants { used: Marks::new(MOST)?, texts: Mutex::default(), maker: OnceLock::new() })
     }
 
     /// Where the mark of constant 0 is.
     pub(super) fn address(&self) -> usize {
-        self.used.as_ptr() as usize
+        self.used.address()
     }
 
     /// The number of a text in modified UTF-8; `None` if there are too many.
@@ -134,7 +124,7 @@ impl Counts {
     pub(super) fn use_text(&self, agent: &'static Agent, jni: Jni, context: &mut ThreadContext, text: &[u8]) {
         let Some(constants) = &self.constants else { return };
         let Some(number) = constants.number(text) else { return };
-        if constants.used.get(number.0 as usize).is_some_and(|used| used.load(Ordering::Relaxed) == 0) {
+        if !constants.used.is_set(number.0) {
             self.use_constant(agent, jni, context, number);
         }
     }
@@ -174,9 +164,7 @@ impl Counts {
                 agent.exclude_bytes(context.carrier, bytes);
             }
         }
-        if let Some(used) = constants.used.get(number.0 as usize) {
-            used.store(1, Ordering::Relaxed);
-        }
+        constants.used.set(number.0);
     }
 
     fn maker(&self) -> Option<&Maker> {

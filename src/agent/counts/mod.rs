@@ -1,7 +1,7 @@
 //! `heap=counts`: how often each allocation site ran, on which thread, and how many bytes that made.
 //!
 //! Rewritten code (`instrument`) adds to the counters of the thread (`blocks`) by way of MartiniCounts (`proxy`), without a
-//! native call but for a thread's first visit to a site (`natives`). What a counter counts is in `slots`. When a thread
+//! native call but for the first visits to a site (`natives`). What a counter counts is in `slots`. When a thread
 //! ends its counters are added up, and at the end of the trace the sums are told (`report`).
 
 mod blocks;
@@ -10,6 +10,7 @@ mod constants;
 mod estimate;
 mod instrument;
 mod linking;
+mod marks;
 mod natives;
 mod proxy;
 mod report;
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jvmti::Jni;
-use jvmti::jni_sys::{JNIEnv, jclass};
+use jvmti::jni_sys::{JNIEnv, jclass, jobject};
 use trace::names::array_code;
 
 use super::Agent;
@@ -102,6 +103,8 @@ pub(crate) struct Counts {
     proxy: OnceLock<CountsProxy>,
     /// Threads that count at present.
     living: Mutex<Vec<Arc<ThreadCounts>>>,
+    /// Those of them that the agent has not met yet, but which were there at VMInit.
+    expected: Mutex<Vec<Arc<ThreadCounts>>>,
     /// Cleared blocks of ended threads.
     spare: Mutex<Vec<Arc<Block>>>,
     /// Sums over ended threads, and what threads without counters of their own add; `None` if the system has no room.
@@ -132,6 +135,7 @@ impl Counts {
             defined: OnceLock::new(),
             proxy: OnceLock::new(),
             living: Mutex::default(),
+            expected: Mutex::default(),
             spare: Mutex::default(),
             sums: Block::new(),
             owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
@@ -155,7 +159,12 @@ impl Counts {
                 if descriptor == b'L' { "[Ljava/lang/Object;".into() } else { format!("[{}", descriptor as char) };
             layouts.get(array_code(&name)).and_then(ArrayLayout::packed).unwrap_or(0)
         };
-        let class_file = proxy::class_file(java, packed, self.constants.as_ref().map_or(0, Constants::address));
+        let class_file = proxy::class_file(
+            java,
+            packed,
+            self.constants.as_ref().map_or(0, Constants::address),
+            self.slots.known_address().unwrap_or(0),
+        );
         let _ = self.defined.set(CountsProxy::define(jni, &class_file)?);
         Ok(())
     }
@@ -194,7 +203,41 @@ impl Counts {
         context.counts.get_or_insert_with(|| self.begin(carrier))
     }
 
+    /// A thread was there before there were events.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(crate) unsafe fn expect(&self, jni: Jni, index: ThreadIndex, thread: jobject) {
+        let counts = self.begin(index);
+        // SAFETY: by the caller's promise.
+        unsafe { self.give_counters(jni, &counts, thread) };
+        lock(&self.expected).push(counts);
+    }
+
+    /// The current thread starts: hooks find its counters from the beginning, so that C2 sees no other way through them.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(crate) unsafe fn thread_starts(&self, jni: Jni, context: &mut ThreadContext, thread: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.give_counters(jni, self.share(context), thread) };
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    unsafe fn give_counters(&self, jni: Jni, counts: &ThreadCounts, thread: jobject) {
+        if let Some(proxy) = self.proxy.get() {
+            // SAFETY: by the caller's promise.
+            self.block(jni, counts, unsafe { proxy.number(jni, thread) });
+        }
+    }
+
     fn begin(&self, thread: ThreadIndex) -> Arc<ThreadCounts> {
+        let mut expected = lock(&self.expected);
+        if let Some(found) = expected.iter().position(|counts| counts.thread == thread) {
+            return expected.swap_remove(found);
+        }
+        drop(expected);
         let counts = Arc::new(ThreadCounts {
             thread,
             own: OnceLock::new(),
@@ -221,6 +264,7 @@ impl Counts {
     }
 
     fn own_block(&self, java_id: i64) -> Option<Arc<Block>> {
+        self.slots.known_address()?;
         let owners = lock(&self.living).iter().filter(|t| t.block().is_some()).count();
         if (owners + 1) * self.slots.len() as usize * size_of::<u64>() > self.limit {
             return None;
@@ -243,10 +287,9 @@ impl Counts {
         // Whoever adds up all counters finds these among the living's or in the sums.
         let mut living = lock(&self.living);
         living.retain(|other| !Arc::ptr_eq(other, counts));
-        self.add_to_sums(counts);
+        self.drain_to_sums(counts);
         drop(living);
         if let Some((java_id, block)) = own {
-            block.clear();
             self.owners[CountsProxy::entry(*java_id)].store(0, Ordering::Relaxed);
             lock(&self.spare).push(block.clone());
         }
@@ -255,14 +298,17 @@ impl Counts {
     /// Adds the counters of all living threads to the sums, at the very end.
     pub(crate) fn end_all(&self) {
         for counts in std::mem::take(&mut *lock(&self.living)) {
-            self.add_to_sums(&counts);
+            self.drain_to_sums(&counts);
         }
     }
 
-    fn add_to_sums(&self, counts: &ThreadCounts) {
-        if let (Some(block), Some(sums)) = (counts.block(), &self.sums) {
-            block.for_each(|counter, value| sums.add(counter, value));
-        }
+    fn drain_to_sums(&self, counts: &ThreadCounts) {
+        let Some(block) = counts.block() else { return };
+        block.drain(self.slots.len(), |counter, value| {
+            if let Some(sums) = &self.sums {
+                sums.add(counter, value);
+            }
+        });
     }
 
     /// All counters, of the living and of those that have ended; a counter may come more than once.
@@ -270,7 +316,7 @@ impl Counts {
         // Nobody ends meanwhile.
         let living = lock(&self.living);
         for block in self.sums.iter().chain(living.iter().filter_map(|counts| counts.block())) {
-            block.for_each(&mut visit);
+            block.for_each(self.slots.len(), &mut visit);
         }
     }
 
@@ -286,7 +332,7 @@ impl Counts {
             bytes: counts.shared_bytes.load(Ordering::Relaxed),
         };
         if let Some(block) = counts.block() {
-            block.for_each(|counter, value| {
+            block.for_each(self.slots.len(), |counter, value| {
                 totals += self.meaning(counter, value, classes).0;
             });
         }

@@ -2,8 +2,10 @@
 
 use std::ffi::{CStr, c_void};
 
-use jvmti::jni_sys::{jclass, jfieldID, jlongArray};
+use jvmti::jni_sys::{jclass, jfieldID, jlongArray, jobject};
 use jvmti::{Jni, JniError, NativeMethod};
+
+use crate::agent::accounting::tid_field;
 
 /// Compiled from `java/MartiniCounts.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniCounts.class"));
@@ -72,6 +74,8 @@ pub(crate) struct CountsProxy {
     class: jclass,
     counting: jfieldID,
     lost: jfieldID,
+    /// `Thread.tid`.
+    number: jfieldID,
     /// The Java array that says where each thread's counters are.
     counters: jlongArray,
 }
@@ -121,6 +125,7 @@ impl CountsProxy {
                     class,
                     counting: jni.get_static_field_id(class, c"counting", c"Z")?,
                     lost: jni.get_static_field_id(class, c"lost", c"I")?,
+                    number: tid_field(jni)?,
                     counters,
                 })
             }
@@ -143,12 +148,21 @@ impl CountsProxy {
         unsafe { jni.get_static_int_field(self.class, self.lost) }.max(0) as u64
     }
 
+    /// The number of a thread in Java.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(crate) unsafe fn number(&self, jni: Jni, thread: jobject) -> i64 {
+        // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
+        unsafe { jni.get_long_field(thread, self.number) }
+    }
+
     /// Which entry of the array belongs to the thread of that Java number.
     pub(crate) fn entry(thread: i64) -> usize {
         (thread & (THREADS - 1)) as usize
     }
 
-    /// Says where the counters of a thread are, which is the current one; `None` takes its entry back.
+    /// Says where the counters of a thread are, which is the current one or has none yet; `None` takes its entry back.
     pub(crate) fn set_entry(&self, jni: Jni, thread: i64, address: Option<usize>) {
         // No thread has a negative number, while 0 is the number of one under construction.
         let values = address.map_or([-1, 0], |address| [thread, address as i64]);
@@ -158,15 +172,18 @@ impl CountsProxy {
 }
 
 /// The class file, with what is known of this VM in its constant pool: where it can tell a virtual thread's carrier, that is asked
-/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked.
-pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize) -> Vec<u8> {
+/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and counters of
+/// which is known what they count.
+pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, known: usize) -> Vec<u8> {
     const THREAD: &[u8] = b"currentThread";
     const CARRIER: &[u8] = b"currentCarrierThread";
     let mut class = if java >= FIRST_WITH_CARRIERS { rename(BYTES, THREAD, CARRIER) } else { BYTES.to_vec() };
     for (given, descriptor) in LAYOUTS {
         fill(&mut class, INTEGER, &given.to_be_bytes(), &layout(descriptor).to_be_bytes());
     }
-    fill(&mut class, LONG, &CONSTANTS.to_be_bytes(), &(constants as u64).to_be_bytes());
+    for (given, address) in [(CONSTANTS, constants), (KNOWN, known)] {
+        fill(&mut class, LONG, &given.to_be_bytes(), &(address as u64).to_be_bytes());
+    }
     class
 }
 
@@ -180,6 +197,8 @@ const LAYOUTS: [(u32, u8); 5] =
     [(0x4D61_0001, b'B'), (0x4D61_0002, b'C'), (0x4D61_0004, b'I'), (0x4D61_0008, b'J'), (0x4D61_0000, b'L')];
 /// What stands there for the place where constants are marked.
 const CONSTANTS: u64 = 0x4D61_0000_0000_0010;
+/// What stands there for the place where counters are known.
+const KNOWN: u64 = 0x4D61_0000_0000_0020;
 
 /// Gives one number of the constant pool, of a class file of ours, another value.
 fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
@@ -206,15 +225,17 @@ mod tests {
     #[test]
     fn what_is_known_of_the_vm_is_in_the_class_file() {
         let layout = |descriptor: u8| 0x5500_0000 + i32::from(descriptor);
-        let class = class_file(17, layout, 0x7F12_3456_7890);
+        let class = class_file(17, layout, 0x7F12_3456_7890, 0x7F12_0000_0000);
         assert_eq!(class.len(), BYTES.len());
         let count = |entry: &[u8]| class.windows(entry.len()).filter(|window| *window == entry).count();
         for (given, descriptor) in LAYOUTS {
             assert_eq!(count(&given.to_be_bytes()), 0);
             assert_eq!(count(&[&[INTEGER][..], &layout(descriptor).to_be_bytes()].concat()), 1);
         }
-        assert_eq!(count(&CONSTANTS.to_be_bytes()), 0);
-        assert_eq!(count(&[5, 0, 0, 0x7F, 0x12, 0x34, 0x56, 0x78, 0x90]), 1);
+        for (given, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (KNOWN, [0; 4])] {
+            assert_eq!(count(&given.to_be_bytes()), 0);
+            assert_eq!(count(&[&[LONG, 0, 0, 0x7F, 0x12][..], &address].concat()), 1);
+        }
         classfile::ClassFile::parse(&class).expect("a class file");
     }
 

@@ -10,7 +10,7 @@ use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
 use rustc_hash::FxHashMap;
 
-use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role, Slot};
+use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role};
 use super::{Counts, lock, proxy};
 use crate::agent::Agent;
 use crate::agent::classes::ClassIndex;
@@ -54,10 +54,10 @@ impl Counts {
     ) -> bool {
         let Some(slot) = self.slots.get(counter) else { return true };
         let Some(name) = slot.role.name().filter(|_| slot.resolved.get().is_none()) else { return true };
-        let place = match slot.place.get() {
-            Some(place) => place,
+        let (place, is_new) = match slot.place.get() {
+            Some(place) => (place, false),
             None => match caller(agent, jni) {
-                Ok(caller) => slot.place.get_or_init(|| caller),
+                Ok(caller) => (slot.place.get_or_init(|| caller), true),
                 Err(error) => {
                     agent.count_failure("site", error);
                     return true;
@@ -69,9 +69,12 @@ impl Counts {
         unsafe {
             let Ok(declaring) = agent.env.get_method_declaring_class(method.vm.0) else { return true };
             let there = matches!(slot.role, Role::ByTheVm(_)) || is_primitive(&self.slots.name_of(name));
-            if again || there {
-                agent.exclude(jni, thread, || self.resolve(agent, jni, declaring, slot, Readiness::Used));
-            } else {
+            if again || there || !is_new {
+                // Who was here before may have been another thread, which has not come further yet.
+                let readiness = if again || there { Readiness::Used } else { Readiness::Unknown };
+                agent.exclude(jni, thread, || self.resolve(agent, jni, declaring, counter, readiness));
+            }
+            if !again && slot.resolved.get().is_none() {
                 self.put_off(jni, declaring, method.class, counter);
             }
             jni.delete_local_ref(declaring);
@@ -83,9 +86,9 @@ impl Counts {
     pub(crate) fn resolve_pending(&self, agent: &'static Agent, jni: Jni) {
         let pending = std::mem::take(&mut lock(&self.pending).by_class);
         for (Declaring(declaring), counters) in pending.into_values() {
-            for slot in counters.into_iter().filter_map(|counter| self.slots.get(counter)) {
+            for counter in counters {
                 // SAFETY: a global reference.
-                unsafe { self.resolve(agent, jni, declaring, slot, Readiness::Unknown) };
+                unsafe { self.resolve(agent, jni, declaring, counter, Readiness::Unknown) };
             }
             // SAFETY: nobody else has it any more.
             unsafe { jni.delete_global_ref(declaring) };
@@ -105,15 +108,20 @@ impl Counts {
     ///
     /// # Safety
     /// `declaring` is a live reference to the class with the site.
-    unsafe fn resolve(&self, agent: &'static Agent, jni: Jni, declaring: jclass, slot: &Slot, readiness: Readiness) {
+    unsafe fn resolve(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        declaring: jclass,
+        counter: CounterIndex,
+        readiness: Readiness,
+    ) {
+        let Some(slot) = self.slots.get(counter) else { return };
         let (Some(name), Some(place)) = (slot.role.name(), slot.place.get()) else { return };
         let is_instance = matches!(slot.role, Role::Instances(_));
         // SAFETY: by the caller's promise.
         match unsafe { self.class(agent, jni, declaring, &self.slots.name_of(name), is_instance, readiness) } {
-            // Somebody else may have been faster, with the same result.
-            Ok(Some(class)) => {
-                let _ = slot.resolved.set(Resolved { class, place: Some(*place) });
-            }
+            Ok(Some(class)) => self.slots.resolve(counter, Resolved { class, place: Some(*place) }),
             Ok(None) => {}
             Err(error) => agent.count_failure("site", error),
         }

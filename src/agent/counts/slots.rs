@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::marks::Marks;
 use crate::agent::classes::ClassIndex;
 use crate::agent::methods::MethodIndex;
 use crate::agent::table::Table;
@@ -110,6 +111,8 @@ pub(crate) struct Slots {
     /// The counters of what the VM makes.
     by_the_vm: Mutex<FxHashMap<Resolved, CounterIndex>>,
     appending: Mutex<u32>,
+    /// Counters that hooks may add to by themselves, since it is known what they count; `None` if the system has no room.
+    known: Option<Marks>,
 }
 
 impl Slots {
@@ -121,6 +124,7 @@ impl Slots {
             seen: Mutex::default(),
             by_the_vm: Mutex::default(),
             appending: Mutex::new(0),
+            known: Marks::new(MOST_COUNTERS as usize),
         };
         // None, `ARRAY_MADE` and `ARRAY_TAKEN`.
         let _ = slots.append(&[Role::Site; 3]);
@@ -135,6 +139,26 @@ impl Slots {
     /// Counters handed out so far.
     pub(crate) fn len(&self) -> u32 {
         *self.appending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a byte for each counter says whether it is known what it counts.
+    pub(crate) fn known_address(&self) -> Option<usize> {
+        self.known.as_ref().map(Marks::address)
+    }
+
+    /// What the counter is of is found out: from now on hooks add to it by themselves.
+    pub(crate) fn resolve(&self, counter: CounterIndex, resolved: Resolved) {
+        if let Some(slot) = self.get(counter) {
+            // Somebody else may have been faster, with the same result.
+            let _ = slot.resolved.set(resolved);
+            self.set_known(counter);
+        }
+    }
+
+    fn set_known(&self, counter: CounterIndex) {
+        if let Some(known) = &self.known {
+            known.set(counter.0);
+        }
     }
 
     /// The number of a name.
@@ -163,7 +187,10 @@ impl Slots {
             return None;
         }
         for &role in roles {
-            self.table.push_with(|_| Slot { role, place: OnceLock::new(), resolved: OnceLock::new() });
+            let index = self.table.push_with(|_| Slot { role, place: OnceLock::new(), resolved: OnceLock::new() });
+            if role.name().is_none() {
+                self.set_known(CounterIndex(index));
+            }
         }
         *len += roles.len() as u32;
         Some(first)
@@ -198,9 +225,7 @@ impl Slots {
             return Some(counter);
         }
         let counter = self.append(&roles)?;
-        if let Some(slot) = self.get(counter) {
-            let _ = slot.resolved.set(resolved);
-        }
+        self.resolve(counter, resolved);
         known.insert(key, counter);
         Some(counter)
     }
