@@ -391,7 +391,7 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         generation: Ticks(0),
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
-        counts: None,
+        counts: agent.counts.as_ref().and_then(|counts| counts.expected(carrier)),
         makers: Makers::default(),
         natives: Familiar::default(),
         account: None,

@@ -214,6 +214,13 @@ impl Counts {
         lock(&self.expected).push(counts);
     }
 
+    /// The share of the current thread, which the agent meets for the first time, if it was there before there were events.
+    pub(crate) fn expected(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
+        let mut expected = lock(&self.expected);
+        let found = expected.iter().position(|counts| counts.thread == thread)?;
+        Some(expected.swap_remove(found))
+    }
+
     /// The current thread starts: hooks find its counters from the beginning, so that C2 sees no other way through them.
     ///
     /// # Safety
@@ -233,11 +240,6 @@ impl Counts {
     }
 
     fn begin(&self, thread: ThreadIndex) -> Arc<ThreadCounts> {
-        let mut expected = lock(&self.expected);
-        if let Some(found) = expected.iter().position(|counts| counts.thread == thread) {
-            return expected.swap_remove(found);
-        }
-        drop(expected);
         let counts = Arc::new(ThreadCounts {
             thread,
             own: OnceLock::new(),
@@ -287,7 +289,9 @@ impl Counts {
         // Whoever adds up all counters finds these among the living's or in the sums.
         let mut living = lock(&self.living);
         living.retain(|other| !Arc::ptr_eq(other, counts));
-        self.drain_to_sums(counts);
+        if let Some((_, block)) = own {
+            block.drain(self.slots.len(), |counter, value| self.add_to_sums(counter, value));
+        }
         drop(living);
         if let Some((java_id, block)) = own {
             self.owners[CountsProxy::entry(*java_id)].store(0, Ordering::Relaxed);
@@ -298,17 +302,16 @@ impl Counts {
     /// Adds the counters of all living threads to the sums, at the very end.
     pub(crate) fn end_all(&self) {
         for counts in std::mem::take(&mut *lock(&self.living)) {
-            self.drain_to_sums(&counts);
+            if let Some(block) = counts.block() {
+                block.for_each(self.slots.len(), |counter, value| self.add_to_sums(counter, value));
+            }
         }
     }
 
-    fn drain_to_sums(&self, counts: &ThreadCounts) {
-        let Some(block) = counts.block() else { return };
-        block.drain(self.slots.len(), |counter, value| {
-            if let Some(sums) = &self.sums {
-                sums.add(counter, value);
-            }
-        });
+    fn add_to_sums(&self, counter: CounterIndex, value: u64) {
+        if let Some(sums) = &self.sums {
+            sums.add(counter, value);
+        }
     }
 
     /// All counters, of the living and of those that have ended; a counter may come more than once.

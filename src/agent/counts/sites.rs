@@ -69,9 +69,10 @@ impl Counts {
         unsafe {
             let Ok(declaring) = agent.env.get_method_declaring_class(method.vm.0) else { return true };
             let there = matches!(slot.role, Role::ByTheVm(_)) || is_primitive(&self.slots.name_of(name));
-            if again || there || !is_new {
+            let used = again || there;
+            if used || !is_new {
                 // Who was here before may have been another thread, which has not come further yet.
-                let readiness = if again || there { Readiness::Used } else { Readiness::Unknown };
+                let readiness = if used { Readiness::Used } else { Readiness::Unknown };
                 agent.exclude(jni, thread, || self.resolve(agent, jni, declaring, counter, readiness));
             }
             if !again && slot.resolved.get().is_none() {
