@@ -31,9 +31,20 @@ public final class MartiniCounts {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
 
+    /** Counters that nobody reads. From the agent, as the numbers below. */
+    private static final long SCRATCH = given(0x4D61000000000020L);
+
+    /** The threads that may run before counting begins have lower numbers. */
+    private static final int EARLY = 64;
+
     static {
         // A thread under construction has the number 0 and must find no entry.
         COUNTERS[0] = -1;
+        // What has never happened is no code that the JIT compiles: early threads shall not go another way than later ones.
+        for (int number = 1; number < EARLY && SCRATCH != 0; number++) {
+            COUNTERS[2 * number] = number;
+            COUNTERS[2 * number + 1] = SCRATCH;
+        }
     }
 
     // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element. Header, shift and
@@ -50,11 +61,8 @@ public final class MartiniCounts {
     /** Where a byte for each string constant says whether it was used. From the agent, too. */
     private static final long CONSTANTS = given(0x4D61000000000010L);
 
-    /** Where a byte for each counter says whether it is known what it counts. From the agent, too. */
-    private static final long KNOWN = given(0x4D61000000000020L);
-
-    /** The length up to which an array is taken to fit into the heap. */
-    private static final int SMALL = 1 << 18;
+    /** Bits of a counter's number. */
+    private static final int COUNTER_BITS = 20;
 
     /** False before VMInit and after VMDeath. */
     private static boolean counting;
@@ -93,10 +101,8 @@ public final class MartiniCounts {
     /** Makes a string constant, unless the VM has it already. */
     private static native void useConstant(int number);
 
-    /** Counts while it is not known what a counter counts, or on a thread without counters of its own. */
+    /** Counts on a thread without counters of its own, and gives it some if it can. */
     private static native void count(int counter, long thread, long bytes);
-
-    private static native void countLarge(int counter, long thread, long bytes);
 
     /**
      * Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. Below 0
@@ -198,13 +204,15 @@ public final class MartiniCounts {
 
     /**
      * {@code new}. In front of it, like all hooks of instructions: behind it the JIT could no longer see that the constructor fills
-     * the fresh memory, and would clear it first. What fails after all was counted too early; the agent finds out when the
-     * site runs again.
+     * the fresh memory, and would clear it first. What fails after all was counted too early, which the agent finds out.
+     *
+     * <p>The other way is hardly ever taken, so the JIT leaves it out. A call there, even one that is never run, would cost what
+     * the JIT knows of the memory around each site.
      */
     public static void Code(int counter) {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 2;
-        if (COUNTERS[entry] == thread && U.getByte(null, KNOWN + counter) != 0) {
+        if (COUNTERS[entry] == thread) {
             long at = COUNTERS[entry + 1] + ((long) counter << 3);
             U.putLong(null, at, U.getLong(null, at) + 1);
             return;
@@ -216,8 +224,11 @@ public final class MartiniCounts {
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 2;
-        if (COUNTERS[entry] == thread && U.getByte(null, KNOWN + counter) != 0) {
-            long at = COUNTERS[entry + 1] + ((long) counter << 3);
+        if (COUNTERS[entry] == thread) {
+            long first = COUNTERS[entry + 1];
+            // Counter 0 stands for none: there the agent finds the last array, which may not fit into the heap.
+            U.putLong(null, first, bytes << COUNTER_BITS | counter);
+            long at = first + ((long) counter << 3);
             U.putLong(null, at, U.getLong(null, at) + 1);
             U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
             return;
@@ -238,49 +249,27 @@ public final class MartiniCounts {
 
     /** An array of {@code boolean} or {@code byte}. */
     public static void array1(int length, int counter) {
-        long bytes = HEADER_1 + (long) length;
-        if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        if (length >= 0) array(HEADER_1 + (long) length, counter);
     }
 
     /** An array of {@code char} or {@code short}. */
     public static void array2(int length, int counter) {
-        long bytes = HEADER_2 + ((long) length << 1);
-        if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        if (length >= 0) array(HEADER_2 + ((long) length << 1), counter);
     }
 
     /** An array of {@code int} or {@code float}. */
     public static void array4(int length, int counter) {
-        long bytes = HEADER_4 + ((long) length << 2);
-        if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        if (length >= 0) array(HEADER_4 + ((long) length << 2), counter);
     }
 
     /** An array of {@code long} or {@code double}. */
     public static void array8(int length, int counter) {
-        long bytes = HEADER_8 + ((long) length << 3);
-        if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        if (length >= 0) array(HEADER_8 + ((long) length << 3), counter);
     }
 
     /** An array of references. */
     public static void Code(int length, int counter) {
-        long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
-        if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
-    }
-
-    /** An array that may not fit into the heap, so that the agent has to make sure of it; or one of a negative length. */
-    @DontInline
-    private static void large(int length, long bytes, int counter) {
-        if (length >= 0 && counting) {
-            try {
-                countLarge(counter, U.getLong(Thread.currentThread(), NUMBER), bytes + ALIGNMENT - 1 & -ALIGNMENT);
-            } catch (Throwable t) {
-                lost++;
-            }
-        }
+        if (length >= 0) array(HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES), counter);
     }
 
     private static void arrayMade(int length, int header, int shift, int counter) {

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::Agent;
 use super::clock::Ticks;
-use super::counts::{Counts, ThreadCounts, Totals, settle_large};
+use super::counts::{Counts, Look, ThreadCounts, Totals};
 use super::engine::Engine;
 use super::event::Event;
 use super::threads::{ThreadContext, ThreadIndex, with_context};
@@ -132,11 +132,9 @@ pub(crate) fn thread_ends(agent: &'static Agent, jni: Jni, context: &mut ThreadC
     if agent.engine == Engine::Off {
         return;
     }
-    if let Some(own) = context.counts.clone() {
-        settle_large(agent, jni, context);
-        if let Some(counts) = &agent.counts {
-            agent.exclude(jni, context.carrier, || counts.resolve_pending(agent, jni));
-        }
+    if let Some(counts) = &agent.counts {
+        let own = counts.share(context).clone();
+        agent.exclude(jni, context.carrier, || counts.resolve_counted(agent, jni, Some(&own), Look::Meanwhile));
         counted(agent, context, &own, now);
     }
     account(agent, context, context.carrier, agent.accounting.current_thread_bytes(jni), now);
@@ -146,7 +144,7 @@ pub(crate) fn thread_ends(agent: &'static Agent, jni: Jni, context: &mut ThreadC
 pub(crate) fn end(agent: &'static Agent, jni: Jni) {
     with_context(agent, jni, Ticks::now(), |context| {
         if let Some(counts) = &agent.counts {
-            agent.exclude(jni, context.carrier, || counts.resolve_pending(agent, jni));
+            agent.exclude(jni, context.carrier, || counts.resolve_counted(agent, jni, None, Look::AtTheEnd));
         }
         let living = agent.counts.as_ref().map(Counts::living).unwrap_or_default();
         let mut living: FxHashMap<u32, Arc<ThreadCounts>> = living.into_iter().map(|own| (own.thread.0, own)).collect();

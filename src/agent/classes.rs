@@ -66,6 +66,11 @@ impl ClassRecord {
         u64::from(self.instance_bytes.load(Ordering::Relaxed))
     }
 
+    /// Notes how large instances are; for classes that are no arrays.
+    pub(crate) fn set_instance_bytes(&self, bytes: u64) {
+        self.instance_bytes.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
     /// Whether the filters let it through.
     pub(crate) fn is_included(&self) -> bool {
         self.included
@@ -180,7 +185,7 @@ impl Classes {
         if !record.array.is_array() && record.instance_bytes() == 0 {
             // SAFETY: by the caller's promise.
             let bytes = unsafe { env.get_object_size(instance) }?;
-            record.instance_bytes.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
+            record.set_instance_bytes(bytes as u64);
         }
         let number = if record.included { index.0 as i32 + 1 } else { -1 };
         Ok(number << 1 | i32::from(record.unloadable))

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use jvmti::Jni;
-use jvmti::jni_sys::{jint, jlong};
-use jvmti::sys::{JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks};
+use jvmti::jni_sys::{jclass, jint, jlong};
+use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks};
 
 use super::Agent;
 use super::classes::ClassIndex;
@@ -47,6 +47,33 @@ pub(crate) fn walk(agent: &'static Agent, jni: Jni) -> jvmti::Result<Vec<(ClassI
         living.instances > 0 && agent.classes.get(index).is_some_and(|class| class.is_included())
     };
     Ok((0..).map(ClassIndex).zip(found).filter(included).collect())
+}
+
+/// Bytes of an instance of a class that is no array, if there is one in the heap, alive or not. The program stands still until one is found.
+///
+/// # Errors
+/// What the VM refuses.
+///
+/// # Safety
+/// `class` is a live reference.
+pub(crate) unsafe fn instance_bytes(agent: &Agent, class: jclass) -> jvmti::Result<Option<u64>> {
+    let mut bytes: jlong = 0;
+    let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(first), ..jvmtiHeapCallbacks::default() };
+    // SAFETY: the callback fits, does not unwind, calls nothing, and gets a pointer to what lives until the walk is over; by the
+    // caller's promise.
+    unsafe {
+        let user_data = (&raw mut bytes).cast::<c_void>().cast_const();
+        agent.env.iterate_through_heap(0, class, &callbacks, user_data)?;
+    }
+    Ok((bytes > 0).then_some(bytes as u64))
+}
+
+/// # Safety
+/// Called by the VM with the pointer that `instance_bytes` gave.
+unsafe extern "system" fn first(_: jlong, size: jlong, _: *mut jlong, _: jint, found: *mut c_void) -> jint {
+    // SAFETY: by the caller's promise; the walk calls back on one thread, while `instance_bytes` waits.
+    unsafe { *found.cast::<jlong>() = size };
+    JVMTI_VISIT_ABORT as jint
 }
 
 /// # Safety

@@ -1,6 +1,6 @@
 //! The methods that allocation sites and stacks refer to.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use classfile::opcode;
 use jvmti::jni_sys::jmethodID;
@@ -15,26 +15,19 @@ use super::table::Table;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MethodIndex(pub(crate) u32);
 
-/// A method as the VM knows it, for as long as its class is there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct VmMethod(pub(crate) jmethodID);
-
-// SAFETY: JVMTI lets every thread use an id, which is a number here.
-unsafe impl Send for VmMethod {}
-// SAFETY: as above.
-unsafe impl Sync for VmMethod {}
-
 /// What is known of a method.
 #[derive(Debug)]
 pub(crate) struct MethodRecord {
     pub(crate) id: MethodId,
-    pub(crate) vm: VmMethod,
     pub(crate) class: ClassIndex,
     /// Source name, `<init>` for constructors.
     pub(crate) name: String,
     pub(crate) signature: String,
-    /// First bytecode index and line of each range, by bytecode index; empty if unknown.
-    lines: Vec<(i64, u32)>,
+    /// First bytecode index and line of each range, by bytecode index; empty if unknown. Not there as long as nobody has met the
+    /// method on a stack.
+    lines: OnceLock<Vec<(i64, u32)>>,
+    /// First and last line, until then.
+    range: Option<(u32, u32)>,
     /// For constructors: where they call another constructor for the same object.
     delegation: Option<i64>,
 }
@@ -42,13 +35,15 @@ pub(crate) struct MethodRecord {
 impl MethodRecord {
     /// The source line of a bytecode index; 0 if unknown.
     pub(crate) fn line(&self, location: i64) -> u32 {
-        let after = self.lines.partition_point(|&(start, _)| start <= location);
-        after.checked_sub(1).map_or(0, |at| self.lines[at].1)
+        let Some(lines) = self.lines.get() else { return 0 };
+        let after = lines.partition_point(|&(start, _)| start <= location);
+        after.checked_sub(1).map_or(0, |at| lines[at].1)
     }
 
     /// First and last source line.
     pub(crate) fn line_range(&self) -> Option<(u32, u32)> {
-        let lines = self.lines.iter().map(|&(_, line)| line);
+        let Some(lines) = self.lines.get() else { return self.range };
+        let lines = lines.iter().map(|&(_, line)| line);
         Some((lines.clone().min()?, lines.max()?))
     }
 
@@ -62,12 +57,18 @@ impl MethodRecord {
 /// All methods met so far.
 pub(crate) struct Methods {
     table: Table<MethodRecord>,
-    by_id: Mutex<FxHashMap<usize, MethodIndex>>,
+    met: Mutex<Met>,
+}
+
+#[derive(Default)]
+struct Met {
+    by_id: FxHashMap<usize, MethodIndex>,
+    by_class: FxHashMap<u32, Vec<MethodIndex>>,
 }
 
 impl Methods {
     pub(crate) fn new() -> Methods {
-        Methods { table: Table::new(), by_id: Mutex::default() }
+        Methods { table: Table::new(), met: Mutex::default() }
     }
 
     /// The method of that number.
@@ -87,7 +88,7 @@ impl Methods {
         classes: &Classes,
         around: &impl Surroundings,
     ) -> jvmti::Result<MethodIndex> {
-        if let Some(&known) = self.by_id.lock().unwrap_or_else(PoisonError::into_inner).get(&(method as usize)) {
+        if let Some(&known) = self.met().by_id.get(&(method as usize)) {
             return Ok(known);
         }
         // SAFETY: by the caller's promise; the class is a local reference, deleted below.
@@ -98,8 +99,9 @@ impl Methods {
         let declaring = unsafe { classes.resolve(env, jni, class, around) };
         // SAFETY: as above; nobody uses it after this.
         unsafe { jni.delete_local_ref(class) };
-        let declaring = declaring?;
+        let class = declaring?;
         let name = trace::modified_utf8::decode(&names.name);
+        let signature = trace::modified_utf8::decode(&names.signature);
         let mut lines: Vec<_> = lines
             .map(|table| table.iter().map(|l| (l.start_location, l.line_number.max(0) as u32)).collect())
             .unwrap_or_default();
@@ -107,19 +109,53 @@ impl Methods {
         // SAFETY: by the caller's promise.
         let code = || unsafe { env.get_bytecodes(method) }.ok();
         let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
-        // Two threads may both come here; the second finds the first one's entry.
-        let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(*by_id.entry(method as usize).or_insert_with(|| {
-            MethodIndex(self.table.push_with(|_| MethodRecord {
-                id: MethodId(around.new_id()),
-                vm: VmMethod(method),
-                class: declaring,
-                name,
-                signature: trace::modified_utf8::decode(&names.signature),
-                lines,
-                delegation,
-            }))
-        }))
+        let mut met = self.met();
+        // Versions of a method that was redefined have ids, and lines, of their own.
+        let known = self.find(&met, class, &name, &signature);
+        let index = match known.filter(|&(_, record)| record.lines.set(lines.clone()).is_ok()) {
+            Some((index, _)) => index,
+            None => {
+                let lines = OnceLock::from(lines);
+                let id = MethodId(around.new_id());
+                self.add(&mut met, MethodRecord { id, class, name, signature, lines, range: None, delegation })
+            }
+        };
+        met.by_id.insert(method as usize, index);
+        Ok(index)
+    }
+
+    /// The number of the method of that class, name and signature, which is registered if it is new, with its first and last line.
+    pub(crate) fn named(
+        &self,
+        class: ClassIndex,
+        name: &[u8],
+        signature: &[u8],
+        range: Option<(u32, u32)>,
+        around: &impl Surroundings,
+    ) -> MethodIndex {
+        let (name, signature) = (trace::modified_utf8::decode(name), trace::modified_utf8::decode(signature));
+        let mut met = self.met();
+        let known = self.find(&met, class, &name, &signature);
+        known.map(|(index, _)| index).unwrap_or_else(|| {
+            let (id, lines) = (MethodId(around.new_id()), OnceLock::new());
+            self.add(&mut met, MethodRecord { id, class, name, signature, lines, range, delegation: None })
+        })
+    }
+
+    fn met(&self) -> MutexGuard<'_, Met> {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, met: &Met, class: ClassIndex, name: &str, signature: &str) -> Option<(MethodIndex, &MethodRecord)> {
+        let known = met.by_class.get(&class.0)?.iter().filter_map(|&index| Some((index, self.get(index)?)));
+        known.into_iter().find(|(_, record)| record.name == name && record.signature == signature)
+    }
+
+    fn add(&self, met: &mut Met, record: MethodRecord) -> MethodIndex {
+        let class = record.class;
+        let index = MethodIndex(self.table.push_with(|_| record));
+        met.by_class.entry(class.0).or_default().push(index);
+        index
     }
 }
 
@@ -158,11 +194,11 @@ mod tests {
     fn lines_are_ranges_of_bytecode() {
         let method = MethodRecord {
             id: MethodId(1),
-            vm: VmMethod(std::ptr::null_mut()),
             class: ClassIndex(0),
             name: "m".into(),
             signature: "()V".into(),
-            lines: vec![(0, 10), (4, 12), (9, 11)],
+            lines: OnceLock::from(vec![(0, 10), (4, 12), (9, 11)]),
+            range: None,
             delegation: None,
         };
         assert_eq!([-1, 0, 3, 4, 8, 9, 100].map(|at| method.line(at)), [0, 10, 10, 12, 12, 11, 11]);

@@ -17,7 +17,7 @@ use trace::ids::{ObjectId, ThreadId};
 use super::buffer::{Consumer, Producer, channel};
 use super::classes::Surroundings;
 use super::clock::Ticks;
-use super::counts::{Large, Makers, ThreadCounts};
+use super::counts::{Makers, ThreadCounts};
 use super::event::Event;
 use super::familiar::Familiar;
 use super::lives::Recorder;
@@ -236,8 +236,6 @@ pub(crate) struct ThreadContext {
     pub(crate) natives: Familiar<bool>,
     /// With `heap=counts`, what the JVM accounted to the thread before it called a method that makes objects nobody sees.
     pub(crate) account: Option<u64>,
-    /// With `heap=counts`, the last array that was counted but may not fit into the heap.
-    pub(crate) large: Option<Large>,
 }
 
 /// Instances that `Unsafe.allocateInstance` made and that the VM has told of: if a constructor runs on one after all (method
@@ -391,11 +389,10 @@ fn make_context(agent: &'static Agent, jni: Jni, now: Ticks) -> *mut ThreadConte
         generation: Ticks(0),
         walker: (depth > 0).then(|| StackWalker::new(depth)),
         unconstructed: Unconstructed::default(),
-        counts: agent.counts.as_ref().and_then(|counts| counts.expected(carrier)),
+        counts: None,
         makers: Makers::default(),
         natives: Familiar::default(),
         account: None,
-        large: None,
     }));
     CONTEXT.set(context);
     context
@@ -415,7 +412,7 @@ pub(crate) unsafe fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
             if let Some(waits) = &agent.waits {
                 waits.enter(jni, thread, context.carrier);
             }
-            if let Some(counts) = &agent.counts {
+            if let Some(counts) = agent.counts.as_ref().filter(|_| Agent::reporting().is_some()) {
                 counts.thread_starts(jni, context, thread);
             }
         }

@@ -12,7 +12,7 @@ use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOO
 use jvmti::{Env, Jni, guard};
 use rustc_hash::FxHashSet;
 
-use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, runs_once};
+use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, Origin, Subject, runs_once};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::lifecycle::cleared;
 use super::{Agent, GlobalRef, counts, proxy, replaced, waits};
@@ -86,10 +86,10 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
             (std::slice::from_raw_parts(data, len as usize), name)
         };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
         let parsed = ClassFile::parse(class);
         if redefined.is_null() && agent.counts.is_some() {
-            // SAFETY: the VM passes this thread's environment.
-            let jni = unsafe { Jni::from_raw(jni) };
             if let Ok(class) = &parsed {
                 counts::class_read(agent, jni, class);
             }
@@ -108,7 +108,11 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             false => Moment::Loaded,
         };
         let rewritten = match &parsed {
-            Ok(class) => rewrite(agent, name, class, direct, moment),
+            Ok(class) => {
+                let subject = Subject { agent, jni, origin: Origin::of(loader, name), moment };
+                // SAFETY: the VM passes a live reference or null.
+                unsafe { rewrite(name, class, direct, subject) }
+            }
             // The VM will say what it thinks of the class; we only note that we did not look.
             Err(error) => {
                 agent.transform.refuse(format!("class: {error}"));
@@ -148,33 +152,36 @@ fn fresh(agent: &Agent, redefined: jclass, class: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
-pub(crate) fn rewrite(
-    agent: &Agent,
+///
+/// # Safety
+/// The origin of the subject holds a live reference or null.
+pub(crate) unsafe fn rewrite(
     name: &[u8],
     class: &ClassFile<'_>,
     direct: bool,
-    moment: Moment,
+    subject: Subject<'_>,
 ) -> Option<Vec<u8>> {
+    let agent = subject.agent;
     if !may_rewrite(name) {
         return None;
     }
     if name == waits::LOCK_SUPPORT && agent.waits.as_ref().is_some_and(|waits| waits.options.juc) {
         let parking = noted(agent, waits::rewrite(class));
         let parsed = parking.as_deref().and_then(|class| ClassFile::parse(class).ok());
-        let both = parsed.and_then(|class| rewrite_for_heap(agent, name, &class, direct, moment));
+        // SAFETY: by the caller's promise.
+        let both = parsed.and_then(|class| unsafe { rewrite_for_heap(name, &class, direct, subject) });
         return both.or(parking);
     }
-    rewrite_for_heap(agent, name, class, direct, moment)
+    // SAFETY: by the caller's promise.
+    unsafe { rewrite_for_heap(name, class, direct, subject) }
 }
 
 /// The class file with the hooks for the heap, if there are any.
-fn rewrite_for_heap(
-    agent: &Agent,
-    name: &[u8],
-    class: &ClassFile<'_>,
-    direct: bool,
-    moment: Moment,
-) -> Option<Vec<u8>> {
+///
+/// # Safety
+/// As for `rewrite`.
+unsafe fn rewrite_for_heap(name: &[u8], class: &ClassFile<'_>, direct: bool, subject: Subject<'_>) -> Option<Vec<u8>> {
+    let agent = subject.agent;
     if !agent.engine.rewrites() {
         return None;
     }
@@ -183,9 +190,10 @@ fn rewrite_for_heap(
             let filters = &agent.options.filters;
             let includes =
                 |class: &[u8]| filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(class)));
-            let mut hooks = counts.hooks(moment, (!filters.rules().is_empty()).then_some(includes));
-            let rewritten = classfile::rewrite_class(class, &mut hooks);
-            (0..hooks.uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
+            let filter = (!filters.rules().is_empty()).then_some(includes);
+            // SAFETY: by the caller's promise.
+            let (rewritten, uncounted) = unsafe { counts.rewrite(class, subject, filter) };
+            (0..uncounted).for_each(|_| agent.transform.refuse("site: there are too many".into()));
             rewritten
         }
         None => {

@@ -171,6 +171,16 @@ impl<'a> MethodView<'a> {
 
     /// The source line of the instruction at `pc`. The first call of a method sorts its line table.
     pub fn line(&self, pc: u16) -> Option<u16> {
-        self.lines.get_or_init(|| self.code.lines()).line(pc)
+        self.lines().line(pc)
+    }
+
+    /// The lowest and the highest source line of the method.
+    pub fn line_range(&self) -> Option<(u16, u16)> {
+        let lines = self.lines().entries().iter().map(|&(_, line)| line);
+        Some((lines.clone().min()?, lines.max()?))
+    }
+
+    fn lines(&self) -> &LineTable {
+        self.lines.get_or_init(|| self.code.lines())
     }
 }

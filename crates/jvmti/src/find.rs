@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use jvmti_sys::jni_sys::{JNIEnv, jclass, jobject, jstring};
 
-use crate::{Jni, exported};
+use crate::{Jni, JniError, exported};
 
 type FindLoadedClass = unsafe extern "system" fn(*mut JNIEnv, jobject, jstring) -> jclass;
 type FindBootClass = unsafe extern "system" fn(*mut JNIEnv, *const c_char) -> jclass;
@@ -31,12 +31,16 @@ impl Jni {
     /// The class of that internal name or array descriptor that `loader` (null for the boot loader) has defined or found
     /// before, as a local reference; no Java code runs. `None` if there is none.
     ///
+    /// # Errors
+    ///
+    /// There is no memory for a string; no exception is pending any more.
+    ///
     /// # Safety
     ///
     /// `loader` is null or a live loader, and no exception is pending.
-    pub unsafe fn find_loaded_class(self, name: &CStr, loader: jobject) -> Option<jclass> {
-        let find = find_loaded_class()?;
-        let name = self.new_string_utf(name).inspect_err(|_| self.exception_clear()).ok()?;
+    pub unsafe fn find_loaded_class(self, name: &CStr, loader: jobject) -> Result<Option<jclass>, JniError> {
+        let Some(find) = find_loaded_class() else { return Ok(None) };
+        let name = self.new_string_utf(name).inspect_err(|_| self.exception_clear())?;
         // SAFETY: by the caller's promise; the name is a local reference, deleted at once.
         let class = unsafe {
             let class = find(self.as_raw(), loader, name);
@@ -45,9 +49,9 @@ impl Jni {
         };
         if self.exception_check() {
             self.exception_clear();
-            return None;
+            return Err(JniError::Exception);
         }
-        (!class.is_null()).then_some(class)
+        Ok((!class.is_null()).then_some(class))
     }
 
     /// The class of that internal name that the boot loader has or finds now, as a local reference; unlike by `find_class` it is not

@@ -220,9 +220,15 @@ pub(crate) fn class_begins(agent: &Agent, jni: Jni) {
 /// # Safety
 /// `class` is a live reference.
 pub(crate) unsafe fn class_loaded(agent: &'static Agent, jni: Jni, class: jclass) {
+    let Some(counts) = &agent.counts else { return };
+    // SAFETY: by the caller's promise.
+    unsafe { counts.rewritings.class_loaded(agent.env, jni, class) };
+    if Agent::reporting().is_none() {
+        return;
+    }
     let now = agent.accounting.current_thread_bytes(jni);
     let made = MAKING_CLASS.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
-    if let (Some(made), Some(counts)) = (made, &agent.counts) {
+    if let Some(made) = made {
         with_context(agent, jni, Ticks::now(), |context| {
             // SAFETY: by the caller's promise.
             let Ok(size) = (unsafe { agent.env.get_object_size(class) }) else { return };

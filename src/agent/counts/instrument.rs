@@ -1,13 +1,20 @@
 //! Which instructions get a counter, and the call that counts.
 
+use std::ops::Range;
+
 use classfile::{
     ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
 };
 
-use super::constants::{ConstantIndex, Constants};
+use jvmti::Jni;
+
+use super::Counts;
+use super::constants::ConstantIndex;
 use super::proxy::INTERNAL_NAME;
-use super::slots::{ARRAY_MADE, ARRAY_TAKEN, CounterIndex, Role, Slots};
+use super::rewritings::{Code, CodeIndex, Origin, Part, RewritingIndex};
+use super::slots::{ARRAY_MADE, ARRAY_TAKEN, CounterIndex, Role, Site};
 use super::upcalls::Upcall;
+use crate::agent::Agent;
 use crate::agent::instrument::max_code_length;
 
 /// The instructions that allocate.
@@ -99,15 +106,36 @@ pub(crate) enum Moment {
     Initialised,
 }
 
+/// A class file at hand.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'s> {
+    pub(crate) agent: &'s Agent,
+    pub(crate) jni: Jni,
+    pub(crate) origin: Origin,
+    pub(crate) moment: Moment,
+}
+
+/// An instruction of it.
+#[derive(Clone, Copy)]
+struct At<'m> {
+    method: &'m MethodView<'m>,
+    pc: u16,
+}
+
 /// Inserts a counter at each site of one class.
 pub(crate) struct CountHooks<'s, F> {
-    slots: &'s Slots,
-    constants: Option<&'s Constants>,
+    counts: &'s Counts,
+    subject: Subject<'s>,
+    /// Once there is a site.
+    rewriting: Option<RewritingIndex>,
+    /// The method at hand, once it has a site.
+    code: Option<CodeIndex>,
+    /// Its counters so far, among others.
+    counters: Range<u32>,
     /// Whether the class of a descriptor is wanted; `None` if all are.
     filter: Option<F>,
     /// Sites left alone because there are no more counters.
     pub(crate) uncounted: u64,
-    moment: Moment,
     /// The class may call methods that get hooks.
     calls_hooked: bool,
     /// The class may be one of those of the JDK some of whose methods get other hooks.
@@ -127,13 +155,19 @@ pub(crate) struct CountHooks<'s, F> {
 }
 
 impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
-    pub(super) fn new(slots: &'s Slots, constants: Option<&'s Constants>, moment: Moment, filter: Option<F>) -> Self {
+    /// Hooks for one class.
+    ///
+    /// # Safety
+    /// The origin of the subject holds a live reference or null.
+    pub(super) unsafe fn new(counts: &'s Counts, subject: Subject<'s>, filter: Option<F>) -> Self {
         CountHooks {
-            slots,
-            constants,
+            counts,
+            subject,
+            rewriting: None,
+            code: None,
+            counters: 0..0,
             filter,
             uncounted: 0,
-            moment,
             calls_hooked: true,
             is_jdks: true,
             definer: None,
@@ -150,17 +184,55 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         self.filter.as_ref().is_none_or(|filter| filter(&descriptor.concat()))
     }
 
-    fn counters(&mut self, roles: &[Role]) -> Option<Op<'static>> {
-        let counter = self.slots.append(roles);
-        self.uncounted += u64::from(counter.is_none());
-        counter.map(|CounterIndex(index)| Op::PushInt(index as i32))
+    /// The class is rewritten.
+    pub(super) fn end(&self) {
+        if let Some(rewriting) = self.rewriting {
+            let Subject { agent, jni, origin, .. } = self.subject;
+            // SAFETY: by the promise of who made this.
+            unsafe {
+                self.counts.rewritings.end(agent, jni, origin, Part { rewriting, counters: self.counters.clone() })
+            };
+        }
     }
 
-    fn instance(&mut self, name: &[u8], insert: &mut Insert<'_>) {
+    fn counters(&mut self, at: At<'_>, roles: &[Role]) -> Option<Op<'static>> {
+        let counter = self.site(at).and_then(|site| self.counts.slots.append(Some(site), roles));
+        let Some(CounterIndex(index)) = counter else {
+            self.uncounted += 1;
+            return None;
+        };
+        let first = if self.counters.is_empty() { index } else { self.counters.start };
+        self.counters = first..index + roles.len() as u32;
+        Some(Op::PushInt(index as i32))
+    }
+
+    fn site(&mut self, At { method, pc }: At<'_>) -> Option<Site> {
+        let code = match self.code {
+            Some(code) => code,
+            None => {
+                let rewriting = self.rewriting(method.class_name())?;
+                let lines = method.line_range().map(|(first, last)| (first.into(), last.into()));
+                let (name, descriptor) = (method.name().into(), method.descriptor().into());
+                *self.code.insert(self.counts.rewritings.code(Code { rewriting, name, descriptor, lines }))
+            }
+        };
+        Some(Site { code, line: method.line(pc).map_or(0, u32::from) })
+    }
+
+    fn rewriting(&mut self, class: &[u8]) -> Option<RewritingIndex> {
+        if self.rewriting.is_none() {
+            let Subject { agent, jni, origin, .. } = self.subject;
+            // SAFETY: by the promise of who made this.
+            self.rewriting = unsafe { self.counts.rewritings.begin(agent, jni, class, origin) };
+        }
+        self.rewriting
+    }
+
+    fn instance(&mut self, at: At<'_>, name: &[u8], insert: &mut Insert<'_>) {
         if !self.includes(&[b"L", name, b";"]) {
             return;
         }
-        if let Some(counter) = self.counters(&[Role::Instances(self.slots.name(name))]) {
+        if let Some(counter) = self.counters(at, &[Role::Instances(self.counts.slots.name(name))]) {
             let ops = [counter, Op::InvokeStatic(&INSTANCE)];
             // C2 turns whole chains of appending into two allocations, unless something is in between (OptimizeStringConcat).
             if matches!(name, b"java/lang/StringBuilder" | b"java/lang/StringBuffer") {
@@ -171,7 +243,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         }
     }
 
-    fn array(&mut self, descriptor: &[u8], insert: &mut Insert<'_>) {
+    fn array(&mut self, at: At<'_>, descriptor: &[u8], insert: &mut Insert<'_>) {
         let hook = match descriptor.get(1) {
             Some(b'Z' | b'B') => &ARRAY_1,
             Some(b'C' | b'S') => &ARRAY_2,
@@ -182,24 +254,24 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         if !self.includes(&[descriptor]) {
             return;
         }
-        if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
+        if let Some(counter) = self.counters(at, &[Role::Arrays(self.counts.slots.name(descriptor)), Role::Bytes]) {
             insert.before(&[Op::Dup, counter, Op::InvokeStatic(hook)]);
         }
     }
 
     /// An array that the verifier takes for some object.
-    fn primitives(&mut self, descriptor: &[u8], insert: &mut Insert<'_>) {
+    fn primitives(&mut self, at: At<'_>, descriptor: &[u8], insert: &mut Insert<'_>) {
         if !self.includes(&[descriptor]) {
             return;
         }
-        if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(descriptor)), Role::Bytes]) {
+        if let Some(counter) = self.counters(at, &[Role::Arrays(self.counts.slots.name(descriptor)), Role::Bytes]) {
             insert.after(&[Op::Dup, counter, Op::InvokeStatic(&PRIMITIVES)]);
         }
     }
 
-    fn multi_array(&mut self, descriptor: &[u8], dimensions: u8, insert: &mut Insert<'_>) {
+    fn multi_array(&mut self, at: At<'_>, descriptor: &[u8], dimensions: u8, insert: &mut Insert<'_>) {
         if dimensions == 1 {
-            return self.array(descriptor, insert);
+            return self.array(at, descriptor, insert);
         }
         let levels = (0..usize::from(dimensions)).filter_map(|level| descriptor.get(level..));
         // All levels or none: which of them are wanted is decided when they are told.
@@ -207,19 +279,19 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
         let mut included = false;
         for level in levels {
             included |= self.includes(&[level]);
-            roles.extend([Role::Arrays(self.slots.name(level)), Role::Bytes]);
+            roles.extend([Role::Arrays(self.counts.slots.name(level)), Role::Bytes]);
         }
-        if included && let Some(counter) = self.counters(&roles) {
+        if included && let Some(counter) = self.counters(at, &roles) {
             insert.after(&[Op::Dup, counter, Op::InvokeStatic(&MULTI)]);
         }
     }
 
     /// The VM's record of the stack, which holds no object that anybody could hand over.
-    fn backtrace(&mut self, insert: &mut Insert<'_>) {
+    fn backtrace(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
         if !self.includes(&[BACKTRACE]) {
             return;
         }
-        if let Some(counter) = self.counters(&[Role::ByTheVm(self.slots.name(BACKTRACE)), Role::Bytes]) {
+        if let Some(counter) = self.counters(at, &[Role::ByTheVm(self.counts.slots.name(BACKTRACE)), Role::Bytes]) {
             insert.before(&[Op::InvokeStatic(&VM_BEGIN)]);
             insert.after(&[counter, Op::InvokeStatic(&VM_END)]);
         }
@@ -227,22 +299,23 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
     /// A string constant.
     fn string(&self, text: &[u8], insert: &mut Insert<'_>) {
-        if let Some(ConstantIndex(number)) = self.constants.and_then(|constants| constants.number(text)) {
+        if let Some(ConstantIndex(number)) = self.counts.constants.as_ref().and_then(|constants| constants.number(text))
+        {
             insert.before(&[Op::PushInt(number as i32), Op::InvokeStatic(&CONSTANT)]);
         }
     }
 
-    fn product(&mut self, insert: &mut Insert<'_>) {
+    fn product(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
         if !self.includes(&[b"[I"]) {
             return;
         }
-        if let Some(counter) = self.counters(&[Role::Arrays(self.slots.name(b"[I")), Role::Bytes]) {
+        if let Some(counter) = self.counters(at, &[Role::Arrays(self.counts.slots.name(b"[I")), Role::Bytes]) {
             insert.after(&[Op::Dup, Op::Aload(PRODUCT_GIVEN), counter, Op::InvokeStatic(&PRODUCT)]);
         }
     }
 
-    fn made(&mut self, role: Role, hook: &'static StaticMethod, insert: &mut Insert<'_>) {
-        if let Some(site) = self.counters(&[role]) {
+    fn made(&mut self, at: At<'_>, role: Role, hook: &'static StaticMethod, insert: &mut Insert<'_>) {
+        if let Some(site) = self.counters(at, &[role]) {
             insert.after(&[Op::Dup, site, Op::InvokeStatic(hook)]);
         }
     }
@@ -263,11 +336,12 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn common_texts(&self) -> &'static [&'static str] {
-        if self.moment == Moment::Loading { &[] } else { COMMON_TEXTS }
+        if self.subject.moment == Moment::Loading { &[] } else { COMMON_TEXTS }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
-        if self.moment == Moment::Initialised && runs_once(method.name()) {
+        self.code = None;
+        if self.subject.moment == Moment::Initialised && runs_once(method.name()) {
             return false;
         }
         self.is_initialiser = method.name() == b"<clinit>";
@@ -279,7 +353,7 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
                 == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
         }
         self.counts_constants = self.is_initialiser
-            && self.constants.is_some()
+            && self.counts.constants.is_some()
             && !self.is_replaced
             && self.includes(&[b"Ljava/lang/String;"])
             && has_room(method.code().bytes(), self.max_code_length(method));
@@ -291,7 +365,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         if self.is_initialiser { u32::from(u16::MAX) } else { max_code_length(method) }
     }
 
-    fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+    fn instruction(&mut self, method: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        let at = At { method, pc: instruction.pc() };
         if self.is_replaced {
             // Its caller counts, so that nothing in it may.
             if instruction.member_operand().is_some_and(|callee| is_new_instance(&callee)) {
@@ -311,27 +386,27 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         match instruction.opcode() {
             opcode::NEW => {
                 if let Some(name) = instruction.class_operand() {
-                    self.instance(name, insert);
+                    self.instance(at, name, insert);
                 }
             }
             opcode::NEWARRAY => {
                 if let Some(kind) = instruction.array_kind() {
-                    self.array(&[b'[', descriptor(kind)], insert);
+                    self.array(at, &[b'[', descriptor(kind)], insert);
                 }
             }
             opcode::ANEWARRAY => match instruction.class_operand() {
-                Some(array @ [b'[', ..]) => self.array(&[b"[", array].concat(), insert),
-                Some(name) => self.array(&[b"[L", name, b";"].concat(), insert),
+                Some(array @ [b'[', ..]) => self.array(at, &[b"[", array].concat(), insert),
+                Some(name) => self.array(at, &[b"[L", name, b";"].concat(), insert),
                 None => {}
             },
             opcode::MULTIANEWARRAY => {
                 if let (Some(array), Some(dimensions)) = (instruction.class_operand(), instruction.dimensions()) {
-                    self.multi_array(array, dimensions, insert);
+                    self.multi_array(at, array, dimensions, insert);
                 }
             }
             invoke @ (opcode::INVOKEVIRTUAL | opcode::INVOKESPECIAL | opcode::INVOKESTATIC) => {
                 if let Some(callee) = instruction.member_operand() {
-                    self.call(invoke, &callee, insert);
+                    self.call(at, invoke, &callee, insert);
                 }
             }
             opcode::LDC | opcode::LDC_W if self.counts_constants => {
@@ -345,7 +420,7 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
 }
 
 impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
-    fn call(&mut self, opcode: u8, callee: &MemberRef<'_>, insert: &mut Insert<'_>) {
+    fn call(&mut self, at: At<'_>, opcode: u8, callee: &MemberRef<'_>, insert: &mut Insert<'_>) {
         if (callee.owner, callee.name) == (b"java/lang/invoke/LambdaProxyClassArchive", b"findFromArchive")
             && callee.descriptor.ends_with(b")Ljava/lang/Class;")
         {
@@ -362,13 +437,15 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             taken(insert);
         }
         match replaced_call(opcode, callee) {
-            Some(Made::Any) => self.made(Role::Site, &MADE, insert),
-            Some(Made::Clone) => self.made(Role::CloneSite(self.slots.name(callee.owner)), &MADE, insert),
-            Some(Made::SuperClone) => self.made(Role::SuperCloneSite(self.slots.name(callee.owner)), &MADE, insert),
-            Some(Made::Multi) => self.made(Role::Site, &MADE_MULTI, insert),
-            Some(Made::Product) => self.product(insert),
-            Some(Made::Primitives(array)) => self.primitives(array, insert),
-            Some(Made::Backtrace) => self.backtrace(insert),
+            Some(Made::Any) => self.made(at, Role::Site, &MADE, insert),
+            Some(Made::Clone) => self.made(at, Role::CloneSite(self.counts.slots.name(callee.owner)), &MADE, insert),
+            Some(Made::SuperClone) => {
+                self.made(at, Role::SuperCloneSite(self.counts.slots.name(callee.owner)), &MADE, insert)
+            }
+            Some(Made::Multi) => self.made(at, Role::Site, &MADE_MULTI, insert),
+            Some(Made::Product) => self.product(at, insert),
+            Some(Made::Primitives(array)) => self.primitives(at, array, insert),
+            Some(Made::Backtrace) => self.backtrace(at, insert),
             None => {}
         }
     }

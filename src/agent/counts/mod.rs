@@ -1,8 +1,8 @@
 //! `heap=counts`: how often each allocation site ran, on which thread, and how many bytes that made.
 //!
 //! Rewritten code (`instrument`) adds to the counters of the thread (`blocks`) by way of MartiniCounts (`proxy`), without a
-//! native call but for the first visits to a site (`natives`). What a counter counts is in `slots`. When a thread
-//! ends its counters are added up, and at the end of the trace the sums are told (`report`).
+//! native call. What a counter counts is in `slots`: known in part from the rewriting (`rewritings`), in full when it is
+//! looked at (`sites`). When a thread ends its counters are added up, and at the end of the trace the sums are told (`report`).
 
 mod blocks;
 mod by_the_vm;
@@ -12,8 +12,10 @@ mod instrument;
 mod linking;
 mod marks;
 mod natives;
+mod oom;
 mod proxy;
 mod report;
+mod rewritings;
 mod sites;
 mod slots;
 mod snapshot;
@@ -22,7 +24,9 @@ mod upcalls;
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
+use classfile::{ClassFile, Rewritten};
 use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass, jobject};
 use trace::names::array_code;
@@ -37,16 +41,18 @@ use constants::Constants;
 use instrument::CountHooks;
 use linking::Unlinked;
 use proxy::{CountsProxy, Defined};
-use sites::Pending;
-use slots::{CounterIndex, Role, Slots};
+use rewritings::Rewritings;
+use slots::{CounterIndex, LAST_ARRAY, Role, Slots};
 
 pub(crate) use by_the_vm::{Makers, class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
-pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, runs_once};
+pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, Subject, runs_once};
 pub(crate) use linking::{class_linked, class_read};
-pub(crate) use natives::{Large, settle_large};
+pub(crate) use oom::array_failed;
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
+pub(crate) use rewritings::Origin;
+pub(crate) use sites::Look;
 pub(crate) use slots::Resolved;
 pub(crate) use snapshot::{Snapshot, Watch};
 
@@ -83,6 +89,8 @@ pub(crate) struct ThreadCounts {
     /// What it added to shared counters.
     shared_instances: AtomicU64,
     shared_bytes: AtomicU64,
+    /// As counter `LAST_ARRAY` has it, of those.
+    shared_last: AtomicU64,
 }
 
 impl ThreadCounts {
@@ -111,8 +119,11 @@ pub(crate) struct Counts {
     sums: Option<Block>,
     /// By entry of the Java array, the number of the thread that has it; 0 if nobody has.
     owners: Box<[AtomicI64]>,
-    /// Sites that have run, but whose class is not known yet.
-    pending: Mutex<Pending>,
+    /// What threads count before there is anything to report.
+    scratch: Option<Block>,
+    rewritings: Rewritings,
+    /// When to look again what counters count.
+    next_look: Mutex<Option<Instant>>,
     /// Bytes that counters of threads may take.
     limit: usize,
     /// Known from VMInit on.
@@ -139,7 +150,9 @@ impl Counts {
             spare: Mutex::default(),
             sums: Block::new(),
             owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
-            pending: Mutex::default(),
+            scratch: Block::new(),
+            rewritings: Rewritings::new(),
+            next_look: Mutex::default(),
             limit,
             class_objects: OnceLock::new(),
             constants: Constants::new(),
@@ -163,7 +176,7 @@ impl Counts {
             java,
             packed,
             self.constants.as_ref().map_or(0, Constants::address),
-            self.slots.known_address().unwrap_or(0),
+            self.scratch.as_ref().map_or(0, Block::address),
         );
         let _ = self.defined.set(CountsProxy::define(jni, &class_file)?);
         Ok(())
@@ -180,12 +193,37 @@ impl Counts {
         Ok(())
     }
 
-    /// What inserts counters into one class, for objects of the classes whose descriptors pass the filter, if there is one.
-    pub(crate) fn hooks<F: Fn(&[u8]) -> bool>(&self, moment: Moment, filter: Option<F>) -> CountHooks<'_, F> {
-        CountHooks::new(&self.slots, self.constants.as_ref(), moment, filter)
+    /// Inserts counters into one class, for objects of the classes whose descriptors pass the filter, if there is one. Also
+    /// returns how many sites were left alone because there are no more counters.
+    ///
+    /// # Safety
+    /// The origin of the subject holds a live reference or null.
+    pub(crate) unsafe fn rewrite<'a>(
+        &self,
+        class: &ClassFile<'a>,
+        subject: Subject<'_>,
+        filter: Option<impl Fn(&[u8]) -> bool>,
+    ) -> (Rewritten<'a>, u64) {
+        // SAFETY: by the caller's promise.
+        let mut hooks = unsafe { CountHooks::new(self, subject, filter) };
+        let rewritten = classfile::rewrite_class(class, &mut hooks);
+        hooks.end();
+        (rewritten, hooks.uncounted)
     }
 
-    /// Lets the hooks count, or stops them from counting what threads do for the first time.
+    /// From now on there is something to report: only what threads have counters of their own for is counted without the agent.
+    pub(crate) fn begin_counting(&self, jni: Jni) {
+        if let Some(proxy) = self.proxy.get() {
+            for thread in 1..proxy::EARLY {
+                if self.owners[CountsProxy::entry(thread)].load(Ordering::Relaxed) != thread {
+                    proxy.set_entry(jni, thread, None);
+                }
+            }
+        }
+        self.set_counting(jni, true);
+    }
+
+    /// Lets the hooks count on threads that have no counters yet, or stops them.
     pub(crate) fn set_counting(&self, jni: Jni, on: bool) {
         if let Some(proxy) = self.proxy.get() {
             proxy.set_counting(jni, on);
@@ -198,12 +236,18 @@ impl Counts {
     }
 
     /// The share of the current thread.
-    fn share<'c>(&self, context: &'c mut ThreadContext) -> &'c Arc<ThreadCounts> {
+    pub(crate) fn share<'c>(&self, context: &'c mut ThreadContext) -> &'c Arc<ThreadCounts> {
         let carrier = context.carrier;
-        context.counts.get_or_insert_with(|| self.begin(carrier))
+        context.counts.get_or_insert_with(|| self.expected(carrier).unwrap_or_else(|| self.begin(carrier)))
     }
 
-    /// A thread was there before there were events.
+    fn expected(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
+        let mut expected = lock(&self.expected);
+        let found = expected.iter().position(|counts| counts.thread == thread)?;
+        Some(expected.swap_remove(found))
+    }
+
+    /// A thread was there before there were events, which come now.
     ///
     /// # Safety
     /// `thread` is a live reference to it.
@@ -212,13 +256,6 @@ impl Counts {
         // SAFETY: by the caller's promise.
         unsafe { self.give_counters(jni, &counts, thread) };
         lock(&self.expected).push(counts);
-    }
-
-    /// The share of the current thread, which the agent meets for the first time, if it was there before there were events.
-    pub(crate) fn expected(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
-        let mut expected = lock(&self.expected);
-        let found = expected.iter().position(|counts| counts.thread == thread)?;
-        Some(expected.swap_remove(found))
     }
 
     /// The current thread starts: hooks find its counters from the beginning, so that C2 sees no other way through them.
@@ -245,6 +282,7 @@ impl Counts {
             own: OnceLock::new(),
             shared_instances: AtomicU64::new(0),
             shared_bytes: AtomicU64::new(0),
+            shared_last: AtomicU64::new(0),
         });
         lock(&self.living).push(counts.clone());
         counts
@@ -266,7 +304,6 @@ impl Counts {
     }
 
     fn own_block(&self, java_id: i64) -> Option<Arc<Block>> {
-        self.slots.known_address()?;
         let owners = lock(&self.living).iter().filter(|t| t.block().is_some()).count();
         if (owners + 1) * self.slots.len() as usize * size_of::<u64>() > self.limit {
             return None;
@@ -351,7 +388,10 @@ impl Counts {
             _ => Some(slot),
         };
         let resolved = named.and_then(|slot| slot.resolved.get());
-        let Some((resolved, class)) = resolved.and_then(|r| Some((*r, classes.get(r.class)?))) else {
+        if matches!(resolved, Some(None)) {
+            return Default::default();
+        }
+        let Some((resolved, class)) = resolved.and_then(|r| Some(((*r)?, classes.get((*r)?.class)?))) else {
             return (Totals { instances: if slot.role == Role::Bytes { 0 } else { value }, bytes: 0 }, None);
         };
         let totals = match slot.role {
@@ -378,37 +418,18 @@ impl Counts {
         bytes: u64,
     ) {
         let own = self.block(jni, counts, java_id);
-        let Some(block) = own.or(self.sums.as_ref()) else { return };
-        let again = block.get(counter) > 0;
-        let counted = self.visit(agent, jni, counts.thread, counter, again);
         if own.is_none() {
-            // Who was here before is not known, so nothing can take its place.
+            agent.exclude(jni, counts.thread, || self.resolve_one(agent, jni, counter));
             let mut totals = self.meaning(counter, 1, &agent.classes).0;
             totals += self.meaning(counter.next(), bytes, &agent.classes).0;
             counts.add_shared(totals);
-        } else if !counted {
-            if bytes > 0 {
-                block.set(counter.next(), bytes);
-            }
-            return;
         }
+        let Some(block) = own.or(self.sums.as_ref()) else { return };
         block.add(counter, 1);
         if bytes > 0 {
             block.add(counter.next(), bytes);
-        }
-    }
-
-    /// Makes the current thread call the agent with its next allocation.
-    fn call_at_next(&self, jni: Jni, counts: &ThreadCounts) {
-        if let (Some(Some((java_id, _))), Some(proxy)) = (counts.own.get(), self.proxy.get()) {
-            proxy.set_entry(jni, *java_id, None);
-        }
-    }
-
-    /// Lets the current thread count by itself again.
-    fn call_no_more(&self, jni: Jni, counts: &ThreadCounts) {
-        if let (Some(Some((java_id, block))), Some(proxy)) = (counts.own.get(), self.proxy.get()) {
-            proxy.set_entry(jni, *java_id, Some(block.address()));
+            own.map_or(&counts.shared_last, |block| block.counter(LAST_ARRAY))
+                .store(oom::last(counter, bytes), Ordering::Relaxed);
         }
     }
 
@@ -416,8 +437,11 @@ impl Counts {
     fn take_back(&self, counts: &ThreadCounts, counter: CounterIndex, bytes: u64) {
         match counts.block() {
             Some(block) => {
-                block.set(counter, block.get(counter).saturating_sub(1));
-                block.set(counter.next(), block.get(counter.next()).saturating_sub(bytes));
+                // Only this thread writes.
+                for (counter, less) in [(counter, 1), (counter.next(), bytes)] {
+                    let counter = block.counter(counter);
+                    counter.store(counter.load(Ordering::Relaxed).saturating_sub(less), Ordering::Relaxed);
+                }
             }
             None => {
                 if let Some(sums) = &self.sums {

@@ -7,7 +7,8 @@ use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jobject};
 use jvmti::{Jni, guard};
 
 use super::constants::ConstantIndex;
-use super::instrument::Moment;
+use super::instrument::{Moment, Subject};
+use super::rewritings::Origin;
 use super::sites::Seen;
 use super::slots::CounterIndex;
 use super::{by_the_vm, upcalls};
@@ -42,52 +43,6 @@ pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter:
     }
 }
 
-/// `MartiniCounts.countLarge`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn count_large(
-    jni: *mut JNIEnv,
-    _: jclass,
-    counter: jint,
-    thread: jlong,
-    bytes: jlong,
-) {
-    let counter = CounterIndex(counter as u32);
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        in_context(jni, |agent, jni, context| {
-            count_in(agent, jni, context, counter, thread, bytes as u64);
-            let before = agent.accounting.current_thread_bytes(jni);
-            context.large = before.map(|before| Large { counter, bytes: bytes as u64, before });
-            if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
-                counts.call_at_next(jni, own);
-            }
-        });
-    }
-}
-
-/// An array that was counted but may not fit into the heap. The thread comes back with its next allocation, and then what
-/// the JVM accounts to it tells whether the array came to be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Large {
-    counter: CounterIndex,
-    bytes: u64,
-    /// What the JVM accounted to the thread before.
-    before: u64,
-}
-
-/// Takes the thread's last large array back if it did not come to be.
-pub(crate) fn settle_large(agent: &'static Agent, jni: Jni, context: &mut ThreadContext) {
-    let Some(large) = context.large.take() else { return };
-    let (Some(counts), Some(own)) = (&agent.counts, &context.counts) else { return };
-    let now = agent.accounting.current_thread_bytes(jni);
-    if now.is_some_and(|now| now - large.before < large.bytes) {
-        counts.take_back(own, large.counter, large.bytes);
-    }
-    counts.call_no_more(jni, own);
-}
-
 fn count_in(
     agent: &'static Agent,
     jni: Jni,
@@ -97,7 +52,6 @@ fn count_in(
     bytes: u64,
 ) {
     let Some(counts) = &agent.counts else { return };
-    settle_large(agent, jni, context);
     let own = counts.share(context);
     counts.count(agent, jni, own, thread, counter, bytes);
 }
@@ -129,7 +83,9 @@ pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, clas
         // SAFETY: the VM passes this thread's environment and a live array.
         let (jni, class) = unsafe { (Jni::from_raw(jni), Jni::from_raw(jni).get_bytes(class)) };
         let Ok(parsed) = classfile::ClassFile::parse(&class) else { return };
-        if let Some(bytes) = transform::rewrite(agent, parsed.name(), &parsed, true, Moment::Loading) {
+        let subject = Subject { agent, jni, origin: Origin::Nameless, moment: Moment::Loading };
+        // SAFETY: there is no reference in it.
+        if let Some(bytes) = unsafe { transform::rewrite(parsed.name(), &parsed, true, subject) } {
             with_context(agent, jni, Ticks::now(), |context| {
                 agent.exclude(jni, context.carrier, || match jni.new_bytes(&bytes) {
                     Ok(copy) => array = copy,

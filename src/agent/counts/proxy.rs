@@ -24,11 +24,6 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
     let natives = [
         NativeMethod { name: c"count", signature: c"(IJJ)V", function: super::natives::count as *const c_void },
         NativeMethod {
-            name: c"countLarge",
-            signature: c"(IJJ)V",
-            function: super::natives::count_large as *const c_void,
-        },
-        NativeMethod {
             name: c"useConstant",
             signature: c"(I)V",
             function: super::natives::use_constant as *const c_void,
@@ -87,6 +82,8 @@ unsafe impl Sync for CountsProxy {}
 
 /// Entries of the Java array, as MartiniCounts has it.
 pub(crate) const THREADS: i64 = 8192;
+/// The first number of those that no thread has before anything is reported, as MartiniCounts has it.
+pub(crate) const EARLY: i64 = 64;
 
 impl CountsProxy {
     /// Defines the class, which works from the early VMStart on (design page, section 4). Its static initialiser calls no native, but
@@ -136,7 +133,7 @@ impl CountsProxy {
         result
     }
 
-    /// Lets the hooks count, or stops them from counting what threads do for the first time.
+    /// Lets the hooks count on threads that have no counters yet, or stops them.
     pub(crate) fn set_counting(&self, jni: Jni, on: bool) {
         // SAFETY: the class is a global reference and the field one of its own.
         unsafe { jni.set_static_boolean_field(self.class, self.counting, on) }
@@ -172,16 +169,16 @@ impl CountsProxy {
 }
 
 /// The class file, with what is known of this VM in its constant pool: where it can tell a virtual thread's carrier, that is asked
-/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and counters of
-/// which is known what they count.
-pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, known: usize) -> Vec<u8> {
+/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and counters
+/// for threads before there is anything to report (0 for none).
+pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, scratch: usize) -> Vec<u8> {
     const THREAD: &[u8] = b"currentThread";
     const CARRIER: &[u8] = b"currentCarrierThread";
     let mut class = if java >= FIRST_WITH_CARRIERS { rename(BYTES, THREAD, CARRIER) } else { BYTES.to_vec() };
     for (given, descriptor) in LAYOUTS {
         fill(&mut class, INTEGER, &given.to_be_bytes(), &layout(descriptor).to_be_bytes());
     }
-    for (given, address) in [(CONSTANTS, constants), (KNOWN, known)] {
+    for (given, address) in [(CONSTANTS, constants), (SCRATCH, scratch)] {
         fill(&mut class, LONG, &given.to_be_bytes(), &(address as u64).to_be_bytes());
     }
     class
@@ -197,8 +194,8 @@ const LAYOUTS: [(u32, u8); 5] =
     [(0x4D61_0001, b'B'), (0x4D61_0002, b'C'), (0x4D61_0004, b'I'), (0x4D61_0008, b'J'), (0x4D61_0000, b'L')];
 /// What stands there for the place where constants are marked.
 const CONSTANTS: u64 = 0x4D61_0000_0000_0010;
-/// What stands there for the place where counters are known.
-const KNOWN: u64 = 0x4D61_0000_0000_0020;
+/// What stands there for the counters before there is anything to report.
+const SCRATCH: u64 = 0x4D61_0000_0000_0020;
 
 /// Gives one number of the constant pool, of a class file of ours, another value.
 fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
@@ -232,7 +229,7 @@ mod tests {
             assert_eq!(count(&given.to_be_bytes()), 0);
             assert_eq!(count(&[&[INTEGER][..], &layout(descriptor).to_be_bytes()].concat()), 1);
         }
-        for (given, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (KNOWN, [0; 4])] {
+        for (given, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (SCRATCH, [0; 4])] {
             assert_eq!(count(&given.to_be_bytes()), 0);
             assert_eq!(count(&[&[LONG, 0, 0, 0x7F, 0x12][..], &address].concat()), 1);
         }

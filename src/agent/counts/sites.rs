@@ -1,20 +1,24 @@
 //! From a counter to its site and class.
 //!
-//! The site is looked up on the thread that runs it for the first time; its class when it runs again, or some time later.
+//! The site is known from the rewriting; the class that it makes is there once the site has run, and looked up some time later, at
+//! the end at the latest. A site that has run but whose class is not there, or has no instances, has failed each time: that the VM
+//! finds a class, or can initialise it, does not change (JVMS 5.4.3, 5.5).
 
 use std::ffi::CString;
 use std::ptr::null_mut;
+use std::time::Instant;
 
-use jvmti::Jni;
-use jvmti::jni_sys::jclass;
-use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
+use classfile::access::{ABSTRACT, INTERFACE};
+use jvmti::jni_sys::{jclass, jmethodID, jobject};
+use jvmti::sys::{JVMTI_CLASS_STATUS_ERROR, JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
+use jvmti::{Allocated, Jni};
 use rustc_hash::FxHashMap;
 
-use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role};
-use super::{Counts, lock, proxy};
-use crate::agent::Agent;
+use super::rewritings::{Class, Part, RewritingIndex, no_memory};
+use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role, Site};
+use super::{Counts, ThreadCounts, lock, proxy};
 use crate::agent::classes::ClassIndex;
-use crate::agent::threads::ThreadIndex;
+use crate::agent::{Agent, live};
 
 /// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
 const MOST_FRAMES: usize = 512;
@@ -28,103 +32,200 @@ pub(super) enum Seen {
     MadeElsewhere,
 }
 
-/// A site that has run, but whose class is not known yet: the hook comes before the instruction that may load it.
-#[derive(Default)]
-pub(super) struct Pending {
-    /// By declaring class: a global reference to it, and the counters of its sites.
-    by_class: FxHashMap<u32, (Declaring, Vec<CounterIndex>)>,
+/// What is known of the class that a site makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    Class(ClassIndex),
+    /// It is not there yet, or not initialised.
+    NotYet,
+    /// It has no instances.
+    Never,
 }
 
-/// A global reference to a class with sites; deleted by whoever takes it out.
-struct Declaring(jclass);
+/// When counters are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// The program runs on.
+    Meanwhile,
+    /// Nothing is counted after this.
+    AtTheEnd,
+}
 
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for Declaring {}
+/// A class with sites.
+struct Declaring {
+    class: jclass,
+    signature: Allocated<u8>,
+    loader: jobject,
+    index: ClassIndex,
+}
+
+impl Declaring {
+    /// # Safety
+    /// `class` is a local reference, which the result takes over.
+    unsafe fn of(agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<Declaring> {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let found = (|| {
+                let signature = agent.env.get_class_signature(class)?;
+                let index = agent.classes.resolve(agent.env, jni, class, agent)?;
+                Ok(Declaring { class, signature, loader: agent.env.get_class_loader(class)?, index })
+            })();
+            if found.is_err() {
+                jni.delete_local_ref(class);
+            }
+            found
+        }
+    }
+
+    fn release(self, jni: Jni) {
+        // SAFETY: local references that nobody uses any more.
+        unsafe {
+            jni.delete_local_ref(self.loader);
+            jni.delete_local_ref(self.class);
+        }
+    }
+
+    /// The class that its code means by that name, if it has it already, as a local reference.
+    ///
+    /// # Errors
+    /// There is no memory.
+    fn find(&self, jni: Jni, name: &[u8]) -> jvmti::Result<Option<jclass>> {
+        let Ok(c_name) = CString::new(name) else { return Ok(None) };
+        // SAFETY: live local references.
+        unsafe {
+            // A hidden class means itself by a name that nobody finds.
+            if is_hidden_name(&self.signature, name) {
+                return Ok(Some(jni.new_local_ref(self.class)));
+            }
+            jni.find_loaded_class(&c_name, self.loader).map_err(no_memory)
+        }
+    }
+}
 
 impl Counts {
-    /// The current thread runs the site of a counter, for the first time or again (`again`). Returns whether that is to be
-    /// counted; it is not if the time before must have failed, since then this one takes its place.
-    pub(super) fn visit(
-        &self,
-        agent: &'static Agent,
-        jni: Jni,
-        thread: ThreadIndex,
-        counter: CounterIndex,
-        again: bool,
-    ) -> bool {
-        let Some(slot) = self.slots.get(counter) else { return true };
-        let Some(name) = slot.role.name().filter(|_| slot.resolved.get().is_none()) else { return true };
-        let (place, is_new) = match slot.place.get() {
-            Some(place) => (place, false),
-            None => match caller(agent, jni) {
-                Ok(caller) => (slot.place.get_or_init(|| caller), true),
-                Err(error) => {
-                    agent.count_failure("site", error);
-                    return true;
-                }
-            },
-        };
-        let Some(method) = agent.methods.get(place.method) else { return true };
-        // SAFETY: the method is on the stack, so its class is alive; the reference is deleted below.
-        unsafe {
-            let Ok(declaring) = agent.env.get_method_declaring_class(method.vm.0) else { return true };
-            let there = matches!(slot.role, Role::ByTheVm(_)) || is_primitive(&self.slots.name_of(name));
-            let used = again || there;
-            if used || !is_new {
-                // Who was here before may have been another thread, which has not come further yet.
-                let readiness = if used { Readiness::Used } else { Readiness::Unknown };
-                agent.exclude(jni, thread, || self.resolve(agent, jni, declaring, counter, readiness));
-            }
-            if !again && slot.resolved.get().is_none() {
-                self.put_off(jni, declaring, method.class, counter);
-            }
-            jni.delete_local_ref(declaring);
+    /// Finds out what those counters count that are not zero: those of one thread, or of all.
+    pub(crate) fn resolve_counted(&self, agent: &'static Agent, jni: Jni, own: Option<&ThreadCounts>, look: Look) {
+        let mut unknown = Vec::new();
+        let mut visit = |counter, _| unknown.extend(self.unknown(counter));
+        match own {
+            Some(own) => own.block().into_iter().for_each(|block| block.for_each(self.slots.len(), &mut visit)),
+            None => self.for_each(visit),
         }
-        !again || slot.resolved.get().is_some()
+        self.resolve_all(agent, jni, unknown, look);
     }
 
-    /// Looks for the classes of sites that have run once.
-    pub(crate) fn resolve_pending(&self, agent: &'static Agent, jni: Jni) {
-        let pending = std::mem::take(&mut lock(&self.pending).by_class);
-        for (Declaring(declaring), counters) in pending.into_values() {
-            for counter in counters {
-                // SAFETY: a global reference.
-                unsafe { self.resolve(agent, jni, declaring, counter, Readiness::Unknown) };
-            }
-            // SAFETY: nobody else has it any more.
-            unsafe { jni.delete_global_ref(declaring) };
+    /// After a collection: what was rewritten of classes that may be unloaded is looked at, and may be unloaded from now on; and,
+    /// unless that was a short time ago, whatever is counted.
+    pub(crate) fn resolve_meanwhile(&self, agent: &'static Agent, jni: Jni) {
+        let fresh = self.rewritings.take_fresh();
+        let counters = fresh.parts.iter().flat_map(Part::range);
+        self.resolve_all(agent, jni, counters.filter_map(|counter| self.unknown(counter)).collect(), Look::Meanwhile);
+        fresh.release(jni);
+        let mut next = lock(&self.next_look);
+        let begin = Instant::now();
+        if next.is_none_or(|next| begin >= next) {
+            self.resolve_counted(agent, jni, None, Look::Meanwhile);
+            // So it takes a hundredth of the time at most.
+            *next = Some(Instant::now() + begin.elapsed() * 99);
         }
     }
 
-    /// # Safety
-    /// `declaring` is a live reference to a class.
-    unsafe fn put_off(&self, jni: Jni, declaring: jclass, class: ClassIndex, counter: CounterIndex) {
-        let mut pending = lock(&self.pending);
-        // SAFETY: by the caller's promise.
-        let make = || (Declaring(unsafe { jni.new_global_ref(declaring) }), Vec::new());
-        pending.by_class.entry(class.0).or_insert_with(make).1.push(counter);
+    /// Finds out what one counter counts.
+    pub(super) fn resolve_one(&self, agent: &'static Agent, jni: Jni, counter: CounterIndex) {
+        self.resolve_all(agent, jni, self.unknown(counter).into_iter().collect(), Look::Meanwhile);
     }
 
-    /// Finds out what class a counter counts. It stays unknown if there is no such class, or not yet.
-    ///
-    /// # Safety
-    /// `declaring` is a live reference to the class with the site.
-    unsafe fn resolve(
+    /// A counter of which it is not known yet what it counts, with the number of its rewriting.
+    fn unknown(&self, counter: CounterIndex) -> Option<(RewritingIndex, CounterIndex)> {
+        let slot = self.slots.get(counter)?;
+        let is_unknown = slot.role.name().is_some() && slot.resolved.get().is_none();
+        let code = self.rewritings.get_code(slot.site.filter(|_| is_unknown)?.code)?;
+        Some((code.rewriting, counter))
+    }
+
+    fn resolve_all(
         &self,
         agent: &'static Agent,
         jni: Jni,
-        declaring: jclass,
-        counter: CounterIndex,
-        readiness: Readiness,
+        mut unknown: Vec<(RewritingIndex, CounterIndex)>,
+        look: Look,
     ) {
-        let Some(slot) = self.slots.get(counter) else { return };
-        let (Some(name), Some(place)) = (slot.role.name(), slot.place.get()) else { return };
-        let is_instance = matches!(slot.role, Role::Instances(_));
-        // SAFETY: by the caller's promise.
-        match unsafe { self.class(agent, jni, declaring, &self.slots.name_of(name), is_instance, readiness) } {
-            Ok(Some(class)) => self.slots.resolve(counter, Resolved { class, place: Some(*place) }),
-            Ok(None) => {}
-            Err(error) => agent.count_failure("site", error),
+        unknown.sort_unstable();
+        unknown.dedup();
+        for counters in unknown.chunk_by(|a, b| a.0 == b.0) {
+            if let Err(error) = self.resolve(agent, jni, counters[0].0, counters.iter().map(|c| c.1), look) {
+                agent.count_failure("site", error);
+                // Where the heap is full, each attempt takes a collection.
+                return;
+            }
+        }
+    }
+
+    /// Finds out what counters of one rewriting count, unless its class is unloaded.
+    fn resolve(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        rewriting: RewritingIndex,
+        counters: impl Iterator<Item = CounterIndex>,
+        look: Look,
+    ) -> jvmti::Result<()> {
+        let Class::There(class) = self.rewritings.class(jni, rewriting)? else { return Ok(()) };
+        // SAFETY: a local reference, which nobody else has.
+        let declaring = unsafe { Declaring::of(agent, jni, class)? };
+        let mut known = FxHashMap::default();
+        let mut resolve = |counter| {
+            let Some(slot) = self.slots.get(counter) else { return Ok(()) };
+            let (Some(name), Some(site)) = (slot.role.name(), slot.site) else { return Ok(()) };
+            let made = match known.get(&name) {
+                Some(&made) => made,
+                None => {
+                    let is_instance = matches!(slot.role, Role::Instances(_));
+                    let made = self.made(agent, jni, &declaring, &self.slots.name_of(name), is_instance, look)?;
+                    *known.entry(name).or_insert(made)
+                }
+            };
+            match made {
+                Made::Class(class) => {
+                    let place = self.place(agent, &declaring, site);
+                    self.slots.resolve(counter, Some(Resolved { class, place }));
+                }
+                Made::NotYet if look == Look::Meanwhile => {}
+                Made::NotYet | Made::Never => self.slots.resolve(counter, None),
+            }
+            Ok(())
+        };
+        let result = { counters }.try_for_each(&mut resolve);
+        declaring.release(jni);
+        result
+    }
+
+    fn place(&self, agent: &'static Agent, declaring: &Declaring, site: Site) -> Option<Place> {
+        let code = self.rewritings.get_code(site.code)?;
+        let method = agent.methods.named(declaring.index, &code.name, &code.descriptor, code.lines, agent);
+        Some(Place { method, line: site.line })
+    }
+
+    /// What the code of a class makes by that name.
+    fn made(
+        &self,
+        agent: &'static Agent,
+        jni: Jni,
+        declaring: &Declaring,
+        name: &[u8],
+        is_instance: bool,
+        look: Look,
+    ) -> jvmti::Result<Made> {
+        let Some(class) = declaring.find(jni, name)? else { return Ok(Made::NotYet) };
+        // SAFETY: a live local reference, deleted here.
+        unsafe {
+            let made = if is_instance {
+                sized(agent, jni, class, look)
+            } else {
+                agent.classes.resolve(agent.env, jni, class, agent).map(Made::Class)
+            };
+            jni.delete_local_ref(class);
+            made
         }
     }
 
@@ -143,12 +244,12 @@ impl Counts {
         if site == ARRAY_TAKEN {
             return self.slots.taken(class).map(Seen::Counters);
         }
-        let found = caller(agent, jni).and_then(|caller| {
-            // SAFETY: by the caller's promise.
-            if !unsafe { self.makes(agent, jni, caller, site, loaded)? } {
+        let found = caller(agent, jni).and_then(|(method, place)| {
+            // SAFETY: by the caller's promise; the method is on the stack.
+            if !unsafe { self.makes(agent, jni, method, site, loaded)? } {
                 return Ok(Some(Seen::MadeElsewhere));
             }
-            let resolved = Resolved { class, place: Some(caller) };
+            let resolved = Resolved { class, place: Some(place) };
             Ok(self.slots.seen(site, resolved).map(Seen::Counters))
         });
         found.unwrap_or_else(|error| {
@@ -160,12 +261,12 @@ impl Counts {
     /// Whether the site makes instances of that class itself: where `clone` is called, if that is `Object.clone`.
     ///
     /// # Safety
-    /// `class` is a live reference.
+    /// `class` is a live reference, and the class of `caller` is alive.
     unsafe fn makes(
         &self,
         agent: &'static Agent,
         jni: Jni,
-        caller: Place,
+        caller: jmethodID,
         site: CounterIndex,
         class: jclass,
     ) -> jvmti::Result<bool> {
@@ -174,12 +275,11 @@ impl Counts {
             Some(Role::SuperCloneSite(owner)) => (owner, true),
             _ => return Ok(true),
         };
-        // SAFETY: the method is on the stack, so its class is alive; by the caller's promise; local references, deleted here.
+        // SAFETY: by the caller's promise; local references, deleted here.
         unsafe {
-            let Some(method) = agent.methods.get(caller.method) else { return Ok(false) };
-            let declaring = agent.env.get_method_declaring_class(method.vm.0)?;
-            let owner = find(agent, jni, declaring, &self.slots.name_of(owner));
-            jni.delete_local_ref(declaring);
+            let declaring = Declaring::of(agent, jni, agent.env.get_method_declaring_class(caller)?)?;
+            let owner = declaring.find(jni, &self.slots.name_of(owner));
+            declaring.release(jni);
             let Some(owner) = owner? else { return Ok(false) };
             let makes = if by_owner {
                 clones_as_object(agent, jni, owner)
@@ -193,110 +293,50 @@ impl Counts {
             makes
         }
     }
-
-    /// The class that the code of `declaring` means by that name, if it has it already.
-    ///
-    /// # Safety
-    /// `declaring` is a live reference to a class.
-    unsafe fn class(
-        &self,
-        agent: &'static Agent,
-        jni: Jni,
-        declaring: jclass,
-        name: &[u8],
-        is_instance: bool,
-        readiness: Readiness,
-    ) -> jvmti::Result<Option<ClassIndex>> {
-        // SAFETY: by the caller's promise; the class is a local reference, deleted here.
-        unsafe {
-            let Some(class) = find(agent, jni, declaring, name)? else { return Ok(None) };
-            let index =
-                if is_instance { self.sized(agent, jni, class, readiness) } else { self.known(agent, jni, class) };
-            jni.delete_local_ref(class);
-            index
-        }
-    }
-
-    /// # Safety
-    /// `class` is a live reference.
-    unsafe fn known(&self, agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<Option<ClassIndex>> {
-        // SAFETY: by the caller's promise.
-        unsafe { agent.classes.resolve(agent.env, jni, class, agent) }.map(Some)
-    }
-
-    /// As `known`, with the size of an instance.
-    ///
-    /// # Safety
-    /// `class` is a live reference to a class that is no array.
-    unsafe fn sized(
-        &self,
-        agent: &'static Agent,
-        jni: Jni,
-        class: jclass,
-        readiness: Readiness,
-    ) -> jvmti::Result<Option<ClassIndex>> {
-        // SAFETY: by the caller's promise.
-        unsafe {
-            // The VM tells the size of objects only, so it takes one; but nobody shall initialise a class on our behalf.
-            let initialised = agent.env.get_class_status(class)? & JVMTI_CLASS_STATUS_INITIALIZED != 0;
-            if readiness == Readiness::Unknown && !initialised {
-                return Ok(None);
-            }
-            let index = agent.classes.resolve(agent.env, jni, class, agent)?;
-            if agent.classes.get(index).is_some_and(|c| c.instance_bytes() == 0) {
-                match jni.alloc_object(class) {
-                    Ok(object) => {
-                        agent.classes.code(agent.env, index, object)?;
-                        jni.delete_local_ref(object);
-                    }
-                    // There are no instances: it is abstract, or its initialiser has failed.
-                    Err(_) => {
-                        jni.exception_clear();
-                        return Ok(None);
-                    }
-                }
-            }
-            Ok(Some(index))
-        }
-    }
 }
 
-/// The class that the code of `declaring` means by that name, if it has it already, as a local reference.
+/// A class, with the size of an instance.
 ///
 /// # Safety
-/// `declaring` is a live reference to a class.
-unsafe fn find(agent: &Agent, jni: Jni, declaring: jclass, name: &[u8]) -> jvmti::Result<Option<jclass>> {
-    let Ok(c_name) = CString::new(name) else { return Ok(None) };
-    // SAFETY: by the caller's promise; the loader is a local reference, deleted here.
+/// `class` is a live reference to a class that is no array.
+unsafe fn sized(agent: &'static Agent, jni: Jni, class: jclass, look: Look) -> jvmti::Result<Made> {
+    // SAFETY: by the caller's promise.
     unsafe {
-        // A hidden class means itself by a name that nobody finds.
-        if is_hidden_name(&agent.env.get_class_signature(declaring)?, name) {
-            return Ok(Some(jni.new_local_ref(declaring)));
+        let status = agent.env.get_class_status(class)?;
+        if status & JVMTI_CLASS_STATUS_ERROR != 0 {
+            return Ok(Made::Never);
         }
-        let loader = agent.env.get_class_loader(declaring)?;
-        let found = jni.find_loaded_class(&c_name, loader);
-        jni.delete_local_ref(loader);
-        Ok(found)
+        // The VM tells the size of objects only, so it takes one; but nobody shall initialise a class on our behalf.
+        let is_initialised = status & JVMTI_CLASS_STATUS_INITIALIZED != 0;
+        if !is_initialised && look == Look::Meanwhile {
+            return Ok(Made::NotYet);
+        }
+        let index = agent.classes.resolve(agent.env, jni, class, agent)?;
+        if agent.classes.get(index).is_some_and(|class| class.instance_bytes() > 0) {
+            return Ok(Made::Class(index));
+        }
+        if !is_initialised {
+            // Its initialiser, which may be the whole program, still runs.
+            let found = live::instance_bytes(agent, class)?;
+            if let (Some(bytes), Some(class)) = (found, agent.classes.get(index)) {
+                class.set_instance_bytes(bytes);
+                return Ok(Made::Class(index));
+            }
+            return Ok(Made::NotYet);
+        }
+        if agent.env.get_class_modifiers(class)? & i32::from(ABSTRACT | INTERFACE) != 0 {
+            return Ok(Made::Never);
+        }
+        let object = jni.alloc_object(class).inspect_err(|_| jni.exception_clear()).map_err(no_memory)?;
+        let sized = agent.classes.code(agent.env, index, object);
+        jni.delete_local_ref(object);
+        sized.map(|_| Made::Class(index))
     }
-}
-
-/// What is known of a class that is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Readiness {
-    /// The current thread has made an instance, unless that failed.
-    Used,
-    /// It may not even be loaded.
-    Unknown,
-}
-
-/// Whether a descriptor is that of an array of primitives.
-fn is_primitive(descriptor: &[u8]) -> bool {
-    matches!(descriptor, [b'[', b'Z' | b'C' | b'F' | b'D' | b'B' | b'S' | b'I' | b'J'])
 }
 
 /// Whether a signature is that of a hidden class whose class file has that name: the VM appends a number to it, behind a
 /// slash, or behind a dot from JDK 15 on.
-fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
+pub(super) fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
     let rest = signature.strip_prefix(b"L").and_then(|s| s.strip_prefix(name));
     matches!(rest, Some([b'.', ..] | [b'/', b'0'..=b'9', ..]))
 }
@@ -342,8 +382,8 @@ unsafe fn is_below(jni: Jni, class: jclass, above: jclass) -> bool {
     }
 }
 
-/// Where MartiniCounts was called, on the current thread.
-fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Place> {
+/// Which method called MartiniCounts on the current thread, and where.
+fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<(jmethodID, Place)> {
     // Two or three are MartiniCounts' own, under the native method.
     let mut frames = vec![jvmtiFrameInfo::default(); 5];
     loop {
@@ -354,7 +394,7 @@ fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<Place> {
                 let index = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
                 let Some(record) = agent.methods.get(index) else { continue };
                 if agent.classes.get(record.class).is_none_or(|c| c.name != proxy::DOTTED_NAME) {
-                    return Ok(Place { method: index, line: record.line(frame.location) });
+                    return Ok((frame.method, Place { method: index, line: record.line(frame.location) }));
                 }
             }
             if found.len() < frames.len() || frames.len() >= MOST_FRAMES {

@@ -1,11 +1,11 @@
-//! What each counter counts: known in part when its site is rewritten, and in full when the site first runs.
+//! What each counter counts: known in part when its site is rewritten, and in full once the site has run.
 
 use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::marks::Marks;
+use super::rewritings::CodeIndex;
 use crate::agent::classes::ClassIndex;
 use crate::agent::methods::MethodIndex;
 use crate::agent::table::Table;
@@ -14,7 +14,7 @@ use crate::agent::table::Table;
 pub(crate) const MOST_COUNTERS: u32 = 1 << 20;
 
 /// Number of a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CounterIndex(pub(crate) u32);
 
 impl CounterIndex {
@@ -24,6 +24,9 @@ impl CounterIndex {
     }
 }
 
+/// Where the counters of a thread have its last array: the counter in so many bits, and its bytes above.
+pub(super) const LAST_ARRAY: CounterIndex = CounterIndex(0);
+pub(super) const COUNTER_BITS: u32 = MOST_COUNTERS.ilog2();
 /// The site in `Array.newInstance`.
 pub(super) const ARRAY_MADE: CounterIndex = CounterIndex(1);
 /// Its callers that count the array themselves.
@@ -71,6 +74,14 @@ impl Role {
     }
 }
 
+/// A counter's site, as the class file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) code: CodeIndex,
+    /// 0 if unknown.
+    pub(crate) line: u32,
+}
+
 /// Where a counter's site is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
@@ -90,10 +101,10 @@ pub(crate) struct Resolved {
 /// What is known of a counter.
 pub(crate) struct Slot {
     pub(crate) role: Role,
-    /// Known once the site has run.
-    pub(crate) place: OnceLock<Place>,
-    /// Known soon after.
-    pub(crate) resolved: OnceLock<Resolved>,
+    /// `None` for what no single site counts.
+    pub(crate) site: Option<Site>,
+    /// `None` inside if what it counts was never made.
+    pub(crate) resolved: OnceLock<Option<Resolved>>,
 }
 
 #[derive(Default)]
@@ -111,12 +122,10 @@ pub(crate) struct Slots {
     /// The counters of what the VM makes.
     by_the_vm: Mutex<FxHashMap<Resolved, CounterIndex>>,
     appending: Mutex<u32>,
-    /// Counters that hooks may add to by themselves, since it is known what they count; `None` if the system has no room.
-    known: Option<Marks>,
 }
 
 impl Slots {
-    /// No counters but number 0, which nobody gets since it stands for none, and the two sites that have a name.
+    /// No counters but number 0, which stands for none (`LAST_ARRAY`), and the two sites that have a name.
     pub(crate) fn new() -> Slots {
         let slots = Slots {
             table: Table::new(),
@@ -124,10 +133,9 @@ impl Slots {
             seen: Mutex::default(),
             by_the_vm: Mutex::default(),
             appending: Mutex::new(0),
-            known: Marks::new(MOST_COUNTERS as usize),
         };
         // None, `ARRAY_MADE` and `ARRAY_TAKEN`.
-        let _ = slots.append(&[Role::Site; 3]);
+        let _ = slots.append(None, &[Role::Site; 3]);
         slots
     }
 
@@ -141,23 +149,11 @@ impl Slots {
         *self.appending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a byte for each counter says whether it is known what it counts.
-    pub(crate) fn known_address(&self) -> Option<usize> {
-        self.known.as_ref().map(Marks::address)
-    }
-
-    /// What the counter is of is found out: from now on hooks add to it by themselves.
-    pub(crate) fn resolve(&self, counter: CounterIndex, resolved: Resolved) {
+    /// What the counter is of is found out: nothing if it was never made.
+    pub(crate) fn resolve(&self, counter: CounterIndex, resolved: Option<Resolved>) {
         if let Some(slot) = self.get(counter) {
             // Somebody else may have been faster, with the same result.
             let _ = slot.resolved.set(resolved);
-            self.set_known(counter);
-        }
-    }
-
-    fn set_known(&self, counter: CounterIndex) {
-        if let Some(known) = &self.known {
-            known.set(counter.0);
         }
     }
 
@@ -180,17 +176,14 @@ impl Slots {
     }
 
     /// Appends counters next to each other and returns the first; `None` if there would be too many.
-    pub(crate) fn append(&self, roles: &[Role]) -> Option<CounterIndex> {
+    pub(crate) fn append(&self, site: Option<Site>, roles: &[Role]) -> Option<CounterIndex> {
         let mut len = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
         let first = CounterIndex(*len);
         if MOST_COUNTERS - *len < roles.len() as u32 {
             return None;
         }
         for &role in roles {
-            let index = self.table.push_with(|_| Slot { role, place: OnceLock::new(), resolved: OnceLock::new() });
-            if role.name().is_none() {
-                self.set_known(CounterIndex(index));
-            }
+            self.table.push_with(|_| Slot { role, site, resolved: OnceLock::new() });
         }
         *len += roles.len() as u32;
         Some(first)
@@ -204,7 +197,7 @@ impl Slots {
     /// The counters of arrays of a class that `ARRAY_MADE` counted and a caller counts; `None` if it counted none.
     pub(crate) fn taken(&self, class: ClassIndex) -> Option<CounterIndex> {
         let made = *self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&(ARRAY_MADE, class))?;
-        let resolved = *self.get(made)?.resolved.get()?;
+        let resolved = (*self.get(made)?.resolved.get()?)?;
         self.first_of(&self.seen, (ARRAY_TAKEN, class), [Role::Taken, Role::TakenBytes], resolved)
     }
 
@@ -224,8 +217,8 @@ impl Slots {
         if let Some(&counter) = known.get(&key) {
             return Some(counter);
         }
-        let counter = self.append(&roles)?;
-        self.resolve(counter, resolved);
+        let counter = self.append(None, &roles)?;
+        self.resolve(counter, Some(resolved));
         known.insert(key, counter);
         Some(counter)
     }
@@ -241,11 +234,11 @@ mod tests {
         let name = slots.name(b"[I");
         assert_eq!(slots.name(b"[I"), name);
         assert_eq!(slots.name_of(name), b"[I");
-        assert_eq!(slots.append(&[Role::Instances(slots.name(b"A"))]), Some(CounterIndex(3)));
-        let pair = slots.append(&[Role::Arrays(name), Role::Bytes]).expect("room");
+        assert_eq!(slots.append(None, &[Role::Instances(slots.name(b"A"))]), Some(CounterIndex(3)));
+        let pair = slots.append(None, &[Role::Arrays(name), Role::Bytes]).expect("room");
         assert_eq!((pair, slots.len()), (CounterIndex(4), 6));
         assert_eq!(slots.get(CounterIndex(5)).map(|s| s.role), Some(Role::Bytes));
-        let site = slots.append(&[Role::Site]).expect("room");
+        let site = slots.append(None, &[Role::Site]).expect("room");
         let of = |class| Resolved { class: ClassIndex(class), place: Some(Place { method: MethodIndex(0), line: 7 }) };
         let one = slots.seen(site, of(1));
         assert_ne!(one, slots.seen(site, of(2)));
@@ -253,7 +246,7 @@ mod tests {
         assert_eq!(slots.taken(ClassIndex(1)), None);
         let _ = slots.seen(ARRAY_MADE, of(1));
         let taken = slots.taken(ClassIndex(1)).and_then(|taken| slots.get(taken)).expect("a counter");
-        assert_eq!((taken.role, taken.resolved.get()), (Role::Taken, Some(&of(1))));
+        assert_eq!((taken.role, taken.resolved.get()), (Role::Taken, Some(&Some(of(1)))));
     }
 
     #[test]
@@ -262,10 +255,10 @@ mod tests {
         let roles = [Role::Site; 1024];
         let room = MOST_COUNTERS - slots.len();
         for _ in 0..room / 1024 {
-            assert!(slots.append(&roles).is_some());
+            assert!(slots.append(None, &roles).is_some());
         }
-        assert_eq!(slots.append(&roles), None);
-        assert!(slots.append(&roles[..room as usize % 1024]).is_some());
-        assert_eq!(slots.append(&[Role::Site]), None);
+        assert_eq!(slots.append(None, &roles), None);
+        assert!(slots.append(None, &roles[..room as usize % 1024]).is_some());
+        assert_eq!(slots.append(None, &[Role::Site]), None);
     }
 }

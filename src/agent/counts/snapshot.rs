@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jvmti::Jni;
 
-use super::{Counts, Totals, lock};
+use super::{Counts, Look, Totals, lock};
 use crate::agent::classes::ClassIndex;
 use crate::agent::clock::Ticks;
 use crate::agent::live::{self, Living};
@@ -32,7 +32,7 @@ impl Counts {
     }
 
     fn make_snapshot(&self, agent: &'static Agent, jni: Jni, with_live: bool) {
-        self.resolve_pending(agent, jni);
+        self.resolve_counted(agent, jni, None, Look::Meanwhile);
         let live = with_live
             .then(|| live::walk(agent, jni))
             .and_then(|walked| walked.inspect_err(|&error| agent.count_failure("heap walk", error)).ok());

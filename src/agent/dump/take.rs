@@ -241,7 +241,7 @@ fn look(agent: &Agent) -> jvmti::Result<Option<Found>> {
     for object in marked.tagged {
         if object.tag & THREAD_TAG != 0 && object.tag > 0 {
             found.threads.push((object.address, ThreadIndex(object.tag as u32)));
-        } else if object.tag > 0 {
+        } else if (1..THREAD_TAG).contains(&object.tag) {
             found.classes.push(DumpedClass {
                 address: object.address,
                 index: ClassIndex((object.tag - 1) as u32),
