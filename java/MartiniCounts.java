@@ -61,8 +61,8 @@ public final class MartiniCounts {
     /** Where a byte for each string constant says whether it was used. From the agent, too. */
     private static final long CONSTANTS = given(0x4D61000000000010L);
 
-    /** Bits of a counter's number. */
-    private static final int COUNTER_BITS = 20;
+    /** The length up to which an array is taken to fit into the heap. */
+    private static final int SMALL = 1 << 18;
 
     /** False before VMInit and after VMDeath. */
     private static boolean counting;
@@ -103,6 +103,9 @@ public final class MartiniCounts {
 
     /** Counts on a thread without counters of its own, and gives it some if it can. */
     private static native void count(int counter, long thread, long bytes);
+
+    /** Counts an array that may not fit into the heap, so that the agent makes sure of it. */
+    private static native void countLarge(int counter, long thread, long bytes);
 
     /**
      * Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. Below 0
@@ -225,10 +228,7 @@ public final class MartiniCounts {
         long thread = U.getLong(Thread.currentThread(), NUMBER);
         int entry = (int) thread << 1 & 2 * THREADS - 2;
         if (COUNTERS[entry] == thread) {
-            long first = COUNTERS[entry + 1];
-            // Counter 0 stands for none: there the agent finds the last array, which may not fit into the heap.
-            U.putLong(null, first, bytes << COUNTER_BITS | counter);
-            long at = first + ((long) counter << 3);
+            long at = COUNTERS[entry + 1] + ((long) counter << 3);
             U.putLong(null, at, U.getLong(null, at) + 1);
             U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
             return;
@@ -249,27 +249,48 @@ public final class MartiniCounts {
 
     /** An array of {@code boolean} or {@code byte}. */
     public static void array1(int length, int counter) {
-        if (length >= 0) array(HEADER_1 + (long) length, counter);
+        long bytes = HEADER_1 + (long) length;
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of {@code char} or {@code short}. */
     public static void array2(int length, int counter) {
-        if (length >= 0) array(HEADER_2 + ((long) length << 1), counter);
+        long bytes = HEADER_2 + ((long) length << 1);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of {@code int} or {@code float}. */
     public static void array4(int length, int counter) {
-        if (length >= 0) array(HEADER_4 + ((long) length << 2), counter);
+        long bytes = HEADER_4 + ((long) length << 2);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of {@code long} or {@code double}. */
     public static void array8(int length, int counter) {
-        if (length >= 0) array(HEADER_8 + ((long) length << 3), counter);
+        long bytes = HEADER_8 + ((long) length << 3);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
     }
 
     /** An array of references. */
     public static void Code(int length, int counter) {
-        if (length >= 0) array(HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES), counter);
+        long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
+        if (length < 0 || length > SMALL) large(length, bytes, counter);
+        else array(bytes, counter);
+    }
+
+    @DontInline
+    private static void large(int length, long bytes, int counter) {
+        if (length >= 0 && counting) {
+            try {
+                countLarge(counter, U.getLong(Thread.currentThread(), NUMBER), bytes + ALIGNMENT - 1 & -ALIGNMENT);
+            } catch (Throwable t) {
+                lost++;
+            }
+        }
     }
 
     private static void arrayMade(int length, int header, int shift, int counter) {

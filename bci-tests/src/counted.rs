@@ -39,7 +39,7 @@ pub struct Site {
 /// What a trace says in sums.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// Of `allocCount`.
+    /// Of `allocCount`; of several classes with one name the sum.
     pub sites: BTreeMap<Site, Sum>,
     /// Of `allocCount`, the bytes that a sampler estimates to have been allocated.
     pub estimates: BTreeMap<Site, u64>,
@@ -72,6 +72,8 @@ struct Names {
     methods: HashMap<MethodId, String>,
     threads: HashMap<ThreadId, String>,
     accounts: HashMap<ThreadId, ThreadCount>,
+    /// What was told last.
+    sites: HashMap<(ClassId, Option<MethodId>, i64, bool), Sum>,
     open: HashMap<ThreadId, HashMap<ClassId, Sum>>,
 }
 
@@ -120,7 +122,10 @@ impl Counted {
                     from_vm: count.source.is_some(),
                 };
                 self.estimates.extend(count.allocated_bytes.map(|bytes| (site.clone(), bytes)));
-                self.sites.insert(site, Sum { instances: count.instances, bytes: count.bytes });
+                let key = (count.class, count.method, site.line, site.from_vm);
+                let (instances, bytes) = (count.instances, count.bytes);
+                let told = names.sites.insert(key, Sum { instances, bytes }).unwrap_or_default();
+                self.sites.entry(site).or_default().add(instances - told.instances, bytes - told.bytes);
             }
             Element::ThreadCount(count) => {
                 names.accounts.insert(count.thread, count.clone());

@@ -107,6 +107,11 @@ impl Accounting {
         self.meter.get()?.err()
     }
 
+    /// Bytes that the JVM accounts to the thread of that number in Java since it started; `None` if it does not say.
+    pub(crate) fn thread_bytes(&self, jni: Jni, java_id: i64) -> Option<u64> {
+        self.meter()?.management.thread_allocated_bytes(jni, java_id)
+    }
+
     /// Bytes that the JVM accounts to the current platform thread since it started; `None` if it does not say.
     #[inline]
     pub(crate) fn current_thread_bytes(&self, jni: Jni) -> Option<u64> {
@@ -134,6 +139,7 @@ pub(crate) fn thread_ends(agent: &'static Agent, jni: Jni, context: &mut ThreadC
     }
     if let Some(counts) = &agent.counts {
         let own = counts.share(context).clone();
+        counts.settle(&own, agent.accounting.current_thread_bytes(jni), true);
         agent.exclude(jni, context.carrier, || counts.resolve_counted(agent, jni, Some(&own), Look::Meanwhile));
         counted(agent, context, &own, now);
     }
@@ -150,11 +156,12 @@ pub(crate) fn end(agent: &'static Agent, jni: Jni) {
         let mut living: FxHashMap<u32, Arc<ThreadCounts>> = living.into_iter().map(|own| (own.thread.0, own)).collect();
         each_thread(agent, jni, |thread, index| {
             let now = Ticks::now();
-            if let Some(own) = living.remove(&index.0) {
-                counted(agent, context, &own, now);
-            }
             // SAFETY: a live reference from `each_thread`.
             let bytes = agent.accounting.meter().and_then(|meter| unsafe { meter.thread_bytes(jni, thread) });
+            if let (Some(own), Some(counts)) = (living.remove(&index.0), &agent.counts) {
+                counts.settle(&own, bytes, true);
+                counted(agent, context, &own, now);
+            }
             account(agent, context, index, bytes, now);
         });
         // Threads that JVMTI does not list.
@@ -173,6 +180,7 @@ pub(crate) fn living(agent: &Agent, jni: Jni, counts: &Counts) -> Vec<(ThreadInd
         // SAFETY: a live reference from `each_thread`.
         let bytes = agent.accounting.meter().and_then(|meter| unsafe { meter.thread_bytes(jni, thread) });
         if let (Some(own), Some(record)) = (own.get(&index.0), agent.threads.get(index)) {
+            counts.settle(own, bytes, false);
             found.push((index, counts.totals(own, &agent.classes), record.accounted(bytes)));
         }
     });

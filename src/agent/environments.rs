@@ -68,7 +68,7 @@ impl Environments {
         if (engine.follows() || threads.is_some()) && virtual_threads::are_offered(env) {
             classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
         }
-        if dumps.out_of_memory || engine == Engine::Counts {
+        if dumps.out_of_memory {
             classes = classes.with(CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS);
         }
         let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 use std::time::Duration;
 
-use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jint, jvalue};
+use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jvalue};
 use jvmti::sys::*;
 use jvmti::{Allocated, Env, Jni, JniError, Vm as JavaVirtualMachine, guard};
 
@@ -140,7 +140,7 @@ fn install(
         ThreadStart: Some(thread_start),
         ThreadEnd: Some(thread_end),
         VirtualThreadEnd: Some(virtual_threads::end),
-        ResourceExhausted: Some(resource_exhausted),
+        ResourceExhausted: Some(dump::resource_exhausted),
         ..jvmtiEventCallbacks::default()
     };
     let heap_callbacks = jvmtiEventCallbacks {
@@ -334,7 +334,7 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         start_thread(agent, jni, c"Martini dump", dump::run)
             .map_err(|e| format!("the thread that dumps the heap cannot be started: {e}"))?;
     }
-    if dumps.out_of_memory || agent.counts.is_some() {
+    if dumps.out_of_memory {
         agent.env.enable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED).map_err(jvmti)?;
     }
     for event in [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE] {
@@ -491,6 +491,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
                 proxy.purge(jni);
             }
             if let Some(counts) = &agent.counts {
+                counts.settle_all(agent, jni);
                 counts.resolve_meanwhile(agent, jni);
             }
             agent.lives.census().take(&agent.lives, jni, agent.options.lifetimes.then_some(&agent.gc));
@@ -558,25 +559,6 @@ unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthr
             // SAFETY: the VM passes this thread's environment and a live reference.
             unsafe { counts::class_loaded(agent, Jni::from_raw(jni), class) };
         }
-    });
-}
-
-/// JVMTI `ResourceExhausted`: an `OutOfMemoryError` is about to be thrown on the current thread.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn resource_exhausted(
-    _: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    flags: jint,
-    _: *const c_void,
-    _: *const c_char,
-) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        counts::array_failed(agent, unsafe { Jni::from_raw(jni) });
-        dump::resource_exhausted(agent, flags);
     });
 }
 

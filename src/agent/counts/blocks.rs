@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::slots::{CounterIndex, LAST_ARRAY, MOST_COUNTERS};
+use super::slots::{CounterIndex, MOST_COUNTERS};
 
 /// The counters of one thread, or of several that share them.
 pub(crate) struct Block {
@@ -45,12 +45,7 @@ impl Block {
         self.counters[counter.0 as usize].fetch_add(value, Ordering::Relaxed);
     }
 
-    /// A counter, which only the thread that it belongs to may write.
-    pub(crate) fn counter(&self, counter: CounterIndex) -> &AtomicU64 {
-        &self.counters[counter.0 as usize]
-    }
-
-    /// All of the first `len` counters that are not zero, but for `LAST_ARRAY`, which counts nothing.
+    /// All of the first `len` counters that are not zero.
     pub(crate) fn for_each(&self, len: u32, mut visit: impl FnMut(CounterIndex, u64)) {
         self.visit(len, |index, counter| visit(index, counter.load(Ordering::Relaxed)));
     }
@@ -63,9 +58,8 @@ impl Block {
     fn visit(&self, len: u32, mut visit: impl FnMut(CounterIndex, &AtomicU64)) {
         for (page, counters) in self.used(len) {
             for (offset, counter) in counters.iter().enumerate() {
-                let index = CounterIndex((page * counters_per_page() + offset) as u32);
-                if counter.load(Ordering::Relaxed) != 0 && index != LAST_ARRAY {
-                    visit(index, counter);
+                if counter.load(Ordering::Relaxed) != 0 {
+                    visit(CounterIndex((page * counters_per_page() + offset) as u32), counter);
                 }
             }
         }
@@ -128,12 +122,12 @@ mod tests {
     #[test]
     fn only_what_was_added_is_visited_until_cleared() {
         let block = Block::new().expect("room");
-        for (counter, value) in [(0, 1), (1, 1), (511, 2), (512, 3), (MOST_COUNTERS - 1, 4), (511, 5)] {
+        for (counter, value) in [(0, 1), (511, 2), (512, 3), (MOST_COUNTERS - 1, 4), (511, 5)] {
             block.add(CounterIndex(counter), value);
         }
         let mut seen = Vec::new();
         block.for_each(MOST_COUNTERS, |counter, value| seen.push((counter.0, value)));
-        assert_eq!(seen, [(1, 1), (511, 7), (512, 3), (MOST_COUNTERS - 1, 4)]);
+        assert_eq!(seen, [(0, 1), (511, 7), (512, 3), (MOST_COUNTERS - 1, 4)]);
         assert_eq!(block.bytes(), 3 * 8 * counters_per_page() as u64);
         let mut drained = Vec::new();
         block.drain(MOST_COUNTERS, |counter, value| drained.push((counter.0, value)));

@@ -9,10 +9,10 @@ mod by_the_vm;
 mod constants;
 mod estimate;
 mod instrument;
+mod large;
 mod linking;
 mod marks;
 mod natives;
-mod oom;
 mod proxy;
 mod report;
 mod rewritings;
@@ -22,7 +22,7 @@ mod snapshot;
 mod upcalls;
 
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -39,16 +39,16 @@ use blocks::Block;
 use by_the_vm::ClassObjects;
 use constants::Constants;
 use instrument::CountHooks;
+use large::Large;
 use linking::Unlinked;
 use proxy::{CountsProxy, Defined};
 use rewritings::Rewritings;
-use slots::{CounterIndex, LAST_ARRAY, Role, Slots};
+use slots::{CounterIndex, Role, Slots};
 
 pub(crate) use by_the_vm::{Makers, class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
 pub(crate) use instrument::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, Subject, runs_once};
 pub(crate) use linking::{class_linked, class_read};
-pub(crate) use oom::array_failed;
 pub(crate) use proxy::INTERNAL_NAME;
 pub(crate) use report::SiteCount;
 pub(crate) use rewritings::Origin;
@@ -89,8 +89,8 @@ pub(crate) struct ThreadCounts {
     /// What it added to shared counters.
     shared_instances: AtomicU64,
     shared_bytes: AtomicU64,
-    /// As counter `LAST_ARRAY` has it, of those.
-    shared_last: AtomicU64,
+    /// An array that was counted but may not fit into the heap.
+    large: Mutex<Option<Large>>,
 }
 
 impl ThreadCounts {
@@ -124,6 +124,8 @@ pub(crate) struct Counts {
     rewritings: Rewritings,
     /// When to look again what counters count.
     next_look: Mutex<Option<Instant>>,
+    /// There was no memory for a look, and each attempt takes a collection: not before the next one.
+    heap_is_full: AtomicBool,
     /// Bytes that counters of threads may take.
     limit: usize,
     /// Known from VMInit on.
@@ -153,6 +155,7 @@ impl Counts {
             scratch: Block::new(),
             rewritings: Rewritings::new(),
             next_look: Mutex::default(),
+            heap_is_full: AtomicBool::new(false),
             limit,
             class_objects: OnceLock::new(),
             constants: Constants::new(),
@@ -282,7 +285,7 @@ impl Counts {
             own: OnceLock::new(),
             shared_instances: AtomicU64::new(0),
             shared_bytes: AtomicU64::new(0),
-            shared_last: AtomicU64::new(0),
+            large: Mutex::default(),
         });
         lock(&self.living).push(counts.clone());
         counts
@@ -428,30 +431,6 @@ impl Counts {
         block.add(counter, 1);
         if bytes > 0 {
             block.add(counter.next(), bytes);
-            own.map_or(&counts.shared_last, |block| block.counter(LAST_ARRAY))
-                .store(oom::last(counter, bytes), Ordering::Relaxed);
-        }
-    }
-
-    /// Takes an array back that was counted last.
-    fn take_back(&self, counts: &ThreadCounts, counter: CounterIndex, bytes: u64) {
-        match counts.block() {
-            Some(block) => {
-                // Only this thread writes.
-                for (counter, less) in [(counter, 1), (counter.next(), bytes)] {
-                    let counter = block.counter(counter);
-                    counter.store(counter.load(Ordering::Relaxed).saturating_sub(less), Ordering::Relaxed);
-                }
-            }
-            None => {
-                if let Some(sums) = &self.sums {
-                    // Counters wrap around.
-                    sums.add(counter, 1u64.wrapping_neg());
-                    sums.add(counter.next(), bytes.wrapping_neg());
-                }
-                counts.shared_instances.fetch_sub(1, Ordering::Relaxed);
-                counts.shared_bytes.fetch_sub(bytes, Ordering::Relaxed);
-            }
         }
     }
 

@@ -43,6 +43,29 @@ pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter:
     }
 }
 
+/// `MartiniCounts.countLarge`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn count_large(
+    jni: *mut JNIEnv,
+    _: jclass,
+    counter: jint,
+    thread: jlong,
+    bytes: jlong,
+) {
+    let counter = CounterIndex(counter as u32);
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        in_context(jni, |agent, jni, context| {
+            count_in(agent, jni, context, counter, thread, bytes as u64);
+            if let Some(counts) = &agent.counts {
+                counts.begin_large(agent, jni, counts.share(context), counter, bytes as u64);
+            }
+        });
+    }
+}
+
 fn count_in(
     agent: &'static Agent,
     jni: Jni,

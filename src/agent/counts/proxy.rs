@@ -24,6 +24,11 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
     let natives = [
         NativeMethod { name: c"count", signature: c"(IJJ)V", function: super::natives::count as *const c_void },
         NativeMethod {
+            name: c"countLarge",
+            signature: c"(IJJ)V",
+            function: super::natives::count_large as *const c_void,
+        },
+        NativeMethod {
             name: c"useConstant",
             signature: c"(I)V",
             function: super::natives::use_constant as *const c_void,

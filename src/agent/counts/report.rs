@@ -22,7 +22,7 @@ impl Counts {
     /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
     pub(crate) fn sites(&self, classes: &Classes) -> (Vec<SiteCount>, u64) {
         let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
-        let mut nameless = 0;
+        let mut nameless = 0u64;
         self.for_each(|counter, value| {
             let (totals, site) = self.meaning(counter, value, classes);
             match site {
@@ -32,7 +32,8 @@ impl Counts {
                     let none = SiteCount { site, by_the_vm, totals: Totals::default() };
                     sites.entry(key).or_insert(none).totals += totals;
                 }
-                None => nameless += totals.instances,
+                // One part may take back what another counted.
+                None => nameless = totals.instances.wrapping_add(nameless),
             }
         });
         (sites.into_values().filter(|count| count.totals.instances > 0).collect(), nameless)

@@ -6,6 +6,7 @@
 
 use std::ffi::CString;
 use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use classfile::access::{ABSTRACT, INTERFACE};
@@ -105,6 +106,9 @@ impl Declaring {
 impl Counts {
     /// Finds out what those counters count that are not zero: those of one thread, or of all.
     pub(crate) fn resolve_counted(&self, agent: &'static Agent, jni: Jni, own: Option<&ThreadCounts>, look: Look) {
+        if look == Look::Meanwhile && self.heap_is_full.load(Ordering::Relaxed) {
+            return;
+        }
         let mut unknown = Vec::new();
         let mut visit = |counter, _| unknown.extend(self.unknown(counter));
         match own {
@@ -117,6 +121,7 @@ impl Counts {
     /// After a collection: what was rewritten of classes that may be unloaded is looked at, and may be unloaded from now on; and,
     /// unless that was a short time ago, whatever is counted.
     pub(crate) fn resolve_meanwhile(&self, agent: &'static Agent, jni: Jni) {
+        self.heap_is_full.store(false, Ordering::Relaxed);
         let fresh = self.rewritings.take_fresh();
         let counters = fresh.parts.iter().flat_map(Part::range);
         self.resolve_all(agent, jni, counters.filter_map(|counter| self.unknown(counter)).collect(), Look::Meanwhile);
@@ -154,9 +159,10 @@ impl Counts {
         unknown.dedup();
         for counters in unknown.chunk_by(|a, b| a.0 == b.0) {
             if let Err(error) = self.resolve(agent, jni, counters[0].0, counters.iter().map(|c| c.1), look) {
+                if error == jvmti::Error::OUT_OF_MEMORY {
+                    return self.heap_is_full.store(true, Ordering::Relaxed);
+                }
                 agent.count_failure("site", error);
-                // Where the heap is full, each attempt takes a collection.
-                return;
             }
         }
     }

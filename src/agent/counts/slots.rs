@@ -24,9 +24,6 @@ impl CounterIndex {
     }
 }
 
-/// Where the counters of a thread have its last array: the counter in so many bits, and its bytes above.
-pub(super) const LAST_ARRAY: CounterIndex = CounterIndex(0);
-pub(super) const COUNTER_BITS: u32 = MOST_COUNTERS.ilog2();
 /// The site in `Array.newInstance`.
 pub(super) const ARRAY_MADE: CounterIndex = CounterIndex(1);
 /// Its callers that count the array themselves.
@@ -125,7 +122,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// No counters but number 0, which stands for none (`LAST_ARRAY`), and the two sites that have a name.
+    /// No counters but number 0, which nobody gets since it stands for none, and the two sites that have a name.
     pub(crate) fn new() -> Slots {
         let slots = Slots {
             table: Table::new(),

@@ -173,14 +173,25 @@ pub(crate) fn collected(agent: &Agent, before: GcNumber, number: GcNumber) {
     }
 }
 
-/// Something is exhausted, as JVMTI's flags say: the first time that it is the heap, waits until that is dumped if it is to be.
-pub(crate) fn resource_exhausted(agent: &Agent, flags: jint) {
-    if agent.options.dump.when.out_of_memory
-        && flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP as jint != 0
-        && !agent.dumps.out_of_memory.swap(true, Ordering::Relaxed)
-    {
-        agent.dumps.ask(Reason::OutOfMemory, true);
-    }
+/// JVMTI `ResourceExhausted`: the first time that the heap is, waits until it is dumped.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn resource_exhausted(
+    _: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    flags: jint,
+    _: *const std::ffi::c_void,
+    _: *const std::ffi::c_char,
+) {
+    guard(|| {
+        let Some(agent) = Agent::reporting() else { return };
+        if flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP as jint != 0
+            && !agent.dumps.out_of_memory.swap(true, Ordering::Relaxed)
+        {
+            agent.dumps.ask(Reason::OutOfMemory, true);
+        }
+    });
 }
 
 /// Ends the wait of everybody, however the thread ends.
