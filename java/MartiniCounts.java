@@ -19,33 +19,17 @@ import jdk.internal.vm.annotation.DontInline;
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
  */
 public final class MartiniCounts {
-    /** Entries of {@link #COUNTERS}; a power of two. */
-    private static final int THREADS = 8192;
-
     /**
-     * Where the counters of a thread are: at twice the thread's number modulo {@code THREADS} that number, and behind it the
-     * address. Only the thread itself writes its entry, through the agent. Threads without one count the slow way.
+     * Where the counters of a thread are: native memory with an address for each thread, at its number modulo {@link #THREADS}, or 0.
+     * Threads without one count the slow way, and so do those that share an entry. From the agent, as the numbers below.
      */
-    private static final long[] COUNTERS = new long[2 * THREADS];
+    private static final long COUNTERS = given(0x4D61000000000020L);
+
+    /** Entries; a power of two. */
+    private static final long THREADS = 1 << 20;
 
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
-
-    /** Counters that nobody reads. From the agent, as the numbers below. */
-    private static final long SCRATCH = given(0x4D61000000000020L);
-
-    /** The threads that may run before counting begins have lower numbers. */
-    private static final int EARLY = 64;
-
-    static {
-        // A thread under construction has the number 0 and must find no entry.
-        COUNTERS[0] = -1;
-        // What has never happened is no code that the JIT compiles: early threads shall not go another way than later ones.
-        for (int number = 1; number < EARLY && SCRATCH != 0; number++) {
-            COUNTERS[2 * number] = number;
-            COUNTERS[2 * number + 1] = SCRATCH;
-        }
-    }
 
     // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element. Header, shift and
     // alignment, a byte each, are put into the class file by the agent in the place of these numbers: the class may be
@@ -89,10 +73,9 @@ public final class MartiniCounts {
         return value;
     }
 
-    /** Called before {@link #counting} is set; nothing native is called before. Returns {@link #COUNTERS}. */
-    private static long[] bind() {
+    /** Called before {@link #counting} is set; nothing native is called before. The JVM warns if no class of the JDK registers. */
+    private static void bind() {
         registerNatives();
-        return COUNTERS;
     }
 
     /** Binds the other natives. */
@@ -213,34 +196,32 @@ public final class MartiniCounts {
      * the JIT knows of the memory around each site.
      */
     public static void Code(int counter) {
-        long thread = U.getLong(Thread.currentThread(), NUMBER);
-        int entry = (int) thread << 1 & 2 * THREADS - 2;
-        if (COUNTERS[entry] == thread) {
-            long at = COUNTERS[entry + 1] + ((long) counter << 3);
+        long first = U.getLong(null, COUNTERS + (U.getLong(Thread.currentThread(), NUMBER) << 3 & 8 * THREADS - 8));
+        if (first != 0) {
+            long at = first + ((long) counter << 3);
             U.putLong(null, at, U.getLong(null, at) + 1);
             return;
         }
-        slow(counter, thread, 0);
+        slow(counter, 0);
     }
 
     private static void array(long bytes, int counter) {
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
-        long thread = U.getLong(Thread.currentThread(), NUMBER);
-        int entry = (int) thread << 1 & 2 * THREADS - 2;
-        if (COUNTERS[entry] == thread) {
-            long at = COUNTERS[entry + 1] + ((long) counter << 3);
+        long first = U.getLong(null, COUNTERS + (U.getLong(Thread.currentThread(), NUMBER) << 3 & 8 * THREADS - 8));
+        if (first != 0) {
+            long at = first + ((long) counter << 3);
             U.putLong(null, at, U.getLong(null, at) + 1);
             U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
             return;
         }
-        slow(counter, thread, bytes);
+        slow(counter, bytes);
     }
 
     @DontInline
-    private static void slow(int counter, long thread, long bytes) {
+    private static void slow(int counter, long bytes) {
         if (counting) {
             try {
-                count(counter, thread, bytes);
+                count(counter, U.getLong(Thread.currentThread(), NUMBER), bytes);
             } catch (Throwable t) {
                 lost++;
             }

@@ -450,7 +450,7 @@ pub(crate) unsafe fn end(agent: &'static Agent, jni: Jni, thread: jobject) {
         let mut context = unsafe { Box::from_raw(context) };
         context.recent.objects.forget(jni);
         if let (Some(counts), Some(own)) = (&agent.counts, &context.counts) {
-            counts.end(jni, own);
+            counts.end(own);
         }
     }
 }

@@ -67,9 +67,9 @@ impl Counts {
     pub(crate) fn settle_all(&self, agent: &Agent, jni: Jni) {
         for own in self.living() {
             if lock(&own.large).is_some()
-                && let Some(Some((java_id, _))) = own.own.get()
+                && let Some(numbered) = own.own.get()
             {
-                self.settle(&own, agent.accounting.thread_bytes(jni, *java_id), false);
+                self.settle(&own, agent.accounting.thread_bytes(jni, numbered.number), false);
             }
         }
     }

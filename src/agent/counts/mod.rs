@@ -19,10 +19,11 @@ mod rewritings;
 mod sites;
 mod slots;
 mod snapshot;
+mod table;
 mod upcalls;
 
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -44,6 +45,7 @@ use linking::Unlinked;
 use proxy::{CountsProxy, Defined};
 use rewritings::Rewritings;
 use slots::{CounterIndex, Role, Slots};
+use table::Table;
 
 pub(crate) use by_the_vm::{Makers, class_begins, class_loaded, vm_object_alloc};
 pub(crate) use estimate::{Estimate, sampled};
@@ -83,9 +85,8 @@ impl AddAssign for Totals {
 /// One thread's share.
 pub(crate) struct ThreadCounts {
     pub(crate) thread: ThreadIndex,
-    /// The thread's number in Java, and its counters. `None` inside if it has to share them; not set while the thread is under
-    /// construction and has no number.
-    own: OnceLock<Option<(i64, Arc<Block>)>>,
+    /// Not set while the thread is under construction and has no number.
+    own: OnceLock<Own>,
     /// What it added to shared counters.
     shared_instances: AtomicU64,
     shared_bytes: AtomicU64,
@@ -93,9 +94,16 @@ pub(crate) struct ThreadCounts {
     large: Mutex<Option<Large>>,
 }
 
+struct Own {
+    /// The thread's number in Java.
+    number: i64,
+    /// Its counters; `None` if it has to share them.
+    block: Option<Arc<Block>>,
+}
+
 impl ThreadCounts {
     fn block(&self) -> Option<&Block> {
-        self.own.get()?.as_ref().map(|(_, block)| &**block)
+        self.own.get()?.block.as_deref()
     }
 
     fn add_shared(&self, totals: Totals) {
@@ -117,10 +125,8 @@ pub(crate) struct Counts {
     spare: Mutex<Vec<Arc<Block>>>,
     /// Sums over ended threads, and what threads without counters of their own add; `None` if the system has no room.
     sums: Option<Block>,
-    /// By entry of the Java array, the number of the thread that has it; 0 if nobody has.
-    owners: Box<[AtomicI64]>,
-    /// What threads count before there is anything to report.
-    scratch: Option<Block>,
+    /// `None` if the system has no room; then nothing is counted.
+    table: Option<Table>,
     rewritings: Rewritings,
     /// When to look again what counters count.
     next_look: Mutex<Option<Instant>>,
@@ -151,8 +157,7 @@ impl Counts {
             expected: Mutex::default(),
             spare: Mutex::default(),
             sums: Block::new(),
-            owners: (0..proxy::THREADS).map(|_| AtomicI64::new(0)).collect(),
-            scratch: Block::new(),
+            table: Block::new().and_then(|unread| Table::new(unread.address())),
             rewritings: Rewritings::new(),
             next_look: Mutex::default(),
             heap_is_full: AtomicBool::new(false),
@@ -169,19 +174,16 @@ impl Counts {
     ///
     /// # Errors
     /// What the VM refuses.
-    pub(crate) fn define(&self, jni: Jni, java: u32, layouts: &ArrayLayouts) -> Result<(), jvmti::JniError> {
+    pub(crate) fn define(&self, jni: Jni, java: u32, layouts: &ArrayLayouts) -> Result<(), String> {
+        let table = self.table.as_ref().ok_or("the system has no address space for counters")?;
         let packed = |descriptor: u8| {
             let name =
                 if descriptor == b'L' { "[Ljava/lang/Object;".into() } else { format!("[{}", descriptor as char) };
             layouts.get(array_code(&name)).and_then(ArrayLayout::packed).unwrap_or(0)
         };
-        let class_file = proxy::class_file(
-            java,
-            packed,
-            self.constants.as_ref().map_or(0, Constants::address),
-            self.scratch.as_ref().map_or(0, Block::address),
-        );
-        let _ = self.defined.set(CountsProxy::define(jni, &class_file)?);
+        let class_file =
+            proxy::class_file(java, packed, self.constants.as_ref().map_or(0, Constants::address), table.address());
+        let _ = self.defined.set(CountsProxy::define(jni, &class_file).map_err(|error| error.to_string())?);
         Ok(())
     }
 
@@ -189,9 +191,9 @@ impl Counts {
     ///
     /// # Errors
     /// What the VM refuses.
-    pub(crate) fn bind(&self, jni: Jni) -> Result<(), jvmti::JniError> {
+    pub(crate) fn bind(&self, jni: Jni) -> Result<(), String> {
         if let Some(defined) = self.defined.get() {
-            let _ = self.proxy.set(CountsProxy::bind(jni, defined)?);
+            let _ = self.proxy.set(CountsProxy::bind(jni, defined).map_err(|error| error.to_string())?);
         }
         Ok(())
     }
@@ -216,12 +218,8 @@ impl Counts {
 
     /// From now on there is something to report: only what threads have counters of their own for is counted without the agent.
     pub(crate) fn begin_counting(&self, jni: Jni) {
-        if let Some(proxy) = self.proxy.get() {
-            for thread in 1..proxy::EARLY {
-                if self.owners[CountsProxy::entry(thread)].load(Ordering::Relaxed) != thread {
-                    proxy.set_entry(jni, thread, None);
-                }
-            }
+        if let Some(table) = &self.table {
+            table.begin();
         }
         self.set_counting(jni, true);
     }
@@ -275,7 +273,7 @@ impl Counts {
     unsafe fn give_counters(&self, jni: Jni, counts: &ThreadCounts, thread: jobject) {
         if let Some(proxy) = self.proxy.get() {
             // SAFETY: by the caller's promise.
-            self.block(jni, counts, unsafe { proxy.number(jni, thread) });
+            self.block(counts, unsafe { proxy.number(jni, thread) });
         }
     }
 
@@ -291,52 +289,42 @@ impl Counts {
         counts
     }
 
-    /// The current thread's own counters, made now if it has the number `java_id` in Java and there is room.
-    fn block<'c>(&self, jni: Jni, counts: &'c ThreadCounts, java_id: i64) -> Option<&'c Block> {
-        if java_id <= 0 {
+    /// The counters of a thread, made now if it has a number in Java and there is room.
+    fn block<'c>(&self, counts: &'c ThreadCounts, number: i64) -> Option<&'c Block> {
+        if number <= 0 {
             return counts.block();
         }
         let own = counts.own.get_or_init(|| {
-            let block = self.own_block(java_id)?;
-            if let Some(proxy) = self.proxy.get() {
-                proxy.set_entry(jni, java_id, Some(block.address()));
+            let block = self.own_block();
+            if let Some(table) = &self.table {
+                table.add(number, block.as_ref().map_or(0, |block| block.address()));
             }
-            Some((java_id, block))
+            Own { number, block }
         });
-        own.as_ref().map(|(_, block)| &**block)
+        own.block.as_deref()
     }
 
-    fn own_block(&self, java_id: i64) -> Option<Arc<Block>> {
+    fn own_block(&self) -> Option<Arc<Block>> {
         let owners = lock(&self.living).iter().filter(|t| t.block().is_some()).count();
         if (owners + 1) * self.slots.len() as usize * size_of::<u64>() > self.limit {
             return None;
         }
-        let owner = &self.owners[CountsProxy::entry(java_id)];
-        owner.compare_exchange(0, java_id, Ordering::Relaxed, Ordering::Relaxed).ok()?;
-        let block = lock(&self.spare).pop().or_else(|| Block::new().map(Arc::new));
-        if block.is_none() {
-            owner.store(0, Ordering::Relaxed);
-        }
-        block
+        lock(&self.spare).pop().or_else(|| Block::new().map(Arc::new))
     }
 
     /// The current thread ends: its counters are added to the sums.
-    pub(crate) fn end(&self, jni: Jni, counts: &Arc<ThreadCounts>) {
-        let own = counts.own.get().and_then(Option::as_ref);
-        if let (Some((java_id, _)), Some(proxy)) = (own, self.proxy.get()) {
-            proxy.set_entry(jni, *java_id, None);
+    pub(crate) fn end(&self, counts: &Arc<ThreadCounts>) {
+        let own = counts.own.get();
+        if let (Some(own), Some(table)) = (own, &self.table) {
+            table.remove(own.number);
         }
         // Whoever adds up all counters finds these among the living's or in the sums.
         let mut living = lock(&self.living);
         living.retain(|other| !Arc::ptr_eq(other, counts));
-        if let Some((_, block)) = own {
-            block.drain(self.slots.len(), |counter, value| self.add_to_sums(counter, value));
-        }
+        let Some(block) = own.and_then(|own| own.block.as_ref()) else { return };
+        block.drain(self.slots.len(), |counter, value| self.add_to_sums(counter, value));
         drop(living);
-        if let Some((java_id, block)) = own {
-            self.owners[CountsProxy::entry(*java_id)].store(0, Ordering::Relaxed);
-            lock(&self.spare).push(block.clone());
-        }
+        lock(&self.spare).push(block.clone());
     }
 
     /// Adds the counters of all living threads to the sums, at the very end.
@@ -420,7 +408,7 @@ impl Counts {
         counter: CounterIndex,
         bytes: u64,
     ) {
-        let own = self.block(jni, counts, java_id);
+        let own = self.block(counts, java_id);
         if own.is_none() {
             agent.exclude(jni, counts.thread, || self.resolve_one(agent, jni, counter));
             let mut totals = self.meaning(counter, 1, &agent.classes).0;

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 
-use jvmti::jni_sys::{jclass, jfieldID, jlongArray, jobject};
+use jvmti::jni_sys::{jclass, jfieldID, jobject};
 use jvmti::{Jni, JniError, NativeMethod};
 
 use crate::agent::accounting::tid_field;
@@ -76,19 +76,12 @@ pub(crate) struct CountsProxy {
     lost: jfieldID,
     /// `Thread.tid`.
     number: jfieldID,
-    /// The Java array that says where each thread's counters are.
-    counters: jlongArray,
 }
 
 // SAFETY: global references and ids, which JNI lets every thread use.
 unsafe impl Send for CountsProxy {}
 // SAFETY: as above.
 unsafe impl Sync for CountsProxy {}
-
-/// Entries of the Java array, as MartiniCounts has it.
-pub(crate) const THREADS: i64 = 8192;
-/// The first number of those that no thread has before anything is reported, as MartiniCounts has it.
-pub(crate) const EARLY: i64 = 64;
 
 impl CountsProxy {
     /// Defines the class, which works from the early VMStart on (design page, section 4). Its static initialiser calls no native, but
@@ -117,18 +110,15 @@ impl CountsProxy {
     /// What the VM refuses; the pending exception is cleared.
     pub(crate) fn bind(jni: Jni, &Defined(class): &Defined) -> Result<CountsProxy, JniError> {
         let result = (|| {
-            // SAFETY: a global reference to the class, which nobody deletes; the array is a local one, deleted at once.
+            // SAFETY: a global reference to the class, which nobody deletes, and a method of it that takes nothing.
             unsafe {
-                let bind = jni.get_static_method_id(class, c"bind", c"()[J")?;
-                let array = jni.call_static_object_method(class, bind, &[])?;
-                let counters = jni.new_global_ref(array);
-                jni.delete_local_ref(array);
+                let bind = jni.get_static_method_id(class, c"bind", c"()V")?;
+                jni.call_static_void_method(class, bind, &[])?;
                 Ok(CountsProxy {
                     class,
                     counting: jni.get_static_field_id(class, c"counting", c"Z")?,
                     lost: jni.get_static_field_id(class, c"lost", c"I")?,
                     number: tid_field(jni)?,
-                    counters,
                 })
             }
         })();
@@ -158,32 +148,19 @@ impl CountsProxy {
         // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
         unsafe { jni.get_long_field(thread, self.number) }
     }
-
-    /// Which entry of the array belongs to the thread of that Java number.
-    pub(crate) fn entry(thread: i64) -> usize {
-        (thread & (THREADS - 1)) as usize
-    }
-
-    /// Says where the counters of a thread are, which is the current one or has none yet; `None` takes its entry back.
-    pub(crate) fn set_entry(&self, jni: Jni, thread: i64, address: Option<usize>) {
-        // No thread has a negative number, while 0 is the number of one under construction.
-        let values = address.map_or([-1, 0], |address| [thread, address as i64]);
-        // SAFETY: a global reference to an array of twice as many elements as there are entries.
-        unsafe { jni.set_long_array_region(self.counters, 2 * Self::entry(thread) as i32, &values) }
-    }
 }
 
 /// The class file, with what is known of this VM in its constant pool: where it can tell a virtual thread's carrier, that is asked
-/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and counters
-/// for threads before there is anything to report (0 for none).
-pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, scratch: usize) -> Vec<u8> {
+/// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and where
+/// threads find their counters.
+pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, counters: usize) -> Vec<u8> {
     const THREAD: &[u8] = b"currentThread";
     const CARRIER: &[u8] = b"currentCarrierThread";
     let mut class = if java >= FIRST_WITH_CARRIERS { rename(BYTES, THREAD, CARRIER) } else { BYTES.to_vec() };
     for (given, descriptor) in LAYOUTS {
         fill(&mut class, INTEGER, &given.to_be_bytes(), &layout(descriptor).to_be_bytes());
     }
-    for (given, address) in [(CONSTANTS, constants), (SCRATCH, scratch)] {
+    for (given, address) in [(CONSTANTS, constants), (COUNTERS, counters)] {
         fill(&mut class, LONG, &given.to_be_bytes(), &(address as u64).to_be_bytes());
     }
     class
@@ -199,8 +176,8 @@ const LAYOUTS: [(u32, u8); 5] =
     [(0x4D61_0001, b'B'), (0x4D61_0002, b'C'), (0x4D61_0004, b'I'), (0x4D61_0008, b'J'), (0x4D61_0000, b'L')];
 /// What stands there for the place where constants are marked.
 const CONSTANTS: u64 = 0x4D61_0000_0000_0010;
-/// What stands there for the counters before there is anything to report.
-const SCRATCH: u64 = 0x4D61_0000_0000_0020;
+/// What stands there for the place where threads find their counters.
+const COUNTERS: u64 = 0x4D61_0000_0000_0020;
 
 /// Gives one number of the constant pool, of a class file of ours, another value.
 fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
@@ -234,7 +211,7 @@ mod tests {
             assert_eq!(count(&given.to_be_bytes()), 0);
             assert_eq!(count(&[&[INTEGER][..], &layout(descriptor).to_be_bytes()].concat()), 1);
         }
-        for (given, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (SCRATCH, [0; 4])] {
+        for (given, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (COUNTERS, [0; 4])] {
             assert_eq!(count(&given.to_be_bytes()), 0);
             assert_eq!(count(&[&[LONG, 0, 0, 0x7F, 0x12][..], &address].concat()), 1);
         }

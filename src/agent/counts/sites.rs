@@ -106,16 +106,20 @@ impl Declaring {
 impl Counts {
     /// Finds out what those counters count that are not zero: those of one thread, or of all.
     pub(crate) fn resolve_counted(&self, agent: &'static Agent, jni: Jni, own: Option<&ThreadCounts>, look: Look) {
-        if look == Look::Meanwhile && self.heap_is_full.load(Ordering::Relaxed) {
-            return;
+        if look == Look::AtTheEnd || !self.heap_is_full.load(Ordering::Relaxed) {
+            self.resolve_all(agent, jni, self.counted(own), look);
         }
+    }
+
+    /// Those of which it is not known yet what they count.
+    fn counted(&self, own: Option<&ThreadCounts>) -> Vec<(RewritingIndex, CounterIndex)> {
         let mut unknown = Vec::new();
         let mut visit = |counter, _| unknown.extend(self.unknown(counter));
         match own {
             Some(own) => own.block().into_iter().for_each(|block| block.for_each(self.slots.len(), &mut visit)),
             None => self.for_each(visit),
         }
-        self.resolve_all(agent, jni, unknown, look);
+        unknown
     }
 
     /// After a collection: what was rewritten of classes that may be unloaded is looked at, and may be unloaded from now on; and,
@@ -129,9 +133,10 @@ impl Counts {
         let mut next = lock(&self.next_look);
         let begin = Instant::now();
         if next.is_none_or(|next| begin >= next) {
-            self.resolve_counted(agent, jni, None, Look::Meanwhile);
-            // So it takes a hundredth of the time at most.
+            let counted = self.counted(None);
+            // So looking for them takes a hundredth of the time at most.
             *next = Some(Instant::now() + begin.elapsed() * 99);
+            self.resolve_all(agent, jni, counted, Look::Meanwhile);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use jvmti_sys::jni_sys::{
-    jarray, jbyteArray, jclass, jint, jintArray, jlong, jlongArray, jobject, jobjectArray, jstring,
+    jarray, jbyteArray, jclass, jint, jintArray, jlongArray, jobject, jobjectArray, jstring,
 };
 
 use super::{Jni, JniError, length};
@@ -84,16 +84,6 @@ impl Jni {
         // SAFETY: a live array of that length.
         unsafe { jni!(self, SetByteArrayRegion, array, 0, bytes.len() as jint, bytes.as_ptr().cast()) };
         Ok(array)
-    }
-
-    /// Copies `values` into a `long[]` from `start` on.
-    ///
-    /// # Safety
-    ///
-    /// `array` is a live `long[]` with that many elements from `start` on.
-    pub unsafe fn set_long_array_region(self, array: jlongArray, start: jint, values: &[jlong]) {
-        // SAFETY: by the caller's promise.
-        unsafe { jni!(self, SetLongArrayRegion, array, start, values.len() as jint, values.as_ptr()) }
     }
 
     /// A new array of references, all `initial`, as a local reference.
