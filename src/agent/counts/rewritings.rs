@@ -316,3 +316,18 @@ impl Part {
         self.counters.clone().map(CounterIndex)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::{null_mut, without_provenance_mut};
+
+    use super::*;
+
+    #[test]
+    fn what_reflection_makes_is_not_looked_for_by_name() {
+        let loader = without_provenance_mut(8);
+        assert_eq!(Origin::of(loader, b"jdk/internal/reflect/GeneratedConstructorAccessor7"), Origin::Nameless);
+        assert_eq!(Origin::of(loader, b"app/Generated"), Origin::Loader(loader));
+        assert_eq!(Origin::of(null_mut(), b"java/lang/Object"), Origin::Loader(null_mut()));
+    }
+}
