@@ -2,9 +2,7 @@
 
 use std::ffi::CStr;
 
-use jvmti_sys::jni_sys::{
-    jarray, jbyteArray, jclass, jint, jintArray, jlongArray, jobject, jobjectArray, jstring,
-};
+use jvmti_sys::jni_sys::{jarray, jbyteArray, jclass, jint, jintArray, jlongArray, jobject, jobjectArray, jstring};
 
 use super::{Jni, JniError, length};
 
