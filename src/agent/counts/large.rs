@@ -4,6 +4,7 @@
 //! came to be: it would have been the first thing that the thread allocated. Looked at when the thread makes the next one, when it
 //! ends, and after each collection: before a thread allocates as much as did not fit, there is one.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jvmti::Jni;
@@ -65,10 +66,10 @@ impl Counts {
 
     /// The same for all threads, while they run.
     pub(crate) fn settle_all(&self, agent: &Agent, jni: Jni) {
-        for own in self.living() {
-            if lock(&own.large).is_some()
-                && let Some(numbered) = own.own.get()
-            {
+        let pending = |own: &&Arc<ThreadCounts>| lock(&own.large).is_some();
+        let pending: Vec<_> = lock(&self.living).iter().filter(pending).cloned().collect();
+        for own in pending {
+            if let Some(numbered) = own.own.get() {
                 self.settle(&own, agent.accounting.thread_bytes(jni, numbered.number), false);
             }
         }

@@ -115,10 +115,11 @@ impl Counts {
     fn counted(&self, own: Option<&ThreadCounts>) -> Vec<(RewritingIndex, CounterIndex)> {
         let mut unknown = Vec::new();
         let mut visit = |counter, _| unknown.extend(self.unknown(counter));
-        match own {
-            Some(own) => own.block().into_iter().for_each(|block| block.for_each(self.slots.len(), &mut visit)),
-            None => self.for_each(visit),
-        }
+        // Threads that begin or end do not wait: whoever ends now looks for itself.
+        let living = if own.is_none() { self.living() } else { Vec::new() };
+        let sums = self.sums.iter().filter(|_| own.is_none());
+        let blocks = own.into_iter().chain(living.iter().map(|counts| &**counts)).filter_map(ThreadCounts::block);
+        blocks.chain(sums).for_each(|block| block.for_each(self.slots.len(), &mut visit));
         unknown
     }
 
