@@ -17,7 +17,7 @@ use super::arrays::{measure_arrays, number_primitive_arrays};
 use super::buffer::{Pool, RECORD_BYTES};
 use super::classes::Classes;
 use super::clock::{Clock, Ticks};
-use super::counts::{self, Counts, Watch};
+use super::counts::{self, Counts, Look, Watch};
 use super::dump::{self, Dumps, Reason};
 use super::engine::Engine;
 use super::environments::{self, Environments};
@@ -481,6 +481,9 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         while let Some(number) = agent.gc.wait_for_finish(seen, watch.as_ref().map(|_| Watch::TURN)) {
             if let Some((watch, counts)) = &mut watch {
                 watch.look(agent, counts, jni);
+                if Agent::reporting().is_none() {
+                    counts.release_unloadable(jni);
+                }
             }
             if number == seen {
                 continue;
@@ -537,6 +540,9 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             counts.set_counting(jni, false);
             agent.count_lost("hook without stack or memory", counts.lost(jni));
             counts.end_all();
+            if !agent.pool.is_closed() {
+                counts.resolve_counted(agent, jni, None, Look::AfterTheEnd);
+            }
         }
         agent.gc.wait_until_settled(LONGEST_SILENCE);
         agent.gc.close();

@@ -186,7 +186,7 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
 
     /// The class is rewritten.
     pub(super) fn end(&self) {
-        if let Some(rewriting) = self.rewriting {
+        if let Some(rewriting) = self.rewriting.filter(|_| !self.counters.is_empty()) {
             let Subject { agent, jni, origin, .. } = self.subject;
             // SAFETY: by the promise of who made this.
             unsafe {
@@ -196,8 +196,10 @@ impl<'s, F: Fn(&[u8]) -> bool> CountHooks<'s, F> {
     }
 
     fn counters(&mut self, at: At<'_>, roles: &[Role]) -> Option<Op<'static>> {
-        let counter = self.site(at).and_then(|site| self.counts.slots.append(Some(site), roles));
-        let Some(CounterIndex(index)) = counter else {
+        let slots = &self.counts.slots;
+        // What is noted of a site takes memory.
+        let site = if slots.has_room(roles.len()) { self.site(at) } else { None };
+        let Some(CounterIndex(index)) = site.and_then(|site| slots.append(Some(site), roles)) else {
             self.uncounted += 1;
             return None;
         };

@@ -1,11 +1,11 @@
 //! Arrays so large that they may not fit into the heap.
 //!
 //! Hooks come before the instruction, so such an array is counted, and later what the JVM accounts to its thread tells whether it
-//! came to be: it would have been the first thing that the thread allocated. Looked at when the thread makes the next one, when it
-//! ends, and after each collection: before a thread allocates as much as did not fit, there is one.
+//! came to be: it would have been the first thing that the thread allocated, but for what it takes to load its class. Looked at when
+//! the thread makes the next one, when it ends, at snapshots and after each collection: before a thread allocates as much as did not
+//! fit, there is one. (Arrays longer than the VM allows take none; of those a thread may make up for 2 GB and more before anybody looks.)
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use jvmti::Jni;
 
@@ -81,8 +81,9 @@ impl Counts {
             sums.add(counter, 1u64.wrapping_neg());
             sums.add(counter.next(), bytes.wrapping_neg());
         }
-        own.shared_instances.fetch_sub(1, Ordering::Relaxed);
-        own.shared_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        let mut taken = lock(&own.taken);
+        let (all_instances, all_bytes) = taken.entry(counter).or_default();
+        (*all_instances, *all_bytes) = (*all_instances + 1, *all_bytes + bytes);
     }
 }
 

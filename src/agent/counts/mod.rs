@@ -30,6 +30,7 @@ use std::time::Instant;
 use classfile::{ClassFile, Rewritten};
 use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass, jobject};
+use rustc_hash::FxHashMap;
 use trace::names::array_code;
 
 use super::Agent;
@@ -92,6 +93,8 @@ pub(crate) struct ThreadCounts {
     shared_bytes: AtomicU64,
     /// An array that was counted but may not fit into the heap.
     large: Mutex<Option<Large>>,
+    /// Instances and bytes of arrays that did not, by counter.
+    taken: Mutex<FxHashMap<CounterIndex, (u64, u64)>>,
 }
 
 struct Own {
@@ -284,6 +287,7 @@ impl Counts {
             shared_instances: AtomicU64::new(0),
             shared_bytes: AtomicU64::new(0),
             large: Mutex::default(),
+            taken: Mutex::default(),
         });
         lock(&self.living).push(counts.clone());
         counts
@@ -320,7 +324,11 @@ impl Counts {
         }
         // Whoever adds up all counters finds these among the living's or in the sums.
         let mut living = lock(&self.living);
-        living.retain(|other| !Arc::ptr_eq(other, counts));
+        let Some(found) = living.iter().position(|other| Arc::ptr_eq(other, counts)) else {
+            // Its counters are among the sums already (`end_all`).
+            return;
+        };
+        living.swap_remove(found);
         let Some(block) = own.and_then(|own| own.block.as_ref()) else { return };
         block.drain(self.slots.len(), |counter, value| self.add_to_sums(counter, value));
         drop(living);
@@ -367,6 +375,10 @@ impl Counts {
                 totals += self.meaning(counter, value, classes).0;
             });
         }
+        for (&counter, &(instances, bytes)) in lock(&counts.taken).iter() {
+            totals += self.meaning(counter, instances.wrapping_neg(), classes).0;
+            totals += self.meaning(counter.next(), bytes.wrapping_neg(), classes).0;
+        }
         totals
     }
 
@@ -410,7 +422,9 @@ impl Counts {
     ) {
         let own = self.block(counts, java_id);
         if own.is_none() {
-            agent.exclude(jni, counts.thread, || self.resolve_one(agent, jni, counter));
+            if self.may_resolve(counter) {
+                agent.exclude(jni, counts.thread, || self.resolve_one(agent, jni, counter));
+            }
             let mut totals = self.meaning(counter, 1, &agent.classes).0;
             totals += self.meaning(counter.next(), bytes, &agent.classes).0;
             counts.add_shared(totals);

@@ -85,6 +85,21 @@ struct Strong(jobject);
 // SAFETY: JNI lets every thread use a global reference.
 unsafe impl Send for Strong {}
 
+/// So many parts are kept at most; others may be unloaded before they are looked at.
+const MOST_FRESH: usize = 1024;
+/// So many weak references are not worth a look.
+const FEW_WEAK: usize = 1024;
+
+/// Weak references to all that may be unloaded.
+#[derive(Default)]
+struct Kept {
+    /// `None` for what is unloaded.
+    references: Vec<Option<Weak>>,
+    there: usize,
+    /// How many there were after the last sweep.
+    swept: usize,
+}
+
 /// What was rewritten of a class that may be unloaded.
 pub(super) struct Part {
     pub(super) rewriting: RewritingIndex,
@@ -131,8 +146,7 @@ const MOST_COMING: usize = 64;
 pub(super) struct Rewritings {
     rewritings: Table<Rewriting>,
     codes: Table<Code>,
-    /// `None` for what is unloaded.
-    kept: Mutex<Vec<Option<Weak>>>,
+    kept: Mutex<Kept>,
     fresh: Mutex<Fresh>,
 }
 
@@ -209,7 +223,11 @@ impl Rewritings {
     /// # Safety
     /// `reference` is live, and the object is `kept`.
     unsafe fn keep(&self, jni: Jni, reference: jobject, kept: KeptIndex, part: Part) {
+        // Only who reports looks, and lets go.
         let mut fresh = lock(&self.fresh);
+        if Agent::reporting().is_none() || fresh.parts.len() >= MOST_FRESH {
+            return;
+        }
         fresh.parts.push(part);
         // SAFETY: by the caller's promise.
         fresh.kept.entry(kept.0).or_insert_with(|| Strong(unsafe { jni.new_global_ref(reference) }));
@@ -279,20 +297,42 @@ impl Rewritings {
         // SAFETY: by the caller's promise.
         let weak = unsafe { jni.new_weak_global_ref(reference) }.inspect_err(|_| jni.exception_clear()).ok()?;
         let mut kept = lock(&self.kept);
-        kept.push(Some(Weak(weak)));
-        Some(KeptIndex((kept.len() - 1) as u32))
+        kept.there += 1;
+        kept.references.push(Some(Weak(weak)));
+        Some(KeptIndex((kept.references.len() - 1) as u32))
     }
 
-    /// A local reference, unless it is unloaded.
-    fn local(&self, jni: Jni, index: KeptIndex) -> Option<jobject> {
+    /// Gives back the references to what is unloaded, if there are twice as many as there were.
+    pub(super) fn sweep(&self, jni: Jni) {
         let mut kept = lock(&self.kept);
-        let entry = kept.get_mut(index.0 as usize)?;
+        if kept.there < FEW_WEAK.max(2 * kept.swept) {
+            return;
+        }
+        for index in 0..kept.references.len() {
+            if let Some(local) = kept.local(jni, KeptIndex(index as u32)) {
+                // SAFETY: a local reference that nobody uses any more.
+                unsafe { jni.delete_local_ref(local) };
+            }
+        }
+        kept.swept = kept.there;
+    }
+
+    fn local(&self, jni: Jni, index: KeptIndex) -> Option<jobject> {
+        lock(&self.kept).local(jni, index)
+    }
+}
+
+impl Kept {
+    /// A local reference, unless it is unloaded.
+    fn local(&mut self, jni: Jni, index: KeptIndex) -> Option<jobject> {
+        let entry = self.references.get_mut(index.0 as usize)?;
         let Weak(weak) = *entry.as_ref()?;
-        // SAFETY: a weak reference that nobody deletes but below, under the lock.
+        // SAFETY: a weak reference that nobody deletes but below, where it is borrowed.
         unsafe {
             let local = jni.new_local_ref(weak);
             if local.is_null() {
                 *entry = None;
+                self.there -= 1;
                 jni.delete_weak_global_ref(weak);
                 return None;
             }

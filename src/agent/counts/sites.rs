@@ -2,7 +2,8 @@
 //!
 //! The site is known from the rewriting; the class that it makes is there once the site has run, and looked up some time later, at
 //! the end at the latest. A site that has run but whose class is not there, or has no instances, has failed each time: that the VM
-//! finds a class, or can initialise it, does not change (JVMS 5.4.3, 5.5).
+//! finds a class, or can initialise it, does not change (JVMS 5.4.3, 5.5). What an initialiser made of its own class before it failed is
+//! not told.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -11,7 +12,9 @@ use std::time::Instant;
 
 use classfile::access::{ABSTRACT, INTERFACE};
 use jvmti::jni_sys::{jclass, jmethodID, jobject};
-use jvmti::sys::{JVMTI_CLASS_STATUS_ERROR, JVMTI_CLASS_STATUS_INITIALIZED, jvmtiFrameInfo};
+use jvmti::sys::{
+    JVMTI_CLASS_STATUS_ERROR, JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_CLASS_STATUS_PREPARED, jvmtiFrameInfo,
+};
 use jvmti::{Allocated, Jni};
 use rustc_hash::FxHashMap;
 
@@ -41,6 +44,8 @@ enum Made {
     NotYet,
     /// It has no instances.
     Never,
+    /// It is not initialised yet, and may have some.
+    Unknown,
 }
 
 /// When counters are looked at.
@@ -48,8 +53,10 @@ enum Made {
 pub(crate) enum Look {
     /// The program runs on.
     Meanwhile,
-    /// Nothing is counted after this.
+    /// It ends.
     AtTheEnd,
+    /// Nothing is counted any more.
+    AfterTheEnd,
 }
 
 /// A class with sites.
@@ -106,7 +113,7 @@ impl Declaring {
 impl Counts {
     /// Finds out what those counters count that are not zero: those of one thread, or of all.
     pub(crate) fn resolve_counted(&self, agent: &'static Agent, jni: Jni, own: Option<&ThreadCounts>, look: Look) {
-        if look == Look::AtTheEnd || !self.heap_is_full.load(Ordering::Relaxed) {
+        if look != Look::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
             self.resolve_all(agent, jni, self.counted(own), look);
         }
     }
@@ -131,14 +138,25 @@ impl Counts {
         let counters = fresh.parts.iter().flat_map(Part::range);
         self.resolve_all(agent, jni, counters.filter_map(|counter| self.unknown(counter)).collect(), Look::Meanwhile);
         fresh.release(jni);
+        self.rewritings.sweep(jni);
         let mut next = lock(&self.next_look);
         let begin = Instant::now();
         if next.is_none_or(|next| begin >= next) {
             let counted = self.counted(None);
-            // So looking for them takes a hundredth of the time at most.
+            // So looking for them takes a hundredth of the time at most; finding out is done once.
             *next = Some(Instant::now() + begin.elapsed() * 99);
             self.resolve_all(agent, jni, counted, Look::Meanwhile);
         }
+    }
+
+    /// Lets go of what nobody will look at any more.
+    pub(crate) fn release_unloadable(&self, jni: Jni) {
+        self.rewritings.take_fresh().release(jni);
+    }
+
+    /// Whether it is not known what a counter counts, and there may be memory to find out.
+    pub(super) fn may_resolve(&self, counter: CounterIndex) -> bool {
+        !self.heap_is_full.load(Ordering::Relaxed) && self.unknown(counter).is_some()
     }
 
     /// Finds out what one counter counts.
@@ -202,8 +220,9 @@ impl Counts {
                     let place = self.place(agent, &declaring, site);
                     self.slots.resolve(counter, Some(Resolved { class, place }));
                 }
-                Made::NotYet if look == Look::Meanwhile => {}
-                Made::NotYet | Made::Never => self.slots.resolve(counter, None),
+                Made::NotYet if look == Look::AfterTheEnd => self.slots.resolve(counter, None),
+                Made::NotYet | Made::Unknown => {}
+                Made::Never => self.slots.resolve(counter, None),
             }
             Ok(())
         };
@@ -320,7 +339,8 @@ unsafe fn sized(agent: &'static Agent, jni: Jni, class: jclass, look: Look) -> j
         }
         // The VM tells the size of objects only, so it takes one; but nobody shall initialise a class on our behalf.
         let is_initialised = status & JVMTI_CLASS_STATUS_INITIALIZED != 0;
-        if !is_initialised && look == Look::Meanwhile {
+        let is_linked = status & JVMTI_CLASS_STATUS_PREPARED != 0;
+        if !is_initialised && (look == Look::Meanwhile || !is_linked) {
             return Ok(Made::NotYet);
         }
         let index = agent.classes.resolve(agent.env, jni, class, agent)?;
@@ -334,7 +354,7 @@ unsafe fn sized(agent: &'static Agent, jni: Jni, class: jclass, look: Look) -> j
                 class.set_instance_bytes(bytes);
                 return Ok(Made::Class(index));
             }
-            return Ok(Made::NotYet);
+            return Ok(Made::Unknown);
         }
         if agent.env.get_class_modifiers(class)? & i32::from(ABSTRACT | INTERFACE) != 0 {
             return Ok(Made::Never);

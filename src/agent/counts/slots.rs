@@ -141,6 +141,11 @@ impl Slots {
         self.table.get(counter.0)
     }
 
+    /// Whether there are so many counters left.
+    pub(crate) fn has_room(&self, counters: usize) -> bool {
+        (MOST_COUNTERS - self.len()) as usize >= counters
+    }
+
     /// Counters handed out so far.
     pub(crate) fn len(&self) -> u32 {
         *self.appending.lock().unwrap_or_else(PoisonError::into_inner)

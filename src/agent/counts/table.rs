@@ -47,7 +47,7 @@ impl Table {
         self.entries.as_ptr() as usize
     }
 
-    /// A thread of that number has counters there, or 0 for none. It is the current one, or has not run yet, or counts elsewhere so far.
+    /// A thread of that number has counters there, or 0 for none. It is the current one, or counts nowhere so far.
     pub(super) fn add(&self, thread: i64, counters: usize) {
         self.change(thread, |threads| threads.push((thread, counters)));
     }
@@ -73,7 +73,10 @@ impl Table {
         let own = threads.entry(entry).or_default();
         change(own);
         let counters = if let [(_, counters)] = own[..] { counters } else { 0 };
-        self.entries[entry].store(counters, Ordering::Relaxed);
+        // Entry 0 is that of threads under construction.
+        if entry > 0 {
+            self.entries[entry].store(counters, Ordering::Relaxed);
+        }
         if own.is_empty() {
             threads.remove(&entry);
         }
@@ -101,6 +104,9 @@ mod tests {
         assert_eq!(found(1), 8192);
         table.remove(1 + ENTRIES as i64);
         assert_eq!(found(1), 0);
+        table.add(ENTRIES as i64, 4096);
+        assert_eq!(found(0), 0);
+        table.remove(ENTRIES as i64);
         assert!(table.threads.lock().unwrap().is_empty());
     }
 
