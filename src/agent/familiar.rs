@@ -4,11 +4,16 @@ use rustc_hash::FxHashMap;
 
 use super::Agent;
 use super::clock::Ticks;
+use super::code_cache::{Code, Pc};
 use super::return_addresses::{Lasting, Layout, Places};
+use super::share::Share;
 use jvmti::Jni;
 
 /// One in so many stacks that are known is asked for all the same.
 const CHECK_EVERY: u32 = 4096;
+/// What an entry of a map takes beside the key that it points to, roughly: half of a map is empty.
+pub(crate) const BYTES_OF_ENTRY: usize = 64;
+const BYTES_OF_PLACE: usize = 2 * (size_of::<Pc>() + size_of::<Code>());
 
 /// One thread's answers to a question about its innermost frames, by the return addresses that tell these frames.
 pub(crate) struct Familiar<T> {
@@ -16,6 +21,9 @@ pub(crate) struct Familiar<T> {
     key: Vec<u64>,
     places: Places,
     hits: u32,
+    /// What `known` takes, roughly.
+    bytes: usize,
+    share: Share,
 }
 
 /// How return addresses are read.
@@ -40,7 +48,14 @@ pub(crate) enum Answer<T> {
 
 impl<T> Default for Familiar<T> {
     fn default() -> Self {
-        Familiar { known: FxHashMap::default(), key: Vec::new(), places: Places::default(), hits: 0 }
+        Familiar {
+            known: FxHashMap::default(),
+            key: Vec::new(),
+            places: Places::default(),
+            hits: 0,
+            bytes: 0,
+            share: Share::default(),
+        }
     }
 }
 
@@ -51,6 +66,10 @@ impl<T: Copy + PartialEq> Familiar<T> {
         let Some(layout) = reading.layout else { return Answer::Untold };
         self.key.clear();
         self.key.push(question);
+        let most_places = self.share.bytes() / BYTES_OF_PLACE / 4;
+        if self.places.len() >= most_places {
+            self.places = Places::default();
+        }
         match layout.read(reading.jni, most, &mut self.places, &mut self.key) {
             Some(Lasting::ForEver) => {}
             Some(Lasting::UntilCollection) => self.key.push(reading.generation.0),
@@ -61,15 +80,22 @@ impl<T: Copy + PartialEq> Familiar<T> {
         if self.hits.is_multiple_of(CHECK_EVERY) { Answer::Ask(Some(known)) } else { Answer::Known(known) }
     }
 
-    /// What the VM said of the stack that was asked for last, where it was known to be `was`. Remembers at most `room` answers.
-    pub(crate) fn learn(&mut self, answer: T, was: Option<T>, room: usize, reading: Reading<'_>) {
+    /// What the VM said of the stack that was asked for last, where it was known to be `was`.
+    pub(crate) fn learn(&mut self, answer: T, was: Option<T>, reading: Reading<'_>) {
         if let Some(layout) = reading.layout.filter(|_| was.is_some_and(|was| was != answer)) {
             layout.was_mistaken();
         }
-        if self.known.len() >= room {
-            self.known.clear();
+        if self.bytes >= self.share.bytes() {
+            self.known = FxHashMap::default();
+            self.bytes = 0;
         }
+        self.bytes += BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
         self.known.insert(self.key.as_slice().into(), answer);
+    }
+
+    /// Bytes that a thread may take to remember whatever else it is told of stacks.
+    pub(crate) fn room(&mut self) -> usize {
+        self.share.bytes()
     }
 }
 

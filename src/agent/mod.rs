@@ -32,6 +32,7 @@ mod proxy;
 mod replaced;
 mod return_addresses;
 mod sampler;
+mod share;
 mod stacks;
 mod start;
 mod table;

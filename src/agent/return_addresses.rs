@@ -24,8 +24,6 @@ const SENDER_SP: usize = 1;
 const CALL_WRAPPER: usize = 6;
 /// Marks a place in compiled code, or at the edge of the VM, among addresses of methods and bytecodes.
 const PLACE: u64 = 1 << 63;
-/// So many addresses a thread remembers before it begins anew.
-const MOST_PLACES: usize = 1 << 13;
 
 /// Where HotSpot keeps what is needed: offsets in bytes.
 #[derive(Debug)]
@@ -119,9 +117,6 @@ impl Layout {
                 Some(code) if code.still() => *code,
                 _ => {
                     let code = self.code.code(frame.pc)?;
-                    if places.len() >= MOST_PLACES {
-                        places.clear();
-                    }
                     places.insert(frame.pc, code);
                     code
                 }

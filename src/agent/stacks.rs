@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use trace::ids::StackId;
 
 use super::classes::{Classes, Surroundings};
-use super::familiar::{Answer, Familiar, Reading};
+use super::familiar::{Answer, BYTES_OF_ENTRY, Familiar, Reading};
 use super::methods::{MethodIndex, MethodRecord, Methods};
 use super::table::Table;
 use super::waits;
@@ -133,8 +133,6 @@ const NATIVE: i64 = -1;
 const MOST_FRAMES: usize = 1024;
 /// Stands for a stack whose beginning alone does not reach the site.
 const DEEPER: StackIndex = StackIndex(u32::MAX);
-/// So many frames, of all stacks together, a thread remembers before it begins anew: 1 MiB.
-const MOST_SEEN_FRAMES: usize = 1 << 16;
 
 /// What walking needs.
 pub(crate) struct Tables<'t, S> {
@@ -181,7 +179,7 @@ impl StackWalker {
         let (index, room) = self.ask(top, tables, false)?;
         // Otherwise frames counted that the addresses do not reach.
         if room == self.room(top) || was.is_some() {
-            self.familiar.learn(index, was, MOST_SEEN_FRAMES / room, tables.reading);
+            self.familiar.learn(index, was, tables.reading);
         }
         Ok(index)
     }
@@ -208,17 +206,14 @@ impl StackWalker {
             // A stack that is too short for this room may be complete in the next, with the same key.
             let frames = if seen.is_none() || !cut_off { self.resolve(top, tables)? } else { Vec::new() };
             if frames.len() < self.depth && cut_off && room < MOST_FRAMES {
-                self.seen.insert(self.key.as_slice().into(), DEEPER);
+                self.note(DEEPER);
                 room *= 4;
                 continue;
             }
             let index =
                 if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames, tables.around) };
             if remember {
-                if self.seen.len() * room >= MOST_SEEN_FRAMES {
-                    self.seen.clear();
-                }
-                self.seen.insert(self.key.as_slice().into(), index);
+                self.note(index);
             }
             return Ok((index, room));
         }
@@ -256,11 +251,17 @@ impl StackWalker {
             }
         }
         let index = if sites.is_empty() { StackIndex::default() } else { tables.stacks.intern(&sites, tables.around) };
-        if self.seen.len() * self.depth >= MOST_SEEN_FRAMES {
-            self.seen.clear();
+        self.note(index);
+        Ok(index)
+    }
+
+    /// What `self.key` is, from now on.
+    fn note(&mut self, index: StackIndex) {
+        let bytes = BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
+        if self.seen.len() * bytes >= self.familiar.room() {
+            self.seen = FxHashMap::default();
         }
         self.seen.insert(self.key.as_slice().into(), index);
-        Ok(index)
     }
 
     /// Reads so many frames behind those skipped into `self.key`; true if there may be more.

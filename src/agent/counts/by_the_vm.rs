@@ -26,8 +26,6 @@ use crate::agent::threads::{ThreadContext, with_context};
 const MOST_FRAMES: usize = 8;
 /// Nearly always within so many. By these it is known again.
 const NEAR_FRAMES: usize = 3;
-/// So many stacks a thread remembers before it begins anew.
-const MOST_STACKS: usize = 4096;
 
 thread_local! {
     /// What the JVM accounted to this thread when it last began or ended to make a class.
@@ -133,7 +131,7 @@ fn is_counted_above(agent: &'static Agent, jni: Jni, natives: &mut Familiar<bool
             is_counted = agent.methods.get(method).is_some_and(|method| is_counted_where_called(agent, method));
         }
     }
-    natives.learn(is_counted, was, MOST_STACKS, reading);
+    natives.learn(is_counted, was, reading);
     Ok(is_counted)
 }
 
@@ -153,7 +151,7 @@ pub(super) fn maker(agent: &'static Agent, jni: Jni, makers: &mut Makers) -> jvm
     };
     let (maker, depth) = search(agent, jni)?;
     if depth <= NEAR_FRAMES || was.is_some() {
-        makers.learn(maker, was, MOST_STACKS, reading);
+        makers.learn(maker, was, reading);
     }
     Ok(maker)
 }

@@ -1,0 +1,67 @@
+//! How much each thread may remember, so that all of them together stay within a bound, whatever their number.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes for all threads, roughly.
+const ALL: usize = 64 << 20;
+/// Bytes for one.
+const EACH: usize = 1 << 20;
+
+/// Those that remember something.
+static SHARES: AtomicUsize = AtomicUsize::new(0);
+
+/// One's part of it, from the first question about it on.
+#[derive(Default)]
+pub(crate) struct Share {
+    is_taken: bool,
+}
+
+impl Share {
+    /// Bytes that its owner may take at this moment; who has more shall forget.
+    pub(crate) fn bytes(&mut self) -> usize {
+        if !self.is_taken {
+            self.is_taken = true;
+            SHARES.fetch_add(1, Ordering::Relaxed);
+        }
+        part(SHARES.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        if self.is_taken {
+            SHARES.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn part(shares: usize) -> usize {
+    (ALL / shares.max(1)).min(EACH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_together_stay_within_the_bound() {
+        assert_eq!(part(0), EACH);
+        assert_eq!(part(1), EACH);
+        for shares in [64, 65, 1000, 10_000, 1_000_000] {
+            assert!(part(shares) * shares <= ALL, "{shares}");
+        }
+    }
+
+    #[test]
+    fn a_share_counts_from_its_first_use_to_its_end() {
+        let taken = || SHARES.load(Ordering::Relaxed);
+        let unused = Share::default();
+        let before = taken();
+        let mut used = Share::default();
+        used.bytes();
+        used.bytes();
+        assert_eq!(taken(), before + 1);
+        drop((used, unused));
+        assert_eq!(taken(), before);
+    }
+}
