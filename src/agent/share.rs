@@ -1,4 +1,5 @@
-//! How much each thread may remember, so that all of them together stay within a bound, whatever their number.
+//! How much each thread may remember: the less the more there are. Who goes on learning forgets what is above its share; who stands
+//! still keeps what it had when there were fewer, so all together may have [`ALL`] times a logarithm of their number.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
