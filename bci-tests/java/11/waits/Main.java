@@ -374,6 +374,8 @@ public final class Main {
             for (Thread thread : threads) {
                 until(thread, Thread.State.BLOCKED);
             }
+            // A thread is blocked a little before the VM says so, and who holds the monitor is asked then.
+            Thread.sleep(500);
         }
         for (Thread thread : threads) {
             thread.join();
