@@ -13,6 +13,7 @@ use jvmti::Jni;
 const CHECK_EVERY: u32 = 4096;
 /// What an entry of a map takes beside the key that it points to, roughly: half of a map is empty.
 pub(crate) const BYTES_OF_ENTRY: usize = 64;
+/// The same of an address, of which a thread remembers a quarter of what it may.
 const BYTES_OF_PLACE: usize = 2 * (size_of::<Pc>() + size_of::<Code>());
 
 /// One thread's answers to a question about its innermost frames, by the return addresses that tell these frames.
@@ -66,16 +67,18 @@ impl<T: Copy + PartialEq> Familiar<T> {
         let Some(layout) = reading.layout else { return Answer::Untold };
         self.key.clear();
         self.key.push(question);
-        let most_places = self.share.bytes() / BYTES_OF_PLACE / 4;
-        if self.places.len() >= most_places {
-            self.places = Places::default();
-        }
         match layout.read(reading.jni, most, &mut self.places, &mut self.key) {
             Some(Lasting::ForEver) => {}
             Some(Lasting::UntilCollection) => self.key.push(reading.generation.0),
-            None => return Answer::Untold,
+            None => {
+                self.bound_places();
+                return Answer::Untold;
+            }
         }
-        let Some(&known) = self.known.get(self.key.as_slice()) else { return Answer::Ask(None) };
+        let Some(&known) = self.known.get(self.key.as_slice()) else {
+            self.bound_places();
+            return Answer::Ask(None);
+        };
         self.hits = self.hits.wrapping_add(1);
         if self.hits.is_multiple_of(CHECK_EVERY) { Answer::Ask(Some(known)) } else { Answer::Known(known) }
     }
@@ -89,8 +92,16 @@ impl<T: Copy + PartialEq> Familiar<T> {
             self.known = FxHashMap::default();
             self.bytes = 0;
         }
-        self.bytes += BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
-        self.known.insert(self.key.as_slice().into(), answer);
+        if self.known.insert(self.key.as_slice().into(), answer).is_none() {
+            self.bytes += BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
+        }
+    }
+
+    /// Only where a stack was not known: those that are bring no new addresses.
+    fn bound_places(&mut self) {
+        if self.places.len() >= self.share.bytes() / BYTES_OF_PLACE / 4 {
+            self.places = Places::default();
+        }
     }
 
     /// Bytes that a thread may take to remember whatever else it is told of stacks.
