@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
@@ -10,7 +11,8 @@ import jdk.internal.vm.annotation.DontInline;
  * counter. Objects are not handed over, so the JIT may still remove them. The counters of a thread are native memory that
  * only this thread writes; the agent finds and reads them whenever it likes.
  *
- * <p>It may be initialised while the VM sets itself up, as soon as {@code Unsafe} is: its initialiser calls nothing else.
+ * <p>It is initialised when the first code with a hook runs, which may be the first code that the JVM runs at all: its initialiser
+ * needs no other class, and hooks do nothing until the agent begins to count.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
  * natives, nothing thrown. No hook is forced to be inlined: where it is hot the JIT does so anyway, and elsewhere its code at each
@@ -28,8 +30,11 @@ public final class MartiniCounts {
     /** Entries; a power of two. */
     private static final long THREADS = 1 << 20;
 
-    private static final Unsafe U = Unsafe.getUnsafe();
-    private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
+    // Constants for the JIT as soon as they are there.
+    /** Null before VMInit. */
+    @Stable private static Unsafe U;
+
+    @Stable private static long NUMBER;
 
     // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element. Header, shift and
     // alignment, a byte each, are put into the class file by the agent in the place of these numbers: the class may be
@@ -73,9 +78,16 @@ public final class MartiniCounts {
         return value;
     }
 
-    /** Called before {@link #counting} is set; nothing native is called before. The JVM warns if no class of the JDK registers. */
+    /** Called before {@link #begin}; nothing native is called before. The JVM warns if no class of the JDK registers. */
     private static void bind() {
+        NUMBER = Unsafe.getUnsafe().objectFieldOffset(Thread.class, "tid");
         registerNatives();
+    }
+
+    /** From now on hooks count. */
+    private static void begin() {
+        U = Unsafe.getUnsafe();
+        counting = true;
     }
 
     /** Binds the other natives. */
@@ -108,7 +120,7 @@ public final class MartiniCounts {
 
     /** A class file on its way to the VM; the agent never sees hidden ones otherwise. */
     public static byte[] hidden(byte[] classFile, int flags) {
-        if ((flags & 2) == 0 || classFile == null) return classFile;
+        if ((flags & 2) == 0 || classFile == null || !counting) return classFile;
         try {
             byte[] rewritten = rewritten(classFile);
             return rewritten == null ? classFile : rewritten;
@@ -125,7 +137,7 @@ public final class MartiniCounts {
 
     /** A string constant is going to be used. */
     public static void constant(int number) {
-        if (U.getByte(null, CONSTANTS + number) == 0) firstUse(number);
+        if (U != null && U.getByte(null, CONSTANTS + number) == 0) firstUse(number);
     }
 
     @DontInline
@@ -196,6 +208,7 @@ public final class MartiniCounts {
      * the JIT knows of the memory around each site.
      */
     public static void Code(int counter) {
+        if (U == null) return;
         long first = U.getLong(null, COUNTERS + (U.getLong(Thread.currentThread(), NUMBER) << 3 & 8 * THREADS - 8));
         if (first != 0) {
             long at = first + ((long) counter << 3);
@@ -206,6 +219,7 @@ public final class MartiniCounts {
     }
 
     private static void array(long bytes, int counter) {
+        if (U == null) return;
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
         long first = U.getLong(null, COUNTERS + (U.getLong(Thread.currentThread(), NUMBER) << 3 & 8 * THREADS - 8));
         if (first != 0) {

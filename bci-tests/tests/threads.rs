@@ -103,8 +103,11 @@ fn monitors() {
         let ran = run(jdk, &[], "threads=on,lockstack=32", "waits.Main", &["monitors"]);
         compare(jdk, &ran, Kind::Blocked, &["enter"]);
         compare(jdk, &ran, Kind::Waited, &["wait"]);
-        // The owner was seen in memory, at that very moment.
-        assert_eq!((ran.trace.count("owners.asked"), ran.trace.count("owners.unknown")), (0, 0), "JDK {jdk}");
+        // The owner was seen in memory, at that very moment. Who joins a thread may block on it for a moment, owned by that
+        // thread itself, which has had its end event then and is in no list any more: JVMTI is asked.
+        let others = ran.trace.waits.iter().filter(|wait| wait.kind == Kind::Blocked && wait.class != MONITOR).count();
+        let (asked, unknown) = (ran.trace.count("owners.asked"), ran.trace.count("owners.unknown"));
+        assert!(asked.max(unknown) <= others as u64, "JDK {jdk}: {asked} asked, {unknown} unknown, {others} others");
         let is_ours = |wait: &&Wait| wait.thread.starts_with("t-enter-") && wait.class == MONITOR;
         let entered: Vec<&Wait> = ran.trace.counted().filter(is_ours).collect();
         assert_eq!(entered.len(), 20, "JDK {jdk}");

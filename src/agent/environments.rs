@@ -1,5 +1,9 @@
 //! The agent's environments in the VM, and what each may do.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use jvmti::sys::*;
 use jvmti::{Env, Vm as JavaVirtualMachine};
 
@@ -14,10 +18,28 @@ const CLASSES: jvmtiCapabilities =
 const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
 const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 
-/// Whether the VM is to say that it starts as soon as Java code runs, before it has set up its modules. What is loaded from then on
-/// is rewritten as it is loaded; redefining it at VMInit takes many times as long. Not with `juc=on`, whose class needs more of the JDK.
-pub(crate) fn start_early(engine: Engine, threads: Option<&ThreadOptions>) -> bool {
-    engine == Engine::Counts && !threads.is_some_and(|threads| threads.juc)
+/// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for that.
+const FIRST_TO_VERIFY: u32 = 25;
+
+/// Whether every class is to be rewritten as it is loaded, from the first on: redefining at VMInit what was loaded before takes many
+/// times as long. The VM then does without its CDS archive, which costs less than that, where it does not verify the classes too; but
+/// not if one was asked for. And not with `juc=on`, whose class needs more of the JDK than is there in the beginning.
+pub(crate) fn rewrites_early(env: Env, java: u32, engine: Engine, threads: Option<&ThreadOptions>) -> bool {
+    engine == Engine::Counts
+        && !threads.is_some_and(|threads| threads.juc)
+        && !jvmti::archive_is_asked_for()
+        && (java < FIRST_TO_VERIFY || !has_archive(env))
+}
+
+/// Whether the JDK comes with a CDS archive.
+fn has_archive(env: Env) -> bool {
+    let home = env.get_system_property(c"java.home").ok();
+    let folder = home.map(|home| Path::new(OsStr::from_bytes(&home)).join("lib/server"));
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+    entries.is_some_and(|mut entries| {
+        entries
+            .any(|entry| entry.is_ok_and(|entry| Path::new(&entry.file_name()).extension() == Some(OsStr::new("jsa"))))
+    })
 }
 
 /// All environments.
@@ -35,7 +57,7 @@ pub(crate) fn make(vm: JavaVirtualMachine) -> Result<Env, String> {
 
 impl Environments {
     /// The others beside `env`, and the capabilities of all that the engine needs. The VM samples allocations if the bytes
-    /// between two samples are given.
+    /// between two samples are given, and shows even its first classes if that is wanted.
     ///
     /// # Errors
     /// What the VM refuses: one sentence.
@@ -43,6 +65,7 @@ impl Environments {
         vm: JavaVirtualMachine,
         env: Env,
         engine: Engine,
+        early: bool,
         interval_bytes: Option<u32>,
         threads: Option<&ThreadOptions>,
         dumps: DumpWhen,
@@ -53,8 +76,8 @@ impl Environments {
         for capability in REWRITING.into_iter().filter(|_| engine.rewrites()) {
             classes = classes.with(capability);
         }
-        if start_early(engine, threads) {
-            classes = classes.with(CAN_GENERATE_EARLY_VMSTART);
+        if early {
+            classes = classes.with(CAN_GENERATE_EARLY_VMSTART).with(CAN_GENERATE_EARLY_CLASS_HOOK_EVENTS);
         }
         if let Some(threads) = threads {
             for capability in waits::CAPABILITIES {

@@ -79,17 +79,19 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
         }
     }
     let interval = if engine.samples() { Some(sampler::INTERVAL) } else { options.estimate_bytes };
-    let environments = Environments::make(vm, env, engine, interval, options.threads.as_ref(), options.dump.when)?;
+    let early = environments::rewrites_early(env, java, engine, options.threads.as_ref());
+    let environments =
+        Environments::make(vm, env, engine, early, interval, options.threads.as_ref(), options.dump.when)?;
     let output = Output::open(&options.file, options.format)?;
     let log = options.threads.as_ref().and_then(|threads| threads.log.as_deref()).map(open_log).transpose()?;
     let start = Ticks::now();
     let waits = options.threads.clone().map(|threads| Waits::new(threads, vm, start));
-    install(environments, engine, java, options, (output, log), start, waits)
+    install(environments, (engine, early), java, options, (output, log), start, waits)
 }
 
 fn install(
     Environments { env, tags }: Environments,
-    engine: Engine,
+    (engine, early): (Engine, bool),
     java: u32,
     options: Options,
     outputs: (Output, Option<Output>),
@@ -110,6 +112,7 @@ fn install(
         trace_path: outputs.0.path.clone(),
         java,
         engine,
+        early,
         clock: Clock::start(),
         start,
         waits,
@@ -223,31 +226,16 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         let Some(agent) = Agent::get() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        if !environments::start_early(agent.engine, agent.options.threads.as_ref()) {
-            agent.prepared.call_once(|| prepare(agent, jni));
-        } else if jvmti::uses_archive() == Some(false) {
-            begin_early(agent, jni);
+        match agent.counts.as_ref().filter(|_| agent.early) {
+            // No class is initialised yet, and none may be before its turn.
+            Some(counts) => {
+                if let Err(error) = counts.define(jni, agent.java, &measure_arrays(agent, jni)) {
+                    message(&format!("MartiniCounts cannot be defined, which all classes need by now: {error}"));
+                }
+            }
+            None => agent.prepared.call_once(|| prepare(agent, jni)),
         }
     });
-}
-
-/// Lets code be rewritten that is loaded while the VM sets itself up. Not where it has a CDS archive, from which it then takes objects
-/// too: their classes have to be the archive's (`HeapShared::resolve_or_init`).
-///
-/// No class is initialised yet, and none may be before its turn. MartiniCounts takes Unsafe, so nothing is rewritten
-/// that could run before the VM itself has initialised that.
-fn begin_early(agent: &Agent, jni: Jni) {
-    let Some(counts) = &agent.counts else { return };
-    let layouts = measure_arrays(agent, jni);
-    if let Some(unsafe_class) = jni.find_boot_class(c"jdk/internal/misc/Unsafe")
-        && counts.define(jni, agent.java, &layouts).is_ok()
-    {
-        // SAFETY: a live local reference, deleted at once.
-        unsafe {
-            let _ = agent.transform.awaited.set(GlobalRef(jni.new_global_ref(unsafe_class)));
-            jni.delete_local_ref(unsafe_class);
-        }
-    }
 }
 
 /// Defines the classes that rewritten code calls; from then on code is rewritten.
@@ -272,8 +260,7 @@ fn prepare(agent: &'static Agent, jni: Jni) {
         }
     }
     if let Some(counts) = &agent.counts {
-        let defined =
-            if agent.transform.awaited.get().is_some() { Ok(()) } else { counts.define(jni, agent.java, &vm.layouts) };
+        let defined = if agent.early { Ok(()) } else { counts.define(jni, agent.java, &vm.layouts) };
         if let Err(error) = defined.and_then(|()| counts.bind(jni)) {
             return message(&format!("MartiniCounts cannot be defined, so nothing is counted: {error}"));
         }
@@ -382,7 +369,9 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
     }
     // Most of the start-up cost: two threads share it where the VM locks the classes it redefines. The program waits: a class
     // that is loaded while others are redefined can crash the VM (`transform::meet_before_the_end`).
-    if agent.engine == Engine::VmAndEscape {
+    if agent.early {
+        agent.control.reach(Stage::Shared);
+    } else if agent.engine == Engine::VmAndEscape {
         agent.control.reach(Stage::Shared);
         transform::retransform_loaded(agent, jni, Share::Fewest);
     } else if agent.java >= 17 {
@@ -537,7 +526,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             agent.count_lost("hook without stack or memory", proxy.lost(jni));
         }
         if let Some(counts) = &agent.counts {
-            counts.set_counting(jni, false);
+            counts.end_counting(jni);
             agent.count_lost("hook without stack or memory", counts.lost(jni));
             counts.end_all();
             if !agent.pool.is_closed() {

@@ -139,6 +139,8 @@ pub(crate) struct Agent {
     /// The feature release of the VM, such as 17.
     java: u32,
     engine: Engine,
+    /// Every class is rewritten as it is loaded, from the first on.
+    early: bool,
     dumps: Dumps,
     clock: Clock,
     start: Ticks,

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use super::counts::{ALLOCATING_OPCODES, HOOKED_NAMES, Moment, Origin, Subject, runs_once};
 use super::instrument::{ARRAY_OPCODES, HeapHooks, OBJECT, may_rewrite};
 use super::lifecycle::cleared;
-use super::{Agent, GlobalRef, counts, proxy, replaced, waits};
+use super::{Agent, counts, proxy, replaced, waits};
 
 /// What the rewriter did, and what it left.
 #[derive(Default)]
@@ -25,8 +25,6 @@ pub(crate) struct Counters {
     pub(crate) refused: Mutex<BTreeMap<String, u64>>,
     /// What rewritten classes call is defined, and can be initialised.
     pub(crate) ready: AtomicBool,
-    /// What has to be initialised before, where the VM does not do that before VMStart.
-    pub(crate) awaited: OnceLock<GlobalRef>,
     /// From VMInit on, rewritten code calls the direct hooks.
     pub(crate) direct: AtomicBool,
     /// The VM begins, or has begun, to swap the methods of classes that were there before.
@@ -38,21 +36,6 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Whether what rewritten classes call can be called.
-    fn is_ready(&self, env: Env) -> bool {
-        if self.ready.load(Ordering::Acquire) {
-            return true;
-        }
-        let Some(awaited) = self.awaited.get() else { return false };
-        // SAFETY: a live reference to a class.
-        let status = unsafe { env.get_class_status(awaited.0) };
-        let ready = status.is_ok_and(|status| status & JVMTI_CLASS_STATUS_INITIALIZED != 0);
-        if ready {
-            self.ready.store(true, Ordering::Release);
-        }
-        ready
-    }
-
     /// Counts something that is left as it was.
     pub(crate) fn refuse(&self, reason: String) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
@@ -77,7 +60,8 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
     new_data: *mut *mut u8,
 ) {
     guard(|| {
-        let Some(agent) = Agent::get().filter(|agent| agent.transform.is_ready(agent.env)) else { return };
+        let is_ready = |agent: &&Agent| agent.early || agent.transform.ready.load(Ordering::Acquire);
+        let Some(agent) = Agent::get().filter(is_ready) else { return };
         if data.is_null() || len <= 0 {
             return;
         }
@@ -86,10 +70,11 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
             (std::slice::from_raw_parts(data, len as usize), name)
         };
-        // SAFETY: the VM passes this thread's environment.
+        // SAFETY: the VM passes this thread's environment, or, before VMStart, null, which nothing below uses of a class of the boot
+        // loader.
         let jni = unsafe { Jni::from_raw(jni) };
         let parsed = ClassFile::parse(class);
-        if redefined.is_null() && agent.counts.is_some() {
+        if redefined.is_null() && agent.counts.is_some() && Agent::reporting().is_some() {
             if let Ok(class) = &parsed {
                 counts::class_read(agent, jni, class);
             }

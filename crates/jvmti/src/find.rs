@@ -1,6 +1,6 @@
-//! Finding a class that a given loader has found before, or without initialising it, which neither JNI nor JVM TI offer.
+//! Finding a class that a given loader has found before, which neither JNI nor JVM TI offer.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -10,7 +10,6 @@ use jvmti_sys::jni_sys::{JNIEnv, jclass, jobject, jstring};
 use crate::{Jni, JniError, exported};
 
 type FindLoadedClass = unsafe extern "system" fn(*mut JNIEnv, jobject, jstring) -> jclass;
-type FindBootClass = unsafe extern "system" fn(*mut JNIEnv, *const c_char) -> jclass;
 
 fn find_loaded_class() -> Option<FindLoadedClass> {
     static FOUND: OnceLock<Option<FindLoadedClass>> = OnceLock::new();
@@ -18,13 +17,6 @@ fn find_loaded_class() -> Option<FindLoadedClass> {
     // `ClassLoader.findLoadedClass` calls.
     let as_function = |address| unsafe { transmute::<NonNull<c_void>, FindLoadedClass>(address) };
     *FOUND.get_or_init(|| exported(c"JVM_FindLoadedClass").map(as_function))
-}
-
-fn find_boot_class() -> Option<FindBootClass> {
-    static FOUND: OnceLock<Option<FindBootClass>> = OnceLock::new();
-    // SAFETY: as above; it is what `ClassLoader.findBootstrapClass` calls.
-    let as_function = |address| unsafe { transmute::<NonNull<c_void>, FindBootClass>(address) };
-    *FOUND.get_or_init(|| exported(c"JVM_FindClassFromBootLoader").map(as_function))
 }
 
 impl Jni {
@@ -52,18 +44,5 @@ impl Jni {
             return Err(JniError::Exception);
         }
         Ok((!class.is_null()).then_some(class))
-    }
-
-    /// The class of that internal name that the boot loader has or finds now, as a local reference; unlike by `find_class` it is not
-    /// initialised, and no Java code runs. `None` if there is none.
-    pub fn find_boot_class(self, name: &CStr) -> Option<jclass> {
-        let find = find_boot_class()?;
-        // SAFETY: this thread's environment, and a NUL-terminated name.
-        let class = unsafe { find(self.as_raw(), name.as_ptr()) };
-        if self.exception_check() {
-            self.exception_clear();
-            return None;
-        }
-        (!class.is_null()).then_some(class)
     }
 }

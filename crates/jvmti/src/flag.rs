@@ -60,6 +60,34 @@ unsafe fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
     (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() })
 }
 
+/// Whether there is a product flag with a text, and it has one; false if this VM does not show its flags.
+///
+/// # Safety
+///
+/// It is a flag of type `ccstr`.
+unsafe fn has_text(name: &CStr) -> bool {
+    // SAFETY: as above; such a flag is a pointer to a text or null.
+    place(name).is_some_and(|place| unsafe { !place.cast::<*const c_char>().read_volatile().is_null() })
+}
+
+/// Whether the command line asks for an archive of classes (CDS, AOT cache) by name, to be used or made, or that there has to be one. Known
+/// from `Agent_OnLoad` on.
+pub fn archive_is_asked_for() -> bool {
+    let texts = [
+        c"SharedArchiveFile",
+        c"ArchiveClassesAtExit",
+        c"AOTCache",
+        c"AOTCacheOutput",
+        c"AOTConfiguration",
+        c"AOTMode",
+    ];
+    // SAFETY: HotSpot declares the first two as bool and the others as ccstr.
+    unsafe {
+        [c"RequireSharedSpaces", c"DumpSharedSpaces"].into_iter().any(|flag| bool_flag(flag) == Some(true))
+            || texts.into_iter().any(|flag| has_text(flag))
+    }
+}
+
 /// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart on.
 pub fn uses_archive() -> Option<bool> {
     // SAFETY: HotSpot declares it as a bool.

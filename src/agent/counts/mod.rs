@@ -33,10 +33,10 @@ use jvmti::jni_sys::{JNIEnv, jclass, jobject};
 use rustc_hash::FxHashMap;
 use trace::names::array_code;
 
-use super::Agent;
 use super::classes::Classes;
 use super::layout::{ArrayLayout, ArrayLayouts};
 use super::threads::{ThreadContext, ThreadIndex};
+use super::{Agent, message};
 use blocks::Block;
 use by_the_vm::ClassObjects;
 use constants::Constants;
@@ -160,7 +160,7 @@ impl Counts {
             expected: Mutex::default(),
             spare: Mutex::default(),
             sums: Block::new(),
-            table: Block::new().and_then(|unread| Table::new(unread.address())),
+            table: Table::new(),
             rewritings: Rewritings::new(),
             next_look: Mutex::default(),
             heap_is_full: AtomicBool::new(false),
@@ -219,18 +219,17 @@ impl Counts {
         (rewritten, hooks.uncounted)
     }
 
-    /// From now on there is something to report: only what threads have counters of their own for is counted without the agent.
+    /// From now on hooks count.
     pub(crate) fn begin_counting(&self, jni: Jni) {
-        if let Some(table) = &self.table {
-            table.begin();
+        if let Some(Err(error)) = self.proxy.get().map(|proxy| proxy.begin(jni)) {
+            message(&format!("MartiniCounts cannot begin, so nothing is counted: {error}"));
         }
-        self.set_counting(jni, true);
     }
 
-    /// Lets the hooks count on threads that have no counters yet, or stops them.
-    pub(crate) fn set_counting(&self, jni: Jni, on: bool) {
+    /// Lets the hooks count no more on threads that have no counters.
+    pub(crate) fn end_counting(&self, jni: Jni) {
         if let Some(proxy) = self.proxy.get() {
-            proxy.set_counting(jni, on);
+            proxy.end(jni);
         }
     }
 

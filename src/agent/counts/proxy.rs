@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 
-use jvmti::jni_sys::{jclass, jfieldID, jobject};
+use jvmti::jni_sys::{jclass, jfieldID, jmethodID, jobject};
 use jvmti::{Jni, JniError, NativeMethod};
 
 use crate::agent::accounting::tid_field;
@@ -72,6 +72,7 @@ unsafe impl Sync for Defined {}
 /// The class inside the VM.
 pub(crate) struct CountsProxy {
     class: jclass,
+    begin: jmethodID,
     counting: jfieldID,
     lost: jfieldID,
     /// `Thread.tid`.
@@ -84,8 +85,7 @@ unsafe impl Send for CountsProxy {}
 unsafe impl Sync for CountsProxy {}
 
 impl CountsProxy {
-    /// Defines the class, which works from the early VMStart on (design page, section 4). Its static initialiser calls no native, but
-    /// takes it that `jdk.internal.misc.Unsafe` may be used.
+    /// Defines the class, which works from the early VMStart on (design page, section 4). Its static initialiser calls nothing.
     ///
     /// # Errors
     /// What the VM refuses; the pending exception is cleared.
@@ -116,6 +116,7 @@ impl CountsProxy {
                 jni.call_static_void_method(class, bind, &[])?;
                 Ok(CountsProxy {
                     class,
+                    begin: jni.get_static_method_id(class, c"begin", c"()V")?,
                     counting: jni.get_static_field_id(class, c"counting", c"Z")?,
                     lost: jni.get_static_field_id(class, c"lost", c"I")?,
                     number: tid_field(jni)?,
@@ -128,10 +129,23 @@ impl CountsProxy {
         result
     }
 
-    /// Lets the hooks count on threads that have no counters yet, or stops them.
-    pub(crate) fn set_counting(&self, jni: Jni, on: bool) {
+    /// Lets the hooks count.
+    ///
+    /// # Errors
+    /// What the VM refuses; the pending exception is cleared.
+    pub(crate) fn begin(&self, jni: Jni) -> Result<(), JniError> {
+        // SAFETY: a method of the class that takes nothing.
+        let begun = unsafe { jni.call_static_void_method(self.class, self.begin, &[]) };
+        if begun.is_err() {
+            jni.exception_clear();
+        }
+        begun
+    }
+
+    /// Lets the hooks count no more on threads that have no counters.
+    pub(crate) fn end(&self, jni: Jni) {
         // SAFETY: the class is a global reference and the field one of its own.
-        unsafe { jni.set_static_boolean_field(self.class, self.counting, on) }
+        unsafe { jni.set_static_boolean_field(self.class, self.counting, false) }
     }
 
     /// Events that MartiniCounts could not count; a lower bound.

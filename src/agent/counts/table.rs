@@ -13,8 +13,6 @@ use super::lock;
 
 /// Entries, as MartiniCounts has it. Of their memory the system provides the pages that are used.
 const ENTRIES: usize = 1 << 20;
-/// Threads that may run before anything is reported have lower numbers.
-const EARLY: usize = 64;
 
 /// The table, and who has an entry.
 pub(super) struct Table {
@@ -24,10 +22,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table in which threads of before anything is reported find counters that nobody reads: what they do shall be no other way
-    /// through hooks, which C2 would have to compile. A thread under construction has the number 0 and finds none. `None` if the
-    /// system has no room.
-    pub(super) fn new(unread: usize) -> Option<Table> {
+    /// An empty table. A thread under construction has the number 0 and finds no counters. `None` if the system has no room.
+    pub(super) fn new() -> Option<Table> {
         let bytes = ENTRIES * size_of::<AtomicUsize>();
         // SAFETY: a fresh private mapping, which is never unmapped; zeros are valid.
         let entries = unsafe {
@@ -38,7 +34,6 @@ impl Table {
             }
             std::slice::from_raw_parts(start.cast::<AtomicUsize>(), ENTRIES)
         };
-        entries[1..EARLY].iter().for_each(|entry| entry.store(unread, Ordering::Relaxed));
         Some(Table { entries, threads: Mutex::default() })
     }
 
@@ -55,16 +50,6 @@ impl Table {
     /// The current thread, of that number, counts no more.
     pub(super) fn remove(&self, thread: i64) {
         self.change(thread, |threads| threads.retain(|&(other, _)| other != thread));
-    }
-
-    /// What is reported begins: threads that have no counters find none.
-    pub(super) fn begin(&self) {
-        let threads = lock(&self.threads);
-        for (entry, counters) in self.entries.iter().enumerate().take(EARLY) {
-            if !threads.contains_key(&entry) {
-                counters.store(0, Ordering::Relaxed);
-            }
-        }
     }
 
     fn change(&self, thread: i64, change: impl FnOnce(&mut Vec<(i64, usize)>)) {
@@ -89,12 +74,10 @@ mod tests {
 
     #[test]
     fn an_entry_of_several_threads_is_empty_until_one_is_left() {
-        let table = Table::new(8).expect("room");
+        let table = Table::new().expect("room");
         let found = |thread: usize| table.entries[thread].load(Ordering::Relaxed);
-        assert_eq!([0, 1, EARLY - 1, EARLY].map(found), [0, 8, 8, 0]);
         table.add(1, 4096);
-        table.begin();
-        assert_eq!([1, 2].map(found), [4096, 0]);
+        assert_eq!([0, 1, 2].map(found), [0, 4096, 0]);
         table.add(1 + ENTRIES as i64, 8192);
         table.add(1 + 2 * ENTRIES as i64, 0);
         assert_eq!(found(1), 0);
