@@ -20,6 +20,7 @@ const ROUNDS: usize = 25;
 const VARIANTS: &[Variant] = &[
     Variant::new("no agent", Agent::None),
     Variant::new("floor: capabilities and events only", Agent::Floor("idle")),
+    Variant::new("floor: classes that allocate redefined as they are", Agent::Floor("same")),
     Variant::new("floor: all classes rewritten, hook off", Agent::Floor("off")),
     Variant::new("floor: SetTag, ObjectFree", Agent::Floor("free")),
     Variant::new("martini: heap=counts", Agent::MartiniToDisk("heap=counts")),

@@ -15,6 +15,7 @@ use std::slice;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use classfile::opcode::{ANEWARRAY, MULTIANEWARRAY, NEW, NEWARRAY};
 use jvmti::jni_sys::{JNI_ERR, JNI_OK, JNIEnv, JavaVM, jclass, jint, jlong, jobject, jvalue};
 use jvmti::sys::*;
 use jvmti::{Env, Jni, Vm, guard};
@@ -56,6 +57,9 @@ fn load(vm: Vm, mode: Mode) -> Result<(), AnyError> {
         return watch_monitors(env);
     }
     let mut capabilities = jvmtiCapabilities::of(&[CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES]);
+    if mode == Mode::Same {
+        capabilities = capabilities.with(CAN_GET_BYTECODES);
+    }
     if mode >= Mode::Tag {
         capabilities = capabilities.with(CAN_TAG_OBJECTS);
     }
@@ -138,7 +142,7 @@ unsafe extern "system" fn vm_init(env: *mut jvmtiEnv, jni: *mut JNIEnv, _thread:
     report(|| retransform_all(env, jni));
 }
 
-/// Rewrites what is loaded already, `java.lang.Object` above all, and switches the native call on.
+/// Lets the VM redefine what is loaded already, `java.lang.Object` above all, and switches the native call on.
 fn retransform_all(env: Env, jni: Jni) -> Result<(), AnyError> {
     let mode = *MODE.get().expect("set when the agent was loaded");
     if mode == Mode::Idle {
@@ -147,8 +151,10 @@ fn retransform_all(env: Env, jni: Jni) -> Result<(), AnyError> {
     let loaded = env.get_loaded_classes()?;
     // SAFETY: all classes are live local references, the field is a static boolean.
     unsafe {
-        let modifiable = |class: &&jclass| env.is_modifiable_class(**class).unwrap_or(false);
-        let classes: Vec<jclass> = loaded.iter().filter(modifiable).copied().collect();
+        let is_wanted = |class: &&jclass| {
+            env.is_modifiable_class(**class).unwrap_or(false) && (mode != Mode::Same || allocates(env, **class))
+        };
+        let classes: Vec<jclass> = loaded.iter().filter(is_wanted).copied().collect();
         env.retransform_classes(&classes)?;
         for &class in loaded.iter() {
             jni.delete_local_ref(class);
@@ -158,6 +164,22 @@ fn retransform_all(env: Env, jni: Jni) -> Result<(), AnyError> {
         jni.set_static_boolean_field(proxy, live, mode >= Mode::Native);
     }
     Ok(())
+}
+
+/// Whether a method of the class has an instruction that allocates.
+///
+/// # Safety
+/// `class` is a live reference.
+unsafe fn allocates(env: Env, class: jclass) -> bool {
+    // SAFETY: by the caller's promise; the methods are of this class.
+    unsafe {
+        env.get_class_methods(class).is_ok_and(|methods| {
+            // Abstract and native methods have no code, which the VM calls an error.
+            methods.iter().filter_map(|&method| env.get_bytecodes(method).ok()).any(|code| {
+                classfile::walk(&code).any(|(_, opcode)| [NEW, NEWARRAY, ANEWARRAY, MULTIANEWARRAY].contains(&opcode))
+            })
+        })
+    }
 }
 
 unsafe extern "system" fn class_file_load_hook(
@@ -175,7 +197,7 @@ unsafe extern "system" fn class_file_load_hook(
     // SAFETY: the VM passes a live environment and the bytes of the class file.
     let (env, bytes) = unsafe { (Env::from_raw(env), slice::from_raw_parts(data, len as usize)) };
     guard(|| {
-        if MODE.get() > Some(&Mode::Idle)
+        if MODE.get() > Some(&Mode::Same)
             && let Some(class) = sites::rewrite(bytes)
             && let Ok(len) = jint::try_from(class.len())
             && let Ok(copy) = env.allocate_copy(&class)

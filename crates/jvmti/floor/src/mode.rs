@@ -12,6 +12,8 @@ pub(crate) enum Mode {
     Monitors,
     /// The agent asks for its capabilities and events, and rewrites nothing.
     Idle,
+    /// At the start the VM redefines the classes that allocate, each as it is.
+    Same,
     /// Rewritten code calls a Java method, which returns at once.
     Off,
     /// The Java method calls an empty native one.
@@ -24,7 +26,7 @@ pub(crate) enum Mode {
 
 /// A mode that does not exist.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("the option '{0}' is no mode: use monitors, idle, off, native, tag or free")]
+#[error("the option '{0}' is no mode: use monitors, idle, same, off, native, tag or free")]
 pub(crate) struct UnknownMode(String);
 
 impl FromStr for Mode {
@@ -34,6 +36,7 @@ impl FromStr for Mode {
         match option {
             "monitors" => Ok(Self::Monitors),
             "idle" => Ok(Self::Idle),
+            "same" => Ok(Self::Same),
             "off" => Ok(Self::Off),
             "native" => Ok(Self::Native),
             "tag" => Ok(Self::Tag),
@@ -47,7 +50,7 @@ impl Mode {
     /// Which native method of the library the proxy declares.
     pub(crate) fn native_method(self) -> &'static CStr {
         match self {
-            Self::Monitors | Self::Idle | Self::Off | Self::Native => c"nothing",
+            Self::Monitors | Self::Idle | Self::Same | Self::Off | Self::Native => c"nothing",
             Self::Tag | Self::Free => c"tag",
         }
     }
@@ -60,7 +63,7 @@ mod tests {
     #[test]
     fn modes_build_on_each_other() {
         let modes =
-            ["monitors", "idle", "off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
+            ["monitors", "idle", "same", "off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
         assert!(modes.is_sorted());
         assert_eq!("".parse::<Mode>(), Err(UnknownMode(String::new())));
     }

@@ -28,7 +28,7 @@ fn java(jdk: &jdk::Jdk, agent: &Path, mode: &str) -> process::Finished {
 fn every_mode_runs_on_every_jdk() {
     let agent = agent();
     for jdk in jdk::each_feature() {
-        for mode in ["monitors", "idle", "off", "native", "tag", "free"] {
+        for mode in ["monitors", "idle", "same", "off", "native", "tag", "free"] {
             let finished = java(jdk, &agent, mode).success();
             assert!(!finished.err().contains("floor agent:"), "{jdk}, {mode}: {}", finished.err());
             assert_eq!(finished.out(), "", "{jdk}, {mode}");
