@@ -32,7 +32,7 @@ use super::proxy::Proxy;
 use super::stacks::Stacks;
 use super::start::{Stage, StartUp};
 use super::threads::{self, Threads};
-use super::transform::Share;
+use super::transform::Portion;
 use super::waits::{Scope, Waits, take_snapshot};
 use super::writer::Writer;
 use super::{
@@ -373,15 +373,15 @@ fn initialise(agent: &'static Agent, vm: &Vm, jni: Jni) -> Result<(), String> {
         agent.control.reach(Stage::Shared);
     } else if agent.engine == Engine::VmAndEscape {
         agent.control.reach(Stage::Shared);
-        transform::retransform_loaded(agent, jni, Share::Fewest);
+        transform::retransform_loaded(agent, jni, Portion::Fewest);
     } else if agent.java >= 17 {
         agent.control.reach(Stage::Share);
-        transform::retransform_loaded(agent, jni, Share::Even);
+        transform::retransform_loaded(agent, jni, Portion::Even);
         if agent.control.wait_for(Stage::Shared) != Stage::Shared {
             agent.transform.refuse("half of the classes loaded before VMInit: no answer".into());
         }
     } else {
-        transform::retransform_loaded(agent, jni, Share::All);
+        transform::retransform_loaded(agent, jni, Portion::All);
         agent.control.reach(Stage::Shared);
     }
     Ok(())
@@ -462,7 +462,7 @@ unsafe extern "system" fn control(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_
         threads::mute();
         agent.control.reach(Stage::Up);
         if agent.control.wait_for(Stage::Share) == Stage::Share {
-            transform::retransform_loaded(agent, jni, Share::Odd);
+            transform::retransform_loaded(agent, jni, Portion::Odd);
             agent.control.reach(Stage::Shared);
         }
         let mut seen = GcNumber(0);

@@ -12,26 +12,36 @@ const EACH: usize = 1 << 20;
 static SHARES: AtomicUsize = AtomicUsize::new(0);
 
 /// One's part of it, from the first question about it on.
-#[derive(Default)]
 pub(crate) struct Share {
+    of: &'static AtomicUsize,
     is_taken: bool,
 }
 
+impl Default for Share {
+    fn default() -> Share {
+        Share::of(&SHARES)
+    }
+}
+
 impl Share {
+    fn of(of: &'static AtomicUsize) -> Share {
+        Share { of, is_taken: false }
+    }
+
     /// Bytes that its owner may take at this moment; who has more shall forget.
     pub(crate) fn bytes(&mut self) -> usize {
         if !self.is_taken {
             self.is_taken = true;
-            SHARES.fetch_add(1, Ordering::Relaxed);
+            self.of.fetch_add(1, Ordering::Relaxed);
         }
-        part(SHARES.load(Ordering::Relaxed))
+        part(self.of.load(Ordering::Relaxed))
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
         if self.is_taken {
-            SHARES.fetch_sub(1, Ordering::Relaxed);
+            self.of.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -55,14 +65,14 @@ mod tests {
 
     #[test]
     fn a_share_counts_from_its_first_use_to_its_end() {
+        static SHARES: AtomicUsize = AtomicUsize::new(0);
         let taken = || SHARES.load(Ordering::Relaxed);
-        let unused = Share::default();
-        let before = taken();
-        let mut used = Share::default();
+        let (unused, mut used) = (Share::of(&SHARES), Share::of(&SHARES));
+        assert_eq!(taken(), 0);
         used.bytes();
         used.bytes();
-        assert_eq!(taken(), before + 1);
+        assert_eq!(taken(), 1);
         drop((used, unused));
-        assert_eq!(taken(), before);
+        assert_eq!(taken(), 0);
     }
 }

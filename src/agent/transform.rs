@@ -32,7 +32,7 @@ pub(crate) struct Counters {
     /// The VM may take classes out of a CDS archive.
     archive: OnceLock<bool>,
     /// Classes of the boot loader that were rewritten before VMInit.
-    early: Mutex<FxHashSet<Box<[u8]>>>,
+    before_init: Mutex<FxHashSet<Box<[u8]>>>,
 }
 
 impl Counters {
@@ -106,8 +106,8 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
         };
         let is_changed = rewritten.is_some();
         let Some(bytes) = rewritten.or_else(|| fresh(agent, redefined, class)) else { return };
-        if is_changed && !direct && redefined.is_null() && loader.is_null() {
-            agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
+        if is_changed && !direct && !agent.early && redefined.is_null() && loader.is_null() {
+            agent.transform.before_init.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
         }
         match agent.env.allocate_copy(&bytes) {
             // SAFETY: the VM passes places for the new class file, and frees it.
@@ -223,7 +223,7 @@ pub(crate) fn retransform_lock_support(agent: &Agent, jni: Jni) -> Result<(), St
 
 /// Which of the classes that are there already a thread retransforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
+pub(crate) enum Portion {
     /// All of them.
     All,
     /// `java.lang.Object`, and where threads park.
@@ -234,15 +234,15 @@ pub(crate) enum Share {
     Odd,
 }
 
-impl Share {
+impl Portion {
     fn contains(self, name: &[u8]) -> bool {
         // So the halves are equally large in bytes on JDK 17 to 25, to a twentieth.
         let odd = name.last().is_some_and(|byte| byte & 1 == 1);
         match self {
-            Share::All => true,
-            Share::Fewest => name == OBJECT || name == waits::LOCK_SUPPORT,
-            Share::Even => !odd,
-            Share::Odd => odd,
+            Portion::All => true,
+            Portion::Fewest => name == OBJECT || name == waits::LOCK_SUPPORT,
+            Portion::Even => !odd,
+            Portion::Odd => odd,
         }
     }
 }
@@ -289,15 +289,15 @@ fn put_last(agent: &Agent, wanted: &mut [jclass]) {
 }
 
 /// Makes the VM reload the classes that came before the hook and that hold something to rewrite.
-pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni, share: Share) {
+pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni, portion: Portion) {
     let classes = match agent.env.get_loaded_classes() {
         Ok(classes) => classes,
         Err(error) => return agent.transform.refuse(format!("loaded classes: {}", error.name())),
     };
-    let mut wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c, share)).collect();
-    match share {
-        Share::Even | Share::Odd => put_last(agent, &mut wanted),
-        Share::All | Share::Fewest => agent.transform.swapping.store(true, Ordering::Release),
+    let mut wanted: Vec<jclass> = classes.iter().copied().filter(|&c| needs_rewriting(agent, c, portion)).collect();
+    match portion {
+        Portion::Even | Portion::Odd => put_last(agent, &mut wanted),
+        Portion::All | Portion::Fewest => agent.transform.swapping.store(true, Ordering::Release),
     }
     // SAFETY: live local references, deleted at the end.
     let result = unsafe { agent.env.retransform_classes(&wanted) };
@@ -319,14 +319,14 @@ pub(crate) fn retransform_loaded(agent: &Agent, jni: Jni, share: Share) {
     }
 }
 
-fn needs_rewriting(agent: &Agent, class: jclass, share: Share) -> bool {
+fn needs_rewriting(agent: &Agent, class: jclass, portion: Portion) -> bool {
     let env = agent.env;
     // SAFETY: a live local reference.
     let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
     let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return false };
-    if !share.contains(name)
+    if !portion.contains(name)
         || !may_rewrite(name)
-        || agent.transform.early.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+        || agent.transform.before_init.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
     {
         return false;
     }
@@ -386,11 +386,11 @@ mod tests {
     #[test]
     fn every_class_is_in_one_half() {
         for name in [&b"java/lang/Object"[..], b"java/lang/String", b"a", b""] {
-            assert!(Share::All.contains(name));
-            assert_ne!(Share::Even.contains(name), Share::Odd.contains(name));
+            assert!(Portion::All.contains(name));
+            assert_ne!(Portion::Even.contains(name), Portion::Odd.contains(name));
         }
-        for share in [Share::Even, Share::Odd] {
-            assert!(NEVER_VERIFIED.iter().any(|name| share.contains(name)), "{share:?}");
+        for portion in [Portion::Even, Portion::Odd] {
+            assert!(NEVER_VERIFIED.iter().any(|name| portion.contains(name)), "{portion:?}");
         }
     }
 }
