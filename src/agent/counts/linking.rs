@@ -66,6 +66,8 @@ impl Counts {
 /// that is an object, each `invokedynamic`, and each method that handles of methods and variables are called by.
 fn references(class: &ClassFile<'_>) -> u32 {
     let pool = class.pool();
+    // Methods are the most of many pools, and few classes know one of handles.
+    let has_handles = pool.texts().any(|(_, text)| text == METHOD_HANDLE || text == VAR_HANDLE);
     let (mut references, mut is_dynamic) = (0, false);
     for constant in (1..pool.count()).filter_map(|index| pool.get(index)) {
         match constant {
@@ -74,7 +76,7 @@ fn references(class: &ClassFile<'_>) -> u32 {
             | Constant::MethodType { .. }
             | Constant::Dynamic { .. } => references += 1,
             Constant::InvokeDynamic { .. } => is_dynamic = true,
-            Constant::Method { class, name_and_type } => {
+            Constant::Method { class, name_and_type } if has_handles => {
                 let name = || pool.name_and_type(name_and_type).map(|(name, _)| name).unwrap_or_default();
                 references += u32::from(is_polymorphic(pool.class_name(class), name));
             }
@@ -89,11 +91,14 @@ fn references(class: &ClassFile<'_>) -> u32 {
     references
 }
 
+const METHOD_HANDLE: &[u8] = b"java/lang/invoke/MethodHandle";
+const VAR_HANDLE: &[u8] = b"java/lang/invoke/VarHandle";
+
 /// Whether a method takes and gives what its caller likes.
 fn is_polymorphic<'a>(class: Option<&[u8]>, name: impl FnOnce() -> &'a [u8]) -> bool {
     match class {
-        Some(b"java/lang/invoke/MethodHandle") => matches!(name(), b"invoke" | b"invokeExact"),
-        Some(b"java/lang/invoke/VarHandle") => {
+        Some(METHOD_HANDLE) => matches!(name(), b"invoke" | b"invokeExact"),
+        Some(VAR_HANDLE) => {
             let name = name();
             let begins = |start: &[u8]| name.starts_with(start);
             name != b"getClass" && (begins(b"get") || begins(b"set") || begins(b"compareAnd") || begins(b"weakCompare"))
