@@ -88,7 +88,14 @@ fn counts_of_classes_that_are_loaded_while_the_vm_sets_itself_up() {
             let agent = martini::built().agent_path(&format!("heap=counts,file={}", file.display()));
             let arguments = [THREADS.to_string(), TIMES.to_string()];
             let arguments = arguments.each_ref().map(|a| &**a);
-            process::run(&mut java::with_agent(jdk, &["-XX:+UnlockDiagnosticVMOptions", sharing], Some(agent), "early.Main", &arguments)).success();
+            process::run(&mut java::with_agent(
+                jdk,
+                &["-XX:+UnlockDiagnosticVMOptions", sharing],
+                Some(agent),
+                "early.Main",
+                &arguments,
+            ))
+            .success();
             let trace = Counted::read(&file, Markers { begin: "", end: "" });
             for class in ["java.util.WeakHashMap$Entry[]", "java.util.Hashtable$Entry[]"] {
                 let of_class = trace.sites.iter().filter(|(site, _)| site.class == class);

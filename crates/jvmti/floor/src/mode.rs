@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn modes_build_on_each_other() {
-        let modes =
-            ["monitors", "idle", "same", "off", "native", "tag", "free"].map(|option| option.parse::<Mode>().expect("a mode"));
+        let modes = ["monitors", "idle", "same", "off", "native", "tag", "free"]
+            .map(|option| option.parse::<Mode>().expect("a mode"));
         assert!(modes.is_sorted());
         assert_eq!("".parse::<Mode>(), Err(UnknownMode(String::new())));
     }
