@@ -100,6 +100,10 @@ fn install(
 ) -> Result<(), String> {
     let pool = Pool::new(options.buffer_bytes / RECORD_BYTES);
     let counts = (engine == Engine::Counts).then(|| Counts::new(options.buffer_bytes, options.estimate_bytes));
+    // Once the first classes have hooks the VM cannot do without what they call.
+    if early && !counts.as_ref().is_some_and(Counts::can_count) {
+        return Err(counts::NO_ROOM.into());
+    }
     let agent = AGENT.get_or_init(|| Agent {
         counts,
         live: OnceLock::new(),

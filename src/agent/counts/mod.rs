@@ -83,6 +83,9 @@ impl AddAssign for Totals {
     }
 }
 
+/// Why nothing can be counted.
+pub(crate) const NO_ROOM: &str = "the system has no address space for counters; heap=vm needs none";
+
 /// One thread's share.
 pub(crate) struct ThreadCounts {
     pub(crate) thread: ThreadIndex,
@@ -173,12 +176,17 @@ impl Counts {
         }
     }
 
+    /// Whether there is room for what hooks need.
+    pub(crate) fn can_count(&self) -> bool {
+        self.table.is_some()
+    }
+
     /// Defines MartiniCounts in the VM, whose arrays are laid out like that.
     ///
     /// # Errors
     /// What the VM refuses.
     pub(crate) fn define(&self, jni: Jni, java: u32, layouts: &ArrayLayouts) -> Result<(), String> {
-        let table = self.table.as_ref().ok_or("the system has no address space for counters")?;
+        let table = self.table.as_ref().ok_or(NO_ROOM)?;
         let packed = |descriptor: u8| {
             let name =
                 if descriptor == b'L' { "[Ljava/lang/Object;".into() } else { format!("[{}", descriptor as char) };
