@@ -1,5 +1,8 @@
 //! How a trace begins, and that the agent is silent.
 
+use std::fs;
+use std::process::Command;
+
 use bci_tests::counted::{Counted, Markers};
 use bci_tests::java;
 use bci_tests::jdk;
@@ -72,8 +75,8 @@ fn arrays_of_classes_that_change_while_the_program_runs() {
     }
 }
 
-/// Arrays are counted once, whether their class was rewritten as the VM loaded it, or afterwards, which it is where an archive is asked
-/// for, be it there or not.
+/// Arrays are counted once, whether their class was rewritten as the VM loaded it, or redefined afterwards, which it is only where an
+/// archive is asked for, and from JDK 25 on where there is one.
 #[test]
 fn counts_of_classes_that_are_loaded_while_the_vm_sets_itself_up() {
     const THREADS: u64 = 4;
@@ -81,21 +84,29 @@ fn counts_of_classes_that_are_loaded_while_the_vm_sets_itself_up() {
     /// Of all others of these classes together.
     const LEAST_BYTES: u64 = 16_400;
     for jdk in jdk::all() {
-        let archive = format!("-XX:SharedArchiveFile={}", jdk.home.join("lib/server/classes.jsa").display());
-        for sharing in ["-Xshare:auto", "-Xshare:off", &archive] {
+        let archive = jdk.home.join("lib/server/classes.jsa");
+        let named = format!("-XX:SharedArchiveFile={}", archive.display());
+        let mut ways = vec![
+            ("-Xshare:auto", jdk.feature >= 25 && archive.exists()),
+            ("-Xshare:off", false),
+            // There or not.
+            (&named, true),
+        ];
+        if archive.exists() {
+            ways.push(("-Xshare:on", true));
+        }
+        for (sharing, is_redefined) in ways {
             let dir = Workdir::new();
             let file = dir.join("early.trcxml");
             let agent = martini::built().agent_path(&format!("heap=counts,file={}", file.display()));
+            let log = dir.join("redefined.txt");
+            let log_flag = format!("-Xlog:redefine*=info:file={}", log.display());
             let arguments = [THREADS.to_string(), TIMES.to_string()];
             let arguments = arguments.each_ref().map(|a| &**a);
-            process::run(&mut java::with_agent(
-                jdk,
-                &["-XX:+UnlockDiagnosticVMOptions", sharing],
-                Some(agent),
-                "early.Main",
-                &arguments,
-            ))
-            .success();
+            let flags = ["-XX:+UnlockDiagnosticVMOptions", sharing, &log_flag];
+            process::run(&mut java::with_agent(jdk, &flags, Some(agent), "early.Main", &arguments)).success();
+            let redefinitions = fs::read_to_string(&log).expect("the JVM's log").lines().count();
+            assert_eq!(redefinitions > 0, is_redefined, "JDK {jdk}, {sharing}: {redefinitions} lines");
             let trace = Counted::read(&file, Markers { begin: "", end: "" });
             for class in ["java.util.WeakHashMap$Entry[]", "java.util.Hashtable$Entry[]"] {
                 let of_class = trace.sites.iter().filter(|(site, _)| site.class == class);
@@ -103,5 +114,22 @@ fn counts_of_classes_that_are_loaded_while_the_vm_sets_itself_up() {
                 assert_eq!(bytes / LEAST_BYTES, THREADS * TIMES, "JDK {jdk}, {sharing}: {class}");
             }
         }
+    }
+}
+
+/// A program that needs the JVM's own archive starts with the agent, on JDKs too whose flags do not show that it does (19 to 24), and
+/// that come without one.
+#[test]
+fn an_archive_that_has_to_be_there() {
+    for jdk in jdk::each_feature().into_iter().filter(|jdk| (19..25).contains(&jdk.feature)) {
+        let dir = Workdir::new();
+        let home = dir.join("jdk");
+        let copied = Command::new("cp").arg("-rL").arg(&jdk.home).arg(&home).status();
+        assert!(copied.expect("cp starts").success(), "JDK {jdk} cannot be copied");
+        let java = || Command::new(home.join("bin/java"));
+        process::run(java().arg("-Xshare:dump")).success();
+        let agent = martini::built().agent_path(&format!("heap=counts,file={}", dir.join("on.trcxml").display()));
+        process::run(java().args(["-Xshare:on", "-version"])).success();
+        process::run(java().arg("-Xshare:on").arg(agent).arg("-version")).success();
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use jvmti::sys::*;
-use jvmti::{Env, Vm as JavaVirtualMachine};
+use jvmti::{ArchiveWish, Env, Vm as JavaVirtualMachine};
 
 use super::dump::options::DumpWhen;
 use super::engine::Engine;
@@ -25,10 +25,12 @@ const FIRST_TO_VERIFY: u32 = 25;
 /// times as long. The VM then does without its CDS archive, which costs less than that, where it does not verify the classes too; but
 /// not if one was asked for. And not with `juc=on`, whose class needs more of the JDK than is there in the beginning.
 pub(crate) fn rewrites_early(env: Env, java: u32, engine: Engine, threads: Option<&ThreadOptions>) -> bool {
-    engine == Engine::Counts
-        && !threads.is_some_and(|threads| threads.juc)
-        && !jvmti::archive_is_asked_for()
-        && (java < FIRST_TO_VERIFY || !has_archive(env))
+    let is_cheaper = || match jvmti::archive_wish() {
+        ArchiveWish::Needed => false,
+        ArchiveWish::Unwanted => true,
+        ArchiveWish::IfThere => java < FIRST_TO_VERIFY || !has_archive(env),
+    };
+    engine == Engine::Counts && !threads.is_some_and(|threads| threads.juc) && is_cheaper()
 }
 
 /// Whether the JDK comes with a CDS archive.

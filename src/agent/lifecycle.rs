@@ -171,7 +171,8 @@ fn install(
             shard.set_event_callbacks(&heap_callbacks).map_err(|e| e.to_string())?;
         }
     }
-    // The hook cannot be switched on at VMStart, only here or from VMInit on; until HeapProxy is defined it does nothing.
+    // The hook cannot be switched on at VMStart, only here or from VMInit on; unless classes are rewritten early it does nothing until
+    // what they call is defined.
     let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
     if engine.rewrites() {
         events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
@@ -231,7 +232,7 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         match agent.counts.as_ref().filter(|_| agent.early) {
-            // No class is initialised yet, and none may be before its turn.
+            // Measuring initialises `Object`, whose initialiser has no site; no other class may be initialised before its turn.
             Some(counts) => {
                 if let Err(error) = counts.define(jni, agent.java, &measure_arrays(agent, jni)) {
                     message(&format!("MartiniCounts cannot be defined, which all classes need by now: {error}"));

@@ -91,7 +91,7 @@ pub(crate) unsafe fn register_natives(jni: *mut jvmti::jni_sys::JNIEnv, class: j
     unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
 }
 
-/// Binds MartiniCounts' natives, called from its static initialiser.
+/// Binds MartiniCounts' natives, called from its method `bind`.
 ///
 /// # Safety
 /// Called by the VM, with MartiniCounts as `class`.

@@ -70,8 +70,11 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
             (std::slice::from_raw_parts(data, len as usize), name)
         };
-        // SAFETY: the VM passes this thread's environment, or, before VMStart, null, which nothing below uses of a class of the boot
-        // loader.
+        // In its first phase the VM passes no environment, and has no other loader.
+        if jni.is_null() && !loader.is_null() {
+            return;
+        }
+        // SAFETY: the VM passes this thread's environment, or null, which nothing below uses for a class of the boot loader.
         let jni = unsafe { Jni::from_raw(jni) };
         let parsed = ClassFile::parse(class);
         if redefined.is_null() && agent.counts.is_some() && Agent::reporting().is_some() {

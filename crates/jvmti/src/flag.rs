@@ -70,9 +70,19 @@ unsafe fn has_text(name: &CStr) -> bool {
     place(name).is_some_and(|place| unsafe { !place.cast::<*const c_char>().read_volatile().is_null() })
 }
 
-/// Whether the command line asks for an archive of classes (CDS, AOT cache) by name, to be used or made, or that there has to be one. Known
-/// from `Agent_OnLoad` on.
-pub fn archive_is_asked_for() -> bool {
+/// What the command line says of an archive of classes (CDS, AOT cache).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveWish {
+    /// It names one, to be used or made, or there has to be one.
+    Needed,
+    /// There shall be none.
+    Unwanted,
+    /// Nothing: the VM takes the one of the JDK, if that has one.
+    IfThere,
+}
+
+/// What the command line says of an archive. Known from `Agent_OnLoad` on.
+pub fn archive_wish() -> ArchiveWish {
     let texts = [
         c"SharedArchiveFile",
         c"ArchiveClassesAtExit",
@@ -81,10 +91,30 @@ pub fn archive_is_asked_for() -> bool {
         c"AOTConfiguration",
         c"AOTMode",
     ];
-    // SAFETY: HotSpot declares the first two as bool and the others as ccstr.
+    // `-Xshare:on` and `-Xshare:dump` set flags, but from JDK 19 on only the VM itself sees those.
+    let sharing = last_option(b"-Xshare:");
+    // SAFETY: HotSpot declares these flags as ccstr.
+    if matches!(sharing, Some(b"on" | b"dump")) || texts.into_iter().any(|flag| unsafe { has_text(flag) }) {
+        ArchiveWish::Needed
+    } else if sharing == Some(b"off") {
+        ArchiveWish::Unwanted
+    } else {
+        ArchiveWish::IfThere
+    }
+}
+
+/// What stands behind that beginning in the last option of the VM that has it, wherever the VM took its options from.
+fn last_option(beginning: &[u8]) -> Option<&'static [u8]> {
+    let count: *const c_void = Field::find(c"Arguments", c"_num_jvm_args")?.address;
+    if count.is_null() {
+        return None;
+    }
+    // SAFETY: the VM says where its list of options is, and how long as an int; options are texts, and stay as long as the VM.
     unsafe {
-        [c"RequireSharedSpaces", c"DumpSharedSpaces"].into_iter().any(|flag| bool_flag(flag) == Some(true))
-            || texts.into_iter().any(|flag| has_text(flag))
+        let options = static_word(c"Arguments", c"_jvm_args_array")? as *const *const c_char;
+        let count = usize::try_from(count.cast::<i32>().read_volatile()).ok().filter(|_| !options.is_null())?;
+        let option = |index| CStr::from_ptr(options.add(index).read()).to_bytes();
+        (0..count).rev().find_map(|index| option(index).strip_prefix(beginning))
     }
 }
 

@@ -30,7 +30,7 @@ pub use allocated::Allocated;
 pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
 pub use exported::exported;
-pub use flag::{archive_is_asked_for, set_bool_flag, uses_archive};
+pub use flag::{ArchiveWish, archive_wish, set_bool_flag, uses_archive};
 pub use guard::{caught_panics, guard};
 pub use jni::{Jni, JniError, NativeMethod};
 pub use management::{HeapDumper, Management, is_flag_on};

@@ -59,7 +59,7 @@ pub(crate) use sites::Look;
 pub(crate) use slots::Resolved;
 pub(crate) use snapshot::{Snapshot, Watch};
 
-/// Binds MartiniCounts' natives, called from its static initialiser.
+/// Binds MartiniCounts' natives, called from its method `bind`.
 ///
 /// # Safety
 /// Called by the VM, with MartiniCounts as `class`.
