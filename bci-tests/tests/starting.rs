@@ -94,6 +94,8 @@ fn counts_of_classes_that_are_loaded_while_the_vm_sets_itself_up() {
         ];
         if archive.exists() {
             ways.push(("-Xshare:on", true));
+            // A flag up to JDK 18.
+            ways.extend((jdk.feature < 19).then_some(("-XX:+RequireSharedSpaces", true)));
         }
         for (sharing, is_redefined) in ways {
             let dir = Workdir::new();

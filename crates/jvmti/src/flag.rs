@@ -91,10 +91,12 @@ pub fn archive_wish() -> ArchiveWish {
         c"AOTConfiguration",
         c"AOTMode",
     ];
-    // `-Xshare:on` and `-Xshare:dump` set flags, but from JDK 19 on only the VM itself sees those.
+    // From JDK 19 on only the VM itself sees the flags that it sets.
     let sharing = last_option(b"-Xshare:");
-    // SAFETY: HotSpot declares these flags as ccstr.
-    if matches!(sharing, Some(b"on" | b"dump")) || texts.into_iter().any(|flag| unsafe { has_text(flag) }) {
+    // SAFETY: HotSpot declares these flags as ccstr, and the last as bool.
+    let is_flagged =
+        unsafe { texts.into_iter().any(|flag| has_text(flag)) || bool_flag(c"RequireSharedSpaces") == Some(true) };
+    if is_flagged || matches!(sharing, Some(b"on" | b"dump")) {
         ArchiveWish::Needed
     } else if sharing == Some(b"off") {
         ArchiveWish::Unwanted
