@@ -38,10 +38,7 @@ fn has_archive(env: Env) -> bool {
     let home = env.get_system_property(c"java.home").ok();
     let folder = home.map(|home| Path::new(OsStr::from_bytes(&home)).join("lib/server"));
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
-    entries.is_some_and(|mut entries| {
-        entries
-            .any(|entry| entry.is_ok_and(|entry| Path::new(&entry.file_name()).extension() == Some(OsStr::new("jsa"))))
-    })
+    entries.into_iter().flatten().flatten().any(|entry| entry.path().extension() == Some(OsStr::new("jsa")))
 }
 
 /// All environments.

@@ -133,7 +133,7 @@ fn install(
         vm: OnceLock::new(),
         reporting: AtomicBool::new(false),
         failures: Mutex::new(BTreeMap::new()),
-        transform: transform::Counters::default(),
+        transform: transform::Counters::new(early),
         writer: Mutex::new(None),
         writer_thread: OnceLock::new(),
     });

@@ -23,7 +23,7 @@ pub(crate) struct Counters {
     pub(crate) rewritten: AtomicU64,
     /// Methods and classes left as they were, by reason.
     pub(crate) refused: Mutex<BTreeMap<String, u64>>,
-    /// What rewritten classes call is defined, and can be initialised.
+    /// What rewritten classes call is defined, or will be before the first of them runs.
     pub(crate) ready: AtomicBool,
     /// From VMInit on, rewritten code calls the direct hooks.
     pub(crate) direct: AtomicBool,
@@ -36,6 +36,11 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    /// Nothing is rewritten yet; whether it may be from the first class on.
+    pub(crate) fn new(ready: bool) -> Counters {
+        Counters { ready: AtomicBool::new(ready), ..Counters::default() }
+    }
+
     /// Counts something that is left as it was.
     pub(crate) fn refuse(&self, reason: String) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
@@ -60,8 +65,7 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
     new_data: *mut *mut u8,
 ) {
     guard(|| {
-        let is_ready = |agent: &&Agent| agent.early || agent.transform.ready.load(Ordering::Acquire);
-        let Some(agent) = Agent::get().filter(is_ready) else { return };
+        let Some(agent) = Agent::get().filter(|agent| agent.transform.ready.load(Ordering::Acquire)) else { return };
         if data.is_null() || len <= 0 {
             return;
         }

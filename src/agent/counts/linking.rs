@@ -18,9 +18,9 @@ use crate::agent::threads::with_context;
 #[derive(Default)]
 pub(super) struct Unlinked(Mutex<FxHashMap<Box<[u8]>, Vec<u32>>>);
 
-/// The VM is going to make a class of that class file on the current thread.
+/// The VM is going to make a class of that class file on the current thread, while the agent reports.
 pub(crate) fn class_read(agent: &'static Agent, jni: Jni, class: &ClassFile<'_>) {
-    let Some(counts) = agent.counts.as_ref().filter(|_| Agent::reporting().is_some()) else { return };
+    let Some(counts) = &agent.counts else { return };
     with_context(agent, jni, Ticks::now(), |context| {
         for text in class.fields().filter_map(|field| field.constant_string()) {
             counts.use_text(agent, jni, context, text);
