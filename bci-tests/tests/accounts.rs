@@ -51,14 +51,14 @@ fn the_jvm_says_the_same_to_the_program_and_to_the_agent() {
             // The end of the trace has their sums.
             let sum = |of: fn(&ThreadCount) -> u64| trace.accounts.iter().map(|(_, count)| of(count)).sum::<u64>();
             let counted = |key: &str| trace.counts.iter().find(|(k, _, _)| k == key).map(|(_, _, value)| *value);
-            assert_eq!(counted("accounts.reported"), Some(of_accounts), "{place}");
-            assert_eq!(counted("accounts.accounted"), Some(sum(|c| c.vm_bytes.unwrap_or(0))), "{place}");
+            assert_eq!(counted("coverage.reported"), Some(of_accounts), "{place}");
+            assert_eq!(counted("coverage.accounted"), Some(sum(|c| c.vm_bytes.unwrap_or(0))), "{place}");
             assert_eq!(
-                counted("accounts.missing"),
+                counted("coverage.missing"),
                 Some(sum(|c| c.vm_bytes.unwrap_or(0).saturating_sub(c.bytes))),
                 "{place}"
             );
-            assert_eq!((counted("accounts.unknown"), counted("accounts.filtered")), (Some(0), None), "{place}");
+            assert_eq!((counted("coverage.unknown"), counted("coverage.filtered")), (Some(0), None), "{place}");
             for name in ["parked-1", "parked-2", "parked-3"] {
                 let (_, account) = trace.accounts.iter().find(|(thread, _)| thread == name).expect("told above");
                 let objects: Vec<u64> = trace

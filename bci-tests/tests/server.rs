@@ -198,7 +198,7 @@ fn check(jdk: &Jdk, file: &Path, counted: &Counted, bare: &Load, with: &Load) {
     schema::check(file, Schema::Strict);
     schema::validate(file);
     let trace = Waits::read(file);
-    for key in ["events.lost", "monitors.unbegun", "monitors.unended", "agent.panics"] {
+    for key in ["events.lost", "waits.withoutBegin", "waits.withoutEnd", "agent.panics"] {
         assert_eq!(trace.count(key), 0, "JDK {jdk}: {key}");
     }
     // Each time that the JVM counted for one of Tomcat's threads is in the trace, and no other time.

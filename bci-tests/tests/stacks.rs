@@ -54,7 +54,7 @@ fn found(path: &Path) -> (Counts, Option<u64>) {
                 let stack = object.stack.map(|stack| stacks[&stack].clone()).unwrap_or_default();
                 *counts.entry(stack).or_default() += 1;
             }
-            Element::MartiniCount(count) if count.key == "stacks.mistaken" => mistaken = Some(count.value),
+            Element::MartiniCount(count) if count.key == "stackCache.mismatches" => mistaken = Some(count.value),
             _ => {}
         }
     }

@@ -53,7 +53,7 @@ fn run(jdk: &Jdk, flags: &[&str], options: &str, main: &str, args: &[&str]) -> R
     schema::check(&file, Schema::Strict);
     schema::validate(&file);
     let trace = Waits::read(&file);
-    for key in ["events.lost", "monitors.unbegun", "monitors.unended", "agent.panics"] {
+    for key in ["events.lost", "waits.withoutBegin", "waits.withoutEnd", "agent.panics"] {
         assert_eq!(trace.count(key), 0, "JDK {jdk}: {key}");
     }
     Ran { dir, said: said(&ran.out()), trace }

@@ -66,7 +66,7 @@ fn the_sum_is_what_the_jvm_accounts() {
                     let found = trace.counts.iter().find(|((key, _), _)| key == wanted);
                     found.map(|(_, value)| *value as f64).expect("the trace ends with its accounts")
                 };
-                let exactness = sum("accounts.reported") / sum("accounts.accounted");
+                let exactness = sum("coverage.reported") / sum("coverage.accounted");
                 assert!((0.999..=1.001).contains(&exactness), "JDK {jdk}, {collector:?}, {options}: {exactness}");
             }
         }

@@ -165,12 +165,12 @@ fn told(counter: &Count) -> Option<String> {
     Some(match counter.key.as_str() {
         "classes.rewritten" | "counters" | "counters.bytes" => return None,
         // Told by `truth`.
-        key if key.starts_with("accounts.") || key == "accounting.unavailable" => return None,
+        key if key.starts_with("coverage.") => return None,
         "limit.reached" => format!(
             "the trace was ended when it had {} (--limit); what the program did after that is not in it",
             bytes(number)
         ),
-        "events.waits" => format!(
+        "buffer.waits" => format!(
             "the program had to wait {} for the trace to be written; --include, --exclude or a larger --buffer helps",
             counted(number, "time", "times")
         ),
@@ -183,7 +183,7 @@ fn told(counter: &Count) -> Option<String> {
             "{} died, but in no collection that the trace knows; they count as live",
             counted(number, "object", "objects")
         ),
-        "gc.unsettled" => format!(
+        "gc.unprocessed" => format!(
             "{} closed before all deaths in it were known; they count for a later one",
             counted(number, "collection was", "collections were")
         ),
@@ -203,17 +203,17 @@ fn told(counter: &Count) -> Option<String> {
             "where the owner was is not told {}: it had let go before its stack was taken",
             counted(number, "time", "times")
         ),
-        "monitors.unbegun" => {
+        "waits.withoutBegin" => {
             format!("{} begun before anybody watched, and count as running", counted(number, "wait had", "waits had"))
         }
         "monitors.classInit" => format!(
             "threads waited {} for the initialisation of a class, of which the JVM tells no beginning; it counts as running",
             counted(number, "time", "times")
         ),
-        "owners.ended" => {
+        "owners.terminated" => {
             format!("the owner of a lock had ended before the trace came to it {}", counted(number, "time", "times"))
         }
-        "monitors.unended" => format!(
+        "waits.withoutEnd" => format!(
             "{} no end, although the thread went on; they count until it did something else",
             counted(number, "wait had", "waits had")
         ),

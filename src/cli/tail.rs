@@ -81,9 +81,9 @@ mod tests {
         format!("<TRACE>\n{events}{end}")
     }
 
-    const END_OF_TRACE: &str = "<martiniCount key=\"accounts.reported\" detail=\"events\" value=\"90\"/>\n\
-                                <martiniCount key=\"accounts.accounted\" value=\"100\"/>\n\
-                                <martiniCount key=\"accounts.missing\" value=\"10\"/>\n\
+    const END_OF_TRACE: &str = "<martiniCount key=\"coverage.reported\" detail=\"events\" value=\"90\"/>\n\
+                                <martiniCount key=\"coverage.accounted\" value=\"100\"/>\n\
+                                <martiniCount key=\"coverage.missing\" value=\"10\"/>\n\
                                 <traceEnd time=\"1.000000000\"/>\n</TRACE>\n";
 
     fn truth_in(bytes: &[u8]) -> Truth {

@@ -89,8 +89,8 @@ fn what_cannot_be_told_is_said_with_its_reason() {
     for (text, reason) in [
         (counts.split("<traceEnd").next().unwrap().to_owned(), "it was cut off; of the threads that are accounted, "),
         (counts.replace("<traceEnd", &count("limit.reached")), "it was ended at its limit"),
-        (counts.replace("<traceEnd", &count("accounts.filtered")), "filters leave classes out of it"),
-        (counts.replace("<traceEnd", &count("accounting.unavailable")), "could not be used, no such function"),
+        (counts.replace("<traceEnd", &count("coverage.filtered")), "filters leave classes out of it"),
+        (counts.replace("<traceEnd", &count("coverage.unavailable")), "could not be used, no such function"),
         (counts.replace(" vmBytes=\"800528\"", ""), "the JVM did not say what it accounts to 1 thread; "),
         (text("heap.trcxml"), "it does not hold what the JVM accounted to its threads"),
     ] {

@@ -112,16 +112,16 @@ impl Truth {
     pub fn note(&mut self, count: &MartiniCount<'_>) -> bool {
         let detail = count.detail.as_deref().unwrap_or_default();
         match &*count.key {
-            "accounts.reported" => {
+            "coverage.reported" => {
                 self.is_counted |= detail == "counts";
                 self.reported = self.reported.saturating_add(count.value);
             }
-            "accounts.accounted" => self.accounted = self.accounted.saturating_add(count.value),
-            "accounts.missing" => self.missing = self.missing.saturating_add(count.value),
-            "accounts.excess" => self.excess = self.excess.saturating_add(count.value),
-            "accounts.unknown" => self.unknown_threads = self.unknown_threads.saturating_add(count.value),
-            "accounts.unknownBytes" => self.unknown_bytes = self.unknown_bytes.saturating_add(count.value),
-            "accounts.worst" => self.take_worst(detail, Millionths(count.value)),
+            "coverage.accounted" => self.accounted = self.accounted.saturating_add(count.value),
+            "coverage.missing" => self.missing = self.missing.saturating_add(count.value),
+            "coverage.excess" => self.excess = self.excess.saturating_add(count.value),
+            "coverage.unknown" => self.unknown_threads = self.unknown_threads.saturating_add(count.value),
+            "coverage.unknownBytes" => self.unknown_bytes = self.unknown_bytes.saturating_add(count.value),
+            "coverage.worst" => self.take_worst(detail, Millionths(count.value)),
             _ => return self.doubt_by(&count.key, detail),
         }
         true
@@ -130,8 +130,8 @@ impl Truth {
     /// Takes over a count that says why the sums are no answer; false if it is about something else.
     pub fn doubt_by(&mut self, key: &str, detail: &str) -> bool {
         self.add_doubt(match key {
-            "accounting.unavailable" => Doubt::Unavailable(detail.to_owned()),
-            "accounts.filtered" => Doubt::Filtered,
+            "coverage.unavailable" => Doubt::Unavailable(detail.to_owned()),
+            "coverage.filtered" => Doubt::Filtered,
             "limit.reached" => Doubt::Limited,
             _ => return false,
         });
@@ -190,13 +190,13 @@ mod tests {
     fn the_end_of_a_trace_says_the_same() {
         let mut truth = Truth::default();
         for (key, detail, value) in [
-            ("accounts.reported", Some("counts"), 39),
-            ("accounts.accounted", None, 30),
-            ("accounts.missing", None, 1),
-            ("accounts.excess", None, 10),
-            ("accounts.unknown", None, 1),
-            ("accounts.unknownBytes", None, 0),
-            ("accounts.worst", Some("worker"), 900_000),
+            ("coverage.reported", Some("counts"), 39),
+            ("coverage.accounted", None, 30),
+            ("coverage.missing", None, 1),
+            ("coverage.excess", None, 10),
+            ("coverage.unknown", None, 1),
+            ("coverage.unknownBytes", None, 0),
+            ("coverage.worst", Some("worker"), 900_000),
         ] {
             assert!(truth.note(&MartiniCount { key: key.into(), detail: detail.map(Into::into), value }));
         }
@@ -235,7 +235,7 @@ mod tests {
         truth.settle();
         assert_eq!((truth.seen(), truth.doubt.clone()), (None, Some(Doubt::UnknownThreads(2))));
         assert!(truth.doubt_by("limit.reached", ""));
-        assert!(truth.doubt_by("accounts.filtered", ""));
+        assert!(truth.doubt_by("coverage.filtered", ""));
         assert_eq!(truth.doubt, Some(Doubt::Limited));
     }
 }

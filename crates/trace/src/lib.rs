@@ -4,6 +4,7 @@
 //! `docs/trace-format.md` describes the format and what Martini adds to it.
 
 mod attribute;
+pub mod counters;
 mod escape;
 pub mod filter;
 pub mod ids;

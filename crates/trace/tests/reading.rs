@@ -254,3 +254,23 @@ proptest! {
         read(bytes.as_slice());
     }
 }
+
+#[test]
+fn counters_have_the_keys_of_today_whichever_version_wrote_them() {
+    let counter = |key: &str| format!("<martiniCount key=\"{key}\" detail=\"d\" value=\"7\"/>\n");
+    let trace = |key: &str| format!("<TRACE>\n{}</TRACE>\n", counter(key));
+    for (old, new) in trace::counters::RENAMED {
+        for written in [old, new] {
+            assert_eq!(read(trace(written).as_bytes()).lines, [counter(new)], "{written}");
+        }
+    }
+    assert_eq!(read(trace("events.lost").as_bytes()).lines, [counter("events.lost")]);
+}
+
+#[test]
+fn no_key_of_today_is_replaced_again() {
+    let renamed = trace::counters::RENAMED;
+    for (_, new) in renamed {
+        assert!(renamed.iter().all(|(old, _)| old != new), "{new}");
+    }
+}

@@ -525,7 +525,7 @@ elements! {
 
     /// A number that says how complete the trace is; an extension of Martini's.
     MartiniCount<'a> = "martiniCount" {
-        /// What is counted, such as `events.dropped`.
+        /// What is counted, such as `events.lost`; the reader replaces keys of earlier versions (see [`counters`](crate::counters)).
         Required key: Text<'a> = "key",
         /// Which of several, such as the reason of a refusal.
         Optional detail: Text<'a> = "detail",

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use crate::counters;
 use crate::model::{Attributes, Element, Oddities, RecordError};
 
 use container::Container;
@@ -200,7 +201,12 @@ impl<R: Read> TraceReader<R> {
             false => Err(RecordError::Syntax),
         };
         match element {
-            Ok(element) => Ok(Some(Event::Element { element, at: tag.at, oddities })),
+            Ok(mut element) => {
+                if let Element::MartiniCount(count) = &mut element {
+                    count.key = counters::current(std::mem::take(&mut count.key));
+                }
+                Ok(Some(Event::Element { element, at: tag.at, oddities }))
+            }
             Err(error) => Err(ReadError::Malformed { at: tag.at, name: printable(name), problem: error.into() }),
         }
     }
