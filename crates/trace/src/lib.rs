@@ -1,7 +1,7 @@
 //! The TPTP heap and thread trace format (JVMPI-compatible XML): event model, writer and reader,
 //! filter rules, validator.
 //!
-//! `docs/trace-format.md` describes the format and what Martini adds to it.
+//! `docs/reference/trace-format.md` describes the format and what Martini adds to it.
 
 mod attribute;
 pub mod counters;

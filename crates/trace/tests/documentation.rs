@@ -1,4 +1,4 @@
-//! docs/trace-format.md says what the code does.
+//! docs/reference/trace-format.md says what the code does.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use trace::model::{Element, Presence};
 use trace::validate::{Profile, Rule};
 
 fn documentation() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace-format.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/trace-format.md");
     std::fs::read_to_string(path).unwrap()
 }
 

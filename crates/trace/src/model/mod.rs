@@ -1,7 +1,7 @@
 //! The event model: every element of a trace as a struct.
 //!
 //! The table below is the one place that says which attributes an element has, in which order they
-//! are written and which must be there. `docs/trace-format.md` explains them;
+//! are written and which must be there. `docs/reference/trace-format.md` explains them;
 //! structs, writers and readers are made from it by the macro in `table`.
 
 mod table;

@@ -1,0 +1,155 @@
+//! Compares pages with the tree and with the command.
+
+use std::collections::BTreeSet;
+
+use super::commands::{self, Commands};
+use super::markdown::{Item, Page};
+use super::options;
+use super::tree::{Tree, resolved};
+
+/// Flags in the documents that are not `martini`'s: those of the benchmark program, of cargo and of other tools.
+const FOREIGN_FLAGS: &[&str] = &[
+    "--jdk",
+    "--json",
+    "--limit",
+    "--markdown",
+    "--nocapture",
+    "--objects",
+    "--program",
+    "--release",
+    "--rounds",
+    "--schema",
+    "--variant",
+];
+
+/// Beginnings of words in code that look like paths of the tree and are names of Java.
+const JAVA_NAMES: &[&str] = &["java/lang/", "java/util/"];
+
+pub(crate) struct Checker {
+    tree: Tree,
+    pages: Vec<Page>,
+    commands: Commands,
+    options: BTreeSet<&'static str>,
+}
+
+impl Checker {
+    pub(crate) fn of_the_project() -> Self {
+        let tree = Tree::of_the_project();
+        let pages = tree.pages().map(|(path, text)| Page::new(path, &text)).collect();
+        let options = martini::agent::options::OPTIONS.iter().map(|option| option.name);
+        // The spelling of TPTP.
+        let options = options.chain(["server"]).collect();
+        Checker { tree, pages, commands: Commands::of_martini(), options }
+    }
+
+    pub(crate) fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    pub(crate) fn links(&self, page: &Page) -> Vec<String> {
+        let complaint = |link: &Item| {
+            if link.text.contains("://") {
+                return None;
+            }
+            let (file, anchor) = link.text.split_once('#').unwrap_or((&link.text, ""));
+            let file = if file.is_empty() { page.path.clone() } else { resolved(&page.path, file) };
+            let known = self.pages.iter().chain([page]).find(|known| known.path == file);
+            let message = match known {
+                None if !self.tree.has(&file) => format!("{file} does not exist"),
+                Some(known) if !anchor.is_empty() && !known.anchors.iter().any(|known| known == anchor) => {
+                    format!("{file} has no heading #{anchor}")
+                }
+                _ => return None,
+            };
+            Some(format!("{}:{}: {message}", page.path, link.line))
+        };
+        page.links.iter().filter_map(complaint).collect()
+    }
+
+    /// Pages that no way of links from the README leads to.
+    pub(crate) fn unreachable(&self) -> Vec<String> {
+        let mut reached = BTreeSet::from(["README.md".to_owned()]);
+        let mut todo = vec!["README.md".to_owned()];
+        while let Some(path) = todo.pop() {
+            for link in self.pages.iter().filter(|page| page.path == path).flat_map(|page| &page.links) {
+                let target = resolved(&path, link.text.split('#').next().unwrap_or(""));
+                if reached.insert(target.clone()) {
+                    todo.push(target);
+                }
+            }
+        }
+        let missing = self.pages.iter().filter(|page| !reached.contains(&page.path));
+        missing.map(|page| format!("{}: no link from the README leads here", page.path)).collect()
+    }
+
+    pub(crate) fn paths(&self, page: &Page) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for code in page.spans.iter().chain(&page.blocks) {
+            for word in code.text.split_whitespace() {
+                let word = word.trim_matches(['(', ')', ',', ';', ':']);
+                for path in alternatives(word) {
+                    if self.is_path(&path) && !self.tree.has_somewhere(&path) {
+                        complaints.push(format!("{}:{}: there is no {path}", page.path, code.line));
+                    }
+                }
+            }
+        }
+        complaints
+    }
+
+    /// Whether a word is meant as a path of this tree: it begins with one of its folders, or is the name of a source file.
+    fn is_path(&self, word: &str) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '*');
+        if !word.chars().all(is_plain)
+            || word.starts_with(['/', '-'])
+            || JAVA_NAMES.iter().any(|name| word.starts_with(name))
+        {
+            return false;
+        }
+        let (first, rest) = word.split_once('/').unwrap_or(("", word));
+        self.tree.is_top(first) && !rest.is_empty() || word.ends_with(".rs") && word != ".rs"
+    }
+
+    pub(crate) fn commands(&self, page: &Page) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for (code, is_span) in
+            page.spans.iter().map(|span| (span, true)).chain(page.blocks.iter().map(|line| (line, false)))
+        {
+            let at = format!("{}:{}", page.path, code.line);
+            for line in commands::lines(&code.text) {
+                complaints
+                    .extend(self.commands.complaints(&line).into_iter().map(|complaint| format!("{at}: {complaint}")));
+            }
+            if is_span && code.text.starts_with("--") && code.text.len() > 2 {
+                let flag = code.text.split([' ', '=', '[']).next().unwrap_or("");
+                if !self.commands.any_has(flag) && !FOREIGN_FLAGS.contains(&flag) {
+                    complaints.push(format!("{at}: no command has {flag}"));
+                }
+            }
+        }
+        complaints
+    }
+
+    pub(crate) fn options(&self, page: &Page) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for code in page.spans.iter().chain(page.blocks.iter().filter(|line| line.text.contains("libmartini.so="))) {
+            for name in options::named(&code.text) {
+                if !self.options.contains(name) {
+                    complaints.push(format!("{}:{}: there is no agent option {name}", page.path, code.line));
+                }
+            }
+        }
+        complaints
+    }
+}
+
+/// `a/{b,c}` names `a/b` and `a/c`.
+fn alternatives(word: &str) -> Vec<String> {
+    let Some((before, rest)) = word.split_once('{') else {
+        return vec![word.to_owned()];
+    };
+    let Some((inside, after)) = rest.split_once('}') else {
+        return vec![word.to_owned()];
+    };
+    inside.split(',').flat_map(|choice| alternatives(&format!("{before}{choice}{after}"))).collect()
+}
