@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::heap::{By, HeapStats, Subject};
+use analysis::allocations::{AllocationStats, By, Subject};
 use bci_tests::java;
 use bci_tests::jdk::{self, Collector, Jdk, Mode};
 use bci_tests::martini;
@@ -101,7 +101,7 @@ fn check(jdk: &Jdk, collector: Collector, mode: Mode) {
 /// The statistics of `martini stats` are those of the program's recount.
 #[track_caller]
 fn check_statistics(place: &str, file: &std::path::Path, recount: &Recount) {
-    let mut stats = HeapStats::new();
+    let mut stats = AllocationStats::new();
     let mut reader = TraceReader::open(file).expect("read before");
     while let Some(event) = reader.next_event().expect("read before") {
         match event {
@@ -116,16 +116,16 @@ fn check_statistics(place: &str, file: &std::path::Path, recount: &Recount) {
     for row in rows {
         let Subject::Class(class) = row.subject else { panic!("{place}: a row by class has no class") };
         let cohort = &recount.cohorts[class];
-        let tally = &row.tally;
+        let totals = &row.totals;
         assert_eq!(
-            (tally.total(), tally.live(), tally.collected()),
+            (totals.total(), totals.live(), totals.collected()),
             (cohort.total, cohort.live, cohort.total - cohort.live),
             "{place}: total, live and collected instances of {class}"
         );
         if let Some((age_sum, generations)) = cohort.ages {
-            assert_eq!(tally.generations(), generations, "{place}: generations of {class}");
+            assert_eq!(totals.generations(), generations, "{place}: generations of {class}");
             let average = if cohort.live == 0 { 0.0 } else { age_sum as f64 / cohort.live as f64 };
-            assert_eq!(tally.average_age().unwrap_or_default(), average, "{place}: average age of {class}");
+            assert_eq!(totals.average_age().unwrap_or_default(), average, "{place}: average age of {class}");
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use martini::agent::options::{self, HeapMode, OPTIONS, OptionSpec, format_pair};
 
-use super::outputs::PID;
+use crate::cli::launch::outputs::PID;
 
 /// The trace file where none is asked for.
 const DEFAULT_FILE: &str = "martini-%p.trcxml";

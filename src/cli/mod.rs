@@ -1,40 +1,17 @@
-//! The command line: one file per subcommand, and the pieces they share.
+//! The command line. `commands` has a file or folder per subcommand; `input` reads, `launch` runs programs, `render` prints.
 
 mod agent_options;
-mod completions;
-mod demo;
-mod each;
+mod commands;
 mod exit;
-mod graph;
-mod growth;
-mod heap;
-mod human;
-mod jdk;
-mod json;
+mod input;
 mod launch;
-mod library;
-mod lock_json;
-mod lock_tables;
-mod locks;
-mod man;
-mod monitors;
-mod notes;
-mod outputs;
-mod progress;
-mod reading;
-mod run;
-mod stats;
-mod supervise;
-mod table;
-mod tables;
-mod tail;
-mod threads;
-mod truth;
-mod validate;
+mod render;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+use commands::{completions, demo, heap_dump, locks, man, run, stats, threads, validate};
 
 /// Profiles the heap of Java programs exactly, and reads the traces
 ///
@@ -64,7 +41,7 @@ enum Command {
     Stats(stats::Arguments),
     Threads(threads::Arguments),
     Locks(locks::Arguments),
-    Heap(heap::Arguments),
+    Heap(heap_dump::Arguments),
     Validate(validate::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -79,17 +56,15 @@ pub(crate) fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Locks(arguments) => locks::run(&arguments),
-        Command::Heap(arguments) => heap::run(&arguments),
+        Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        Command::Man(arguments) => man::run(&arguments, Cli::command()),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

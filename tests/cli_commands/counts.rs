@@ -1,4 +1,4 @@
-//! `martini stats` on a trace of heap=counts, and the truth under every table.
+//! `martini stats` on a trace of heap=counts, and the coverage under every table.
 
 use serde_json::{Value, json};
 
@@ -39,8 +39,8 @@ live at the end
         1        16 B                    -  demo.Cell at demo.Main.run(Main.java:15)
 
 note: 1 class or method was left as it was (method too large), so what it allocates may be missing
-truth: 99.96 % of the 1,604,368 bytes that the JVM accounted are counted, 528 are missing
-truth: of the 3.1 MiB that sites executed, the JIT removed 1.5 MiB at least (49.93 %)
+coverage: 99.96 % of the 1,604,368 bytes that the JVM accounted are counted, 528 are missing
+coverage: of the 3.1 MiB that sites executed, the JIT removed 1.5 MiB at least (49.93 %)
 
 ";
     assert_eq!(stats(&[]), expected);
@@ -67,11 +67,11 @@ fn json_has_the_exact_numbers() {
     let keys = ["total", "total_bytes", "live", "active_bytes", "collected", "average_age", "estimated_bytes"];
     let numbers: Vec<&Value> = keys.iter().map(|key| &cell[key]).collect();
     assert_eq!(json!(numbers), json!([200_001, 3_200_016, 17, 272, null, null, 1_600_000]));
-    let truth = json!({
+    let coverage = json!({
         "seen_percent": 99.967, "reported_bytes": 3_203_616, "accounted_bytes": 1_604_368, "missing_bytes": 528,
-        "excess_bytes": 1_599_776, "unknown_threads": 0, "unknown_bytes": 0, "worst_thread": null, "doubt": null,
+        "excess_bytes": 1_599_776, "unknown_threads": 0, "unknown_bytes": 0, "worst_thread": null, "why_unknown": null,
     });
-    assert_eq!(json["truth"], truth);
+    assert_eq!(json["coverage"], coverage);
     let accounts = stats_json(&["--threads"]);
     let main = json!({
         "thread": { "name": "main", "group": "main", "id": 1 },
@@ -81,24 +81,27 @@ fn json_has_the_exact_numbers() {
 }
 
 #[test]
-fn what_cannot_be_told_is_said_with_its_reason() {
+fn an_unknown_coverage_is_shown_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.trcxml");
     let counts = text("counts.trcxml");
     let count = |key: &str| format!("<martiniCount key=\"{key}\" detail=\"no such function\" value=\"1\"/>\n<traceEnd");
     for (text, reason) in [
-        (counts.split("<traceEnd").next().unwrap().to_owned(), "it was cut off; of the threads that are accounted, "),
-        (counts.replace("<traceEnd", &count("limit.reached")), "it was ended at its limit"),
-        (counts.replace("<traceEnd", &count("coverage.filtered")), "filters leave classes out of it"),
+        (
+            counts.split("<traceEnd").next().unwrap().to_owned(),
+            "the trace was cut off; of the threads that the JVM accounted, ",
+        ),
+        (counts.replace("<traceEnd", &count("limit.reached")), "the trace was ended at its limit"),
+        (counts.replace("<traceEnd", &count("coverage.filtered")), "filters leave classes out of the trace"),
         (counts.replace("<traceEnd", &count("coverage.unavailable")), "could not be used, no such function"),
-        (counts.replace(" vmBytes=\"800528\"", ""), "the JVM did not say what it accounts to 1 thread; "),
-        (text("heap.trcxml"), "it does not hold what the JVM accounted to its threads"),
+        (counts.replace(" vmBytes=\"800528\"", ""), "the JVM gave no account of 1 thread; "),
+        (text("heap.trcxml"), "the trace does not hold what the JVM accounted to its threads"),
     ] {
         std::fs::write(&path, text).unwrap();
         let ended = run(&["stats", path.to_str().unwrap()]);
-        let truth: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("truth: ")).collect();
-        assert_eq!(truth.len(), 1, "{}", ended.out);
-        assert!(truth[0].starts_with("truth: how complete the trace is cannot be told: "), "{}", truth[0]);
-        assert!(truth[0].contains(reason), "{}", truth[0]);
+        let coverage: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("coverage: ")).collect();
+        assert_eq!(coverage.len(), 1, "{}", ended.out);
+        assert!(coverage[0].starts_with("coverage: not known, because "), "{}", coverage[0]);
+        assert!(coverage[0].contains(reason), "{}", coverage[0]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod counts;
+mod coverage;
 mod demo;
 mod heap;
 mod help;
@@ -10,5 +11,4 @@ mod monitors;
 mod run;
 mod stats;
 mod support;
-mod truth;
 mod validate;

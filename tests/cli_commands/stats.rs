@@ -64,7 +64,7 @@ fn the_tables_are_aligned_and_complete() {
      1      1          0         16 B        16 B      1.0     1  demo.Cell at demo.Main.run(Main.java:15)
      0      1          1          0 B        16 B        -     0  demo.Cell at demo.Main.run(Main.java:14)
 
-truth: how complete the trace is cannot be told: it does not hold what the JVM accounted to its threads
+coverage: not known, because the trace does not hold what the JVM accounted to its threads
 
 ";
     assert_eq!(tables, expected);

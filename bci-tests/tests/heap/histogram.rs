@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::graph::Graph;
+use analysis::heap_dump::Graph;
 use bci_tests::histogram::{Histogram, Which, family};
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::process::Running;
@@ -82,7 +82,7 @@ pub(crate) fn compare(place: &str, jvm: Counts, graph: &Graph) {
     let found = by_dump(graph);
     assert!(found.len() > 200 && graph.len() > 10_000, "{place}: only {} objects", graph.len());
     let mut different = Vec::new();
-    let missing = graph.oddities().dangling + graph.oddities().unknown_roots;
+    let missing = graph.problems().dangling + graph.problems().unknown_roots;
     for (class, &expected) in &jvm {
         let told = found.get(class).copied().unwrap_or_default();
         // Some JDKs leave out of their dumps the class objects of classes that are not linked yet; roots and references lead to them.

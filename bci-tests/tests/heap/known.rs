@@ -1,7 +1,7 @@
 //! A heap that was built on purpose: who holds what is known, and has to come out of the JVM's dump.
 
-use analysis::graph::contents::{Described, Wanted, describe};
-use analysis::graph::{Dominators, Excluded, Graph, ObjectIndex, RootKind, Strength};
+use analysis::heap_dump::contents::{Described, Wanted, describe};
+use analysis::heap_dump::{Dominators, Excluded, Graph, ObjectIndex, RootKind, Strength};
 use bci_tests::java;
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::process::Running;
@@ -99,7 +99,7 @@ fn check(jdk: &Jdk) {
 fn field(graph: &Graph, described: &Described, class: ObjectIndex, name: &str) -> ObjectIndex {
     let value = described.field(class, name).unwrap_or_else(|| panic!("there is a field {name}"));
     let id = value.object().unwrap_or_else(|| panic!("{name} is set"));
-    graph.object(analysis::graph::DumpId(id.0)).unwrap_or_else(|| panic!("what {name} refers to is in the dump"))
+    graph.object(analysis::heap_dump::DumpId(id.0)).unwrap_or_else(|| panic!("what {name} refers to is in the dump"))
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod waste;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use analysis::graph::load::{self, Loaded};
+use analysis::heap_dump::load::{self, Loaded};
 use bci_tests::java;
 use bci_tests::jdk::Jdk;
 use bci_tests::martini::workspace;
@@ -70,6 +70,6 @@ fn dump(jdk: &Jdk, pid: u32, file: &Path) {
 fn read(file: &Path) -> (DumpFile, Loaded) {
     let dump = DumpFile::open(file).expect("the JVM wrote it");
     let loaded = load::load(&dump, &mut |_, _| {}).expect("the JVM's dumps can be read");
-    assert_eq!(loaded.graph.oddities().broken, None);
+    assert_eq!(loaded.graph.problems().broken, None);
     (dump, loaded)
 }

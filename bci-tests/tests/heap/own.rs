@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use analysis::graph::{Graph, ObjectIndex};
+use analysis::heap_dump::{Graph, ObjectIndex};
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::process::{self, Running};
 use bci_tests::workdir::Workdir;
@@ -62,7 +62,7 @@ pub(crate) fn told(file: &Path, arguments: &[&str]) -> Value {
 /// Dumps, and compares with the JVM's histograms before and after, where those agree: the agent lives in the same heap, and
 /// what it does for a dump leaves a few objects.
 #[track_caller]
-fn check_histogram(jdk: &Jdk, followed: &mut Followed, place: &str) -> analysis::graph::load::Loaded {
+fn check_histogram(jdk: &Jdk, followed: &mut Followed, place: &str) -> analysis::heap_dump::load::Loaded {
     let pid = followed.running.pid();
     // What the first of each leaves behind is there from now on.
     by_jvm(jdk, pid);

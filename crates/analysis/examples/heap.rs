@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use analysis::graph::{Dominators, load};
+use analysis::heap_dump::{Dominators, load};
 use hprof::read::DumpFile;
 
 fn main() {
@@ -22,7 +22,7 @@ fn main() {
     println!("{:6.2} s {} objects, {} references", begin.elapsed().as_secs_f64(), graph.len(), graph.reference_count());
     let dominators = Dominators::of(graph).expect("not too many");
     println!("{:6.2} s dominators", begin.elapsed().as_secs_f64());
-    println!("{} {:?} {:?}", loaded.layout, loaded.layout.fit, graph.oddities());
+    println!("{} {:?} {:?}", loaded.layout, loaded.layout.fit, graph.problems());
     let retained: u64 = dominators.tops().map(|top| dominators.retained(top)).sum();
     println!("{} reachable, {retained} bytes", dominators.reachable().len());
     let mut rows = std::collections::HashMap::<&str, (u64, u64)>::new();

@@ -3,11 +3,11 @@
 //! One module per subject. Every subject is fed element by element, so that a trace of any length is read once, as a stream.
 
 pub mod ages;
+pub mod allocations;
+pub mod coverage;
 mod facts;
-pub mod graph;
-pub mod heap;
+pub mod heap_dump;
 mod location;
-pub mod monitors;
+pub mod locks;
 mod symbols;
 pub mod timeline;
-pub mod truth;

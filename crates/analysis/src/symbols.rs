@@ -39,7 +39,7 @@ impl ThreadIndex {
 
 /// A thread as it was announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ThreadName {
+pub(crate) struct ThreadSymbol {
     pub(crate) id: ThreadId,
     pub(crate) name: String,
     pub(crate) group: String,
@@ -47,14 +47,14 @@ pub(crate) struct ThreadName {
 
 /// A class and the source file it came from (empty if unknown).
 #[derive(Clone, Debug)]
-pub(crate) struct ClassName {
+pub(crate) struct ClassSymbol {
     pub(crate) name: Box<str>,
     pub(crate) source: Box<str>,
 }
 
 /// A method of a class.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct MethodName {
+pub(crate) struct MethodSymbol {
     pub(crate) class: ClassIndex,
     pub(crate) name: Box<str>,
     pub(crate) signature: Box<str>,
@@ -62,7 +62,7 @@ pub(crate) struct MethodName {
 
 /// A line of a method; no line if the trace has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SiteName {
+pub(crate) struct SiteSymbol {
     pub(crate) method: MethodIndex,
     pub(crate) line: Option<u32>,
 }
@@ -100,11 +100,11 @@ fn position(length: usize) -> u32 {
 /// All names, and what the ids of the current document stand for.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
-    classes: Vec<ClassName>,
+    classes: Vec<ClassSymbol>,
     class_names: FxHashMap<Box<str>, ClassIndex>,
-    threads: Vec<ThreadName>,
-    methods: Pool<MethodName>,
-    sites: Pool<SiteName>,
+    threads: Vec<ThreadSymbol>,
+    methods: Pool<MethodSymbol>,
+    sites: Pool<SiteSymbol>,
     class_ids: FxHashMap<ClassId, ClassIndex>,
     thread_ids: FxHashMap<ThreadId, ThreadIndex>,
     method_ids: FxHashMap<MethodId, MethodIndex>,
@@ -133,14 +133,14 @@ impl Symbols {
     /// Names a thread; says whether its id meant another one before.
     pub(crate) fn define_thread(&mut self, id: ThreadId, name: &str, group: &str) -> bool {
         let thread = ThreadIndex(position(self.threads.len()));
-        self.threads.push(ThreadName { id, name: name.to_owned(), group: group.to_owned() });
+        self.threads.push(ThreadSymbol { id, name: name.to_owned(), group: group.to_owned() });
         self.thread_ids.insert(id, thread).is_some()
     }
 
     /// Names a method; says whether its id meant another one before.
     pub(crate) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) -> bool {
         let class = self.class(class);
-        let method = MethodName { class, name: name.into(), signature: signature.into() };
+        let method = MethodSymbol { class, name: name.into(), signature: signature.into() };
         let method = MethodIndex(self.methods.intern(method));
         self.method_ids.insert(id, method).is_some_and(|before| before != method)
     }
@@ -174,12 +174,12 @@ impl Symbols {
                 self.undefined += 1;
                 let class = self.class_named("(undefined class)", "");
                 let name = format!("(undefined method {method})").into();
-                let index = MethodIndex(self.methods.intern(MethodName { class, name, signature: "".into() }));
+                let index = MethodIndex(self.methods.intern(MethodSymbol { class, name, signature: "".into() }));
                 self.method_ids.insert(method, index);
                 index
             }
         };
-        SiteIndex(self.sites.intern(SiteName { method, line }))
+        SiteIndex(self.sites.intern(SiteSymbol { method, line }))
     }
 
     /// The name of the class that declares a method; `None` for an undefined id.
@@ -191,9 +191,9 @@ impl Symbols {
     /// The site of a method that is known by its names only.
     pub(crate) fn site_named(&mut self, class: &str, method: &str) -> SiteIndex {
         let class = self.class_named(class, "");
-        let method = MethodName { class, name: names::method_name(method).into(), signature: "".into() };
+        let method = MethodSymbol { class, name: names::method_name(method).into(), signature: "".into() };
         let method = MethodIndex(self.methods.intern(method));
-        SiteIndex(self.sites.intern(SiteName { method, line: None }))
+        SiteIndex(self.sites.intern(SiteSymbol { method, line: None }))
     }
 
     /// A site as it is shown.
@@ -210,19 +210,19 @@ impl Symbols {
         }
     }
 
-    pub(crate) fn class_name(&self, index: ClassIndex) -> &ClassName {
+    pub(crate) fn class_name(&self, index: ClassIndex) -> &ClassSymbol {
         &self.classes[index.0 as usize]
     }
 
-    pub(crate) fn thread_name(&self, index: ThreadIndex) -> &ThreadName {
+    pub(crate) fn thread_name(&self, index: ThreadIndex) -> &ThreadSymbol {
         &self.threads[index.rank()]
     }
 
-    pub(crate) fn method_name(&self, index: MethodIndex) -> &MethodName {
+    pub(crate) fn method_name(&self, index: MethodIndex) -> &MethodSymbol {
         &self.methods.items[index.0 as usize]
     }
 
-    pub(crate) fn site_name(&self, index: SiteIndex) -> SiteName {
+    pub(crate) fn site_name(&self, index: SiteIndex) -> SiteSymbol {
         self.sites.items[index.0 as usize]
     }
 
@@ -235,7 +235,7 @@ impl Symbols {
             return class;
         }
         let class = ClassIndex(position(self.classes.len()));
-        self.classes.push(ClassName { name: name.into(), source: source.into() });
+        self.classes.push(ClassSymbol { name: name.into(), source: source.into() });
         self.class_names.insert(name.into(), class);
         class
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::heap::{By, HeapReport, HeapStats, Subject};
+use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ThreadId};
 use trace::model::{
@@ -37,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn define(stats: &mut HeapStats) {
+fn define(stats: &mut AllocationStats) {
     for (id, name) in (1..).zip(CLASSES) {
         let (class_id, time) = (ClassId(id), Time(0));
         let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
@@ -88,8 +88,8 @@ fn element(step: &Step) -> Element<'static> {
     }
 }
 
-fn feed(steps: &[Step]) -> HeapReport {
-    let mut stats = HeapStats::new();
+fn feed(steps: &[Step]) -> AllocationReport {
+    let mut stats = AllocationStats::new();
     define(&mut stats);
     for step in steps {
         if let Step::NewDocument = step {
@@ -156,21 +156,21 @@ proptest! {
     #[test]
     fn tables_and_truth_agree_with_a_recount(steps in proptest::collection::vec(step(), 0..100)) {
         let (report, recount) = (feed(&steps), recount(&steps));
-        let numbers = |tally: &analysis::heap::Tally| {
-            assert_eq!((tally.average_age(), tally.generations()), (None, 0));
-            (tally.total(), tally.total_bytes(), tally.live(), tally.live_bytes(), tally.estimated_bytes())
+        let numbers = |totals: &analysis::allocations::ObjectTotals| {
+            assert_eq!((totals.average_age(), totals.generations()), (None, 0));
+            (totals.total(), totals.total_bytes(), totals.live(), totals.live_bytes(), totals.estimated_bytes())
         };
         let mut classes = BTreeMap::new();
         for row in report.rows(By::Class, |_| true) {
             let Subject::Class(name) = row.subject else { panic!("a class row is about a class") };
-            classes.insert(name.to_owned(), numbers(&row.tally));
+            classes.insert(name.to_owned(), numbers(&row.totals));
         }
         prop_assert_eq!(classes, recount.classes);
         let mut sites = BTreeMap::new();
         for row in report.rows(By::Site, |_| true) {
             let Subject::Site { class, at } = row.subject else { panic!("a site row is about a site") };
             let line = at.map(|at| i64::from(at.line.expect("every site of the test has a line")));
-            let mut numbers = numbers(&row.tally);
+            let mut numbers = numbers(&row.totals);
             // What lives is known by class; without a line it may share the row.
             (numbers.2, numbers.3) = (0, 0);
             sites.insert((class.to_owned(), line), numbers);
@@ -178,16 +178,16 @@ proptest! {
         prop_assert_eq!(sites, recount.sites);
         prop_assert_eq!(report.facts().counted_by_vm, recount.by_vm);
 
-        let truth = report.truth(true);
+        let coverage = report.coverage(true);
         let known: Vec<(u64, u64)> = recount.accounts.iter().filter_map(|&(bytes, vm)| Some((bytes, vm?))).collect();
         prop_assert_eq!(report.accounts().count(), recount.accounts.len());
-        prop_assert_eq!(truth.reported, known.iter().map(|&(bytes, _)| bytes).sum::<u64>());
-        prop_assert_eq!(truth.accounted, known.iter().map(|&(_, vm)| vm).sum::<u64>());
-        prop_assert_eq!(truth.missing, known.iter().map(|&(bytes, vm)| vm.saturating_sub(bytes)).sum::<u64>());
-        prop_assert_eq!(truth.excess, known.iter().map(|&(bytes, vm)| bytes.saturating_sub(vm)).sum::<u64>());
-        prop_assert_eq!(truth.unknown_threads as usize, recount.accounts.len() - known.len());
+        prop_assert_eq!(coverage.reported, known.iter().map(|&(bytes, _)| bytes).sum::<u64>());
+        prop_assert_eq!(coverage.accounted, known.iter().map(|&(_, vm)| vm).sum::<u64>());
+        prop_assert_eq!(coverage.missing, known.iter().map(|&(bytes, vm)| vm.saturating_sub(bytes)).sum::<u64>());
+        prop_assert_eq!(coverage.excess, known.iter().map(|&(bytes, vm)| bytes.saturating_sub(vm)).sum::<u64>());
+        prop_assert_eq!(coverage.unknown_threads as usize, recount.accounts.len() - known.len());
         let worst = known.iter().filter(|&&(_, vm)| vm >= 10_000_000);
         let worst = worst.map(|&(bytes, vm)| bytes.min(vm) * 1_000_000 / vm).min();
-        prop_assert_eq!(truth.worst.map(|worst| worst.seen.0), worst);
+        prop_assert_eq!(coverage.worst.map(|worst| worst.seen.0), worst);
     }
 }

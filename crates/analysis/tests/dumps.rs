@@ -3,8 +3,8 @@
 
 mod small_dump;
 
-use analysis::graph::waste::{BoxRow, CollectionRow};
-use analysis::graph::{Dominators, DumpId, Excluded, RootKind, Strength, sites};
+use analysis::heap_dump::waste::{BoxRow, CollectionRow};
+use analysis::heap_dump::{Dominators, DumpId, Excluded, RootKind, Strength, sites};
 use proptest::prelude::*;
 use small_dump::{FIRST_ADDRESS, KINDS, Spool, class, exercise, read, small_dump};
 
@@ -15,7 +15,7 @@ fn everything_in_it_is_as_computed_by_hand() {
     let (loaded, waste) = read(&file);
     let graph = &loaded.graph;
     let dominators = Dominators::of(graph).unwrap();
-    assert_eq!(graph.oddities(), &Default::default());
+    assert_eq!(graph.problems(), &Default::default());
     assert_eq!(graph.len(), 14 + 18 + 6 + 1);
     let object = |id| graph.object(DumpId(id)).expect("it is there");
 

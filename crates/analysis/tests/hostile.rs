@@ -1,13 +1,13 @@
 //! Traces that were damaged or made up to hurt: the statistics may be odd, but there are some, and they agree with themselves.
 
-use analysis::heap::{By, HeapReport, HeapStats};
+use analysis::allocations::{AllocationReport, AllocationStats, By};
 use proptest::prelude::*;
 use trace::reader::{Event, TraceReader};
 
 const EXAMPLE: &str = include_str!("../../../tests/traces/heap.trcxml");
 
-fn read(bytes: &[u8]) -> HeapReport {
-    let mut stats = HeapStats::with_callers(vec!["demo.*".parse().unwrap()]);
+fn read(bytes: &[u8]) -> AllocationReport {
+    let mut stats = AllocationStats::with_callers(vec!["demo.*".parse().unwrap()]);
     if let Ok(mut reader) = TraceReader::new(bytes) {
         loop {
             match reader.next_event() {
@@ -22,13 +22,13 @@ fn read(bytes: &[u8]) -> HeapReport {
 }
 
 /// Every object is in exactly one row of every table.
-fn check(report: &HeapReport) {
+fn check(report: &AllocationReport) {
     let sum = report.sum(|_| true);
     assert_eq!(sum.total(), report.facts().allocations);
     for by in [By::Package, By::Class, By::Site, By::Thread] {
         let rows = report.rows(by, |_| true);
-        assert_eq!(rows.iter().map(|row| row.tally.total()).sum::<u64>(), sum.total());
-        assert_eq!(rows.iter().map(|row| row.tally.live()).sum::<u64>(), sum.live());
+        assert_eq!(rows.iter().map(|row| row.totals.total()).sum::<u64>(), sum.total());
+        assert_eq!(rows.iter().map(|row| row.totals.live()).sum::<u64>(), sum.live());
         for row in rows {
             assert!(!row.subject.to_string().is_empty());
         }

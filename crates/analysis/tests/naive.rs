@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::heap::{By, HeapReport, HeapStats, Subject};
+use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, ThreadId};
 use trace::model::{ClassDef, Element, GcFinish, GcStart, MethodDef, ObjAlloc, ObjFree, ThreadStart};
@@ -133,14 +133,14 @@ fn group<K: Ord>(objects: &[(Object, u64)], key: impl Fn(&Object) -> K) -> BTree
     groups
 }
 
-fn define_class(stats: &mut HeapStats, base: u64, index: usize, name: &str) {
+fn define_class(stats: &mut AllocationStats, base: u64, index: usize, name: &str) {
     let class_id = ClassId(base + index as u64 + 1);
     let time = Time(0);
     let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
     stats.element(&Element::ClassDef(class));
 }
 
-fn define_thread(stats: &mut HeapStats, base: u64, id: u64) {
+fn define_thread(stats: &mut AllocationStats, base: u64, id: u64) {
     let thread = ThreadStart {
         thread_id: ThreadId(base + id),
         time: Time(0),
@@ -152,7 +152,7 @@ fn define_thread(stats: &mut HeapStats, base: u64, id: u64) {
     stats.element(&Element::ThreadStart(thread));
 }
 
-fn define(stats: &mut HeapStats, base: u64) {
+fn define(stats: &mut AllocationStats, base: u64) {
     for (index, name) in CLASSES.iter().enumerate() {
         define_class(stats, base, index, name);
     }
@@ -170,8 +170,8 @@ fn define(stats: &mut HeapStats, base: u64) {
     }
 }
 
-fn feed(steps: &[Step], base: u64) -> HeapReport {
-    let mut stats = HeapStats::new();
+fn feed(steps: &[Step], base: u64) -> AllocationReport {
+    let mut stats = AllocationStats::new();
     define(&mut stats, base);
     for step in steps {
         match *step {
@@ -211,9 +211,9 @@ fn feed(steps: &[Step], base: u64) -> HeapReport {
     stats.finish()
 }
 
-fn numbers(tally: &analysis::heap::Tally) -> (u64, u64, u64, u64, Option<f64>, u64) {
-    let average = tally.average_age();
-    (tally.total(), tally.live(), tally.total_bytes(), tally.live_bytes(), average, tally.generations())
+fn numbers(totals: &analysis::allocations::ObjectTotals) -> (u64, u64, u64, u64, Option<f64>, u64) {
+    let average = totals.average_age();
+    (totals.total(), totals.live(), totals.total_bytes(), totals.live_bytes(), average, totals.generations())
 }
 
 fn expected(n: &Numbers) -> (u64, u64, u64, u64, Option<f64>, u64) {
@@ -236,7 +236,7 @@ proptest! {
         prop_assert_eq!(rows.len(), classes.len());
         for row in &rows {
             let Subject::Class(name) = row.subject else { panic!("a class row is about a class") };
-            prop_assert_eq!(numbers(&row.tally), expected(&classes[name]));
+            prop_assert_eq!(numbers(&row.totals), expected(&classes[name]));
         }
 
         let packages = group(&objects, |o| package(CLASSES[o.class]).to_owned());
@@ -244,7 +244,7 @@ proptest! {
         prop_assert_eq!(rows.len(), packages.len());
         for row in &rows {
             let Subject::Package(name) = row.subject else { panic!("a package row is about a package") };
-            prop_assert_eq!(numbers(&row.tally), expected(&packages[name]));
+            prop_assert_eq!(numbers(&row.totals), expected(&packages[name]));
         }
 
         let sites = group(&objects, |o| (CLASSES[o.class].to_owned(), o.line));
@@ -253,14 +253,14 @@ proptest! {
         for row in &rows {
             let Subject::Site { class, at } = row.subject else { panic!("a site row is about a site") };
             let line = at.map(|at| i64::from(at.line.expect("every site of the test has a line")));
-            prop_assert_eq!(numbers(&row.tally), expected(&sites[&(class.to_owned(), line)]));
+            prop_assert_eq!(numbers(&row.totals), expected(&sites[&(class.to_owned(), line)]));
         }
 
         // Threads of one name are told apart by nothing a row shows but their id; compare as a bag.
         let threads = group(&objects, |o| o.thread);
         let mut rows: Vec<_> = report.rows(By::Thread, |_| true).iter().map(|row| {
             let Subject::Thread(thread) = row.subject else { panic!("a thread row is about a thread") };
-            (thread.map(|thread| thread.id.0 - base), format!("{:?}", numbers(&row.tally)))
+            (thread.map(|thread| thread.id.0 - base), format!("{:?}", numbers(&row.totals)))
         }).collect();
         let mut wanted: Vec<_> =
             threads.iter().map(|(key, n)| (key.map(|(_, id)| id), format!("{:?}", expected(n)))).collect();

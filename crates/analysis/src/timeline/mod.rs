@@ -13,7 +13,7 @@ use trace::ids::ObjectId;
 use trace::time::Time;
 
 use crate::location::Location;
-use crate::monitors::{State, ThreadName};
+use crate::locks::{State, ThreadName};
 
 /// Is told what happens in a trace, in the order in which it ends.
 pub trait Observer {

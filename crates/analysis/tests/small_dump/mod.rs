@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use analysis::graph::contents::{Wanted, describe};
-use analysis::graph::load::{Loaded, load};
-use analysis::graph::waste::{Waste, waste};
-use analysis::graph::{Dominators, Excluded, histogram, sites, suspects};
+use analysis::heap_dump::contents::{Wanted, describe};
+use analysis::heap_dump::load::{Loaded, load};
+use analysis::heap_dump::waste::{Waste, waste};
+use analysis::heap_dump::{Dominators, Excluded, histogram, sites, suspects};
 use hprof::martini::{self, Martini};
 use hprof::read::{ClassDump, DumpFile, Frame, Root};
 use hprof::write::Writer;

@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace::model::Oddities;
+use trace::model::Irregularities;
 use trace::reader::{Event, TraceReader};
 use trace::validate::{Profile, Validator};
 use trace::writer::XmlWriter;
@@ -41,9 +41,9 @@ fn assert_comes_back(text: &[u8]) {
     };
     let mut writer = XmlWriter::default();
     while let Some(event) = reader.next_event().expect("our own text") {
-        if let Event::Element { element, oddities, .. } = event {
+        if let Event::Element { element, irregularities, .. } = event {
             writer.write(&element);
-            assert_eq!(oddities, Oddities::default());
+            assert_eq!(irregularities, Irregularities::default());
         }
     }
     assert!(writer.bytes() == text);

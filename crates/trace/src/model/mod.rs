@@ -13,7 +13,7 @@ use crate::attribute::Attribute;
 use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
 use crate::time::{Nanos, Time};
 
-pub use table::{AttributeSpec, ElementSpec, Oddities, Presence, Record};
+pub use table::{AttributeSpec, ElementSpec, Irregularities, Presence, Record};
 pub use values::{
     ArrayCode, CountSource, FilterMode, Flag, Frame, Frames, RootType, ThreadIds, ThreadState, WaitEnd, Wildcard,
 };

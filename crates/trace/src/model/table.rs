@@ -53,7 +53,7 @@ pub(crate) enum RecordError {
 
 /// What a reader tolerated in one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Oddities {
+pub struct Irregularities {
     /// Expected attributes that were absent, so that an empty or zero value stands in.
     pub missing: u8,
     /// Attributes that the format does not know.
@@ -87,7 +87,7 @@ pub(crate) type Attributes<'a> = quick_xml::events::attributes::Attributes<'a>;
 
 /// A struct of the model that can be made from the attributes of a tag.
 pub(crate) trait ReadRecord<'a>: Sized {
-    fn read(attributes: Attributes<'a>, oddities: &mut Oddities) -> Result<Self, RecordError>;
+    fn read(attributes: Attributes<'a>, irregularities: &mut Irregularities) -> Result<Self, RecordError>;
 }
 
 macro_rules! elements {
@@ -144,10 +144,10 @@ macro_rules! elements {
             pub(crate) fn read(
                 name: &$life str,
                 attributes: Attributes<$life>,
-                oddities: &mut Oddities,
+                irregularities: &mut Irregularities,
             ) -> Result<Self, RecordError> {
                 match name {
-                    $( $tag => $name::read(attributes, oddities).map(Self::$name), )*
+                    $( $tag => $name::read(attributes, irregularities).map(Self::$name), )*
                     _ => Ok(Self::Other(Other { name: name.into() })),
                 }
             }
@@ -183,24 +183,24 @@ macro_rules! elements {
             impl<$life> ReadRecord<$life> for $name $(<$lt>)? {
                 fn read(
                     attributes: Attributes<$life>,
-                    oddities: &mut Oddities,
+                    irregularities: &mut Irregularities,
                 ) -> Result<Self, RecordError> {
                     $( let mut $field: Option<$type> = None; )*
                     for_each_attribute(attributes, |name, raw| {
                         match name {
                             $(
                                 $attribute => {
-                                    oddities.repeated += u8::from($field.is_some());
+                                    irregularities.repeated += u8::from($field.is_some());
                                     let value = <$type as Attribute>::read(raw);
                                     $field = Some(value.ok_or(RecordError::BadValue($attribute))?);
                                 }
                             )*
-                            _ => oddities.unknown += u8::from(!is_common(name)),
+                            _ => irregularities.unknown += u8::from(!is_common(name)),
                         }
                         Ok(())
                     })?;
                     Ok(Self {
-                        $( $field: elements!(@take $presence $field, $attribute, oddities), )*
+                        $( $field: elements!(@take $presence $field, $attribute, irregularities), )*
                     })
                 }
             }
@@ -231,16 +231,16 @@ macro_rules! elements {
         $out.push(b'"');
     };
 
-    (@take Required $field:ident, $attribute:literal, $oddities:ident) => {
+    (@take Required $field:ident, $attribute:literal, $irregularities:ident) => {
         $field.ok_or(RecordError::Missing($attribute))?
     };
-    (@take Expected $field:ident, $attribute:literal, $oddities:ident) => {
+    (@take Expected $field:ident, $attribute:literal, $irregularities:ident) => {
         $field.unwrap_or_else(|| {
-            $oddities.missing += 1;
+            $irregularities.missing += 1;
             Default::default()
         })
     };
-    (@take Optional $field:ident, $attribute:literal, $oddities:ident) => {
+    (@take Optional $field:ident, $attribute:literal, $irregularities:ident) => {
         $field
     };
 }

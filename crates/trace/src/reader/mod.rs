@@ -17,7 +17,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::counters;
-use crate::model::{Attributes, Element, Oddities, RecordError};
+use crate::model::{Attributes, Element, Irregularities, RecordError};
 
 use container::Container;
 pub use error::{Malformed, ReadError, ZipProblem};
@@ -75,7 +75,7 @@ pub enum Event<'a> {
         /// Where it begins.
         at: Position,
         /// What was tolerated in it.
-        oddities: Oddities,
+        irregularities: Irregularities,
     },
     /// The document has ended.
     DocumentEnd(DocumentEnd),
@@ -195,9 +195,9 @@ impl<R: Read> TraceReader<R> {
         let text = text(self.scanner.content(&tag), &mut self.latin);
         let name = name_of(text);
         let attributes = Attributes::new(text, name.len());
-        let mut oddities = Oddities::default();
+        let mut irregularities = Irregularities::default();
         let element = match is_xml_name(name) {
-            true => Element::read(name, attributes, &mut oddities),
+            true => Element::read(name, attributes, &mut irregularities),
             false => Err(RecordError::Syntax),
         };
         match element {
@@ -205,7 +205,7 @@ impl<R: Read> TraceReader<R> {
                 if let Element::MartiniCount(count) = &mut element {
                     count.key = counters::current(std::mem::take(&mut count.key));
                 }
-                Ok(Some(Event::Element { element, at: tag.at, oddities }))
+                Ok(Some(Event::Element { element, at: tag.at, irregularities }))
             }
             Err(error) => Err(ReadError::Malformed { at: tag.at, name: printable(name), problem: error.into() }),
         }

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
-use crate::model::{Element, Flag, Oddities};
+use crate::model::{Element, Flag, Irregularities};
 use crate::time::Time;
 
 use super::counts::Counts;
@@ -60,10 +60,10 @@ pub(crate) struct Document {
 
 impl Document {
     /// Checks an element against everything before it.
-    pub(crate) fn element(&mut self, element: &Element<'_>, oddities: Oddities, findings: &mut Findings) {
-        if oddities != Oddities::default() {
+    pub(crate) fn element(&mut self, element: &Element<'_>, irregularities: Irregularities, findings: &mut Findings) {
+        if irregularities != Irregularities::default() {
             findings.add(Rule::Attributes, || {
-                let Oddities { missing, unknown, repeated } = oddities;
+                let Irregularities { missing, unknown, repeated } = irregularities;
                 format!(
                     "{} has {missing} missing, {unknown} unknown and {repeated} repeated attributes",
                     element.name()

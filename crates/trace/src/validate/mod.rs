@@ -99,10 +99,10 @@ impl Validator {
                 findings.at = BEGINNING;
                 findings.report.documents += 1;
             }
-            Event::Element { element, at, oddities } => {
+            Event::Element { element, at, irregularities } => {
                 findings.at = *at;
                 findings.count(element.name());
-                self.document.element(element, *oddities, findings);
+                self.document.element(element, *irregularities, findings);
             }
             Event::DocumentEnd(DocumentEnd::Complete) => self.document.end(findings),
             Event::DocumentEnd(end) => {

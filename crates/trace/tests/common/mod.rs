@@ -48,11 +48,11 @@ pub(crate) fn read(input: impl std::io::Read) -> Read {
             Ok(None) => break,
             Ok(Some(Event::DocumentStart { name })) => result.names.push(name.to_owned()),
             Ok(Some(Event::DocumentEnd(end))) => result.ends.push(end),
-            Ok(Some(Event::Element { element, oddities, .. })) => {
+            Ok(Some(Event::Element { element, irregularities, .. })) => {
                 result.lines.push(line(&element));
-                result.missing += u64::from(oddities.missing);
-                result.unknown += u64::from(oddities.unknown);
-                result.repeated += u64::from(oddities.repeated);
+                result.missing += u64::from(irregularities.missing);
+                result.unknown += u64::from(irregularities.unknown);
+                result.repeated += u64::from(irregularities.repeated);
             }
             Err(error) => result.errors.push(error.to_string()),
         }

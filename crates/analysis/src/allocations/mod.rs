@@ -1,0 +1,282 @@
+//! Heap statistics: what was allocated, what is alive, how old it is, and where it came from.
+//!
+//! The columns are those of TPTP's memory views (format document, 8.1). Memory grows with the objects that are alive at one time
+//! and with the names in the trace, not with the trace.
+
+mod accounts;
+mod counted;
+mod live;
+mod report;
+mod totals;
+
+use rustc_hash::FxHashMap;
+use trace::filter::Pattern;
+use trace::ids::{ObjectId, StackId};
+use trace::model::{Element, Frame, ObjAlloc, StackDef};
+use trace::time::Time;
+
+pub use crate::facts::{Count, Facts, Origin};
+pub use crate::location::Location;
+pub use accounts::Account;
+pub use report::{AllocationReport, By, Row, Subject, ThreadSubject};
+pub use totals::ObjectTotals;
+
+use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+use accounts::Accounts;
+use counted::CountedDocument;
+use live::{CellIndex, LiveObject, LiveObjects};
+use report::Cell;
+
+/// What an object is counted under.
+type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);
+
+/// What an `objAlloc` says about that, in the ids of the document. Small, so that the ways to the cells of a large program stay in
+/// the processor's cache; ids that do not fit go the long way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AllocKey {
+    class: u32,
+    thread: u32,
+    method: u32,
+    line: u32,
+    stack: u32,
+}
+
+impl AllocKey {
+    fn of(alloc: &ObjAlloc) -> Option<Self> {
+        /// Stands for "absent".
+        const NONE: u64 = u32::MAX as u64;
+        let pack = |value: Option<u64>| match value {
+            None => Some(u32::MAX),
+            Some(NONE) => None,
+            Some(value) => u32::try_from(value).ok(),
+        };
+        Some(AllocKey {
+            class: pack(Some(alloc.class.0))?,
+            thread: pack(alloc.thread.map(|thread| thread.0))?,
+            method: pack(alloc.method.map(|method| method.0))?,
+            line: pack(alloc.line.and_then(line).map(u64::from))?,
+            stack: pack(alloc.stack.map(|stack| stack.0))?,
+        })
+    }
+}
+
+/// How many objects were allocated, and how large they were: the part of a cell that every allocation changes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Made {
+    objects: u64,
+    bytes: u64,
+}
+
+/// Gathers the statistics of a trace, element by element.
+#[derive(Debug, Default)]
+pub struct AllocationStats {
+    symbols: Symbols,
+    /// Classes to look for in call stacks; see [`AllocationStats::with_callers`].
+    callers: Vec<Pattern>,
+    /// The frame that stands for each of the document's call stacks; `None` if a stack is empty or was used without a definition.
+    stacks: FxHashMap<StackId, Option<SiteIndex>>,
+    cells: Vec<Cell>,
+    /// What was allocated in each cell, kept apart because it is hot.
+    made: Vec<Made>,
+    cell_index: FxHashMap<CellKey, CellIndex>,
+    /// A shortcut from the ids of an allocation to its cell, one look-up instead of five: this is the hot path. Emptied whenever
+    /// an id changes its meaning.
+    shortcut: FxHashMap<AllocKey, CellIndex>,
+    live: LiveObjects,
+    counted: CountedDocument,
+    accounts: Accounts,
+    /// When the document's collections ended.
+    collections: Vec<Time>,
+    facts: Facts,
+}
+
+impl AllocationStats {
+    /// Statistics of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Statistics that name as allocation site not the innermost frame but, where the trace has call stacks, the innermost one in a
+    /// class of the patterns. `byte[]` is then made by the user's own line, not by a helper of the JDK.
+    pub fn with_callers(callers: Vec<Pattern>) -> Self {
+        AllocationStats { callers, ..Self::default() }
+    }
+
+    /// Takes in the next element of the document.
+    pub fn element(&mut self, element: &Element<'_>) {
+        self.facts.note(element);
+        let redefined = match element {
+            Element::ObjAlloc(alloc) => return self.allocated(alloc),
+            Element::ObjFree(free) => return self.freed(free.object),
+            Element::GcFinish(finish) => return self.collections.push(finish.time),
+            Element::AllocCount(count) => {
+                let class = self.symbols.class(count.class);
+                let site = count.method.map(|method| self.symbols.site(method, count.line.and_then(line)));
+                let cell = self.cell_of((class, None, site));
+                return self.counted.site(cell, count);
+            }
+            Element::LiveCount(count) => {
+                let class = self.symbols.class(count.class);
+                let cell = self.cell_of((class, None, None));
+                return self.counted.living(cell, count);
+            }
+            Element::ThreadCount(count) => {
+                let thread = self.symbols.thread(count.thread);
+                return self.accounts.insert(thread, count);
+            }
+            Element::ClassDef(class) => {
+                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""))
+            }
+            Element::MethodDef(method) => {
+                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature)
+            }
+            Element::ThreadStart(thread) => {
+                self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name)
+            }
+            Element::StackDef(stack) => self.define_stack(stack),
+            _ => false,
+        };
+        if redefined {
+            self.shortcut.clear();
+        }
+    }
+
+    /// Ends a document. What is alive stays alive; all ids lose their meaning, for the next document has its own.
+    pub fn end_document(&mut self) {
+        self.facts.documents += 1;
+        let mut collections = std::mem::take(&mut self.collections);
+        collections.sort_unstable();
+        for object in self.live.drain() {
+            let age = age(&collections, object.allocated);
+            self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
+        }
+        for (cell, source, count) in self.counted.take_sites() {
+            let made = &mut self.made[cell.0 as usize];
+            made.objects = made.objects.saturating_add(count.sum.instances);
+            made.bytes = made.bytes.saturating_add(count.sum.bytes);
+            if let Some(bytes) = count.estimate {
+                self.cells[cell.0 as usize].totals.estimated(bytes);
+            }
+            if source.is_some() {
+                let (objects, bytes) = &mut self.facts.counted_by_vm;
+                *objects = objects.saturating_add(count.sum.instances);
+                *bytes = bytes.saturating_add(count.sum.bytes);
+            }
+        }
+        for (cell, sum) in self.counted.take_living() {
+            self.cells[cell.0 as usize].totals.living(sum.instances, sum.bytes);
+        }
+        self.stacks.clear();
+        self.shortcut.clear();
+        self.symbols.end_document();
+    }
+
+    /// The statistics of the documents that ended.
+    pub fn finish(mut self) -> AllocationReport {
+        for (cell, made) in self.cells.iter_mut().zip(&self.made) {
+            cell.totals.allocated(made.objects, made.bytes);
+        }
+        self.facts.undefined_ids += self.symbols.undefined();
+        AllocationReport { symbols: self.symbols, cells: self.cells, accounts: self.accounts, facts: self.facts }
+    }
+
+    fn allocated(&mut self, alloc: &ObjAlloc) {
+        let key = AllocKey::of(alloc);
+        let cell = match key.and_then(|key| self.shortcut.get(&key)) {
+            Some(&cell) => cell,
+            None => {
+                let cell = self.cell(alloc);
+                self.shortcut.extend(key.map(|key| (key, cell)));
+                cell
+            }
+        };
+        let made = &mut self.made[cell.0 as usize];
+        made.objects += 1;
+        made.bytes = made.bytes.saturating_add(alloc.size);
+        let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
+        if self.live.insert(alloc.obj_id, object).is_some() {
+            self.facts.reused_ids += 1;
+        }
+    }
+
+    fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {
+        let class = self.symbols.class(alloc.class);
+        let thread = alloc.thread.map(|thread| self.symbols.thread(thread));
+        // Where callers are asked for, a stack knows more than the allocating method.
+        let method = alloc.method.filter(|_| self.callers.is_empty() || alloc.stack.is_none());
+        let site = match (method, alloc.stack) {
+            (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
+            (None, Some(stack)) => *self.stacks.entry(stack).or_insert_with(|| {
+                for (cell, made) in self.cells.iter_mut().zip(&self.made) {
+                    cell.totals.allocated(made.objects, made.bytes);
+                }
+                self.facts.undefined_ids += 1;
+                None
+            }),
+            (None, None) => None,
+        };
+        self.cell_of((class, thread, site))
+    }
+
+    fn cell_of(&mut self, key: CellKey) -> CellIndex {
+        let (class, thread, site) = key;
+        *self.cell_index.entry(key).or_insert_with(|| {
+            self.cells.push(Cell { class, thread, site, totals: ObjectTotals::default() });
+            self.made.push(Made::default());
+            CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
+        })
+    }
+
+    fn freed(&mut self, object: ObjectId) {
+        if self.live.remove(object).is_none() {
+            self.facts.unknown_frees += 1;
+        }
+    }
+
+    /// Remembers the frame that stands for a stack; says whether its id meant another stack before.
+    fn define_stack(&mut self, stack: &StackDef<'_>) -> bool {
+        let frames = &stack.frames.0;
+        let calls = |frame: &&Frame| {
+            let class = self.symbols.declaring_class(frame.method);
+            class.is_some_and(|class| self.callers.iter().any(|pattern| pattern.matches(class)))
+        };
+        let site = frames
+            .iter()
+            .find(calls)
+            .or(frames.first())
+            .map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
+        self.stacks.insert(stack.stack_id, site).is_some_and(|before| before != site)
+    }
+}
+
+/// A source line as the trace gives it; 0 and negative numbers stand for "unknown" and "native".
+fn line(number: i64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|&line| line > 0)
+}
+
+/// How many collections an object survived that was allocated at a time and is alive: those that ended strictly later (the rule
+/// of the original view; format document, 8.1). `collections` is sorted.
+fn age(collections: &[Time], allocated: Time) -> u32 {
+    let before = collections.partition_point(|&end| end <= allocated);
+    u32::try_from(collections.len() - before).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_times_do_not_count_as_survived() {
+        let collections = [Time(10), Time(20), Time(20), Time(30)];
+        assert_eq!(age(&collections, Time(9)), 4);
+        assert_eq!(age(&collections, Time(10)), 3);
+        assert_eq!(age(&collections, Time(20)), 1);
+        assert_eq!(age(&collections, Time(30)), 0);
+    }
+
+    #[test]
+    fn lines_below_one_are_unknown() {
+        assert_eq!(line(7), Some(7));
+        assert_eq!((line(0), line(-1), line(i64::MAX)), (None, None, None));
+    }
+}

@@ -1,0 +1,187 @@
+//! The numbers of one row: how many objects, how large, how old.
+
+use crate::ages::AgeSpread;
+
+/// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectTotals {
+    total: u64,
+    live: u64,
+    total_bytes: u64,
+    live_bytes: u64,
+    estimated_bytes: Option<u64>,
+    /// Of the live objects that the trace tells one by one.
+    ages: AgeSpread,
+}
+
+impl ObjectTotals {
+    /// Objects ever reported.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Objects not collected when the trace ended.
+    pub fn live(&self) -> u64 {
+        self.live
+    }
+
+    /// Objects collected before the trace ended. Not known, and 0 at least, where objects are counted instead of told one by
+    /// one: then some of the live ones may be older than the trace.
+    pub fn collected(&self) -> u64 {
+        self.total.saturating_sub(self.live)
+    }
+
+    /// Bytes of all objects ever reported ("total size"). Stays at the largest number there is if a hostile trace exceeds it.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    /// Bytes of the live objects ("active size").
+    pub fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
+    /// Bytes of the collected objects.
+    pub fn collected_bytes(&self) -> u64 {
+        self.total_bytes.saturating_sub(self.live_bytes)
+    }
+
+    /// How many of the bytes the JIT let be allocated, as a sampler estimates; `None` if none ran.
+    pub fn estimated_bytes(&self) -> Option<u64> {
+        self.estimated_bytes
+    }
+
+    /// Bytes that sites executed and the JIT did not let be allocated, as a sampler estimates; `None` if none ran.
+    pub fn removed_bytes(&self) -> Option<u64> {
+        self.estimated_bytes.map(|bytes| self.total_bytes.saturating_sub(bytes))
+    }
+
+    /// How far the estimate may be off, with a confidence of 95 % and more, where one object is sampled every `interval`
+    /// bytes on average.
+    ///
+    /// An object of s bytes, told with the probability p, contributes s²(1-p)/p to the estimate's variance, at most s times the
+    /// interval: so for all of them it is at most the interval times their bytes. Of three intervals one sample is expected
+    /// to be seen with such a confidence.
+    pub fn estimate_error(&self, interval: u64) -> Option<u64> {
+        let interval = interval as f64;
+        let bytes = (self.estimated_bytes? as f64).max(2.25 * interval);
+        Some(((2.0 * (interval * bytes).sqrt()).round() as u64).min(self.total_bytes))
+    }
+
+    /// Collections that the live objects survived, on average; `None` if none is live, or ages are not known.
+    pub fn average_age(&self) -> Option<f64> {
+        self.ages.average()
+    }
+
+    /// Number of different ages among the live objects. Few say "made once"; many say "made all the time, and kept".
+    pub fn generations(&self) -> u64 {
+        self.ages.generations()
+    }
+
+    /// The age of the oldest live object; `None` if none is live, or ages are not known.
+    pub fn oldest(&self) -> Option<u32> {
+        self.ages.oldest()
+    }
+
+    /// Do survivors pile up? See [`AgeSpread::is_growing`].
+    pub fn is_growing(&self) -> bool {
+        self.ages.is_growing()
+    }
+
+    /// Counts objects that a walk of the heap found.
+    pub(super) fn living(&mut self, objects: u64, bytes: u64) {
+        self.live = self.live.saturating_add(objects);
+        self.live_bytes = self.live_bytes.saturating_add(bytes);
+    }
+
+    /// Counts bytes that a sampler estimates to have been allocated.
+    pub(super) fn estimated(&mut self, bytes: u64) {
+        self.estimated_bytes = Some(self.estimated_bytes.unwrap_or(0).saturating_add(bytes));
+    }
+
+    /// Counts objects that were allocated.
+    pub(super) fn allocated(&mut self, objects: u64, bytes: u64) {
+        self.total = self.total.saturating_add(objects);
+        self.total_bytes = self.total_bytes.saturating_add(bytes);
+    }
+
+    /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
+    pub(super) fn survived(&mut self, bytes: u64, age: u32) {
+        self.live += 1;
+        self.live_bytes = self.live_bytes.saturating_add(bytes);
+        self.ages.push(age);
+    }
+
+    /// Adds a group that shares no object with this one.
+    pub(super) fn add(&mut self, other: &ObjectTotals) {
+        self.total = self.total.saturating_add(other.total);
+        self.live = self.live.saturating_add(other.live);
+        if let Some(bytes) = other.estimated_bytes {
+            self.estimated(bytes);
+        }
+        self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
+        self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
+        self.ages.add(&other.ages);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_as_good_as_its_samples_are_many() {
+        let totals = |executed, estimated_bytes| ObjectTotals {
+            total_bytes: executed,
+            estimated_bytes,
+            ..ObjectTotals::default()
+        };
+        assert_eq!(totals(5000, None).estimate_error(100), None);
+        assert_eq!(totals(5000, None).removed_bytes(), None);
+        // A hundred samples: a tenth each way, twice.
+        assert_eq!(totals(50_000, Some(10_000)).estimate_error(100), Some(2_000));
+        assert_eq!(totals(50_000, Some(10_000)).removed_bytes(), Some(40_000));
+        // No sample in three intervals is no wonder; and nobody removes more than is executed.
+        assert_eq!(totals(50_000, Some(0)).estimate_error(100), Some(300));
+        assert_eq!(totals(50, Some(80)).estimate_error(100), Some(50));
+        assert_eq!(totals(50, Some(80)).removed_bytes(), Some(0));
+    }
+
+    #[test]
+    fn ages_of_two_groups_are_united_not_added() {
+        let mut one = ObjectTotals::default();
+        let mut other = ObjectTotals::default();
+        for totals in [&mut one, &mut other] {
+            for age in [1, 1, 4] {
+                totals.allocated(1, 16);
+                totals.survived(16, age);
+            }
+            totals.allocated(1, 100);
+        }
+        one.add(&other);
+        assert_eq!((one.total(), one.live(), one.collected()), (8, 6, 2));
+        assert_eq!((one.total_bytes(), one.live_bytes(), one.collected_bytes()), (296, 96, 200));
+        assert_eq!(one.average_age(), Some(2.0));
+        assert_eq!(one.generations(), 2);
+    }
+
+    #[test]
+    fn sizes_that_no_heap_has_do_not_overflow() {
+        let mut totals = ObjectTotals::default();
+        for _ in 0..2 {
+            totals.allocated(1, u64::MAX);
+            totals.survived(u64::MAX, 0);
+        }
+        let mut sum = totals.clone();
+        sum.add(&totals);
+        assert_eq!((sum.total_bytes(), sum.live_bytes(), sum.collected_bytes()), (u64::MAX, u64::MAX, 0));
+    }
+
+    #[test]
+    fn what_is_all_collected_has_no_age() {
+        let mut totals = ObjectTotals::default();
+        totals.allocated(1, 24);
+        assert_eq!(totals.average_age(), None);
+        assert_eq!(totals.generations(), 0);
+    }
+}

@@ -1,0 +1,326 @@
+//! Threads and monitors: who waits for what, for how long, and who holds it.
+//!
+//! Reads traces with monitor events and plain lock logs alike. Memory grows with the threads and objects that are there at one
+//! time and with the names in the trace, not with the number of events: tables have a limited length, and what does not fit
+//! counts for its like.
+
+mod durations;
+mod live;
+mod report;
+mod rows;
+mod stacks;
+mod stuck;
+mod tables;
+mod threads;
+mod timeline_row;
+
+use rustc_hash::FxHashMap;
+use trace::filter::Pattern;
+use trace::ids::{ObjectId, StackId, ThreadId};
+use trace::locklog::{LockEvent, LockEventKind, WallClock};
+use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
+use trace::time::{Nanos, Time};
+
+pub use durations::Durations;
+pub use report::{LockReport, WaitProblems};
+pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
+pub use stuck::{Deadlock, Stuck};
+pub use threads::{ThreadName, TimeTotals};
+pub use timeline_row::State;
+
+use crate::facts::Facts;
+use crate::symbols::{ClassIndex, Symbols};
+use crate::timeline::{Observer, Stall};
+use live::{LiveThread, Monitor, PendingStall, Serial};
+use stacks::{StackIndex, Stacks};
+use tables::{LongestWait, MonitorKey, PairKey, Wait, WaitTables};
+use threads::Threads;
+use timeline_row::Span;
+
+/// What to count.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only waits for monitors of these classes; all if empty. In a lock log, which does not tell the monitor: of methods of
+    /// these classes.
+    pub classes: Vec<Pattern>,
+    /// Only waits of these threads; all if empty.
+    pub threads: Vec<Pattern>,
+    /// Classes whose innermost frame names a call stack.
+    pub callers: Vec<Pattern>,
+    /// Only what happens from so long after the beginning ...
+    pub from: Nanos,
+    /// ... until so long after it.
+    pub to: Option<Nanos>,
+}
+
+/// Threads of one name are told apart in a lock log by nothing; so many of them may be blocked at once.
+const MAX_PENDING: usize = 1 << 20;
+
+/// Stalls of one thread inside each other: a wait, and the fight for the monitor after it. More are a sign of lost events.
+const MAX_NESTED: usize = 8;
+
+/// Gathers what a trace or a lock log says about threads and monitors.
+#[derive(Default)]
+pub struct LockStats<'o> {
+    selection: Selection,
+    observer: Option<&'o mut dyn Observer>,
+    symbols: Symbols,
+    stacks: Stacks,
+    span: Span,
+    threads: Threads,
+    live: FxHashMap<Serial, LiveThread>,
+    ids: FxHashMap<ThreadId, Serial>,
+    /// The threads of a lock log.
+    names: FxHashMap<Box<str>, Serial>,
+    pending_in_log: usize,
+    classes: FxHashMap<ObjectId, ClassIndex>,
+    monitors: FxHashMap<ObjectId, Monitor>,
+    serials: u64,
+    tables: WaitTables,
+    passes: FxHashMap<ClassIndex, bool>,
+    stuck: Vec<stuck::StuckRecord>,
+    deadlocks: Vec<Vec<stuck::StuckRecord>>,
+    stuck_more: u64,
+    problems: WaitProblems,
+    facts: Facts,
+    log_starts: Vec<WallClock>,
+    is_log: bool,
+}
+
+/// A stall as the elements that begin one tell it.
+struct StallBegin {
+    state: State,
+    is_contended: bool,
+    object: ObjectId,
+    owner: Option<ThreadId>,
+    stack: Option<StackId>,
+    owner_stack: Option<StackId>,
+}
+
+impl StallBegin {
+    fn contended(
+        state: State,
+        object: ObjectId,
+        owner: Option<ThreadId>,
+        stack: Option<StackId>,
+        owner_stack: Option<StackId>,
+    ) -> Self {
+        StallBegin { state, is_contended: true, object, owner, stack, owner_stack }
+    }
+}
+
+/// The state of a thread that an element tells of.
+fn parked(flag: Option<Flag>, otherwise: State) -> State {
+    if flag == Some(Flag::Yes) { State::Parked } else { otherwise }
+}
+
+impl<'o> LockStats<'o> {
+    /// Statistics of nothing yet. The observer is told everything that is selected, as it happens.
+    pub fn new(selection: Selection, observer: Option<&'o mut dyn Observer>) -> Self {
+        LockStats {
+            stacks: Stacks::new(selection.callers.clone()),
+            span: Span::window(selection.from, selection.to),
+            selection,
+            observer,
+            ..Self::default()
+        }
+    }
+
+    /// What was read so far, apart from threads and monitors.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Takes in the next element of the document.
+    pub fn element(&mut self, element: &Element<'_>) {
+        self.facts.note(element);
+        match element {
+            Element::ClassDef(class) => {
+                let source = class.source_name.as_deref().unwrap_or("");
+                self.symbols.define_class(class.class_id, &class.name, source);
+            }
+            Element::MethodDef(method) => {
+                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
+            }
+            Element::StackDef(stack) => self.define_stack(stack),
+            Element::ObjAlloc(alloc) => {
+                let class = self.symbols.class(alloc.class);
+                self.classes.insert(alloc.obj_id, class);
+                self.monitors.remove(&alloc.obj_id);
+            }
+            Element::ObjFree(free) => {
+                self.classes.remove(&free.object);
+                self.monitors.remove(&free.object);
+            }
+            Element::ThreadStart(thread) => {
+                self.reach(thread.time);
+                self.start_thread(thread.thread_id, &thread.thread_name, &thread.group_name, thread.time);
+            }
+            Element::ThreadEnd(thread) => {
+                self.reach(thread.time);
+                if let Some(serial) = self.ids.remove(&thread.thread) {
+                    self.end_thread(serial, thread.time);
+                }
+            }
+            Element::TraceStart(start) => self.reach(start.time),
+            Element::TraceEnd(end) => self.reach(end.time),
+            Element::RuntimeInitDone(init) => self.reach(init.time),
+            Element::RuntimeShutdown(shutdown) => self.reach(shutdown.time),
+            Element::MonContendedEnter(e) => {
+                let state = parked(e.parked, State::Blocked);
+                self.begin(e.thread, e.time, StallBegin::contended(state, e.object, e.owner, e.stack, e.owner_stack));
+            }
+            Element::MonContendedEntered(e) => {
+                let serial = self.end(e.thread, e.time, e.object, true, None);
+                self.monitor(e.object).owner = Some((serial, e.time));
+            }
+            Element::MonWait(e) => {
+                let begin = StallBegin {
+                    state: parked(e.parked, State::Waiting),
+                    is_contended: false,
+                    object: e.object,
+                    owner: None,
+                    stack: e.stack,
+                    owner_stack: None,
+                };
+                self.begin(e.thread, e.time, begin);
+            }
+            Element::MonWaited(e) => {
+                self.end(e.thread, e.time, e.object, false, e.reason);
+            }
+            Element::MonStillOwned(e) => self.found_owned(e),
+            _ => {}
+        }
+    }
+
+    /// Ends a document: what has not ended by now is told as it stands. All ids lose their meaning.
+    pub fn end_document(&mut self) {
+        self.facts.documents += 1;
+        let now = self.span.end();
+        self.find_stuck(now);
+        let mut live: Vec<Serial> = self.live.keys().copied().collect();
+        live.sort_unstable();
+        for serial in live {
+            self.close_thread(serial, now, true);
+        }
+        self.ids.clear();
+        self.names.clear();
+        self.pending_in_log = 0;
+        self.classes.clear();
+        self.monitors.clear();
+        self.stacks.end_document();
+        self.symbols.end_document();
+    }
+
+    /// Takes in the first line of a lock log. If it is not the first of the file, the events after it are another document.
+    pub fn log_start(&mut self, clock: WallClock) {
+        if self.is_log {
+            self.end_document();
+        }
+        self.is_log = true;
+        self.log_starts.push(clock);
+        self.reach(Time(0));
+    }
+
+    /// Takes in an event of a lock log.
+    pub fn log_event(&mut self, event: &LockEvent<'_>) {
+        self.is_log = true;
+        self.facts.elements += 1;
+        // Times of a log count from its start.
+        self.reach(Time(0));
+        let time = Time(event.since_start.0);
+        self.reach(time);
+        let frames =
+            event.frames.iter().map(|frame| self.symbols.site_named(&frame.class, &frame.method)).collect::<Vec<_>>();
+        let stack = (!frames.is_empty()).then(|| self.stacks.intern(frames, &self.symbols));
+        let serial = match self.names.get(&*event.thread) {
+            Some(&known) => known,
+            None => self.start_log_thread(&event.thread, time),
+        };
+        match event.kind {
+            LockEventKind::Try => {
+                if self.pending_in_log >= MAX_PENDING {
+                    self.problems.without_end += 1;
+                    return;
+                }
+                let Some(live) = self.live.get_mut(&serial) else { return };
+                self.pending_in_log += 1;
+                self.problems.shared_names += u64::from(!live.pending.is_empty());
+                live.pending.push_back(PendingStall::in_log(stack, time));
+            }
+            LockEventKind::Locked => {
+                let Some(live) = self.live.get_mut(&serial) else { return };
+                // Threads of one name: the one that was at the same place, or the first.
+                let at = live.pending.iter().position(|pending| pending.stack == stack).unwrap_or(0);
+                match live.pending.remove(at) {
+                    Some(pending) => {
+                        self.pending_in_log -= 1;
+                        self.finish_stall(serial, &pending, time, false, None);
+                    }
+                    None => self.problems.without_begin += 1,
+                }
+            }
+        }
+    }
+
+    /// What the documents that ended say.
+    pub fn finish(mut self) -> LockReport {
+        self.facts.undefined_ids += self.symbols.undefined();
+        LockReport {
+            symbols: self.symbols,
+            stacks: self.stacks,
+            span: self.span,
+            threads: self.threads,
+            tables: self.tables,
+            stuck: self.stuck,
+            stuck_more: self.stuck_more,
+            deadlocks: self.deadlocks,
+            problems: self.problems,
+            facts: self.facts,
+            log_starts: self.log_starts,
+            is_log: self.is_log,
+        }
+    }
+
+    fn reach(&mut self, time: Time) {
+        if self.span.origin().is_none()
+            && let Some(observer) = &mut self.observer
+        {
+            observer.begin(time);
+        }
+        self.span.reach(time);
+    }
+
+    fn define_stack(&mut self, stack: &StackDef<'_>) {
+        let line = |frame: &Frame| Some(frame.line).filter(|&line| line > 0);
+        let sites = stack.frames.0.iter().map(|frame| self.symbols.site(frame.method, line(frame))).collect();
+        self.stacks.define(stack.stack_id, sites, &self.symbols);
+    }
+
+    fn found_owned(&mut self, found: &MonStillOwned) {
+        self.reach(found.time);
+        let owner = found.owner.filter(|owner| owner.0 != 0).map(|owner| self.thread(owner, found.time));
+        if let Some(owner) = owner {
+            self.monitor(found.object).owner = Some((owner, found.time));
+        }
+        let stacks = [found.stack, found.owner_stack].map(|stack| stack.and_then(|id| self.stacks.get(id)));
+        let owner = owner.and_then(|serial| self.owner(serial));
+        let Some(thread) = found.thread.filter(|&thread| found.owner != Some(thread)) else { return };
+        let serial = self.thread(thread, found.time);
+        let Some(live) = self.live.get_mut(&serial) else { return };
+        let pending = live.pending.iter_mut().rev().find(|pending| pending.object == Some(found.object));
+        if let Some(pending) = pending {
+            pending.owner = pending.owner.or(owner);
+            pending.stack = pending.stack.or(stacks[0]);
+            pending.owner_stack = stacks[1].or(pending.owner_stack);
+        } else if owner.is_some() {
+            // It blocked before anybody watched.
+            let state = parked(found.parked, State::Blocked);
+            self.begin(
+                thread,
+                found.time,
+                StallBegin::contended(state, found.object, found.owner, found.stack, found.owner_stack),
+            );
+        }
+    }
+}

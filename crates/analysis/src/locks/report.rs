@@ -1,0 +1,243 @@
+//! The finished statistics of threads and monitors.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use trace::locklog::WallClock;
+use trace::time::{Nanos, Time};
+
+use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
+use super::stacks::{StackIndex, Stacks};
+use super::stuck::{Deadlock, Stuck, StuckRecord, ThreadRef};
+use super::tables::{LongestWait, WaitTables, WaitTotals};
+use super::threads::{RowIndex, ThreadName, ThreadRow, Threads, TimeTotals};
+use super::timeline_row::{Span, State, TimelineRow};
+use crate::facts::Facts;
+use crate::location::Location;
+use crate::symbols::{ClassIndex, SiteIndex, Symbols};
+
+/// What the events did not say, or said twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitProblems {
+    /// Ends of waits whose beginnings are not in the trace.
+    pub without_begin: u64,
+    /// Beginnings of waits whose ends are not in the trace, although their threads went on.
+    pub without_end: u64,
+    /// Lock logs: times that a thread blocked while another of the same name was blocked. Which of them went on cannot be
+    /// told; sums are right all the same.
+    pub shared_names: u64,
+}
+
+/// The statistics of one trace or lock log.
+pub struct LockReport {
+    pub(super) symbols: Symbols,
+    pub(super) stacks: Stacks,
+    pub(super) span: Span,
+    pub(super) threads: Threads,
+    pub(super) tables: WaitTables,
+    pub(super) stuck: Vec<StuckRecord>,
+    pub(super) stuck_more: u64,
+    pub(super) deadlocks: Vec<Vec<StuckRecord>>,
+    pub(super) problems: WaitProblems,
+    pub(super) facts: Facts,
+    pub(super) log_starts: Vec<WallClock>,
+    pub(super) is_log: bool,
+}
+
+impl LockReport {
+    /// What the trace held besides threads and monitors, and what was wrong with it.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What was odd about the events.
+    pub fn problems(&self) -> WaitProblems {
+        self.problems
+    }
+
+    /// Was this a lock log? It tells neither monitors nor owners, and neither starts nor ends of threads.
+    pub fn is_log(&self) -> bool {
+        self.is_log
+    }
+
+    /// When the lock log began; the first time of several.
+    pub fn log_start(&self) -> Option<WallClock> {
+        self.log_starts.first().copied()
+    }
+
+    /// The first time in the trace, and the last.
+    pub fn span(&self) -> Option<(Time, Time)> {
+        self.span.origin().map(|origin| (origin, self.span.end()))
+    }
+
+    /// The part of the span that counts.
+    pub fn counted(&self) -> Option<(Time, Time)> {
+        let (since, until) = self.span()?;
+        self.span.clip(since, until)
+    }
+
+    /// How long each of [`ThreadSummary::slices`] is.
+    pub fn slice(&self) -> Nanos {
+        self.span.slices().0
+    }
+
+    /// Sums over all threads: blocked, waiting, parked.
+    pub fn stalls(&self) -> [TimeTotals; 3] {
+        let mut sums = [TimeTotals::default(); 3];
+        for row in self.threads.iter() {
+            sums.iter_mut().zip(row.stalls).for_each(|(sum, stalls)| sum.merge(stalls));
+        }
+        sums
+    }
+
+    /// How many threads there were.
+    pub fn thread_count(&self) -> u64 {
+        self.threads.iter().map(|row| row.members).sum()
+    }
+
+    /// What each thread did with its time, in no particular order; with `pools` those whose names differ in numbers only
+    /// together. Only threads whose name passes the filter.
+    pub fn threads(&self, pools: bool, filter: impl Fn(&str) -> bool) -> Vec<ThreadSummary<'_>> {
+        let rows = self.threads.iter().filter(|row| filter(&row.name));
+        if !pools {
+            return rows.map(|row| self.summary(row, false)).collect();
+        }
+        let mut merged: FxHashMap<ThreadName<'_>, ThreadSummary<'_>> = FxHashMap::default();
+        for row in rows {
+            let summary = self.summary(row, true);
+            match merged.entry(summary.thread) {
+                Entry::Vacant(free) => {
+                    free.insert(summary);
+                }
+                Entry::Occupied(known) => known.into_mut().merge(&summary),
+            }
+        }
+        merged.into_values().collect()
+    }
+
+    /// The rows of a table of waits, in no particular order; with `pools` threads whose names differ in numbers only are one.
+    pub fn rows(&self, by: LockBy, pools: bool) -> Vec<LockRow<'_>> {
+        let tables = &self.tables;
+        let class = |class: Option<ClassIndex>| class.map(|class| self.class(class));
+        let name = |row: RowIndex| self.threads.name(row, pools);
+        let site = |((class_index, site), waits)| {
+            let at = Option::<SiteIndex>::map(site, |site| self.symbols.location(site));
+            (LockSubject::Site { class: class(class_index), at }, waits)
+        };
+        match by {
+            LockBy::Monitor => self.group(tables.monitors.iter().map(|(key, waits)| {
+                let object = key.object.map(|(serial, id)| (id, serial));
+                (LockSubject::Monitor { class: class(key.class), object }, waits)
+            })),
+            LockBy::Class => {
+                // A lock log has no monitors, but sites.
+                let classes = tables.sites.iter().map(|((key, _), waits)| (LockSubject::Class(class(key)), waits));
+                self.group(classes)
+            }
+            LockBy::Site => self.group(tables.sites.iter().map(site)),
+            LockBy::Holder => self.group(tables.holders.iter().map(site)),
+            LockBy::Waiter => {
+                self.group(tables.waiters.iter().map(|(waiter, waits)| (LockSubject::Thread(name(waiter)), waits)))
+            }
+            LockBy::Pair => self.group(tables.pairs.iter().map(|(key, waits)| {
+                let (waiter, owner) = (name(key.waiter), key.owner.map(name));
+                (LockSubject::Pair { waiter, owner, class: class(key.class) }, waits)
+            })),
+        }
+    }
+
+    /// Threads that were still blocked when the trace ended, those that came first in front, and how many more there are. Those of
+    /// deadlocks are not among them.
+    pub fn stuck(&self) -> (Vec<Stuck<'_>>, u64) {
+        (self.stuck.iter().map(|found| self.found(found)).collect(), self.stuck_more)
+    }
+
+    /// Threads that wait for each other.
+    pub fn deadlocks(&self) -> Vec<Deadlock<'_>> {
+        let deadlocks = self.deadlocks.iter().map(|members| Deadlock {
+            members: members.iter().map(|found| self.found(found)).collect(),
+            since: members.iter().map(|found| found.since).max().unwrap_or_default(),
+            length: members.iter().map(|found| found.length).min().unwrap_or_default(),
+        });
+        deadlocks.collect()
+    }
+
+    fn group<'a>(&'a self, rows: impl Iterator<Item = (LockSubject<'a>, &'a WaitTotals)>) -> Vec<LockRow<'a>> {
+        let mut merged: FxHashMap<LockSubject<'a>, WaitTotals> = FxHashMap::default();
+        for (subject, waits) in rows {
+            merged.entry(subject).or_default().merge(waits);
+        }
+        let row = |(subject, waits): (LockSubject<'a>, WaitTotals)| LockRow {
+            subject,
+            contended: waits.contended,
+            waited: waits.waited,
+            open: waits.open,
+            timed_out: waits.timed_out,
+            longest: waits.longest.map(|longest| longest.map(|longest| self.longest(longest))),
+        };
+        merged.into_iter().map(row).collect()
+    }
+
+    fn longest(&self, longest: LongestWait) -> Longest<'_> {
+        Longest {
+            length: longest.length,
+            since: longest.since,
+            waiter: self.threads.name(longest.waiter, false),
+            owner: longest.owner.map(|owner| self.threads.name(owner, false)),
+            stack: self.frames(longest.stack),
+            owner_stack: self.frames(longest.owner_stack),
+        }
+    }
+
+    fn found<'a>(&'a self, found: &'a StuckRecord) -> Stuck<'a> {
+        Stuck {
+            thread: self.who(&found.thread),
+            state: found.state,
+            class: found.class.map(|class| self.class(class)),
+            object: found.object,
+            since: found.since,
+            length: found.length,
+            owner: found.owner.as_ref().map(|(owner, state)| (self.who(owner), *state)),
+            stack: self.frames(found.stack),
+            owner_stack: self.frames(found.owner_stack),
+        }
+    }
+
+    /// Of threads that share a row, each has its own name and id.
+    fn who<'a>(&'a self, who: &'a ThreadRef) -> ThreadName<'a> {
+        let row = self.threads.name(who.row, false);
+        ThreadName { name: who.name.as_deref().unwrap_or(row.name), id: who.id, ..row }
+    }
+
+    fn summary<'a>(&'a self, row: &'a ThreadRow, pools: bool) -> ThreadSummary<'a> {
+        let [blocked, waiting, parked] = row.stalls;
+        let mut timeline = row.timeline.clone().unwrap_or_else(|| {
+            let mut timeline = TimelineRow::new();
+            if row.running > Nanos(0) {
+                timeline.add(&self.span, State::Running, row.started, row.ended);
+            }
+            timeline
+        });
+        ThreadSummary {
+            thread: row.called(pools),
+            members: row.members,
+            started: row.started,
+            ended: row.ended,
+            running: row.running,
+            blocked,
+            waiting,
+            parked,
+            at_end: row.at_end,
+            slices: timeline.slices(&self.span).to_vec(),
+        }
+    }
+
+    fn frames(&self, stack: Option<StackIndex>) -> Vec<Location<'_>> {
+        let sites = stack.map_or(&[][..], |stack| self.stacks.frames(stack));
+        sites.iter().map(|&site| self.symbols.location(site)).collect()
+    }
+
+    fn class(&self, index: ClassIndex) -> &str {
+        &self.symbols.class_name(index).name
+    }
+}

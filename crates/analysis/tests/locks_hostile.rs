@@ -1,0 +1,142 @@
+//! Traces and lock logs that were damaged or made up to hurt: threads and monitors may be odd, but the tables agree with each
+//! other, and a timeline is always JSON.
+
+use analysis::locks::{LockBy, LockReport, LockStats, Selection};
+use analysis::timeline::Timeline;
+use proptest::prelude::*;
+use trace::locklog::{LockLogReader, LogItem};
+use trace::reader::{Event, TraceReader};
+
+const EXAMPLE: &str = include_str!("../../../tests/traces/contention.trcxml");
+const LOG: &str = include_str!("../../../tests/traces/locks-2011.log");
+
+fn read(bytes: &[u8]) -> (LockReport, Vec<u8>) {
+    let mut json = Vec::new();
+    let mut timeline = Timeline::new(&mut json);
+    let mut stats = LockStats::new(Selection::default(), Some(&mut timeline));
+    if let Ok(mut reader) = TraceReader::new(bytes) {
+        loop {
+            match reader.next_event() {
+                Ok(Some(Event::Element { element, .. })) => stats.element(&element),
+                Ok(Some(Event::DocumentEnd(_))) => stats.end_document(),
+                Ok(None) => break,
+                Ok(Some(Event::DocumentStart { .. })) | Err(_) => {}
+            }
+        }
+    }
+    let report = stats.finish();
+    timeline.finish().unwrap();
+    (report, json)
+}
+
+fn read_log(bytes: &[u8]) -> (LockReport, Vec<u8>) {
+    let mut json = Vec::new();
+    let mut timeline = Timeline::new(&mut json);
+    let mut stats = LockStats::new(Selection::default(), Some(&mut timeline));
+    let mut reader = LockLogReader::new(bytes);
+    loop {
+        match reader.next_item() {
+            Ok(Some(LogItem::Start(clock))) => stats.log_start(clock),
+            Ok(Some(LogItem::Event(event))) => stats.log_event(&event),
+            Ok(None) => break,
+            Err(_) => {}
+        }
+    }
+    stats.end_document();
+    let report = stats.finish();
+    timeline.finish().unwrap();
+    (report, json)
+}
+
+/// Every wait is in exactly one row of every table and on the timeline, and every row has a name.
+fn check((report, timeline): &(LockReport, Vec<u8>)) {
+    let [blocked, waiting, parked] = report.stalls();
+    let all = blocked.count + waiting.count + parked.count;
+    for by in [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Waiter] {
+        for pools in [false, true] {
+            let rows = report.rows(by, pools);
+            let sum: u64 = rows.iter().map(|row| row.contended.count() + row.waited.count()).sum();
+            assert!(sum == all || by == LockBy::Monitor && report.is_log(), "{by:?}: {sum} {all}");
+            assert!(rows.iter().all(|row| !row.subject.to_string().is_empty()));
+        }
+    }
+    let contended: u64 = report.rows(LockBy::Site, false).iter().map(|row| row.contended.count()).sum();
+    let pairs = report.rows(LockBy::Pair, false);
+    assert_eq!(pairs.iter().map(|row| row.contended.count()).sum::<u64>(), contended);
+    let threads = report.threads(false, |_| true);
+    assert_eq!(threads.iter().map(|row| row.members).sum::<u64>(), report.thread_count());
+    for row in &threads {
+        assert!(row.stalled() <= row.alive());
+    }
+    for deadlock in report.deadlocks() {
+        assert!(deadlock.members.len() > 1);
+    }
+    let timeline: serde_json::Value = serde_json::from_slice(timeline).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap();
+    let stalls = events.iter().filter(|event| event["ph"] == "X" && event["name"] != "alive").count();
+    assert_eq!(stalls as u64, all);
+}
+
+#[test]
+fn the_examples_are_whole() {
+    let example = read(EXAMPLE.as_bytes());
+    check(&example);
+    assert_eq!(example.0.deadlocks().len(), 1);
+    let log = read_log(LOG.as_bytes());
+    check(&log);
+    assert_eq!(log.0.stalls()[0].count, 4);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_text_is_counted_as_far_as_it_makes_sense(
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        for (text, read) in [(EXAMPLE, read as fn(&[u8]) -> _), (LOG, read_log)] {
+            let mut bytes = text.as_bytes().to_vec();
+            for (index, byte) in &edits {
+                let at = index.index(bytes.len());
+                bytes[at] = *byte;
+            }
+            bytes.truncate(cut.index(bytes.len()) + 1);
+            check(&read(&bytes));
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_taken(
+        numbers in proptest::collection::vec(numbers(), 1..300),
+    ) {
+        // Every number is replaced, so that ids clash and times run back.
+        let mut numbers = numbers.iter().cycle();
+        let body = &EXAMPLE[EXAMPLE.find("<threadStart").unwrap()..];
+        let mut text = String::from("<TRACE>");
+        for (index, piece) in body.split("=\"").enumerate() {
+            if index > 0 {
+                text.push_str("=\"");
+            }
+            let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+            let keeps = text.ends_with("isArray=\"") || text.ends_with("parked=\"");
+            if !keeps && digits > 0 && piece[digits..].starts_with(['"', '.']) {
+                text.push_str(&numbers.next().unwrap().to_string());
+                text.push_str(&piece[digits..]);
+            } else {
+                text.push_str(piece);
+            }
+        }
+        check(&read(text.as_bytes()));
+        let mut log = String::new();
+        for line in LOG.lines().skip(1) {
+            let (_, rest) = line.split_once(' ').unwrap();
+            log.push_str(&format!("{} {rest}\n", numbers.next().unwrap()));
+        }
+        check(&read_log(log.as_bytes()));
+    }
+}
+
+fn numbers() -> impl Strategy<Value = u64> {
+    prop_oneof![0_u64..9, any::<u64>(), Just(u64::MAX), Just(18_446_744_073)]
+}

@@ -1,0 +1,231 @@
+//! `martini heap`: what is alive in a heap dump, and who holds it.
+
+mod difference;
+mod names;
+mod object;
+mod overview;
+mod sites;
+mod source;
+mod suspects;
+mod trace;
+mod waste;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use ::trace::filter::Pattern;
+use analysis::heap_dump::{ClassRow, Excluded, Strength};
+use anyhow::bail;
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::cli::commands::per_file::each;
+use crate::cli::exit;
+use source::Source;
+
+/// Shows what is alive in a heap dump, who holds it, and where memory is lost
+///
+/// The dump may be an HPROF file of the JVM (`jcmd PID GC.heap_dump FILE`) or of Martini, plain or packed by gzip, or a trace with a
+/// dump in it. A trace without one still tells which classes and sites leave more behind with every collection.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Words:
+  shallow      bytes of the objects themselves
+  retained     bytes that would die with them
+  dominates    an object dominates another if all ways from the roots lead through it
+  piles up     what an object retains beside the few large things that it refers to
+
+Weak and phantom references keep nothing alive and hold nothing here; soft and final ones do.
+
+Examples:
+  martini heap app.hprof                                     histogram, suspects, waste
+  martini heap app.hprof --show suspects --share 1           piles of at least 1 % of the heap
+  martini heap app.hprof --show dominators --top 50          the objects that keep most alive
+  martini heap app.hprof --class com.acme.Session            who refers to it, which are largest, what holds them
+  martini heap app.hprof --object 0x7f1c2d30 --paths 3 --exclude weak,soft,phantom,final
+  martini heap app.trcxml --object 4711                      an object's life in a trace
+  martini heap --diff before.hprof after.hprof               what has grown
+  martini heap app.hprof --json | jq '.dumps[0].suspects[0]'")]
+pub(crate) struct Arguments {
+    /// Dumps or traces to read, each for itself; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Show only this (repeatable) [default: all but dominators]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    show: Vec<Part>,
+    /// Tell about one object: what it is, who refers to it, what holds it
+    #[arg(long, value_name = "ID", value_parser = parse_id, conflicts_with_all = ["show", "class", "diff"])]
+    object: Option<u64>,
+    /// Tell about a class, by its name, or by the id of its class object (in a trace by its class id)
+    #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["show", "diff"])]
+    class: Option<String>,
+    /// Levels of references to follow from the object or class
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    depth: usize,
+    /// Shortest paths from different roots to the object, or to the largest of the class
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    paths: usize,
+    /// References that paths and levels do not follow
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
+    exclude: Vec<Kind>,
+    /// Compare two dumps: what is more and what is less in the second
+    #[arg(long, conflicts_with = "show")]
+    diff: bool,
+    /// The dump to take from a trace with several, by its id [default: the last]
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
+    dump: Option<u64>,
+    /// Percentage of the heap that makes a pile a suspect
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_share)]
+    share: f64,
+    /// Show only classes that match, in histogram and differences: a name, or one with a * at its end or beginning (repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    filter: Vec<Pattern>,
+    /// Sort the histogram by this column, the largest first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value_t = Column::Retained)]
+    sort: Column,
+    /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--show` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// One row per class
+    Histogram,
+    /// Where the objects were allocated, by class and line (dumps of Martini with stacks or sites)
+    Sites,
+    /// Where memory piles up, what is in the pile, and what holds it
+    Suspects,
+    /// The objects that retain most
+    Dominators,
+    /// Duplicate strings, empty and sparse collections, boxed numbers (HPROF only)
+    Waste,
+}
+
+/// What `--exclude` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Soft,
+    Weak,
+    Phantom,
+    Final,
+}
+
+/// What `--sort` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Column {
+    Instances,
+    Shallow,
+    Retained,
+    Name,
+}
+
+/// Rows of a text table where `--top` does not say.
+const DEFAULT_TOP: usize = 20;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    if arguments.diff {
+        let [before, after] = &arguments.files[..] else {
+            bail!("--diff compares two dumps, but {} were given", arguments.files.len());
+        };
+        let sources = [Source::open(arguments, before)?.histogram()?, Source::open(arguments, after)?.histogram()?];
+        let mut out = anstream::stdout().lock();
+        difference::show(arguments, sources, &mut out)?;
+        out.flush()?;
+        return Ok(exit::OK);
+    }
+    each(&arguments.files, arguments.json.then_some("dumps"), |path, out| {
+        tell(arguments, &Source::open(arguments, path)?, out)
+    })
+}
+
+/// Writes text at once; JSON is given back.
+fn tell(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow::Result<Value> {
+    match (arguments.object, &arguments.class) {
+        (Some(id), _) => object::object(arguments, source, id, out),
+        (None, Some(class)) => object::class(arguments, source, class, out),
+        (None, None) => overview::overview(arguments, source, out),
+    }
+}
+
+impl Arguments {
+    fn shows(&self, part: Part) -> bool {
+        match self.show.is_empty() {
+            true => part != Part::Dominators,
+            false => self.show.contains(&part),
+        }
+    }
+
+    fn excluded(&self) -> Excluded {
+        let has = |kind| self.exclude.contains(&kind);
+        Excluded { soft: has(Kind::Soft), weak: has(Kind::Weak), phantom: has(Kind::Phantom), finals: has(Kind::Final) }
+    }
+
+    fn selects(&self, class: &str) -> bool {
+        let element = ::trace::names::element_name(class);
+        let matches = |pattern: &Pattern| pattern.matches(class) || pattern.matches(element);
+        self.filter.is_empty() || self.filter.iter().any(matches)
+    }
+
+    /// So many rows to show; JSON has all where nobody says.
+    fn top(&self) -> usize {
+        match self.top {
+            Some(0) => usize::MAX,
+            Some(top) => top,
+            None if self.json => usize::MAX,
+            None => DEFAULT_TOP,
+        }
+    }
+
+    /// So many of what is told at length, in JSON, too.
+    fn few(&self) -> usize {
+        self.top.map_or(5, |top| if top == 0 { usize::MAX } else { top })
+    }
+
+    /// The rows to show, in their order, and how many there are in all.
+    fn rows(&self, mut rows: Vec<ClassRow>) -> (Vec<ClassRow>, usize) {
+        rows.retain(|row| self.selects(&row.class));
+        let all = rows.len();
+        let key = |row: &ClassRow| match self.sort {
+            Column::Instances => row.instances,
+            Column::Shallow => row.shallow,
+            Column::Retained => row.retained,
+            Column::Name => 0,
+        };
+        rows.sort_by(|a, b| {
+            let by_size =
+                || if self.sort == Column::Name { std::cmp::Ordering::Equal } else { b.shallow.cmp(&a.shallow) };
+            key(b).cmp(&key(a)).then_with(by_size).then_with(|| a.class.cmp(&b.class))
+        });
+        rows.truncate(self.top());
+        (rows, all)
+    }
+}
+
+/// An id as heap tools write it, `0x7f1c2d30`, or as traces do, decimal.
+fn parse_id(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| "an id is a number: 0x and hexadecimal digits, or decimal".to_owned())
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=100.0).contains(share));
+    share.ok_or_else(|| "a percentage lies between 0 and 100".to_owned())
+}
+
+/// The word for the strength of a reference.
+fn strength_name(strength: Strength) -> &'static str {
+    match strength {
+        Strength::Soft => "soft",
+        Strength::Weak => "weak",
+        Strength::Phantom => "phantom",
+        Strength::Final => "final",
+    }
+}

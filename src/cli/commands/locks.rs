@@ -1,0 +1,330 @@
+//! `martini locks`: which locks threads wait for, for how long, and who holds them.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::locks::{LockBy, LockReport, LockRow, LockStats, Stuck};
+use clap::ValueEnum;
+use owo_colors::OwoColorize;
+use serde_json::Value;
+use trace::filter::Pattern;
+use trace::time::Nanos;
+
+use crate::cli::commands::lock_selection::{self, Part};
+use crate::cli::commands::per_file::each;
+use crate::cli::input::reading::{self, Reading};
+use crate::cli::render::human::{count, counted, duration, printable};
+use crate::cli::render::lock_tables::{self, LockColumn};
+use crate::cli::render::{blocking_graph, lock_json};
+
+/// Shows which locks threads wait for, for how long, and who holds them
+///
+/// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, or a plain lock log (TRY and LCK lines);
+/// complete or cut off. Locks of java.util.concurrent are in it if it was recorded with juc=on. Deadlocks come first, then threads
+/// that are still blocked at the end.
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = "\
+Columns:
+  contended      how often a thread came to wait for a lock that another thread owned
+  total, mean    time waited, in all and on average
+  p50, p90, p99  so many percent of the waits were not longer; exact for up to 256 waits,
+                 too long by less than one percent for more
+  max            the longest wait
+  timed out      with --waits: how many ended because their time was over
+
+Examples:
+  martini locks app.trcxml                             the worst monitors, sites and pairs of threads
+  martini locks app.trcxml --by site --stacks          the longest wait of each site, with both stacks
+  martini locks app.trcxml --filter 'com.acme.*' --sort max
+  martini locks app.trcxml --thread 'http-*' --from 12.3 --to 12.9   what held up this request?
+  martini locks app.trcxml --waits                     Object.wait, conditions, latches, queues
+  martini locks app.trcxml --pools --graph | dot -Tsvg > who-blocks-whom.svg
+  martini locks old-lock.log                           TRY and LCK lines
+  martini locks app.trcxml --json | jq '.traces[0].deadlocks'")]
+pub(crate) struct Arguments {
+    /// Traces or lock logs to read, each for itself; - is standard input
+    #[arg(required = true, value_name = "TRACE|LOG")]
+    traces: Vec<PathBuf>,
+    /// Show only the table with one row per ...
+    #[arg(long, value_enum)]
+    by: Option<Rows>,
+    /// Show what threads wait for otherwise: notifications, conditions, latches, queues
+    #[arg(long)]
+    waits: bool,
+    /// Count only locks of these classes: a name, or one with a * at its end or beginning (repeatable); in a lock log, which does
+    /// not tell the lock, only methods of these classes
+    #[arg(long, value_name = "PATTERN")]
+    filter: Vec<Pattern>,
+    #[command(flatten)]
+    part: Part,
+    /// Sort by this column, the largest number first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value = "total")]
+    sort: LockColumn,
+    /// Show at most this many rows of a table, 0 for all [default: 10, with --json: 0]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Show the longest wait of each row, with the stacks of both threads
+    #[arg(long)]
+    stacks: bool,
+    /// Print only who blocks whom, as a graph for Graphviz (dot)
+    #[arg(long, conflicts_with_all = ["json", "by", "waits", "stacks"])]
+    graph: bool,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--by` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Lock
+    Monitor,
+    /// Class of locks
+    Class,
+    /// Class, and place that waits
+    Site,
+    /// Class, and place where the owner was
+    Holder,
+    /// Thread that waits
+    Waiter,
+    /// Thread that waits, and thread that owns
+    Pair,
+}
+
+impl From<Rows> for LockBy {
+    fn from(rows: Rows) -> LockBy {
+        match rows {
+            Rows::Monitor => LockBy::Monitor,
+            Rows::Class => LockBy::Class,
+            Rows::Site => LockBy::Site,
+            Rows::Holder => LockBy::Holder,
+            Rows::Waiter => LockBy::Waiter,
+            Rows::Pair => LockBy::Pair,
+        }
+    }
+}
+
+/// Rows of a text table where `--top` does not say.
+const DEFAULT_TOP: usize = 10;
+
+/// Frames of a stack that text shows.
+const FRAMES: usize = 12;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+        let selection = arguments.part.selection(&arguments.filter);
+        let reading = reading::monitors(path, LockStats::new(selection, None))?;
+        if arguments.json {
+            return Ok(to_json(arguments, path, &reading));
+        }
+        if arguments.graph {
+            let pairs = arguments.rows(&reading.report, LockBy::Pair, DEFAULT_TOP * 5).0;
+            blocking_graph::write(&pairs, &reading.report, out)?;
+        } else {
+            print(arguments, path, &reading, out)?;
+        }
+        Ok(Value::Null)
+    })
+}
+
+/// Tells the worst of a trace, as `run` does when it has ended.
+pub(crate) fn summarize(path: &Path, top: usize, out: &mut impl Write) -> anyhow::Result<()> {
+    let arguments = Arguments { top: Some(top), ..Arguments::default() };
+    let reading = reading::monitors(path, LockStats::new(arguments.part.selection(&[]), None))?;
+    print(&arguments, path, &reading, out)
+}
+
+impl Arguments {
+    /// The rows of a table to show, and those to leave out.
+    fn rows<'a>(&self, report: &'a LockReport, by: LockBy, default_top: usize) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
+        let mut rows = report.rows(by, self.part.pools);
+        rows.retain(|row| lock_tables::lengths(row, self.waits).count() > 0);
+        lock_tables::sort_locks(&mut rows, self.sort, self.waits);
+        let left = match self.top.unwrap_or(default_top) {
+            0 => Vec::new(),
+            top => rows.split_off(rows.len().min(top)),
+        };
+        (rows, left)
+    }
+
+    /// The tables to show.
+    fn tables(&self, report: &LockReport) -> Vec<LockBy> {
+        match self.by {
+            Some(rows) => vec![rows.into()],
+            None if report.is_log() => vec![LockBy::Site, LockBy::Waiter],
+            None if self.waits => vec![LockBy::Monitor, LockBy::Site],
+            None => vec![LockBy::Monitor, LockBy::Site, LockBy::Holder, LockBy::Pair],
+        }
+    }
+}
+
+fn print(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading<LockReport>,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let report = &reading.report;
+    lock_selection::head(path, reading, out)?;
+    if arguments.by.is_none() && !arguments.waits {
+        print_deadlocks(report, out)?;
+        print_stuck(arguments, report, out)?;
+    }
+    let mut is_empty = true;
+    for by in arguments.tables(report) {
+        let (rows, left) = arguments.rows(report, by, DEFAULT_TOP);
+        if rows.is_empty() {
+            continue;
+        }
+        is_empty = false;
+        writeln!(out)?;
+        lock_tables::locks(&rows, by, arguments.waits).write(out)?;
+        tell_left(&left, arguments.waits, out)?;
+        if arguments.stacks {
+            print_longest(&rows, arguments.waits, report, out)?;
+        }
+    }
+    if is_empty {
+        let waits = report.rows(LockBy::Class, false).iter().any(|row| row.waited.count() > 0);
+        writeln!(
+            out,
+            "{}",
+            match (arguments.waits, waits) {
+                (false, true) => "No lock was contended; --waits shows what threads waited for otherwise.",
+                (false, false) => "No lock was contended.",
+                (true, _) => "No thread waited for anything but locks.",
+            }
+        )?;
+    }
+    lock_selection::tail(reading, out)?;
+    Ok(())
+}
+
+fn print_deadlocks(report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
+    for deadlock in report.deadlocks() {
+        let threads = counted(deadlock.members.len() as u64, "thread waits", "threads wait");
+        let title = format!(
+            "DEADLOCK: {threads} for each other, and did for {} when the trace ended",
+            duration(deadlock.length)
+        );
+        writeln!(out, "\n{}", title.red().bold())?;
+        for member in &deadlock.members {
+            print_one(member, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn tell_left(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> std::io::Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let lengths = || left.iter().map(|row| lock_tables::lengths(row, waits));
+    let total = lengths().fold(0_u64, |sum, lengths| sum.saturating_add(lengths.total().0));
+    writeln!(
+        out,
+        "  ... and {} more with {} for {}; --top 0 shows all",
+        counted(left.len() as u64, "row", "rows"),
+        counted(lengths().map(|lengths| lengths.count()).sum(), "wait", "waits"),
+        duration(Nanos(total)),
+    )
+}
+
+/// Threads that are still blocked, those together that wait for the same.
+fn print_stuck(arguments: &Arguments, report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
+    let (stuck, more) = report.stuck();
+    let all = stuck.len() as u64 + more;
+    if all == 0 {
+        return Ok(());
+    }
+    let title = format!("{} still blocked when the trace ended", counted(all, "thread was", "threads were"));
+    writeln!(out, "\n{}", title.bold())?;
+    let mut groups: Vec<(&Stuck<'_>, u64)> = Vec::new();
+    let mut known = HashMap::new();
+    for one in &stuck {
+        let group = *known.entry((one.class, one.object, one.owner)).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some((_, others)) if one.object.is_some() => *others += 1,
+            _ => groups.push((one, 0)),
+        }
+    }
+    let top = match arguments.top.unwrap_or(DEFAULT_TOP) {
+        0 => groups.len(),
+        top => top,
+    };
+    for &(one, others) in groups.iter().take(top) {
+        print_one(one, out)?;
+        if others > 0 {
+            writeln!(out, "    {} for it, too", counted(others, "other thread waits", "other threads wait"))?;
+        }
+    }
+    let shown: u64 = groups.iter().take(top).map(|(_, others)| 1 + others).sum();
+    if all > shown {
+        writeln!(out, "  ... and {} more", count(all - shown))?;
+    }
+    Ok(())
+}
+
+fn print_one(stuck: &Stuck<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    let class = match (stuck.class, stuck.object) {
+        (Some(class), Some(object)) => format!(" for {class} @{object}"),
+        (None, Some(object)) => format!(" for @{object}"),
+        _ => String::new(),
+    };
+    let owner = match &stuck.owner {
+        Some((owner, state)) => format!(", owned by {owner} ({})", lock_tables::state(*state)),
+        None => String::new(),
+    };
+    let state = lock_tables::state(stuck.state);
+    let line = format!("{}: {state} for {}{class}{owner}", stuck.thread, duration(stuck.length));
+    writeln!(out, "  {}", printable(&line))?;
+    print_stack(&stuck.stack, "    ", out)?;
+    if !stuck.owner_stack.is_empty() {
+        writeln!(out, "    the owner was at")?;
+        print_stack(&stuck.owner_stack, "      ", out)?;
+    }
+    Ok(())
+}
+
+fn print_longest(rows: &[LockRow<'_>], waits: bool, report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
+    let begin = report.span().map(|(begin, _)| begin).unwrap_or_default();
+    for row in rows {
+        let Some(longest) = &row.longest[usize::from(waits)] else { continue };
+        let (length, after) = (duration(longest.length), duration(longest.since.since(begin)));
+        let line = format!("{}: {length} at {after}, {} waited", row.subject, longest.waiter);
+        writeln!(out, "\n  {}", printable(&line).bold())?;
+        print_stack(&longest.stack, "    ", out)?;
+        if let Some(owner) = longest.owner {
+            writeln!(out, "    {} owned it", printable(&owner.to_string()))?;
+            print_stack(&longest.owner_stack, "      ", out)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_stack(
+    stack: &[analysis::allocations::Location<'_>],
+    indent: &str,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    for frame in stack.iter().take(FRAMES) {
+        writeln!(out, "{indent}at {}", printable(&frame.to_string()))?;
+    }
+    match stack.len().saturating_sub(FRAMES) {
+        0 => Ok(()),
+        left => writeln!(out, "{indent}... and {} more", counted(left as u64, "frame", "frames")),
+    }
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) -> Value {
+    let report = &reading.report;
+    let all = [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair];
+    let tables = all.into_iter().filter(|&by| arguments.by.is_none_or(|rows| LockBy::from(rows) == by));
+    let rows = |by| arguments.rows(report, by, 0).0.iter().map(|row| lock_json::row(row, arguments.waits)).collect();
+    let tables: serde_json::Map<_, _> = tables.map(|by| (lock_json::table_name(by).to_owned(), rows(by))).collect();
+    let mut fields = lock_json::head(path, reading);
+    fields.extend(lock_json::ends(report));
+    fields.insert("tables".to_owned(), tables.into());
+    fields.into()
+}

@@ -1,0 +1,13 @@
+//! One file or folder per subcommand, and what they share.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod heap_dump;
+mod lock_selection;
+pub(crate) mod locks;
+pub(crate) mod man;
+mod per_file;
+pub(crate) mod run;
+pub(crate) mod stats;
+pub(crate) mod threads;
+pub(crate) mod validate;

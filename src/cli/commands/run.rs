@@ -1,0 +1,254 @@
+//! `martini run`: runs a program under the agent and says what its trace holds.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use analysis::allocations::{AllocationReport, By};
+use martini::agent::options::HeapMode;
+use owo_colors::OwoColorize;
+
+use crate::cli::agent_options::AgentOptions;
+use crate::cli::commands::locks;
+use crate::cli::exit::{self, FAILED, Failure};
+use crate::cli::input::reading::{self, Reading};
+use crate::cli::input::trace_end;
+use crate::cli::launch::growth::Growth;
+use crate::cli::launch::injection::{self, Injection};
+use crate::cli::launch::outputs::{Outputs, PID};
+use crate::cli::launch::{library, supervise};
+use crate::cli::render::allocation_tables::{self, Column, TableKind};
+use crate::cli::render::{coverage, human, notes};
+
+/// Runs a program and records what its JVM allocates
+///
+/// The program keeps its input, output and exit status. `java` gets the agent as its first argument, so that this one JVM is
+/// profiled and those that it may start are not. For any other command (mvn, gradle, scala, a script) the agent goes into
+/// JAVA_TOOL_OPTIONS, and every JVM that the command starts writes a trace of its own. When the program has ended, a short summary
+/// appears on stderr.
+///
+/// Without an option that says otherwise, allocation sites are counted (--heap counts): exact numbers for each class, site and
+/// thread at hardly any cost, in a small file. --heap events records every single object, and so do --stack, --allocsites and
+/// --lifetimes; such a trace grows with every allocation, so its growth is shown on a terminal, and --limit bounds it.
+///
+/// The last lines of the summary tell the coverage about the trace: how many of the bytes that the JVM itself accounted to its threads
+/// are in it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini run java -jar app.jar
+  martini run --require-exact 99.9 java -jar app.jar        for a build: fail if the trace is incomplete
+  martini run --heap events --limit 4g java -jar app.jar
+  martini run --file app.trcxml --allocsites java -cp classes com.acme.Main --verbose
+  martini run --include 'com.acme.*' --include java.lang.String java -jar app.jar
+  martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
+  martini run --threads java -jar app.jar                   who waits for which monitor, and who holds it
+  martini run --juc --locklog locks-%p.txt java -jar app.jar
+
+Exit status:
+  that of the program: its exit code, 128+n after signal n, 127 if it was not found,
+  126 if it could not be started, 125 if it went well but a trace is less exact than
+  --require-exact asks for; 2 if the command line is wrong or the agent is missing")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    agent: AgentOptions,
+    /// Print nothing of our own
+    #[arg(long, short)]
+    quiet: bool,
+    /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that cannot be told
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    require_exact: Option<f64>,
+    /// Rows of each table in the summary
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let (program, program_arguments) = arguments.command.split_first().expect("a command is required");
+    let agent = library::find()?;
+    let options = arguments.agent.clone().or_counts().resolve()?;
+    let injection = Injection::of(program);
+    if injection == Injection::Environment {
+        let file = options.file.file_name().unwrap_or_default().to_string_lossy();
+        if !file.contains(PID) {
+            let program = Path::new(program).display();
+            let message = format!(
+                "{program} may start several JVMs, and each needs a trace of its own; \
+                 put %p (the process id) into the name, as in --file {}",
+                with_pid(&file)
+            );
+            return Err(Failure { status: FAILED, message }.into());
+        }
+        if !arguments.quiet {
+            let variable = injection::TOOL_OPTIONS;
+            eprintln!("martini: the agent goes into {variable}; every JVM that starts will say so");
+        }
+    }
+    let outputs = Outputs::before(&options.file);
+    let mut command = injection::command(program, program_arguments, &agent, &options.string);
+    let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
+    let status = supervise::run(&mut command)?;
+    drop(growth);
+    if !arguments.quiet {
+        // The program has done its work, and its status is ours even if nobody reads our stderr any more.
+        let _ = report(&outputs, arguments.top, options.heap);
+    }
+    match arguments.require_exact {
+        Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
+        _ => Ok(status),
+    }
+}
+
+/// A number of percent on the command line.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "it takes a number from 0 to 100, such as 99.9".to_owned())
+}
+
+/// Whether every JVM left a trace that is exact enough; says what is not.
+fn is_exact(outputs: &Outputs, required: f64) -> bool {
+    let traces = outputs.written();
+    if traces.is_empty() {
+        let pattern = outputs.pattern().display();
+        anstream::eprintln!(
+            "martini: --require-exact asks for {required} %, but there is no trace in a file {pattern}"
+        );
+        return false;
+    }
+    let mut is_exact = true;
+    for path in traces {
+        let shortfall = match trace_end::coverage(&path) {
+            Ok(coverage) => coverage::shortfall(&coverage, required),
+            Err(error) => Some(exit::sentence(&error)),
+        };
+        if let Some(sentence) = shortfall {
+            anstream::eprintln!("martini: {}: {sentence}", path.display());
+            is_exact = false;
+        }
+    }
+    is_exact
+}
+
+/// `app.trcxml` as `app-%p.trcxml`.
+fn with_pid(file: &str) -> String {
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => format!("{stem}-{PID}.{extension}"),
+        _ => format!("{file}-{PID}"),
+    }
+}
+
+/// Tells on stderr what every JVM left behind, and what went wrong in reading it.
+fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> {
+    let mut err = anstream::stderr().lock();
+    if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
+        // A pipe or a device: whoever reads it has the trace.
+        return Ok(());
+    }
+    let traces = outputs.written();
+    if traces.is_empty() {
+        let place = outputs.pattern().display().to_string();
+        writeln!(
+            err,
+            "martini: no trace was written to {place}: no JVM started with the agent, or it could not write there"
+        )?;
+    }
+    for path in traces {
+        let told = match heap {
+            HeapMode::Off => summarize_locks(&path, top, &mut err),
+            _ => summarize(&path, top, &mut err),
+        };
+        if let Err(error) = told {
+            writeln!(err, "martini: {}", exit::sentence(&error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Traces beyond this take longer to read than a summary is worth.
+const LARGEST_SUMMARY: u64 = 512 << 20;
+
+fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+    writeln!(err)?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let coverage = if size > LARGEST_SUMMARY {
+        let size = human::bytes(size);
+        writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
+        trace_end::coverage(path)?
+    } else {
+        let reading = reading::heap(path, &[])?;
+        tell(path, &reading, top, err)?;
+        reading.coverage()
+    };
+    for sentence in coverage::sentences(&coverage) {
+        writeln!(err, "{} {sentence}", coverage::LABEL.bold())?;
+    }
+    writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
+    Ok(())
+}
+
+/// Where only threads were watched, the heap has nothing to tell.
+fn summarize_locks(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+    writeln!(err)?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    if size > LARGEST_SUMMARY {
+        let size = human::bytes(size);
+        writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
+    } else {
+        write!(err, "{} ", "martini:".bold())?;
+        locks::summarize(path, top, err)?;
+    }
+    let path = human::shell_word(path);
+    writeln!(err, "More: martini locks {path}, martini threads {path}")?;
+    Ok(())
+}
+
+fn tell(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+    let report = &reading.report;
+    writeln!(err, "{} {} ({})", "martini:".bold(), path.display(), notes::origin(reading))?;
+    writeln!(err, "{}", notes::summary(&report.sum(|_| true), report.facts()))?;
+    for (by, column, title) in summary_tables(report) {
+        let mut rows = report.rows(by, |_| true);
+        if rows.is_empty() {
+            continue;
+        }
+        allocation_tables::sort(&mut rows, column);
+        rows.truncate(top);
+        writeln!(err, "\n{title}")?;
+        allocation_tables::table(&rows, by, TableKind::of(report)).write(err)?;
+    }
+    writeln!(err)?;
+    for note in notes::notes(reading) {
+        writeln!(err, "{} {note}", "note:".yellow().bold())?;
+    }
+    Ok(())
+}
+
+/// What a short summary shows.
+fn summary_tables(report: &AllocationReport) -> [(By, Column, &'static str); 2] {
+    match TableKind::of(report) {
+        TableKind::Objects => [
+            (By::Class, Column::ActiveSize, "What stays, by active size:"),
+            (By::Class, Column::TotalSize, "What was made, by total size:"),
+        ],
+        TableKind::Counts { .. } => [
+            (By::Class, Column::TotalSize, "What was made, by total size:"),
+            (By::Site, Column::TotalSize, "Where, by total size:"),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_id_goes_before_the_extension() {
+        assert_eq!(with_pid("app.trcxml"), "app-%p.trcxml");
+        assert_eq!(with_pid("a.b.xml"), "a.b-%p.xml");
+        assert_eq!(with_pid("app"), "app-%p");
+        assert_eq!(with_pid(".x"), ".x-%p");
+    }
+}

@@ -1,0 +1,207 @@
+//! `martini stats`: tables of what a trace says about the heap.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::allocations::{Account, AllocationReport, By, Row};
+use clap::ValueEnum;
+use owo_colors::OwoColorize;
+use serde_json::Value;
+use trace::filter::Pattern;
+use trace::names;
+
+use crate::cli::commands::per_file::each;
+use crate::cli::input::reading::{self, Reading};
+use crate::cli::render::allocation_tables::{self, Column, TableKind};
+use crate::cli::render::{allocation_json, coverage, human, notes};
+
+/// Shows what a trace says about the heap: what was allocated, what stays alive, how old it is
+///
+/// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, complete or cut off. It is read as a
+/// stream: memory grows with the objects alive at one time, not with the trace.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Columns:
+  live         objects not collected when the trace ended
+  total        all objects allocated
+  collected    total less live
+  active size  bytes of the live objects
+  total size   bytes of all objects
+  avg age      collections that the live objects survived, on average
+  gens         generations: how many different ages the live objects have; a class that is
+               made all the time and never let go has many
+  removed by JIT
+               bytes that a site executed and the JIT did not let be allocated, as a sampler estimates
+               (`run --estimate`): with 95 % confidence right within what follows ±
+  JVM          bytes that the JVM itself accounts to a thread
+
+Traces of heap=counts have neither collected objects nor ages.
+
+Examples:
+  martini stats app.trcxml                                   packages, classes, allocation sites
+  martini stats app.trcxml --by class --sort generations
+  martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
+  martini stats app.trcxml --threads                         each thread beside what the JVM accounts
+  martini stats app.trcxml --by site --caller 'com.acme.*'   which of my lines make byte[]?
+  martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
+pub(crate) struct Arguments {
+    /// Traces to read, each for itself
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// Show only the table with one row per ...
+    #[arg(long, value_enum)]
+    by: Option<Rows>,
+    /// Show only the threads: what is reported of each, and what the JVM accounts to it
+    #[arg(long, conflicts_with_all = ["by", "filter", "caller", "sort"])]
+    threads: bool,
+    /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
+    #[arg(long, value_enum, value_name = "COLUMN")]
+    sort: Option<Column>,
+    /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    filter: Vec<Pattern>,
+    /// Name as allocation site the innermost call from these classes, where the trace has stacks (`run --stack`; repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    caller: Vec<Pattern>,
+    /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--by` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    Package,
+    Class,
+    Site,
+    Thread,
+}
+
+impl From<Rows> for By {
+    fn from(rows: Rows) -> By {
+        match rows {
+            Rows::Package => By::Package,
+            Rows::Class => By::Class,
+            Rows::Site => By::Site,
+            Rows::Thread => By::Thread,
+        }
+    }
+}
+
+/// Rows of a text table where `--top` does not say.
+const DEFAULT_TOP: usize = 20;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+        let reading = reading::heap(path, &arguments.caller)?;
+        if arguments.json {
+            return Ok(to_json(arguments, path, &reading));
+        }
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
+}
+
+impl Arguments {
+    fn selects(&self, class: &str) -> bool {
+        // As in a filter list, a pattern for a class is one for its arrays, too.
+        let matches = |pattern: &Pattern| pattern.matches(class) || pattern.matches(names::element_name(class));
+        self.filter.is_empty() || self.filter.iter().any(matches)
+    }
+
+    /// The tables to show. Sites only where the trace has some, unless they are asked for.
+    fn tables(&self, report: &AllocationReport) -> Vec<By> {
+        match self.by {
+            _ if self.shows_accounts(report) => vec![],
+            Some(rows) => vec![rows.into()],
+            None if report.has_sites() => vec![By::Package, By::Class, By::Site],
+            None => vec![By::Package, By::Class],
+        }
+    }
+
+    /// Whether threads are shown by their accounts. A trace that only counts knows nothing else of them.
+    fn shows_accounts(&self, report: &AllocationReport) -> bool {
+        self.threads || self.by == Some(Rows::Thread) && report.is_counted()
+    }
+
+    /// The accounts to show, and how many there are in all.
+    fn accounts<'a>(&self, report: &'a AllocationReport, default_top: usize) -> (Vec<Account<'a>>, usize) {
+        let mut accounts: Vec<Account<'_>> = report.accounts().collect();
+        let all = accounts.len();
+        allocation_tables::sort_accounts(&mut accounts);
+        self.cut(&mut accounts, default_top);
+        (accounts, all)
+    }
+
+    fn cut<T>(&self, rows: &mut Vec<T>, default_top: usize) {
+        match self.top.unwrap_or(default_top) {
+            0 => {}
+            top => rows.truncate(top),
+        }
+    }
+
+    /// The rows of a table to show, and how many there are in all.
+    fn rows<'a>(&self, report: &'a AllocationReport, by: By, default_top: usize) -> (Vec<Row<'a>>, usize) {
+        let mut rows = report.rows(by, |class| self.selects(class));
+        let all = rows.len();
+        allocation_tables::sort(&mut rows, self.sort.unwrap_or(TableKind::of(report).column()));
+        self.cut(&mut rows, default_top);
+        (rows, all)
+    }
+}
+
+fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl Write) -> anyhow::Result<()> {
+    let report = &reading.report;
+    let sum = report.sum(|class| arguments.selects(class));
+    writeln!(out, "{} ({})", path.display().bold(), notes::origin(reading))?;
+    writeln!(out, "{}", notes::summary(&sum, report.facts()))?;
+    if sum.total() > 0 {
+        for by in arguments.tables(report) {
+            let (rows, all) = arguments.rows(report, by, DEFAULT_TOP);
+            writeln!(out)?;
+            allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
+            tell_left(all - rows.len(), out)?;
+        }
+    } else if !arguments.filter.is_empty() && report.facts().allocations + report.facts().site_counts > 0 {
+        writeln!(out, "No class of the trace matches --filter.")?;
+    }
+    if arguments.shows_accounts(report) {
+        let (accounts, all) = arguments.accounts(report, DEFAULT_TOP);
+        writeln!(out)?;
+        allocation_tables::accounts(&accounts).write(out)?;
+        tell_left(all - accounts.len(), out)?;
+    }
+    let notes = notes::notes(reading);
+    writeln!(out)?;
+    for note in notes {
+        writeln!(out, "{} {note}", "note:".yellow().bold())?;
+    }
+    for sentence in coverage::sentences(&reading.coverage()) {
+        writeln!(out, "{} {sentence}", coverage::LABEL.bold())?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn tell_left(rows: usize, out: &mut impl Write) -> std::io::Result<()> {
+    match rows {
+        0 => Ok(()),
+        left => writeln!(out, "  ... and {} more; --top 0 shows all", human::count(left as u64)),
+    }
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading) -> Value {
+    let report = &reading.report;
+    let tables = arguments.tables(report).into_iter();
+    let rows = |by| allocation_json::rows(&arguments.rows(report, by, 0).0, report.is_counted());
+    let mut tables: serde_json::Map<_, _> =
+        tables.map(|by| (allocation_json::table_name(by).to_owned(), rows(by))).collect();
+    if arguments.shows_accounts(report) {
+        tables.insert("accounts".to_owned(), allocation_json::accounts(&arguments.accounts(report, 0).0));
+    }
+    let sum = report.sum(|class| arguments.selects(class));
+    allocation_json::trace(path, reading, &sum, tables)
+}

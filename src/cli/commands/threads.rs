@@ -1,0 +1,139 @@
+//! `martini threads`: what each thread did with its time.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use analysis::locks::{LockReport, LockStats, ThreadSummary};
+use analysis::timeline::{Observer, Timeline};
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::cli::commands::lock_selection::{self, Part};
+use crate::cli::commands::per_file::each;
+use crate::cli::input::reading::{self, Reading};
+use crate::cli::render::human::counted;
+use crate::cli::render::lock_json;
+use crate::cli::render::lock_tables::{self, ThreadColumn};
+
+/// Shows what each thread of a trace did with its time: running, blocked by monitors, waiting, parked
+///
+/// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, or a plain lock log (TRY and LCK lines);
+/// complete or cut off. What nobody sees counts as running: sleeping, and waiting for input or output, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Columns:
+  alive      from the thread's start to its end, or the trace's
+  blocked    waiting for a monitor (synchronized) that another thread owns
+  waiting    in Object.wait
+  parked     parked by java.util.concurrent: locks, conditions, queues, latches
+  running    alive less all of these
+  at end     what the thread did when the trace ended
+  over time  the trace from left to right
+
+Examples:
+  martini threads app.trcxml
+  martini threads app.trcxml --pools --sort parked
+  martini threads app.trcxml --thread 'http-*' --from 12.3 --to 12.9
+  martini threads app.trcxml --timeline app.json     open it in ui.perfetto.dev or chrome://tracing
+  martini threads app.trcxml --json | jq '.traces[0].threads[0]'")]
+pub(crate) struct Arguments {
+    /// Traces or lock logs to read, each for itself; - is standard input
+    #[arg(required = true, value_name = "TRACE|LOG")]
+    traces: Vec<PathBuf>,
+    #[command(flatten)]
+    part: Part,
+    /// Sort by this column, the longest time first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value = "blocked")]
+    sort: ThreadColumn,
+    /// Show at most this many threads, 0 for all [default: 30, with --json: 0]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Also write a timeline for Perfetto or chrome://tracing into this file; needs exactly one trace
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rows of the text table where `--top` does not say.
+const DEFAULT_TOP: usize = 30;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    if arguments.timeline.is_some() && arguments.traces.len() != 1 {
+        anyhow::bail!("--timeline takes one trace at a time, {} are given", arguments.traces.len());
+    }
+    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+        let reading = read(arguments, path)?;
+        if arguments.json {
+            return Ok(to_json(arguments, path, &reading));
+        }
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
+}
+
+fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
+    let selection = arguments.part.selection(&[]);
+    let Some(file) = &arguments.timeline else {
+        return reading::monitors(path, LockStats::new(selection, None));
+    };
+    let cannot = || format!("cannot write the timeline {}", file.display());
+    // Names of threads and classes are nobody else's business.
+    let out = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file).with_context(cannot)?;
+    let mut timeline = Timeline::new(BufWriter::new(out));
+    let observer: &mut dyn Observer = &mut timeline;
+    let reading = reading::monitors(path, LockStats::new(selection, Some(observer)))?;
+    let left_out = timeline.finish().with_context(cannot)?;
+    if left_out > 0 {
+        let waits = counted(left_out, "wait", "waits");
+        eprintln!("martini: {waits} of virtual threads are not on the timeline: more than 1,000 waited at once");
+    }
+    Ok(reading)
+}
+
+fn rows<'a>(arguments: &Arguments, report: &'a LockReport) -> Vec<ThreadSummary<'a>> {
+    let mut rows = report.threads(arguments.part.pools, |name| arguments.part.selects(name));
+    lock_tables::sort_threads(&mut rows, arguments.sort);
+    rows
+}
+
+fn print(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading<LockReport>,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let report = &reading.report;
+    lock_selection::head(path, reading, out)?;
+    let mut rows = rows(arguments, report);
+    let left = match arguments.top.unwrap_or(DEFAULT_TOP) {
+        0 => Vec::new(),
+        top => rows.split_off(rows.len().min(top)),
+    };
+    if rows.is_empty() {
+        writeln!(out, "No thread of the trace matches --thread.")?;
+    } else {
+        writeln!(out)?;
+        lock_tables::threads(&rows, report.slice(), report.is_log()).write(out)?;
+    }
+    lock_selection::tell_left(&left, out)?;
+    if !rows.is_empty() {
+        writeln!(out, "{}", lock_tables::legend(report.slice(), report.is_log()))?;
+    }
+    lock_selection::tail(reading, out)?;
+    Ok(())
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) -> Value {
+    let mut rows = rows(arguments, &reading.report);
+    if let Some(top) = arguments.top.filter(|&top| top > 0) {
+        rows.truncate(top);
+    }
+    let mut fields = lock_json::head(path, reading);
+    fields.insert("slice_nanos".to_owned(), reading.report.slice().0.into());
+    fields.insert("threads".to_owned(), rows.iter().map(|row| lock_json::thread(row, &reading.report)).collect());
+    fields.into()
+}

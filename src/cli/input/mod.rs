@@ -1,0 +1,5 @@
+//! Opening and reading traces and lock logs.
+
+pub(crate) mod progress;
+pub(crate) mod reading;
+pub(crate) mod trace_end;

@@ -1,0 +1,231 @@
+//! Reads a trace into statistics, with whatever is wrong in it gathered on the way.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+
+use analysis::allocations::{AllocationReport, AllocationStats, Facts};
+use analysis::coverage::Coverage;
+use analysis::locks::{LockReport, LockStats};
+use anyhow::{anyhow, bail};
+use indicatif::ProgressBar;
+use trace::filter::Pattern;
+use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
+use trace::model::Element;
+use trace::reader::{Event, ReadError, TraceReader};
+
+use crate::cli::input::progress;
+
+/// The bar is told how far the reading is after so many elements.
+const STRIDE: u64 = 1 << 14;
+
+/// What can be made of a trace.
+pub(crate) trait Report {
+    /// What is known of any trace.
+    fn facts(&self) -> &Facts;
+}
+
+impl Report for AllocationReport {
+    fn facts(&self) -> &Facts {
+        self.facts()
+    }
+}
+
+impl Report for LockReport {
+    fn facts(&self) -> &Facts {
+        self.facts()
+    }
+}
+
+/// What makes a report.
+trait Statistics {
+    /// What it makes.
+    type Report: Report;
+    fn element(&mut self, element: &Element<'_>);
+    fn end_document(&mut self);
+    fn finish(self) -> Self::Report;
+}
+
+macro_rules! statistics {
+    ($statistics:ty => $report:ty) => {
+        impl Statistics for $statistics {
+            type Report = $report;
+
+            fn element(&mut self, element: &Element<'_>) {
+                self.element(element);
+            }
+
+            fn end_document(&mut self) {
+                self.end_document();
+            }
+
+            fn finish(self) -> $report {
+                self.finish()
+            }
+        }
+    };
+}
+
+statistics!(AllocationStats => AllocationReport);
+statistics!(LockStats<'_> => LockReport);
+
+/// A trace that was read.
+pub(crate) struct Reading<R = AllocationReport> {
+    /// What it says.
+    pub(crate) report: R,
+    /// Its size, packed as it is.
+    pub(crate) bytes: u64,
+    /// Elements that made no sense and were left out; lines of a lock log.
+    pub(crate) malformed: u64,
+    /// What was wrong with the first of them, and where.
+    pub(crate) first_malformed: Option<String>,
+    /// Why a part of the trace could not be read at all.
+    pub(crate) broken: Option<String>,
+    /// A lock log that ends inside a line.
+    pub(crate) is_log_cut: bool,
+}
+
+impl Reading {
+    /// How complete the trace is.
+    pub(crate) fn coverage(&self) -> Coverage {
+        self.report.coverage(self.broken.is_none() && self.malformed == 0)
+    }
+}
+
+/// Reads the heap statistics of a trace; `-` is standard input. A trace that can be read in part is; an error means that there is
+/// nothing to tell. `callers` are the classes to look for in call stacks.
+pub(crate) fn heap(path: &Path, callers: &[Pattern]) -> anyhow::Result<Reading> {
+    let stats = AllocationStats::with_callers(callers.to_vec());
+    if path.as_os_str() == "-" {
+        let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
+        return read(path, reader, stats);
+    }
+    read(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
+}
+
+/// Reads what a trace or a lock log says about threads and monitors, as [`heap`] does.
+pub(crate) fn monitors(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading<LockReport>> {
+    if path.as_os_str() == "-" {
+        return either(path, std::io::stdin().lock(), stats);
+    }
+    // What goes wrong here is told by those who open it again.
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_file(), file)));
+    match opened {
+        Ok((true, ref file)) if is_lock_log(&beginning(file).unwrap_or_default()) => {
+            read_log(path, LockLogReader::open(path)?, stats)
+        }
+        Ok((false, file)) if !path.is_dir() => either(path, file, stats),
+        _ => read(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats),
+    }
+}
+
+/// Reads a trace or a lock log from what cannot be opened twice.
+fn either(path: &Path, mut input: impl Read, stats: LockStats<'_>) -> anyhow::Result<Reading<LockReport>> {
+    let beginning = beginning(&mut input).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
+    let is_log = is_lock_log(&beginning);
+    let input = Cursor::new(beginning).chain(input);
+    if is_log {
+        return read_log(path, LockLogReader::new(input), stats);
+    }
+    read(path, TraceReader::new(input).map_err(|error| named(path, error))?, stats)
+}
+
+fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(16).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// An error with the name of the trace in front, unless it names the trace itself.
+pub(crate) fn named(path: &Path, error: ReadError) -> anyhow::Error {
+    match error {
+        ReadError::Open { .. } => error.into(),
+        error => anyhow!("cannot read {}: {error}", path.display()),
+    }
+}
+
+fn read<R: Read, S: Statistics>(
+    path: &Path,
+    mut reader: TraceReader<R>,
+    mut stats: S,
+) -> anyhow::Result<Reading<S::Report>> {
+    let bar = bar(path, reader.total());
+    let mut malformed = 0;
+    let mut first_malformed = None;
+    let mut broken = None;
+    let mut elements: u64 = 0;
+    loop {
+        match reader.next_event() {
+            Ok(Some(Event::Element { element, .. })) => {
+                stats.element(&element);
+                elements += 1;
+                if elements.is_multiple_of(STRIDE) {
+                    bar.set_position(reader.consumed());
+                }
+            }
+            Ok(Some(Event::DocumentStart { .. })) => {}
+            Ok(Some(Event::DocumentEnd(_))) => stats.end_document(),
+            Ok(None) => break,
+            Err(error @ ReadError::Malformed { .. }) => {
+                malformed += 1;
+                first_malformed.get_or_insert_with(|| error.to_string());
+            }
+            Err(error) => {
+                broken.get_or_insert(error);
+            }
+        }
+    }
+    bar.finish_and_clear();
+    let report = stats.finish();
+    let facts = report.facts();
+    match broken {
+        Some(error) if facts.elements == 0 => return Err(named(path, error)),
+        None if facts.documents == 0 => bail!("cannot read {}: it holds no document", path.display()),
+        _ if facts.elements + malformed > 0 && facts.elements == facts.unknown => {
+            bail!("{} is XML, but no trace: it holds no element that a trace has", path.display());
+        }
+        _ => {}
+    }
+    let bytes = reader.consumed();
+    let broken = broken.map(|error| error.to_string());
+    Ok(Reading { report, bytes, malformed, first_malformed, broken, is_log_cut: false })
+}
+
+fn bar(path: &Path, total: Option<u64>) -> ProgressBar {
+    progress::bar(total, &format!("reading {}", path.display()))
+}
+
+fn read_log<R: Read>(
+    path: &Path,
+    mut reader: LockLogReader<R>,
+    mut stats: LockStats<'_>,
+) -> anyhow::Result<Reading<LockReport>> {
+    let bar = bar(path, reader.total());
+    let (mut lines, mut malformed, mut first_malformed, mut broken) = (0_u64, 0, None, None);
+    loop {
+        match reader.next_item() {
+            Ok(Some(LogItem::Start(clock))) => stats.log_start(clock),
+            Ok(Some(LogItem::Event(event))) => stats.log_event(&event),
+            Ok(None) => break,
+            Err(error @ LogError::Line { .. }) => {
+                malformed += 1;
+                first_malformed.get_or_insert_with(|| error.to_string());
+                continue;
+            }
+            Err(error) => broken = Some(error.to_string()),
+        }
+        lines += 1;
+        if lines.is_multiple_of(STRIDE) {
+            bar.set_position(reader.consumed());
+        }
+    }
+    bar.finish_and_clear();
+    stats.end_document();
+    let (bytes, is_log_cut) = (reader.consumed(), reader.is_cut());
+    match (lines, first_malformed) {
+        (0, Some(first)) => bail!("{} is neither a trace nor a lock log: {first}", path.display()),
+        (_, first_malformed) => {
+            Ok(Reading { report: stats.finish(), bytes, malformed, first_malformed, broken, is_log_cut })
+        }
+    }
+}

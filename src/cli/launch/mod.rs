@@ -1,0 +1,8 @@
+//! Running a program under the agent: finding the JDK and the library, starting, supervising, and what is left behind.
+
+pub(crate) mod growth;
+pub(crate) mod injection;
+pub(crate) mod jdk;
+pub(crate) mod library;
+pub(crate) mod outputs;
+pub(crate) mod supervise;

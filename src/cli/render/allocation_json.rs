@@ -1,0 +1,138 @@
+//! The statistics as JSON. Numbers are exact: sizes in bytes, times in nanoseconds since 1970.
+
+use std::path::Path;
+
+use analysis::allocations::{Account, By, Count, Facts, Location, ObjectTotals, Origin, Row, Subject};
+use serde_json::{Map, Value, json};
+use trace::names;
+
+use crate::cli::input::reading::Reading;
+use crate::cli::render::{coverage, notes};
+
+/// The key of a table.
+pub(crate) fn table_name(by: By) -> &'static str {
+    match by {
+        By::Package => "package",
+        By::Class => "class",
+        By::Site => "site",
+        By::Thread => "thread",
+    }
+}
+
+/// A whole trace.
+pub(crate) fn trace(path: &Path, reading: &Reading, sum: &ObjectTotals, tables: Map<String, Value>) -> Value {
+    let facts = reading.report.facts();
+    json!({
+        "path": path.display().to_string(),
+        "bytes": reading.bytes,
+        "documents": facts.documents,
+        "complete": notes::is_complete(reading),
+        "agents": facts.origins.iter().map(origin).collect::<Vec<_>>(),
+        "begin_nanos": facts.begin.map(|time| time.0),
+        "end_nanos": facts.end.map(|time| time.0),
+        "elements": facts.elements,
+        "allocations": facts.allocations,
+        "site_counts": facts.site_counts,
+        "frees": facts.frees,
+        "collections": facts.collections,
+        "calls": facts.calls,
+        "estimate_interval_bytes": facts.estimate_interval,
+        "problems": {
+            "undefined_ids": facts.undefined_ids,
+            "unknown_frees": facts.unknown_frees,
+            "reused_ids": facts.reused_ids,
+        },
+        "counts": counts(facts),
+        "coverage": coverage::json(&reading.coverage()),
+        "sum": Value::Object(totals(sum, reading.report.is_counted())),
+        "tables": tables,
+    })
+}
+
+/// The accounts of threads, in their order.
+pub(crate) fn accounts(accounts: &[Account<'_>]) -> Value {
+    let account = |account: &Account<'_>| {
+        let mut fields = subject(&Subject::Thread(Some(account.thread)));
+        fields.extend([
+            ("instances".to_owned(), json!(account.instances)),
+            ("bytes".to_owned(), json!(account.bytes)),
+            ("vm_bytes".to_owned(), json!(account.vm_bytes)),
+        ]);
+        Value::Object(fields)
+    };
+    accounts.iter().map(account).collect()
+}
+
+/// The rows of a table, in their order.
+pub(crate) fn rows(rows: &[Row<'_>], is_counted: bool) -> Value {
+    let row = |row: &Row<'_>| {
+        let mut fields = subject(&row.subject);
+        fields.extend(totals(&row.totals, is_counted));
+        Value::Object(fields)
+    };
+    rows.iter().map(row).collect()
+}
+
+/// What the agent counted about itself.
+pub(crate) fn counts(facts: &Facts) -> Value {
+    let count = |count: &Count| json!({ "key": count.key, "detail": count.detail, "value": count.value });
+    facts.counts.iter().map(count).collect()
+}
+
+/// A line of a method.
+pub(crate) fn location(at: &Location<'_>) -> Value {
+    json!({
+        "class": at.class,
+        "method": names::jvm_method_name(at.method),
+        "signature": at.signature,
+        "source": at.source,
+        "line": at.line,
+    })
+}
+
+/// Who recorded a document.
+pub(crate) fn origin(origin: &Origin) -> Value {
+    json!({
+        "agent": origin.agent,
+        "version": origin.version,
+        "parameters": origin.parameters,
+        "pid": origin.pid,
+        "host": origin.host,
+    })
+}
+
+fn totals(totals: &ObjectTotals, is_counted: bool) -> Map<String, Value> {
+    // What was only counted may have been there before, so what was collected is not known.
+    let collected = (!is_counted).then(|| totals.collected());
+    let fields = [
+        ("live", json!(totals.live())),
+        ("total", json!(totals.total())),
+        ("collected", json!(collected)),
+        ("active_bytes", json!(totals.live_bytes())),
+        ("total_bytes", json!(totals.total_bytes())),
+        ("average_age", json!(totals.average_age())),
+        ("generations", json!(totals.generations())),
+        ("estimated_bytes", json!(totals.estimated_bytes())),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
+fn subject(subject: &Subject<'_>) -> Map<String, Value> {
+    let fields = match subject {
+        Subject::Package(name) => json!({ "package": name }),
+        Subject::Class(name) => json!({ "class": name }),
+        Subject::Site { class, at: None } => json!({ "class": class, "site": null }),
+        Subject::Site { class, at: Some(at) } => json!({
+            "class": class,
+            "site": location(at),
+        }),
+        Subject::Thread(None) => json!({ "thread": null }),
+        Subject::Thread(Some(thread)) => json!({
+            "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },
+        }),
+    };
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,193 @@
+//! The tables of `stats`, `run` and `demo`: which columns there are, and in which order rows come.
+//!
+//! A trace that counts objects instead of telling them one by one knows neither what was collected nor how old it was, so
+//! its tables have fewer columns.
+
+use std::cmp::{Ordering, Reverse};
+
+use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
+use analysis::coverage::Millionths;
+use clap::ValueEnum;
+
+use crate::cli::render::table::Table;
+use crate::cli::render::{coverage, human};
+
+/// A column to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Column {
+    /// Live instances
+    Live,
+    /// All instances
+    Total,
+    /// Collected instances
+    Collected,
+    /// Bytes of the live instances
+    ActiveSize,
+    /// Bytes of all instances
+    TotalSize,
+    /// Average age of the live instances
+    Age,
+    /// Number of different ages of the live instances
+    Generations,
+    /// The name, from A to Z
+    Name,
+}
+
+/// Sorts rows by a column, the largest number first; rows that are equal there, by size and name.
+pub(crate) fn sort(rows: &mut [Row<'_>], column: Column) {
+    rows.sort_by(|a, b| {
+        let (x, y) = (&b.totals, &a.totals);
+        let by_column = match column {
+            Column::Live => x.live().cmp(&y.live()),
+            Column::Total => x.total().cmp(&y.total()),
+            Column::Collected => x.collected().cmp(&y.collected()),
+            Column::ActiveSize => x.live_bytes().cmp(&y.live_bytes()),
+            Column::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
+            Column::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
+            Column::Generations => x.generations().cmp(&y.generations()),
+            Column::Name => Ordering::Equal,
+        };
+        let by_size = || match column {
+            Column::Name => Ordering::Equal,
+            _ => x.live_bytes().cmp(&y.live_bytes()).then(x.total_bytes().cmp(&y.total_bytes())),
+        };
+        by_column.then_with(by_size).then_with(|| a.subject.cmp(&b.subject))
+    });
+}
+
+/// The word for one row of a table.
+pub(crate) fn noun(by: By) -> &'static str {
+    match by {
+        By::Package => "package",
+        By::Class => "class",
+        By::Site => "allocation site",
+        By::Thread => "thread",
+    }
+}
+
+/// What a trace knows of its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableKind {
+    /// Each one, from its allocation to its end.
+    Objects,
+    /// How many were allocated at each site.
+    Counts {
+        /// The heap was walked for those that live.
+        live: bool,
+        /// A sampler estimated how many of the bytes the JIT let be allocated.
+        estimates: bool,
+        /// Bytes between two of its samples.
+        interval: Option<u64>,
+    },
+}
+
+impl TableKind {
+    /// The kind of a report's tables.
+    pub(crate) fn of(report: &AllocationReport) -> Self {
+        match report.is_counted() {
+            false => TableKind::Objects,
+            true => TableKind::Counts {
+                live: report.facts().live_counts > 0,
+                estimates: report.sum(|_| true).estimated_bytes().is_some(),
+                interval: report.facts().estimate_interval,
+            },
+        }
+    }
+
+    /// The column to sort by where nobody says.
+    pub(crate) fn column(self) -> Column {
+        match self {
+            TableKind::Objects => Column::ActiveSize,
+            TableKind::Counts { .. } => Column::TotalSize,
+        }
+    }
+}
+
+/// A table of rows, as they are ordered.
+pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, kind: TableKind) -> Table {
+    match kind {
+        TableKind::Objects => objects(rows, by),
+        // Where objects live is known by class only.
+        TableKind::Counts { live, estimates, interval } => {
+            counts(rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
+        }
+    }
+}
+
+fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
+    let mut table =
+        Table::new(vec!["live", "total", "collected", "active size", "total size", "avg age", "gens", noun(by)]);
+    for Row { subject, totals } in rows {
+        table.push(vec![
+            human::count(totals.live()),
+            human::count(totals.total()),
+            human::count(totals.collected()),
+            human::bytes(totals.live_bytes()),
+            human::bytes(totals.total_bytes()),
+            totals.average_age().map_or_else(|| "-".to_owned(), |age| format!("{age:.1}")),
+            human::count(totals.generations()),
+            human::printable(&subject.to_string()),
+        ]);
+    }
+    table
+}
+
+fn counts<'a>(
+    rows: impl IntoIterator<Item = &'a Row<'a>>,
+    by: By,
+    live: bool,
+    estimates: bool,
+    interval: Option<u64>,
+) -> Table {
+    let mut headings = vec!["total", "total size"];
+    if estimates {
+        headings.push("removed by JIT");
+    }
+    if live {
+        headings.extend(["live", "active size"]);
+    }
+    headings.push(noun(by));
+    let mut table = Table::new(headings);
+    for Row { subject, totals } in rows {
+        let mut row = vec![human::count(totals.total()), human::bytes(totals.total_bytes())];
+        if estimates {
+            let error = interval.and_then(|interval| totals.estimate_error(interval));
+            let removed = totals.removed_bytes().map(human::bytes);
+            let removed = removed.map(|removed| match error {
+                Some(error) => format!("{removed} ± {}", human::bytes(error)),
+                None => removed,
+            });
+            row.push(removed.unwrap_or_else(|| "-".to_owned()));
+        }
+        if live {
+            row.extend([human::count(totals.live()), human::bytes(totals.live_bytes())]);
+        }
+        row.push(human::printable(&subject.to_string()));
+        table.push(row);
+    }
+    table
+}
+
+/// The accounts of threads, those that allocated most first.
+pub(crate) fn sort_accounts(accounts: &mut [Account<'_>]) {
+    let key = |account: &Account<'_>| Reverse((account.vm_bytes.unwrap_or(account.bytes), account.bytes));
+    accounts.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.thread.cmp(&b.thread)));
+}
+
+/// A table of accounts, as they are ordered.
+pub(crate) fn accounts<'a>(accounts: impl IntoIterator<Item = &'a Account<'a>>) -> Table {
+    let mut table = Table::new(vec!["objects", "reported", "JVM", "percent", "thread"]);
+    for account in accounts {
+        let vm = |text: fn(u64, u64) -> String| {
+            account.vm_bytes.map_or_else(|| "-".to_owned(), |vm_bytes| text(account.bytes, vm_bytes))
+        };
+        table.push(vec![
+            human::count(account.instances),
+            human::bytes(account.bytes),
+            vm(|_, vm_bytes| human::bytes(vm_bytes)),
+            vm(|bytes, vm_bytes| coverage::percent(Millionths::of(bytes, vm_bytes))),
+            human::printable(&Subject::Thread(Some(account.thread)).to_string()),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,159 @@
+//! How complete a trace is, in one or two lines and as JSON.
+
+use analysis::coverage::{Coverage, Millionths, WhyUnknown};
+use serde_json::{Value, json};
+
+use crate::cli::render::human::{bytes, count, counted, printable};
+
+/// Stands in front of the lines.
+pub(crate) const LABEL: &str = "coverage:";
+
+/// How complete a trace is: one sentence, and a second one where the JIT removed objects that sites counted.
+pub(crate) fn sentences(coverage: &Coverage) -> Vec<String> {
+    let Some(seen) = coverage.seen() else { return vec![unknown(coverage)] };
+    let verb = if coverage.is_counted { "counted" } else { "in the trace" };
+    let mut sentence = format!(
+        "{} of the {} that the JVM accounted are {verb}, {} missing",
+        percent(seen),
+        counted(coverage.accounted, "byte", "bytes"),
+        match coverage.missing {
+            0 => "none is".to_owned(),
+            1 => "1 is".to_owned(),
+            missing => format!("{} are", count(missing)),
+        }
+    );
+    if let Some(worst) = &coverage.worst {
+        let thread = printable(&worst.thread);
+        sentence.push_str(&format!("; the worst thread above 10 MB is {thread:?} with {}", percent(worst.seen)));
+    }
+    let mut sentences = vec![sentence];
+    if coverage.excess > 0 {
+        sentences.push(match coverage.is_counted {
+            true => format!(
+                "of the {} that sites executed, the JIT removed {} at least ({})",
+                bytes(coverage.reported),
+                bytes(coverage.excess),
+                percent(Millionths::of(coverage.excess, coverage.reported))
+            ),
+            false => {
+                let excess = counted(coverage.excess, "byte is", "bytes are");
+                format!("{excess} in the trace that the JVM did not account")
+            }
+        });
+    }
+    sentences
+}
+
+/// The sentence for a trace whose coverage is not known.
+fn unknown(coverage: &Coverage) -> String {
+    let reason = coverage.why_unknown.as_ref().map(reason).unwrap_or_default();
+    let known = match coverage.accounted {
+        0 => String::new(),
+        accounted => format!(
+            "; of the threads that the JVM accounted, {} of {} are in the trace",
+            bytes(accounted.saturating_sub(coverage.missing)),
+            bytes(accounted)
+        ),
+    };
+    format!("not known, because {reason}{known}")
+}
+
+/// The sentence for a trace that is less complete than required; `None` if it is complete enough.
+pub(crate) fn shortfall(coverage: &Coverage, required: f64) -> Option<String> {
+    match coverage.seen() {
+        Some(seen) if seen.percent() >= required => None,
+        Some(seen) => Some(format!(
+            "{} of what the JVM accounted are in the trace, but --require-exact asks for {required} %",
+            percent(seen)
+        )),
+        None => {
+            let reason = coverage.why_unknown.as_ref().map(reason).unwrap_or_default();
+            Some(format!("--require-exact asks for {required} %, but the coverage is not known, because {reason}"))
+        }
+    }
+}
+
+/// The coverage as JSON; `seen_percent` is null where it is not known, with the reason in `why_unknown`.
+pub(crate) fn json(coverage: &Coverage) -> Value {
+    json!({
+        "seen_percent": coverage.seen().map(Millionths::percent),
+        "reported_bytes": coverage.reported,
+        "accounted_bytes": coverage.accounted,
+        "missing_bytes": coverage.missing,
+        "excess_bytes": coverage.excess,
+        "unknown_threads": coverage.unknown_threads,
+        "unknown_bytes": coverage.unknown_bytes,
+        "worst_thread": coverage.worst.as_ref().map(|worst| json!({
+            "name": worst.thread, "seen_percent": worst.seen.percent(),
+        })),
+        "why_unknown": coverage.why_unknown.as_ref().map(reason),
+    })
+}
+
+/// Two decimals, rounded down.
+pub(crate) fn percent(part: Millionths) -> String {
+    format!("{}.{:02} %", part.0 / 10_000, part.0 / 100 % 100)
+}
+
+fn reason(why: &WhyUnknown) -> String {
+    match why {
+        WhyUnknown::NoAccounts => "the trace does not hold what the JVM accounted to its threads".to_owned(),
+        WhyUnknown::Unavailable(reason) => format!("the JVM's accounting could not be used, {reason}"),
+        WhyUnknown::CutOff => "the trace was cut off".to_owned(),
+        WhyUnknown::Limited => "the trace was ended at its limit".to_owned(),
+        WhyUnknown::Filtered => "filters leave classes out of the trace, and the JVM accounts all".to_owned(),
+        WhyUnknown::UnknownThreads(threads) => {
+            format!("the JVM gave no account of {}", counted(*threads, "thread", "threads"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coverage(reported: u64, accounted: u64) -> Coverage {
+        let mut coverage = Coverage::default();
+        coverage.add("main", reported, Some(accounted));
+        coverage
+    }
+
+    #[test]
+    fn a_single_missing_byte_is_shown() {
+        let sentences = sentences(&coverage(99_999_999, 100_000_000));
+        let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted are in the trace, 1 is missing; the worst \
+                        thread above 10 MB is \"main\" with 99.99 %";
+        assert_eq!(sentences, [expected]);
+    }
+
+    #[test]
+    fn excess_bytes_are_shown() {
+        let sentences = sentences(&coverage(101, 100));
+        assert_eq!(sentences[1], "1 byte is in the trace that the JVM did not account");
+    }
+
+    #[test]
+    fn what_the_jit_removed_stands_apart() {
+        let mut coverage = coverage(300, 100);
+        coverage.is_counted = true;
+        let sentences = sentences(&coverage);
+        assert_eq!(sentences[0], "100.00 % of the 100 bytes that the JVM accounted are counted, none is missing");
+        assert_eq!(sentences[1], "of the 300 B that sites executed, the JIT removed 200 B at least (66.66 %)");
+    }
+
+    #[test]
+    fn too_little_and_unknown_are_both_a_shortfall() {
+        assert_eq!(shortfall(&coverage(999, 1000), 99.9), None);
+        let short = shortfall(&coverage(998, 1000), 99.9).unwrap();
+        assert_eq!(short, "99.80 % of what the JVM accounted are in the trace, but --require-exact asks for 99.9 %");
+        let mut unknown = coverage(1000, 1000);
+        unknown.mark_unknown(WhyUnknown::CutOff);
+        let short = shortfall(&unknown, 50.0).unwrap();
+        assert_eq!(
+            short,
+            "--require-exact asks for 50 %, but the coverage is not known, because the trace was cut off"
+        );
+        assert_eq!(json(&unknown)["seen_percent"], Value::Null);
+        assert_eq!(json(&unknown)["why_unknown"], "the trace was cut off");
+    }
+}

@@ -1,0 +1,11 @@
+//! What the commands print: tables, JSON, sentences, numbers that people can read.
+
+pub(crate) mod allocation_json;
+pub(crate) mod allocation_tables;
+pub(crate) mod blocking_graph;
+pub(crate) mod coverage;
+pub(crate) mod human;
+pub(crate) mod lock_json;
+pub(crate) mod lock_tables;
+pub(crate) mod notes;
+pub(crate) mod table;
