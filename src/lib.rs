@@ -1,8 +1,8 @@
 //! The agent's doors: what the JVM looks for in `libmartini.so`.
 //!
-//! Everything behind them is in [`agent`]. The command links the same code as a library for its table of options.
+//! Everything behind them is in [`agent`].
 
-pub mod agent;
+mod agent;
 
 use std::ffi::{c_char, c_void};
 

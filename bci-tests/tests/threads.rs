@@ -100,7 +100,7 @@ fn compare(jdk: &Jdk, ran: &Ran, kind: Kind, words: &[&str]) {
 #[test]
 fn monitors() {
     for jdk in jdk::each_feature() {
-        let ran = run(jdk, &[], "threads=on,lockstack=32", "waits.Main", &["monitors"]);
+        let ran = run(jdk, &[], "locks=on,lockstack=32", "waits.Main", &["monitors"]);
         compare(jdk, &ran, Kind::Blocked, &["enter"]);
         compare(jdk, &ran, Kind::Waited, &["wait"]);
         // The owner was seen in memory, at that very moment. Who joins a thread may block on it for a moment, owned by that
@@ -132,7 +132,7 @@ fn monitors() {
 fn monitors_with_each_collector() {
     for jdk in jdk::each_feature() {
         for collector in Collector::ALL.into_iter().filter(|&collector| jdk.supports(collector)) {
-            let ran = run(jdk, collector.flags(), "threads=on", "waits.Main", &["monitors"]);
+            let ran = run(jdk, collector.flags(), "locks=on", "waits.Main", &["monitors"]);
             compare(jdk, &ran, Kind::Blocked, &["enter"]);
             compare(jdk, &ran, Kind::Waited, &["wait"]);
         }
@@ -149,7 +149,7 @@ fn monitors_with_each_locking_mode() {
             if !probe.status.success() || !probe.err().is_empty() || probe.out().contains("warning") {
                 continue;
             }
-            let ran = run(jdk, &flags, "threads=on", "waits.Main", &["monitors"]);
+            let ran = run(jdk, &flags, "locks=on", "waits.Main", &["monitors"]);
             compare(jdk, &ran, Kind::Blocked, &["enter"]);
         }
     }
@@ -168,7 +168,7 @@ fn parks() {
         let lock = ran.trace.counted().find(|wait| wait.thread == "t-lock-0").expect("it waited");
         assert_eq!(lock.stack[0], "java.util.concurrent.locks.ReentrantLock.lock", "JDK {jdk}");
         // Without juc nothing of it is there.
-        let ran = run(jdk, &[], "threads=on", "waits.Main", &["parks"]);
+        let ran = run(jdk, &[], "locks=on", "waits.Main", &["parks"]);
         assert_eq!(ran.trace.counted().filter(|wait| wait.parked).count(), 0, "JDK {jdk}");
     }
 }
@@ -177,7 +177,7 @@ fn parks() {
 #[test]
 fn ids_are_those_of_the_heap() {
     for jdk in jdk::each_feature() {
-        for options in ["heap=events,threads=on", "heap=vm,juc=on", "heap=events,include=waits.*,juc=on"] {
+        for options in ["heap=events,locks=on", "heap=vm,juc=on", "heap=events,include=waits.*,juc=on"] {
             if jdk.feature < 17 && options.starts_with("heap=vm") {
                 // The VM's event misses objects there (docs/agent.md), a monitor of the test's too.
                 continue;
@@ -198,7 +198,7 @@ fn ids_are_those_of_the_heap() {
 #[test]
 fn initialisation_of_classes() {
     for jdk in jdk::each_feature() {
-        let ran = run(jdk, &[], "heap=events,threads=on", "waits.Main", &["classes"]);
+        let ran = run(jdk, &[], "heap=events,locks=on", "waits.Main", &["classes"]);
         assert_eq!(ran.said.len(), 1, "JDK {jdk}");
         assert_eq!(ran.trace.count("monitors.classInit"), 1, "JDK {jdk}");
     }
@@ -222,7 +222,7 @@ fn monitors_that_pass() {
             let ran = run(
                 jdk,
                 &flags,
-                "threads=on,owners=off",
+                "locks=on,owners=off",
                 "waits.Main",
                 &["passing", &NUMBER.to_string(), &TIMES.to_string()],
             );
@@ -241,7 +241,7 @@ fn monitors_that_pass() {
 fn ten_thousand_threads() {
     const NUMBER: usize = 10_000;
     for jdk in jdk::each_feature() {
-        let ran = run(jdk, &["-Xmx512m"], "threads=on", "waits.Main", &["many", &NUMBER.to_string()]);
+        let ran = run(jdk, &["-Xmx512m"], "locks=on", "waits.Main", &["many", &NUMBER.to_string()]);
         let blocked: Vec<&Wait> =
             ran.trace.counted().filter(|w| w.kind == Kind::Blocked && w.class == MONITOR).collect();
         assert_eq!(blocked.len(), NUMBER, "JDK {jdk}");
@@ -356,7 +356,7 @@ fn lock_log() {
 fn owners_by_jvmti() {
     for jdk in jdk::each_feature() {
         for (args, number) in [(&["monitors"][..], 26), (&["many", "1000"], 1000)] {
-            let ran = run(jdk, &["-Xmx256m"], "threads=on,owners=jvmti", "waits.Main", args);
+            let ran = run(jdk, &["-Xmx256m"], "locks=on,owners=jvmti", "waits.Main", args);
             let said: HashMap<&str, &str> =
                 ran.said.iter().filter(|s| s.kind == "enter").map(|s| (s.thread.as_str(), s.what.as_str())).collect();
             let is_ours = |wait: &&Wait| wait.kind == Kind::Blocked && wait.class == MONITOR;
@@ -380,7 +380,7 @@ fn owners_by_jvmti() {
 /// What ends a wait is told apart.
 #[test]
 fn ends_of_waits() {
-    let ran = run(jdk::any(), &[], "threads=on", "waits.Main", &["monitors"]);
+    let ran = run(jdk::any(), &[], "locks=on", "waits.Main", &["monitors"]);
     let mut reasons: Vec<WaitEnd> = ran.trace.counted().filter_map(|wait| wait.reason).collect();
     reasons.sort_by_key(|reason| reason.as_str());
     assert_eq!(reasons, [WaitEnd::Interrupted, WaitEnd::Notified, WaitEnd::TimedOut]);

@@ -14,7 +14,7 @@
 
 use std::ffi::CStr;
 
-use super::options::{HeapMode, Options};
+use agent_options::{HeapMode, Options};
 
 /// The feature release from which on the VM's event comes for every object.
 const FIRST_WITHOUT_HOLE: u32 = 17;
@@ -94,7 +94,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::options::parse;
+    use agent_options::parse;
 
     #[test]
     fn few_classes_are_for_the_hooks() {

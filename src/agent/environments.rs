@@ -7,11 +7,10 @@ use std::path::Path;
 use jvmti::sys::*;
 use jvmti::{ArchiveWish, Env, Vm as JavaVirtualMachine};
 
-use super::dump::options::DumpWhen;
 use super::engine::Engine;
-use super::options::ThreadOptions;
 use super::tags::Tags;
 use super::{virtual_threads, waits};
+use agent_options::{DumpWhen, LockOptions};
 
 const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
@@ -24,7 +23,7 @@ const FIRST_TO_VERIFY: u32 = 25;
 /// Whether every class is to be rewritten as it is loaded, from the first on: redefining at VMInit what was loaded before takes many
 /// times as long. The VM then does without its CDS archive, which costs less than that, where it does not verify the classes too; but
 /// not if one was asked for. And not with `juc=on`, whose class needs more of the JDK than is there in the beginning.
-pub(crate) fn rewrites_early(env: Env, java: u32, engine: Engine, threads: Option<&ThreadOptions>) -> bool {
+pub(crate) fn rewrites_early(env: Env, java: u32, engine: Engine, threads: Option<&LockOptions>) -> bool {
     let is_cheaper = || match jvmti::archive_wish() {
         ArchiveWish::Needed => false,
         ArchiveWish::Unwanted => true,
@@ -66,7 +65,7 @@ impl Environments {
         engine: Engine,
         early: bool,
         interval_bytes: Option<u32>,
-        threads: Option<&ThreadOptions>,
+        threads: Option<&LockOptions>,
         dumps: DumpWhen,
     ) -> Result<Environments, String> {
         let identifies = engine.identifies(threads.is_some());

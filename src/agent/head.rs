@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use trace::model::{AgentCreate, Node, ProcessCreate, Record, TraceOption, TraceStart};
 use trace::time::Time;
 
-use super::options::Options;
+use agent_options::Options;
 
 /// Ids that the end of the trace refers to again.
 pub(crate) struct Head {
@@ -68,7 +68,7 @@ pub(crate) fn write(options: &Options, time: Time, mut emit: impl FnMut(&dyn Fn(
         ("ID_STYLE", "static"),
         ("OBJ_ALLOC_IS_ARRAY", "true"),
         ("TRACK_GC_EVENT_TYPES", if options.lifetimes { "frees" } else { "none" }),
-        ("MONITOR_MODE", if options.threads.is_some() { "all" } else { "none" }),
+        ("MONITOR_MODE", if options.locks.is_some() { "all" } else { "none" }),
     ] {
         emit(&|out| TraceOption { key: Cow::Borrowed(key), value: Cow::Borrowed(value) }.write(out));
     }

@@ -26,7 +26,6 @@ use super::gc::{GcNumber, GcQueue};
 use super::java_thread::JavaThread;
 use super::lives::Lives;
 use super::methods::Methods;
-use super::options::{self, Format, Options};
 use super::output::Output;
 use super::proxy::Proxy;
 use super::stacks::Stacks;
@@ -38,6 +37,7 @@ use super::writer::Writer;
 use super::{
     AGENT, Agent, GlobalRef, Vm, head, heap, live, message, return_addresses, sampler, transform, virtual_threads,
 };
+use agent_options::{Format, Options};
 
 /// If nothing at all is found dead for so long, nothing more is waited for.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
@@ -59,7 +59,7 @@ pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
 }
 
 fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
-    let mut options = options::parse(given).map_err(|e| e.to_string())?;
+    let mut options = agent_options::parse(given).map_err(|e| e.to_string())?;
     if AGENT.get().is_some() {
         return Err("the agent is loaded twice; leave one -agentpath out".into());
     }
@@ -79,13 +79,12 @@ fn load(vm: JavaVirtualMachine, given: &str) -> Result<(), String> {
         }
     }
     let interval = if engine.samples() { Some(sampler::INTERVAL) } else { options.estimate_bytes };
-    let early = environments::rewrites_early(env, java, engine, options.threads.as_ref());
-    let environments =
-        Environments::make(vm, env, engine, early, interval, options.threads.as_ref(), options.dump.when)?;
+    let early = environments::rewrites_early(env, java, engine, options.locks.as_ref());
+    let environments = Environments::make(vm, env, engine, early, interval, options.locks.as_ref(), options.dump.when)?;
     let output = Output::open(&options.file, options.format)?;
-    let log = options.threads.as_ref().and_then(|threads| threads.log.as_deref()).map(open_log).transpose()?;
+    let log = options.locks.as_ref().and_then(|locks| locks.log.as_deref()).map(open_log).transpose()?;
     let start = Ticks::now();
-    let waits = options.threads.clone().map(|threads| Waits::new(threads, vm, start));
+    let waits = options.locks.clone().map(|locks| Waits::new(locks, vm, start));
     install(environments, (engine, early), java, options, (output, log), start, waits)
 }
 

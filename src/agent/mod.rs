@@ -26,7 +26,6 @@ mod lifecycle;
 mod live;
 mod lives;
 mod methods;
-pub mod options;
 mod output;
 mod proxy;
 mod replaced;
@@ -54,6 +53,7 @@ use jvmti::{Env, Jni};
 use trace::model::ArrayCode;
 
 use accounting::Accounting;
+use agent_options::Options;
 use buffer::Pool;
 use classes::{ClassIndex, Classes, Surroundings};
 use clock::{Clock, Ticks};
@@ -65,7 +65,6 @@ use layout::{ArrayLayout, ArrayLayouts};
 use live::Living;
 use lives::Lives;
 use methods::Methods;
-use options::Options;
 use proxy::Proxy;
 use stacks::{Stacks, Tables};
 use start::StartUp;
@@ -159,7 +158,7 @@ pub(crate) struct Agent {
     counts: Option<Counts>,
     /// With `live=true`, once the heap has been walked.
     live: OnceLock<(Ticks, Vec<(ClassIndex, Living)>)>,
-    /// With `threads=on`.
+    /// With `locks=on`.
     waits: Option<Waits>,
     control: StartUp,
     pool: Arc<Pool>,

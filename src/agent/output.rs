@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use trace::zip::ZipWriter;
 
-use super::options::Format;
+use agent_options::Format;
 
 const PAGE: u64 = 4096;
 

@@ -49,7 +49,7 @@ pub(crate) struct ThreadRecord {
     /// What the JVM accounts to it and the program did not allocate while the agent reports: what it allocated before, and
     /// what the agent itself allocates on it.
     pub(crate) excluded_bytes: AtomicU64,
-    /// With `threads=on`, of a virtual thread: it is known by what monitors call their owner.
+    /// With `locks=on`, of a virtual thread: it is known by what monitors call their owner.
     pub(crate) is_on_roster: AtomicBool,
     /// Its end has begun: it is no owner in events of later.
     has_ended: AtomicBool,
@@ -207,9 +207,9 @@ pub(crate) struct ThreadContext {
     pub(crate) carrier: ThreadIndex,
     /// The virtual thread that runs on it, or itself.
     pub(crate) current: ThreadIndex,
-    /// With `threads=on`, where it tells others of `current`.
+    /// With `locks=on`, where it tells others of `current`.
     mounted: Option<Arc<AtomicU32>>,
-    /// With `threads=on`: for its own stack when it waits, and for those of others.
+    /// With `locks=on`: for its own stack when it waits, and for those of others.
     pub(crate) wait_walker: Option<StackWalker>,
     pub(crate) owner_walker: Option<StackWalker>,
     /// Where it tags what it allocates next, and where it looks classes up.
@@ -219,7 +219,7 @@ pub(crate) struct ThreadContext {
     pub(crate) lives: Recorder,
     /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
     pub(crate) is_virtual: bool,
-    /// With `threads=on`, what it did last.
+    /// With `locks=on`, what it did last.
     pub(crate) recent: Recent,
     producer: Producer,
     next_object: u64,

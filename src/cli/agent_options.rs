@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_options::{HeapMode, OPTIONS, OptionSpec, RawOptions};
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use martini::agent::options::{self, HeapMode, OPTIONS, OptionSpec, format_pair};
 
 use crate::cli::launch::outputs::PID;
 
 /// The trace file where none is asked for.
 const DEFAULT_FILE: &str = "martini-%p.trcxml";
 
-/// The options given, as pairs of name and value in their order, which matters for filter patterns.
+/// The options given, in their order, which matters for filter patterns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
-    pairs: Vec<(&'static str, String)>,
+    raw: RawOptions,
 }
 
 /// Options that were understood, ready to hand to the agent.
@@ -24,58 +24,51 @@ pub(crate) struct Resolved {
     pub(crate) string: String,
     /// The trace file, absolute, with `%p` for the process id.
     pub(crate) file: PathBuf,
-    /// What is recorded of the heap.
+    /// How allocations are recorded.
     pub(crate) heap: HeapMode,
 }
 
 impl AgentOptions {
     /// Options set by the command itself.
-    pub(crate) fn of(pairs: &[(&'static str, &str)]) -> Self {
-        AgentOptions { pairs: pairs.iter().map(|&(name, value)| (name, value.to_owned())).collect() }
+    pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
+        AgentOptions { raw: pairs.iter().copied().collect() }
     }
 
-    /// Sets `heap=counts`, the cheapest answer, unless the user chose a mode, or asked for what only single objects have or for
-    /// threads.
+    /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode.
     pub(crate) fn or_counts(mut self) -> Self {
-        let decide = ["heap", "lifetimes", "allocsites", "stack", "threads", "juc", "locklog"];
-        if !self.pairs.iter().any(|(name, _)| decide.contains(name)) {
-            self.pairs.insert(0, ("heap", HeapMode::Counts.as_str().to_owned()));
+        let decides = |name: &str| agent_options::find(name).is_some_and(OptionSpec::decides_heap);
+        if !self.raw.pairs().iter().any(|(name, _)| decides(name)) {
+            let counts = [("heap", HeapMode::Counts.as_str())];
+            let given = self.raw.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            self.raw = counts.into_iter().chain(given).collect();
         }
         self
     }
 
     /// Checks the options as the agent will, and makes their paths independent of where the program runs.
     pub(crate) fn resolve(&self) -> anyhow::Result<Resolved> {
-        let mut pairs = self.pairs.clone();
-        if !pairs.iter().any(|&(name, _)| name == "file") {
-            pairs.push(("file", DEFAULT_FILE.to_owned()));
+        let mut raw = self.raw.clone();
+        if raw.value("file").is_none() {
+            raw.push("file", DEFAULT_FILE);
         }
-        let mut file = PathBuf::new();
-        for (name, value) in &mut pairs {
-            if matches!(*name, "file" | "filters" | "locklog" | "dumpfile") && !value.is_empty() {
-                *value = absolute(value)?;
-            }
-            if *name == "file" {
-                file = PathBuf::from(&value);
-            }
-        }
-        let pairs: Vec<String> = pairs.iter().map(|(name, value)| format_pair(name, value)).collect();
-        let string = pairs.join(",");
-        let heap = options::parse(&string)?.heap;
-        check_folder(&file)?;
-        Ok(Resolved { string, file, heap })
+        raw.replace_paths(absolute)?;
+        let options = raw.resolve()?;
+        check_folder(&options.file)?;
+        Ok(Resolved { string: options.given, file: options.file, heap: options.heap })
     }
 }
 
 fn absolute(path: &str) -> anyhow::Result<String> {
-    let absolute = std::path::absolute(path).with_context(|| format!("{path} is no path"))?;
+    let absolute = std::path::absolute(path).with_context(|| format!("{path} is not a path"))?;
     match absolute.into_os_string().into_string() {
         Ok(text) => Ok(text),
-        Err(text) => bail!("the path {} is not UTF-8, and agent options must be; use another folder", text.display()),
+        Err(text) => {
+            bail!("the path {} is not UTF-8, but options of the agent have to be; use another folder", text.display())
+        }
     }
 }
 
-/// The agent would say the same, but only after the JVM began to start.
+/// The agent checks this too, but only after the JVM began to start.
 fn check_folder(file: &Path) -> anyhow::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     if folder.to_string_lossy().contains(PID) {
@@ -91,18 +84,44 @@ fn check_folder(file: &Path) -> anyhow::Result<()> {
 }
 
 fn argument(spec: &'static OptionSpec) -> Arg {
-    let argument = Arg::new(spec.name).long(spec.name).value_name(spec.value).help(spec.help).action(ArgAction::Append);
-    match spec.value {
+    let argument = Arg::new(spec.name)
+        .long(spec.name)
+        .aliases(spec.old.iter().copied())
+        .value_name(spec.values())
+        .help(format!("{} [default: {}]", spec.help, spec.default.text()))
+        .long_help(long_help(spec))
+        .help_heading(format!("{} (options of the agent)", spec.group.title()))
+        .action(ArgAction::Append);
+    match spec.bare_value() {
         // The value has to hang on with a "=", or the flag alone would swallow the program's name.
-        "true|false" => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
-        "on|off" => argument.num_args(0..=1).require_equals(true).default_missing_value("on"),
-        _ => argument,
+        Some(value) => argument.num_args(0..=1).require_equals(true).default_missing_value(value),
+        None => argument,
     }
+}
+
+fn long_help(spec: &OptionSpec) -> String {
+    let mut paragraphs = vec![spec.help.to_owned()];
+    let choices = spec.choices();
+    if !choices.is_empty() {
+        let lines = choices.iter().map(|choice| format!("- {}: {}", choice.word, choice.means));
+        paragraphs.push(lines.collect::<Vec<_>>().join("\n"));
+    }
+    let sentences = [spec.more, spec.needs.sentence().unwrap_or_default()].join(" ");
+    if !sentences.trim().is_empty() {
+        // The table marks words of code as Markdown does, for the reference page.
+        paragraphs.push(sentences.trim().replace('`', ""));
+    }
+    if let Some((name, value)) = spec.examples.first().and_then(|example| example.split_once('=')) {
+        let quote = if value.contains('*') { "'" } else { "" };
+        paragraphs.push(format!("Example: --{name}={quote}{value}{quote}"));
+    }
+    paragraphs.push(format!("[default: {}]", spec.default.text()));
+    paragraphs.join("\n\n")
 }
 
 impl clap::Args for AgentOptions {
     fn augment_args(command: Command) -> Command {
-        command.next_help_heading("Options of the agent").args(OPTIONS.iter().map(argument)).next_help_heading(None)
+        command.args(OPTIONS.iter().map(argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -120,7 +139,7 @@ impl clap::FromArgMatches for AgentOptions {
             );
         }
         found.sort_by_key(|&(index, _)| index);
-        Ok(AgentOptions { pairs: found.into_iter().map(|(_, (name, value))| (name, value.clone())).collect() })
+        Ok(AgentOptions { raw: found.into_iter().map(|(_, pair)| pair).collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -163,14 +182,20 @@ mod tests {
 
     #[test]
     fn counts_are_for_those_who_ask_for_nothing_else() {
-        let counts = |pairs: &[(&'static str, &str)]| {
+        let counts = |pairs: &[(&str, &str)]| {
             let options = AgentOptions::of(pairs).or_counts().resolve().unwrap();
             options.heap == HeapMode::Counts
         };
         assert!(counts(&[]) && counts(&[("include", "a.*"), ("file", "/tmp/x")]) && counts(&[("heap", "counts")]));
-        for asked in
-            [("heap", "events"), ("heap", "vm"), ("stack", "4"), ("allocsites", "true"), ("lifetimes", "false")]
-        {
+        for asked in [
+            ("heap", "events"),
+            ("heap", "vm"),
+            ("stack", "4"),
+            ("allocsites", "true"),
+            ("lifetimes", "false"),
+            ("locks", "on"),
+            ("locklog", "/tmp/x"),
+        ] {
             assert!(!counts(&[asked]), "{asked:?}");
         }
     }
@@ -197,5 +222,24 @@ mod tests {
             let error = format!("{:#}", resolve(&arguments).unwrap_err());
             assert!(error.contains(part), "{arguments:?}: {error}");
         }
+    }
+
+    #[test]
+    fn the_old_spelling_of_an_option_is_understood_and_not_listed() {
+        assert!(resolve(&["--threads"]).unwrap().string.starts_with("locks=on,"));
+        let help = AgentOptions::augment_args(Command::new("run")).render_long_help().to_string();
+        assert!(help.contains("--locks") && !help.contains("--threads"), "{help}");
+    }
+
+    #[test]
+    fn every_option_has_help_with_its_default() {
+        for spec in OPTIONS {
+            let long = long_help(spec);
+            assert!(long.starts_with(spec.help) && long.contains(spec.default.text()), "{long}");
+        }
+        let every = OPTIONS.iter().find(|spec| spec.name == "every").unwrap();
+        assert!(long_help(every).ends_with("Only allowed with heap=counts.\n\nExample: --every=10\n\n[default: 60]"));
+        let exclude = OPTIONS.iter().find(|spec| spec.name == "exclude").unwrap();
+        assert!(long_help(exclude).contains("Example: --exclude='java.*'\n"));
     }
 }

@@ -15,7 +15,7 @@ use super::super::Agent;
 use super::super::lives::Mark;
 use super::super::stacks::StackIndex;
 use super::Snapshot;
-use super::options::DumpContents;
+use agent_options::DumpContents;
 
 /// The VM numbers threads' stacks from 1 on.
 const FIRST_STACK: u32 = 1 << 30;

@@ -11,7 +11,6 @@
 mod addresses;
 mod complete;
 pub(crate) mod id_map;
-pub(super) mod options;
 mod snapshot;
 mod take;
 
@@ -27,7 +26,7 @@ use jvmti::{Jni, guard};
 use super::clock::Ticks;
 use super::gc::GcNumber;
 use super::{Agent, message, threads};
-use options::{DumpOptions, trigger};
+use agent_options::{DumpOptions, request_file};
 pub(crate) use snapshot::{Base, DumpedClass, Snapshot};
 use take::Taker;
 
@@ -219,7 +218,7 @@ pub(crate) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         threads::mute();
         let _closes = Closes(agent);
         let DumpOptions { when, .. } = &agent.options.dump;
-        let trigger = when.request.then(|| trigger(&agent.trace_path));
+        let trigger = when.request.then(|| request_file(&agent.trace_path));
         // What was left of another run is no request to this one.
         trigger.iter().for_each(|path| drop(std::fs::remove_file(path)));
         let mut taker = match Taker::new(agent, jni) {

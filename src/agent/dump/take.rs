@@ -18,8 +18,8 @@ use super::Reason;
 use super::addresses;
 use super::complete::complete;
 use super::id_map::IdMap;
-use super::options::{DumpContents, DumpFormat};
 use super::snapshot::{Base, DumpedClass, Snapshot};
+use agent_options::{DumpContents, DumpFormat};
 
 /// A dump that a collection came upon is made again so often.
 const TRIES: u32 = 3;

@@ -1,4 +1,4 @@
-//! Threads that wait for each other (`threads=on`): which monitor, how long, and who owns it.
+//! Threads that wait for each other (`locks=on`): which monitor, how long, and who owns it.
 //!
 //! `monitors` takes JVMTI's events, `parking` those of `java.util.concurrent`; `owner` and `roster` find the owner, `snapshot`
 //! answers data requests. `pace` bounds what the stacks of owners cost.
@@ -28,9 +28,9 @@ use super::clock::Ticks;
 use super::event::Event;
 use super::java_thread::JavaThread;
 use super::lives::Mark;
-use super::options::{Owners, ThreadOptions};
 use super::stacks::StackIndex;
 use super::threads::{ThreadContext, ThreadIndex};
+use agent_options::{LockOptions, Owners};
 use owner::Layout;
 use pace::Pace;
 use recent::{JavaId, MonitorAddress};
@@ -47,9 +47,9 @@ pub(crate) const CAPABILITIES: [Capability; 3] =
 /// The thread that is made to stop, and the processor that has to turn to it, pay twice as much again (docs/performance.md).
 const STACK_PRICE: u64 = 3;
 
-/// All that belongs to `threads=on`.
+/// All that belongs to `locks=on`.
 pub(crate) struct Waits {
-    pub(crate) options: ThreadOptions,
+    pub(crate) options: LockOptions,
     vm: JavaVirtualMachine,
     roster: Roster,
     layout: OnceLock<Option<Layout>>,
@@ -83,7 +83,7 @@ unsafe impl Send for Fields {}
 unsafe impl Sync for Fields {}
 
 impl Waits {
-    pub(crate) fn new(options: ThreadOptions, vm: JavaVirtualMachine, start: Ticks) -> Waits {
+    pub(crate) fn new(options: LockOptions, vm: JavaVirtualMachine, start: Ticks) -> Waits {
         Waits {
             roster: Roster::new(options.owners != Owners::WithoutStacks && options.stack_depth > 0),
             options,

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
+use agent_options::HeapMode;
 use analysis::allocations::{AllocationReport, By};
-use martini::agent::options::HeapMode;
 use owo_colors::OwoColorize;
 
 use crate::cli::agent_options::AgentOptions;
@@ -42,7 +42,7 @@ Examples:
   martini run --file app.trcxml --allocsites java -cp classes com.acme.Main --verbose
   martini run --include 'com.acme.*' --include java.lang.String java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
-  martini run --threads java -jar app.jar                   who waits for which monitor, and who holds it
+  martini run --locks java -jar app.jar                     which thread waits for which monitor, and which owns it
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:

@@ -1,4 +1,4 @@
-//! When the heap is dumped, as what, and where to.
+//! When the heap is dumped, in which format, and to which file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 pub struct DumpWhen {
     /// At VMDeath.
     pub end: bool,
-    /// When the VM first throws `OutOfMemoryError` for want of heap.
+    /// When the JVM first throws `OutOfMemoryError` because the heap is full.
     pub out_of_memory: bool,
-    /// Whenever the trigger file appears.
+    /// Whenever the request file appears.
     pub request: bool,
-    /// After so many collections.
+    /// After that many collections.
     pub collection: Option<u64>,
 }
 
@@ -20,7 +20,7 @@ impl DumpWhen {
     pub(crate) fn parse(value: &str) -> Option<DumpWhen> {
         let mut when = DumpWhen::default();
         for word in value.split('+') {
-            let fresh = match word {
+            let is_new = match word {
                 "end" => !std::mem::replace(&mut when.end, true),
                 "oom" => !std::mem::replace(&mut when.out_of_memory, true),
                 "request" => !std::mem::replace(&mut when.request, true),
@@ -29,7 +29,7 @@ impl DumpWhen {
                     when.collection.replace(number).is_none()
                 }
             };
-            fresh.then_some(())?;
+            is_new.then_some(())?;
         }
         Some(when)
     }
@@ -40,7 +40,7 @@ impl DumpWhen {
     }
 }
 
-/// What a dump is written as.
+/// The format of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DumpFormat {
     /// A file of its own, in the format of the JVM and of every heap tool.
@@ -61,20 +61,20 @@ pub enum DumpContents {
 }
 
 /// All options of dumps.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DumpOptions {
-    /// When.
+    /// When the heap is dumped.
     pub when: DumpWhen,
-    /// As what.
+    /// The format.
     pub format: DumpFormat,
-    /// With what in it.
+    /// What the dump holds.
     pub contents: DumpContents,
-    /// Where HPROF files go, `%p` and `%n` not yet replaced; by default beside the trace.
+    /// Where HPROF files are written, `%p` and `%n` not yet replaced; by default beside the trace.
     pub file: Option<PathBuf>,
 }
 
 impl DumpOptions {
-    /// Where the dump of that number goes, beside a trace in `trace`.
+    /// The file of the dump with that number, if the trace is in `trace`.
     pub fn path(&self, trace: &Path, number: u32) -> PathBuf {
         let pattern = match &self.file {
             Some(file) => file.to_string_lossy().into_owned(),
@@ -84,8 +84,8 @@ impl DumpOptions {
     }
 }
 
-/// The file whose appearance asks for a dump: the trace's path and `.dump`.
-pub(crate) fn trigger(trace: &Path) -> PathBuf {
+/// The file that requests a dump when it appears: the trace's path and `.dump`.
+pub fn request_file(trace: &Path) -> PathBuf {
     let mut path = trace.as_os_str().to_owned();
     path.push(".dump");
     path.into()
@@ -106,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn dumps_lie_beside_the_trace_unless_told_otherwise() {
+    fn dumps_are_beside_the_trace_unless_another_file_is_given() {
         let mut options = DumpOptions::default();
         assert_eq!(options.path(Path::new("/x/app.trcxml"), 2), Path::new("/x/app-2.hprof"));
         options.file = Some("/y/%n-%p.bin".into());
         let expected = format!("/y/7-{}.bin", std::process::id());
         assert_eq!(options.path(Path::new("/x/app.trcxml"), 7), Path::new(&expected));
-        assert_eq!(trigger(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.dump"));
+        assert_eq!(request_file(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.dump"));
     }
 }

@@ -1,15 +1,16 @@
 //! TPTP's spelling of the options.
 
-use super::text::split;
-use super::{HeapMode, OptionError};
+use super::error::OptionError;
+use super::raw::split;
+use super::resolved::HeapMode;
 
 /// Whether the options are spelled so.
-pub(super) fn is_spelling_of(given: &str) -> bool {
+pub(crate) fn is_spelling_of(given: &str) -> bool {
     given == "JPIAgent" || given.starts_with("JPIAgent:") || given.starts_with("JPIAgent;")
 }
 
-/// Translates the TPTP spelling (format page, section 6.1) into ours.
-pub(super) fn pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
+/// Translates the TPTP spelling into ours.
+pub(crate) fn pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
     let mut pairs = Vec::new();
     let mut parts = given.split(';');
     let agent = parts.next().unwrap_or_default();
@@ -33,12 +34,12 @@ pub(super) fn pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
         pairs.push(("file".into(), "trace.trcxml".into()));
     }
     let mut heap = false;
-    let mut threads = false;
+    let mut locks = false;
     for profiler in parts {
         let (name, arguments) = profiler.split_once(':').unwrap_or((profiler, ""));
         match name {
             "HeapProf" if !heap => heap = true,
-            "ThreadProf" if !threads => threads = true,
+            "ThreadProf" if !locks => locks = true,
             "HeapProf" | "ThreadProf" => return Err(OptionError::Tptp(name.to_owned(), "name it once")),
             _ => return Err(OptionError::Tptp(name.to_owned(), "Martini has HeapProf and ThreadProf")),
         }
@@ -49,10 +50,10 @@ pub(super) fn pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
             }
         }
     }
-    if !heap && !threads {
+    if !heap && !locks {
         return Err(OptionError::Tptp("JPIAgent".into(), "name a profiler, as in ...;HeapProf:allocsites=true"));
     }
     pairs.push(("heap".into(), if heap { HeapMode::Events } else { HeapMode::Off }.as_str().to_owned()));
-    pairs.push(("threads".into(), if threads { "on" } else { "off" }.to_owned()));
+    pairs.push(("locks".into(), if locks { "on" } else { "off" }.to_owned()));
     Ok(pairs)
 }

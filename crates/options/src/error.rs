@@ -1,0 +1,64 @@
+//! What is wrong with the options.
+
+use thiserror::Error;
+use trace::filter::PatternError;
+
+use super::table::OPTIONS;
+
+/// What is wrong with the options: one sentence each, which names the option and says what to write instead.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum OptionError {
+    /// No option has that name.
+    #[error("unknown option '{0}': the options are {known}", known = known())]
+    Unknown(String),
+    /// A name without `=value`.
+    #[error("option '{name}' has no value: write {name}={takes}")]
+    NoValue {
+        /// The option, as it was written.
+        name: String,
+        /// What it takes.
+        takes: String,
+    },
+    /// A value that the option does not take.
+    #[error("option '{name}' does not take '{value}': it takes {takes}")]
+    BadValue {
+        /// The option, as it was written.
+        name: String,
+        /// The value.
+        value: String,
+        /// What it takes.
+        takes: String,
+    },
+    /// A value that is not a filter pattern.
+    #[error("option '{name}': {problem}")]
+    BadPattern {
+        /// The option.
+        name: &'static str,
+        /// What is wrong with the pattern, and what a pattern looks like.
+        problem: PatternError,
+    },
+    /// An option that was given twice.
+    #[error("option '{0}' is given twice: leave one of them out")]
+    Twice(&'static str),
+    /// An option that was given by its name and by its old spelling.
+    #[error("options '{old}' and '{name}' mean the same: leave '{old}' out")]
+    TwiceByOldSpelling {
+        /// The option.
+        name: &'static str,
+        /// Its old spelling.
+        old: &'static str,
+    },
+    /// An option that only `heap=counts` has a use for.
+    #[error("option '{0}' is for heap=counts only: leave it out, or write heap=counts")]
+    NeedsCounts(&'static str),
+    /// A filter file that cannot be read or has a wrong line.
+    #[error("option 'filters': {0}")]
+    FilterFile(String),
+    /// A TPTP profiler, server or option that Martini does not have.
+    #[error("'{0}' of the TPTP spelling is not supported: {1}")]
+    Tptp(String, &'static str),
+}
+
+fn known() -> String {
+    OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,127 @@
+//! Kinds of values: how each is read, and where the row of the table puts it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use trace::filter::{Pattern, PatternError};
+
+use super::dump::DumpWhen;
+use super::resolve::Draft;
+use super::spec::Choice;
+
+/// A word that an option takes, and what it does.
+pub(crate) type Word = (Choice, fn(&mut Draft));
+
+/// How a value is read, and where it goes.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// `on` or `off`.
+    OnOff(fn(&mut Draft, bool)),
+    /// `true` or `false`.
+    Bool(fn(&mut Draft, bool)),
+    /// One of these words.
+    OneOf(&'static [Word]),
+    /// A whole number from 0 to `max`, of frames.
+    Depth { max: usize, set: fn(&mut Draft, usize) },
+    /// A number of bytes from 1 to `max`.
+    Size { max: u64, set: fn(&mut Draft, u64) },
+    /// A whole number of seconds.
+    Seconds(fn(&mut Draft, Duration)),
+    /// The path of a file.
+    Path(fn(&mut Draft, PathBuf)),
+    /// A pattern of class names.
+    Pattern(fn(&mut Draft, Pattern)),
+    /// Times at which the heap is dumped, joined by `+`.
+    DumpTimes(&'static [Choice], fn(&mut Draft, DumpWhen)),
+}
+
+/// Why a value is refused.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is not of the option's kind.
+    NotOfKind,
+    /// It is not a pattern.
+    NoPattern(PatternError),
+}
+
+impl Kind {
+    /// Reads the value and puts it into the draft.
+    pub(crate) fn apply(&self, value: &str, draft: &mut Draft) -> Result<(), Refusal> {
+        let read = match self {
+            Kind::OnOff(set) => either(value, "on", "off").map(|on| set(draft, on)),
+            Kind::Bool(set) => either(value, "true", "false").map(|yes| set(draft, yes)),
+            Kind::OneOf(words) => words.iter().find(|(choice, _)| choice.word == value).map(|(_, set)| set(draft)),
+            Kind::Depth { max, set } => value.parse().ok().filter(|depth| depth <= max).map(|depth| set(draft, depth)),
+            Kind::Size { max, set } => size(value).filter(|bytes| bytes <= max).map(|bytes| set(draft, bytes)),
+            Kind::Seconds(set) => {
+                value.parse::<u32>().ok().map(|seconds| set(draft, Duration::from_secs(seconds.into())))
+            }
+            Kind::Path(set) => (!value.is_empty()).then(|| set(draft, PathBuf::from(value))),
+            Kind::Pattern(set) => {
+                let pattern = value.parse().map_err(Refusal::NoPattern)?;
+                set(draft, pattern);
+                Some(())
+            }
+            Kind::DumpTimes(_, set) => DumpWhen::parse(value).map(|when| set(draft, when)),
+        };
+        read.ok_or(Refusal::NotOfKind)
+    }
+
+    /// What the value looks like: the words themselves, or a name in capitals.
+    pub(crate) fn values(&self) -> String {
+        match self {
+            Kind::OnOff(_) => "on|off".into(),
+            Kind::Bool(_) => "true|false".into(),
+            Kind::OneOf(_) | Kind::DumpTimes(..) => {
+                self.choices().iter().map(|choice| choice.word).collect::<Vec<_>>().join("|")
+            }
+            Kind::Depth { .. } => "DEPTH".into(),
+            Kind::Size { .. } => "SIZE".into(),
+            Kind::Seconds(_) => "SECONDS".into(),
+            Kind::Path(_) => "PATH".into(),
+            Kind::Pattern(_) => "PATTERN".into(),
+        }
+    }
+
+    /// As [`values`](Self::values), with what a name in capitals stands for.
+    pub(crate) fn takes(&self) -> String {
+        let values = self.values();
+        match self {
+            Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => values,
+            Kind::Depth { max, .. } => format!("{values}, a number of frames from 0 to {max}"),
+            Kind::Size { max, .. } if *max <= u32::MAX.into() => {
+                format!("{values}, a number of bytes below 4g, such as 4096, 512k or 64m")
+            }
+            Kind::Size { .. } => format!("{values}, a number of bytes from 1 on, such as 4096, 512k, 64m or 2g"),
+            Kind::Seconds(_) => format!("{values}, a whole number such as 60"),
+            Kind::Path(_) => format!("{values}, the path of a file"),
+            Kind::Pattern(_) => format!("{values}, such as com.acme.Main, com.acme.* or *Test"),
+            Kind::DumpTimes(..) => format!("{values}, or several of them joined by +, where N is 1 or more"),
+        }
+    }
+
+    /// The words that the option takes.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        match self {
+            Kind::OneOf(words) => words.iter().map(|&(choice, _)| choice).collect(),
+            Kind::DumpTimes(choices, _) => choices.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn either(value: &str, yes: &str, no: &str) -> Option<bool> {
+    (value == yes || value == no).then(|| value == yes)
+}
+
+/// The number of bytes in a size such as 64m.
+fn size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'm' | b'M' => (&text[..text.len() - 1], 20),
+        b'g' | b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: u64 = digits.parse().ok().filter(|n| *n > 0)?;
+    number.checked_mul(1 << shift)
+}

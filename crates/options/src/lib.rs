@@ -1,0 +1,40 @@
+//! The options of the agent. One table ([`OPTIONS`]) drives parsing, `martini run --help` and the reference page.
+//!
+//! The agent and the command share this crate, so the command needs nothing else of the agent.
+//!
+//! Options as somebody typed them are [`RawOptions`]: names and values. What they mean together is [`Options`]. Two
+//! spellings are understood. Ours: `heap=events,file=app.trcxml,include=com.foo.*`. TPTP's:
+//! `JPIAgent:server=standalone,file=x.trcxml,filters=f.txt;HeapProf:allocsites=true`. An option that is not understood
+//! is an error, and the JVM does not start: a profile of something else than what was asked for misleads.
+
+#![forbid(unsafe_code)]
+
+mod dump;
+mod error;
+mod kind;
+mod raw;
+mod reference;
+mod resolve;
+mod resolved;
+mod spec;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tptp;
+
+pub use dump::{DumpContents, DumpFormat, DumpOptions, DumpWhen, request_file};
+pub use error::OptionError;
+pub use raw::{RawOptions, format_pair};
+pub use reference::reference;
+pub use resolved::{Format, HeapMode, LockOptions, Options, Owners};
+pub use spec::{Choice, Default, Group, Need, OptionSpec};
+pub use table::{OPTIONS, find};
+
+/// Parses what follows the `=` of `-agentpath:...=`.
+///
+/// # Errors
+/// The first option that is not understood.
+pub fn parse(given: &str) -> Result<Options, OptionError> {
+    let options = given.parse::<RawOptions>()?.resolve()?;
+    Ok(Options { given: given.to_owned(), ..options })
+}

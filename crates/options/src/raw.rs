@@ -1,0 +1,115 @@
+//! Options as somebody typed them: names and values.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::error::OptionError;
+use super::resolve::Draft;
+use super::resolved::Options;
+use super::table::find;
+use super::tptp;
+
+/// Options as somebody typed them, in their order, which matters for filter patterns. Nothing is checked yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawOptions {
+    pairs: Vec<(String, String)>,
+}
+
+impl RawOptions {
+    /// Appends an option.
+    pub fn push(&mut self, name: &str, value: &str) {
+        self.pairs.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// The options in their order: name and value.
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.pairs
+    }
+
+    /// The value of the option with that name, if it is given; of several, the first.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Replaces each path that is not empty.
+    ///
+    /// # Errors
+    /// The first error of `replace`.
+    pub fn replace_paths<E>(&mut self, mut replace: impl FnMut(&str) -> Result<String, E>) -> Result<(), E> {
+        for (name, value) in &mut self.pairs {
+            if find(name).is_some_and(|spec| spec.is_path()) && !value.is_empty() {
+                *value = replace(value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the options and settles what they mean together.
+    ///
+    /// # Errors
+    /// The first option that is not understood.
+    pub fn resolve(&self) -> Result<Options, OptionError> {
+        let mut draft = Draft::default();
+        for (name, value) in &self.pairs {
+            draft.take(name, value)?;
+        }
+        Ok(Options { given: self.to_string(), ..draft.finish()? })
+    }
+}
+
+impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for RawOptions {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let mut options = RawOptions::default();
+        pairs.into_iter().for_each(|(name, value)| options.push(name.as_ref(), value.as_ref()));
+        options
+    }
+}
+
+impl FromStr for RawOptions {
+    type Err = OptionError;
+
+    /// Reads an option string in either spelling.
+    fn from_str(given: &str) -> Result<Self, OptionError> {
+        let pairs = if tptp::is_spelling_of(given) { tptp::pairs(given)? } else { split(given)? };
+        Ok(RawOptions { pairs })
+    }
+}
+
+impl fmt::Display for RawOptions {
+    /// The option string, which [`parse`](super::parse()) reads back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs: Vec<String> = self.pairs.iter().map(|(name, value)| format_pair(name, value)).collect();
+        f.write_str(&pairs.join(","))
+    }
+}
+
+/// Writes one `name=value` so that [`parse`](super::parse()) reads it back: a comma inside a value is doubled.
+pub fn format_pair(name: &str, value: &str) -> String {
+    format!("{name}={}", value.replace(',', ",,"))
+}
+
+/// Splits at single commas; a doubled comma is a comma of the value.
+pub(crate) fn split(given: &str) -> Result<Vec<(String, String)>, OptionError> {
+    let mut parts = vec![String::new()];
+    let mut chars = given.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != ',' {
+            parts.last_mut().expect("never empty").push(c);
+        } else if chars.next_if_eq(&',').is_some() {
+            parts.last_mut().expect("never empty").push(',');
+        } else {
+            parts.push(String::new());
+        }
+    }
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| match part.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => Err(match find(&part) {
+                Some(spec) => OptionError::NoValue { takes: spec.values(), name: part },
+                None => OptionError::Unknown(part),
+            }),
+        })
+        .collect()
+}

@@ -1,0 +1,75 @@
+//! From raw options to [`Options`].
+
+use std::path::PathBuf;
+
+use trace::filter::{FilterSet, Pattern, Rule};
+use trace::model::FilterMode;
+
+use super::error::OptionError;
+use super::kind::Refusal;
+use super::resolved::{HeapMode, LockOptions, Options};
+use super::spec::{Need, OptionSpec};
+use super::table::find;
+
+/// Options on their way: what was given so far, before options that depend on each other are settled.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) options: Options,
+    pub(crate) heap: Option<HeapMode>,
+    pub(crate) locks_wanted: Option<bool>,
+    pub(crate) locks: LockOptions,
+    pub(crate) filter_file: Option<PathBuf>,
+    /// What was given, each with the name by which it was.
+    given: Vec<(&'static OptionSpec, &'static str)>,
+}
+
+impl Draft {
+    /// Takes the next option.
+    pub(crate) fn take(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        let spec = find(name).ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
+        let spelling = spec.old.iter().find(|&&old| old == name).unwrap_or(&spec.name);
+        let before = self.given.iter().find(|(given, _)| given.name == spec.name);
+        match before {
+            Some(&(_, first)) if !spec.is_repeatable() => {
+                let old = [first, spelling].into_iter().find(|&given| given != spec.name);
+                return Err(match old {
+                    Some(old) if first != *spelling => OptionError::TwiceByOldSpelling { name: spec.name, old },
+                    _ => OptionError::Twice(spelling),
+                });
+            }
+            _ => self.given.push((spec, spelling)),
+        }
+        spec.kind.apply(value, self).map_err(|refusal| match refusal {
+            Refusal::NotOfKind => {
+                OptionError::BadValue { name: name.to_owned(), value: value.to_owned(), takes: spec.kind.takes() }
+            }
+            Refusal::NoPattern(problem) => OptionError::BadPattern { name: spec.name, problem },
+        })
+    }
+
+    /// Settles what depends on several options.
+    pub(crate) fn finish(self) -> Result<Options, OptionError> {
+        let Draft { mut options, heap, locks_wanted, locks, filter_file, given } = self;
+        options.heap = heap.unwrap_or_default();
+        if locks_wanted.unwrap_or(locks.juc || locks.log.is_some()) {
+            options.locks = Some(locks);
+            options.heap = heap.unwrap_or(HeapMode::Off);
+        }
+        if options.heap != HeapMode::Counts
+            && let Some((spec, _)) = given.iter().find(|(spec, _)| spec.needs == Need::Counts)
+        {
+            return Err(OptionError::NeedsCounts(spec.name));
+        }
+        let from_file = match filter_file {
+            Some(path) => FilterSet::load(&path).map_err(|e| OptionError::FilterFile(e.to_string()))?,
+            None => FilterSet::default(),
+        };
+        // Patterns that end with one to include mean "and nothing else"; a filter file says so itself.
+        let last = options.filters.rules().last().map(|rule| rule.mode);
+        if last == Some(FilterMode::Include) && from_file.rules().is_empty() {
+            options.filters.push(Rule::for_classes(Pattern::any(), FilterMode::Exclude));
+        }
+        from_file.rules().iter().for_each(|rule| options.filters.push(rule.clone()));
+        Ok(options)
+    }
+}

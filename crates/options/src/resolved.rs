@@ -1,0 +1,138 @@
+//! Options whose meaning is settled.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use trace::filter::FilterSet;
+
+use super::dump::DumpOptions;
+
+/// How allocations are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeapMode {
+    /// Every object, also those that the JIT would remove.
+    #[default]
+    Events,
+    /// The number of objects and bytes that each allocation site makes, by rewritten bytecode.
+    Counts,
+    /// Every object, by the events of the JVM.
+    Vm,
+    /// Not at all.
+    Off,
+}
+
+impl HeapMode {
+    /// The option's value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HeapMode::Events => "events",
+            HeapMode::Counts => "counts",
+            HeapMode::Vm => "vm",
+            HeapMode::Off => "off",
+        }
+    }
+}
+
+/// How the trace is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// One XML document.
+    #[default]
+    Xml,
+    /// A zip with one XML document, which TPTP's importer takes.
+    Zip,
+}
+
+/// How the owners of contended monitors are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owners {
+    /// From HotSpot's memory, without their stacks.
+    WithoutStacks,
+    /// From HotSpot's memory, with their stacks.
+    WithStacks,
+    /// By JVMTI's `GetObjectMonitorUsage`, with their stacks.
+    ByJvmti,
+}
+
+/// What is recorded of threads that wait for locks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockOptions {
+    /// Parks of `java.util.concurrent` too.
+    pub juc: bool,
+    /// How owners are found.
+    pub owners: Owners,
+    /// Frames of each stack; 0 for no stacks.
+    pub stack_depth: usize,
+    /// The lock log, `%p` not yet replaced.
+    pub log: Option<PathBuf>,
+}
+
+impl Default for LockOptions {
+    fn default() -> Self {
+        LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 3, log: None }
+    }
+}
+
+/// The options, resolved: defaults are in place, and options that depend on others are settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The string as given, for `agentCreate agentParameters`.
+    pub given: String,
+    /// How allocations are recorded.
+    pub heap: HeapMode,
+    /// The trace file, `%p` not yet replaced.
+    pub file: PathBuf,
+    /// How it is written.
+    pub format: Format,
+    /// Which classes are reported.
+    pub filters: FilterSet,
+    /// The death of each object is recorded.
+    pub lifetimes: bool,
+    /// `objAlloc` carries method and line.
+    pub allocsites: bool,
+    /// The heap is walked at exit: `liveCount`.
+    pub live: bool,
+    /// Dumps of the heap.
+    pub dump: DumpOptions,
+    /// Frames per `stackDef`; 0 for none.
+    pub stack_depth: usize,
+    /// With `heap=counts`, the least time between two writings of the counts so far; zero for none before the end.
+    pub every: Duration,
+    /// With `heap=counts`, bytes between two samples of what is really allocated.
+    pub estimate_bytes: Option<u32>,
+    /// Bytes of text after which the trace is ended.
+    pub limit_bytes: Option<u64>,
+    /// Bytes of records that may wait for the writer.
+    pub buffer_bytes: usize,
+    /// What is recorded of threads that wait for locks; `None` if nothing is.
+    pub locks: Option<LockOptions>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            given: String::new(),
+            heap: HeapMode::default(),
+            file: PathBuf::from("martini-%p.trcxml"),
+            format: Format::default(),
+            filters: FilterSet::default(),
+            lifetimes: true,
+            allocsites: false,
+            live: false,
+            dump: DumpOptions::default(),
+            stack_depth: 0,
+            every: Duration::from_secs(60),
+            estimate_bytes: None,
+            limit_bytes: None,
+            buffer_bytes: 64 << 20,
+            locks: None,
+        }
+    }
+}
+
+impl Options {
+    /// Frames to find for each allocation.
+    pub fn frames(&self) -> usize {
+        self.stack_depth.max(usize::from(self.allocsites))
+    }
+}

@@ -1,0 +1,148 @@
+//! A row of the table: an option as its user sees it.
+
+use super::kind::Kind;
+
+/// An option.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// The name before the `=`.
+    pub name: &'static str,
+    /// Names that it had in earlier versions and that are still understood.
+    pub old: &'static [&'static str],
+    /// What it is about.
+    pub group: Group,
+    /// What happens without it.
+    pub default: Default,
+    /// What it does: one sentence, without its full stop.
+    pub help: &'static str,
+    /// What else there is to know about it: whole sentences, or nothing.
+    pub more: &'static str,
+    /// Examples, each one `name=value`.
+    pub examples: &'static [&'static str],
+    /// What else has to be given for it to have an effect.
+    pub needs: Need,
+    /// How its value is read, and where it goes.
+    pub(crate) kind: Kind,
+}
+
+/// A word that an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The word.
+    pub word: &'static str,
+    /// What it means: part of a sentence.
+    pub means: &'static str,
+}
+
+/// What happens without an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// The same as with this value.
+    Value(&'static str),
+    /// What these words say.
+    Text(&'static str),
+}
+
+impl Default {
+    /// The value, or the words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Default::Value(text) | Default::Text(text) => text,
+        }
+    }
+}
+
+/// What an option is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// What is recorded of allocations.
+    Heap,
+    /// Which classes are reported.
+    Filters,
+    /// What is recorded of threads that wait for locks.
+    Locks,
+    /// Dumps of the heap.
+    Dumps,
+    /// The trace file.
+    Trace,
+}
+
+impl Group {
+    /// All groups, in the order in which the table has them.
+    pub const ALL: [Group; 5] = [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Dumps];
+
+    /// The title in help and on the reference page.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Heap => "Allocations",
+            Group::Filters => "Which classes are reported",
+            Group::Locks => "Locks",
+            Group::Dumps => "Heap dumps",
+            Group::Trace => "The trace file",
+        }
+    }
+}
+
+/// What else has to be given for an option to have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing.
+    Nothing,
+    /// A heap mode that records single objects.
+    Objects,
+    /// `heap=counts`; without it the option is refused.
+    Counts,
+    /// `locks=on`.
+    Locks,
+    /// `dump`.
+    Dump,
+}
+
+impl Need {
+    /// The need as a sentence.
+    pub fn sentence(self) -> Option<&'static str> {
+        match self {
+            Need::Nothing => None,
+            Need::Objects => Some("Has an effect with `heap=events` and `heap=vm` only."),
+            Need::Counts => Some("Only allowed with `heap=counts`."),
+            Need::Locks => Some("Has an effect only if locks are recorded."),
+            Need::Dump => Some("Has an effect only together with `dump`."),
+        }
+    }
+}
+
+impl OptionSpec {
+    /// What its value looks like: words with `|` between, or a name in capitals.
+    pub fn values(&self) -> String {
+        self.kind.values()
+    }
+
+    /// The words that it takes, if each has a meaning of its own.
+    pub fn choices(&self) -> Vec<Choice> {
+        self.kind.choices()
+    }
+
+    /// The value that the name alone stands for on a command line, if it may stand alone.
+    pub fn bare_value(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::OnOff(_) => Some("on"),
+            Kind::Bool(_) => Some("true"),
+            _ => None,
+        }
+    }
+
+    /// Whether its value is the path of a file.
+    pub fn is_path(&self) -> bool {
+        matches!(self.kind, Kind::Path(_))
+    }
+
+    /// Whether it may be given several times.
+    pub fn is_repeatable(&self) -> bool {
+        matches!(self.kind, Kind::Pattern(_))
+    }
+
+    /// Whether who gives it has chosen a heap mode by that: one that records single objects, or none because locks are wanted.
+    pub fn decides_heap(&self) -> bool {
+        self.needs == Need::Objects || ["heap", "locks", "juc", "locklog"].contains(&self.name)
+    }
+}

@@ -1,0 +1,324 @@
+//! The table of options.
+
+use trace::filter::Rule;
+use trace::model::FilterMode;
+
+use super::dump::{DumpContents, DumpFormat};
+use super::kind::{Kind, Word};
+use super::resolve::Draft;
+use super::resolved::{Format, HeapMode, Owners};
+use super::spec::{Choice, Default, Group, Need, OptionSpec};
+
+const MAX_STACK_DEPTH: usize = 64;
+
+/// The option with that name, or with that old spelling.
+pub fn find(name: &str) -> Option<&'static OptionSpec> {
+    OPTIONS.iter().find(|option| option.name == name || option.old.contains(&name))
+}
+
+const fn choice(word: &'static str, means: &'static str) -> Choice {
+    Choice { word, means }
+}
+
+const fn word(word: &'static str, means: &'static str, set: fn(&mut Draft)) -> Word {
+    (choice(word, means), set)
+}
+
+/// What a row has unless it says otherwise.
+const ROW: OptionSpec = OptionSpec {
+    name: "",
+    old: &[],
+    group: Group::Heap,
+    default: Default::Text(""),
+    help: "",
+    more: "",
+    examples: &[],
+    needs: Need::Nothing,
+    kind: Kind::OneOf(&[]),
+};
+
+/// Every option, in the order in which help and the reference page list them.
+pub static OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "heap",
+        group: Group::Heap,
+        kind: Kind::OneOf(&[
+            word("events", "every object, even those that the JIT would remove", |d| d.heap = Some(HeapMode::Events)),
+            word("counts", "totals for each allocation site, at the lowest cost", |d| d.heap = Some(HeapMode::Counts)),
+            word(
+                "vm",
+                "every object that the JVM reports; code is not rewritten, and the JIT removes objects as usual",
+                |d| {
+                    d.heap = Some(HeapMode::Vm);
+                },
+            ),
+            word("off", "nothing", |d| d.heap = Some(HeapMode::Off)),
+        ]),
+        default: Default::Text("events; off if locks are recorded; counts with martini run"),
+        help: "How to record allocations",
+        more: "`martini run` uses `counts` only if no option asks for locks or for single objects (`lifetimes`, `allocsites`, `stack`).",
+        examples: &["heap=counts"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "lifetimes",
+        group: Group::Heap,
+        kind: Kind::Bool(|d, yes| d.options.lifetimes = yes),
+        default: Default::Value("true"),
+        help: "Record the death of each object",
+        more: "An object's death is recorded after the garbage collection that finds it dead (element `objFree`).",
+        examples: &["lifetimes=false"],
+        needs: Need::Objects,
+        ..ROW
+    },
+    OptionSpec {
+        name: "allocsites",
+        group: Group::Heap,
+        kind: Kind::Bool(|d, yes| d.options.allocsites = yes),
+        default: Default::Value("false"),
+        help: "Record the method and line of each allocation",
+        examples: &["allocsites=true"],
+        needs: Need::Objects,
+        ..ROW
+    },
+    OptionSpec {
+        name: "stack",
+        group: Group::Heap,
+        kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.options.stack_depth = depth },
+        default: Default::Value("0"),
+        help: "Record the stack of each allocation, up to this many frames",
+        more: "The innermost frames are kept. At most 64; 0 records no stacks.",
+        examples: &["stack=16"],
+        needs: Need::Objects,
+        ..ROW
+    },
+    OptionSpec {
+        name: "live",
+        group: Group::Heap,
+        kind: Kind::Bool(|d, yes| d.options.live = yes),
+        default: Default::Value("false"),
+        help: "At exit, collect garbage and count the remaining objects of each class",
+        examples: &["live=true"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "estimate",
+        group: Group::Heap,
+        kind: Kind::Size { max: u32::MAX as u64, set: |d, bytes| d.options.estimate_bytes = u32::try_from(bytes).ok() },
+        default: Default::Text("no estimate"),
+        help: "Estimate what each site really allocates, after the JIT has removed objects",
+        more: "The JVM samples one object per SIZE bytes on average. \
+               A smaller SIZE gives a better estimate and costs more time.",
+        examples: &["estimate=512k"],
+        needs: Need::Counts,
+        ..ROW
+    },
+    OptionSpec {
+        name: "every",
+        group: Group::Heap,
+        kind: Kind::Seconds(|d, period| d.options.every = period),
+        default: Default::Value("60"),
+        help: "Write the counts so far to the trace every so many seconds, in case the JVM is killed",
+        more: "After ten times SECONDS the pauses grow: each is then a tenth of the run so far. \
+               With 0 the counts are written only at the end.",
+        examples: &["every=10"],
+        needs: Need::Counts,
+        ..ROW
+    },
+    OptionSpec {
+        name: "file",
+        group: Group::Trace,
+        kind: Kind::Path(|d, path| d.options.file = path),
+        default: Default::Value("martini-%p.trcxml"),
+        help: "Write the trace to this file; %p becomes the process id",
+        more: "If it is a named pipe, the JVM waits at its start until somebody reads the pipe.",
+        examples: &["file=app-%p.trcxml"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "format",
+        group: Group::Trace,
+        kind: Kind::OneOf(&[
+            word("xml", "plain XML", |d| d.options.format = Format::Xml),
+            word("zip", "XML in a zip archive, which TPTP imports", |d| d.options.format = Format::Zip),
+        ]),
+        default: Default::Value("xml"),
+        help: "The format of the trace",
+        examples: &["format=zip"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "limit",
+        group: Group::Trace,
+        kind: Kind::Size { max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
+        default: Default::Text("no limit"),
+        help: "End the trace at this size, while the program continues",
+        more: "The trace is completed and stays readable. Its size is that of the text before compression.",
+        examples: &["limit=2g"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "buffer",
+        group: Group::Trace,
+        kind: Kind::Size { max: usize::MAX as u64, set: |d, bytes| d.options.buffer_bytes = bytes as usize },
+        default: Default::Value("64m"),
+        help: "Memory for events that wait to be written",
+        more: "When it is full, the program waits for the writer. With `heap=counts` it also bounds the memory for counters: \
+               beyond it, new threads share counters, which is slower.",
+        examples: &["buffer=256m"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "include",
+        group: Group::Filters,
+        kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Include))),
+        default: Default::Text("all classes"),
+        help: "Report classes whose name matches",
+        more: "A pattern is a class name, or has one `*` at its beginning or end. Can be given several times, also mixed with \
+               `exclude`: the first pattern that matches decides. If the last pattern is an `include` and no filter file \
+               follows, all other classes are left out.",
+        examples: &["include=com.acme.*", "include=java.lang.String"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "exclude",
+        group: Group::Filters,
+        kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Exclude))),
+        default: Default::Text("no class"),
+        help: "Leave out classes whose name matches",
+        more: "Patterns are those of `include`.",
+        examples: &["exclude=java.*", "exclude=*Test"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "filters",
+        group: Group::Filters,
+        kind: Kind::Path(|d, path| d.filter_file = Some(path)),
+        default: Default::Text("no filter file"),
+        help: "Read more patterns from this TPTP filter file",
+        more: "They come after those of `include` and `exclude`. A line has three fields with blanks between: class pattern, \
+               method pattern (not used), `INCLUDE` or `EXCLUDE`.",
+        examples: &["filters=filters.txt"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "locks",
+        old: &["threads"],
+        group: Group::Locks,
+        kind: Kind::OnOff(|d, on| d.locks_wanted = Some(on)),
+        default: Default::Value("off"),
+        help: "Record which thread waits for which monitor, how long, and which thread owns it",
+        more: "`juc=on` and `locklog` switch it on. Then allocations are recorded only if `heap` is given.",
+        examples: &["locks=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "juc",
+        group: Group::Locks,
+        kind: Kind::OnOff(|d, on| d.locks.juc = on),
+        default: Default::Value("off"),
+        help: "Also record waits for locks, conditions and queues of java.util.concurrent",
+        more: "Switches `locks` on, unless `locks=off` is given.",
+        examples: &["juc=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "owners",
+        group: Group::Locks,
+        kind: Kind::OneOf(&[
+            word("on", "read the owner from the JVM's memory and record its stack", |d| {
+                d.locks.owners = Owners::WithStacks
+            }),
+            word("off", "read the owner from the JVM's memory, without its stack", |d| {
+                d.locks.owners = Owners::WithoutStacks;
+            }),
+            word("jvmti", "ask JVMTI for the owner and record its stack; slow, so not every wait gets an owner", |d| {
+                d.locks.owners = Owners::ByJvmti;
+            }),
+        ]),
+        default: Default::Value("on"),
+        help: "How to find the owner of a contended monitor",
+        examples: &["owners=off"],
+        needs: Need::Locks,
+        ..ROW
+    },
+    OptionSpec {
+        name: "lockstack",
+        group: Group::Locks,
+        kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.locks.stack_depth = depth },
+        default: Default::Value("3"),
+        help: "Record the stacks of waiting threads and of owners, up to this many frames",
+        more: "The innermost frames are kept. At most 64; 0 records no stacks.",
+        examples: &["lockstack=16"],
+        needs: Need::Locks,
+        ..ROW
+    },
+    OptionSpec {
+        name: "locklog",
+        group: Group::Locks,
+        kind: Kind::Path(|d, path| d.locks.log = Some(path)),
+        default: Default::Text("no log"),
+        help: "Also write contended locks to this text file; %p becomes the process id",
+        more: "The log has a line when a thread begins to wait for a lock, and one when it gets the lock. \
+               Switches `locks` on, unless `locks=off` is given.",
+        examples: &["locklog=locks-%p.txt"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "dump",
+        group: Group::Dumps,
+        kind: Kind::DumpTimes(
+            &[
+                choice("end", "when the JVM exits"),
+                choice("oom", "at the first OutOfMemoryError because the heap is full"),
+                choice("gc:N", "after the N-th garbage collection"),
+                choice("request", "each time you create the file TRACE.dump, where TRACE is the path of the trace"),
+            ],
+            |d, when| d.options.dump.when = when,
+        ),
+        default: Default::Text("no dump"),
+        help: "When to dump the heap",
+        more: "Join several times by `+`.",
+        examples: &["dump=oom+end", "dump=gc:20"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "dumpfile",
+        group: Group::Dumps,
+        kind: Kind::Path(|d, path| d.options.dump.file = Some(path)),
+        default: Default::Text("NAME-%n.hprof beside the trace NAME.trcxml"),
+        help: "Write heap dumps to this file; %p becomes the process id, %n the number of the dump",
+        examples: &["dumpfile=/dumps/app-%p-%n.hprof"],
+        needs: Need::Dump,
+        ..ROW
+    },
+    OptionSpec {
+        name: "dumpformat",
+        group: Group::Dumps,
+        kind: Kind::OneOf(&[
+            word("hprof", "a file that every heap tool reads", |d| d.options.dump.format = DumpFormat::Hprof),
+            word("xml", "roots and references only, inside the trace", |d| d.options.dump.format = DumpFormat::Xml),
+        ]),
+        default: Default::Value("hprof"),
+        help: "The format of heap dumps",
+        examples: &["dumpformat=xml"],
+        needs: Need::Dump,
+        ..ROW
+    },
+    OptionSpec {
+        name: "dumpcontents",
+        group: Group::Dumps,
+        kind: Kind::OneOf(&[
+            word("full", "the values of fields and arrays", |d| d.options.dump.contents = DumpContents::Full),
+            word("zero", "zeros in place of numbers and text, for a dump that others may read", |d| {
+                d.options.dump.contents = DumpContents::Zero;
+            }),
+        ]),
+        default: Default::Value("full"),
+        help: "What a heap dump holds of the program's data",
+        more: "Names of classes, fields, methods and source files are in the dump in both cases.",
+        examples: &["dumpcontents=zero"],
+        needs: Need::Dump,
+        ..ROW
+    },
+];

@@ -1,0 +1,174 @@
+use std::path::PathBuf;
+
+use super::*;
+
+#[test]
+fn defaults_are_what_help_says() {
+    let options = parse("").unwrap();
+    assert_eq!(options.file, PathBuf::from("martini-%p.trcxml"));
+    assert_eq!(options.format, Format::Xml);
+    assert_eq!((options.lifetimes, options.allocsites, options.stack_depth), (true, false, 0));
+    assert_eq!((options.heap, options.limit_bytes, options.buffer_bytes), (HeapMode::Events, None, 64 << 20));
+    assert!(options.filters.includes("any.Thing"));
+}
+
+#[test]
+fn include_alone_means_nothing_else() {
+    let options = parse("include=com.foo.*").unwrap();
+    assert!(options.filters.includes("com.foo.Bar"));
+    assert!(!options.filters.includes("java.lang.String"));
+    let options = parse("include=com.foo.*,exclude=com.*").unwrap();
+    assert!(options.filters.includes("com.foo.Bar"));
+    assert!(!options.filters.includes("com.Bar"));
+    assert!(options.filters.includes("java.lang.String"));
+}
+
+#[test]
+fn a_doubled_comma_is_part_of_the_value() {
+    let text = format!("heap=events,{}", format_pair("file", "/tmp/a,b,,c.xml"));
+    assert_eq!(parse(&text).unwrap().file, PathBuf::from("/tmp/a,b,,c.xml"));
+}
+
+#[test]
+fn what_is_not_understood_is_named() {
+    for (given, sentence) in [
+        ("foo=1", "unknown option 'foo': the options are heap, lifetimes,"),
+        ("foo", "unknown option 'foo'"),
+        ("file", "option 'file' has no value: write file=PATH"),
+        ("file=", "option 'file' does not take ''"),
+        ("heap=maybe", "option 'heap' does not take 'maybe': it takes events|counts|vm|off"),
+        ("juc", "option 'juc' has no value: write juc=on|off"),
+        ("locks=true", "option 'locks' does not take 'true': it takes on|off"),
+        ("threads=true", "option 'threads' does not take 'true': it takes on|off"),
+        ("threads=on,locks=on", "options 'threads' and 'locks' mean the same: leave 'threads' out"),
+        ("threads=on,threads=on", "option 'threads' is given twice"),
+        ("lockstack=65", "option 'lockstack' does not take '65'"),
+        ("locklog=", "option 'locklog' does not take ''"),
+        ("dump=now", "option 'dump' does not take 'now': it takes end|oom|gc:N|request"),
+        ("dumpformat=text", "it takes hprof|xml"),
+        ("dumpcontents=some", "it takes full|zero"),
+        ("limit=none", "option 'limit' does not take 'none': it takes SIZE, a number of bytes from 1 on, such as"),
+        ("limit=0", "option 'limit' does not take '0'"),
+        ("allocsites=yes", "it takes true|false"),
+        ("stack=65", "option 'stack' does not take '65': it takes DEPTH, a number of frames from 0 to 64"),
+        ("stack=-1", "option 'stack' does not take '-1'"),
+        ("buffer=0", "option 'buffer' does not take '0'"),
+        ("buffer=99999999999999999999g", "option 'buffer' does not take"),
+        ("file=a,file=b", "option 'file' is given twice"),
+        ("estimate=512k", "option 'estimate' is for heap=counts only"),
+        ("every=60", "option 'every' is for heap=counts only"),
+        ("heap=counts,every=-1", "option 'every' does not take '-1': it takes SECONDS, a whole number such as 60"),
+        ("heap=counts,estimate=8g", "option 'estimate' does not take '8g'"),
+        ("include=a*b", "option 'include': \"a*b\" is not a filter pattern; write a name"),
+        ("filters=/no/such/file", "option 'filters': cannot read the filter file /no/such/file"),
+    ] {
+        let error = parse(given).unwrap_err().to_string();
+        assert!(error.contains(sentence), "{given}: {error}");
+    }
+}
+
+#[test]
+fn the_heap_mode_is_one_word() {
+    for mode in [HeapMode::Events, HeapMode::Counts, HeapMode::Vm, HeapMode::Off] {
+        assert_eq!(parse(&format!("heap={},limit=2k", mode.as_str())).unwrap().heap, mode);
+    }
+    assert_eq!(parse("limit=2g").unwrap().limit_bytes, Some(2 << 30));
+}
+
+#[test]
+fn locks_alone_leave_the_heap_alone() {
+    assert_eq!(parse("").unwrap().locks, None);
+    assert_eq!(parse("locks=off,juc=on").unwrap().locks, None);
+    for (given, heap, juc) in [
+        ("locks=on", HeapMode::Off, false),
+        ("juc=on", HeapMode::Off, true),
+        ("locklog=x", HeapMode::Off, false),
+        ("locks=on,heap=counts", HeapMode::Counts, false),
+        ("threads=on", HeapMode::Off, false),
+    ] {
+        let options = parse(given).unwrap();
+        assert_eq!((options.heap, options.locks.unwrap().juc), (heap, juc), "{given}");
+    }
+    let locks = parse("locklog=l.txt,lockstack=9,owners=off").unwrap().locks.unwrap();
+    let log = Some(PathBuf::from("l.txt"));
+    assert_eq!(locks, LockOptions { juc: false, owners: Owners::WithoutStacks, stack_depth: 9, log });
+    assert_eq!(parse("locks=on,owners=jvmti").unwrap().locks.unwrap().owners, Owners::ByJvmti);
+}
+
+#[test]
+fn the_tptp_spelling_is_understood() {
+    let options = parse("JPIAgent:server=standalone,file=x.trcxml;HeapProf:allocsites=true").unwrap();
+    assert_eq!(options.file, PathBuf::from("x.trcxml"));
+    assert!(options.allocsites);
+    assert_eq!(options.heap, HeapMode::Events);
+    assert_eq!(parse("JPIAgent:server=standalone;HeapProf").unwrap().file, PathBuf::from("trace.trcxml"));
+    let options = parse("JPIAgent:server=standalone;ThreadProf").unwrap();
+    assert_eq!((options.heap, options.locks), (HeapMode::Off, Some(LockOptions::default())));
+    let options = parse("JPIAgent:server=standalone;HeapProf;ThreadProf").unwrap();
+    assert_eq!((options.heap, options.locks), (HeapMode::Events, Some(LockOptions::default())));
+    for refused in [
+        "JPIAgent:server=standalone;ThreadProf;ThreadProf",
+        "JPIAgent:server=standalone;ThreadProf:allocsites=true",
+        "JPIAgent:server=enabled;HeapProf",
+        "JPIAgent;HeapProf",
+        "JPIAgent:server=standalone",
+        "JPIAgent:server=standalone;CGProf",
+        "JPIAgent:server=standalone,format=binary;HeapProf",
+        "JPIAgent:server=standalone;HeapProf:what=1",
+    ] {
+        assert!(matches!(parse(refused), Err(OptionError::Tptp(..))), "{refused}");
+    }
+}
+
+#[test]
+fn an_option_that_is_not_given_has_its_default() {
+    for option in OPTIONS {
+        if let Default::Value(value) = option.default {
+            let heap = if option.needs == Need::Counts { "heap=counts" } else { "" };
+            let without = parse(heap).unwrap();
+            let with = parse(&format!("{heap},{}", format_pair(option.name, value))).unwrap();
+            assert_eq!(
+                Options { given: String::new(), ..with },
+                Options { given: String::new(), ..without },
+                "{option:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_row_is_complete_and_its_words_and_examples_are_understood() {
+    let names: Vec<&str> = OPTIONS.iter().flat_map(|option| option.old.iter().chain([&option.name])).copied().collect();
+    for option in OPTIONS {
+        let name = option.name;
+        assert_eq!(names.iter().filter(|&&other| other == name).count(), 1, "{name} is twice in the table");
+        assert!(!option.default.text().is_empty() && !option.examples.is_empty(), "{name}");
+        assert!(!option.help.is_empty() && !option.help.ends_with('.'), "{name}");
+        assert!(option.more.is_empty() || option.more.ends_with('.'), "{name}");
+        let words = option.choices().into_iter().map(|choice| format_pair(name, &choice.word.replace('N', "3")));
+        for given in option.examples.iter().map(|&example| example.to_owned()).chain(words) {
+            assert!(given.starts_with(&format!("{name}=")), "{given}");
+            let heap = if option.needs == Need::Counts { "heap=counts," } else { "" };
+            match parse(&format!("{heap}{given}")) {
+                Ok(_) | Err(OptionError::FilterFile(_)) => {}
+                Err(error) => panic!("{given}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_is_in_the_order_of_its_groups() {
+    let mut groups: Vec<Group> = OPTIONS.iter().map(|option| option.group).collect();
+    groups.dedup();
+    assert_eq!(groups, Group::ALL);
+}
+
+#[test]
+fn raw_options_are_not_checked_until_they_are_resolved() {
+    let mut raw: RawOptions = "file=a.trcxml,nothing=1,locklog=l,,1.txt".parse().unwrap();
+    raw.replace_paths(|path| Ok::<_, ()>(format!("/x/{path}"))).unwrap();
+    assert_eq!(raw.to_string(), "file=/x/a.trcxml,nothing=1,locklog=/x/l,,1.txt");
+    assert_eq!(raw.value("locklog"), Some("/x/l,1.txt"));
+    assert_eq!(raw.resolve().unwrap_err(), OptionError::Unknown("nothing".into()));
+}
