@@ -17,7 +17,7 @@ martini run --heap events --file app.trcxml java -jar app.jar
 java -agentpath:/path/to/libmartini.so=heap=events,file=app.trcxml -jar app.jar
 ```
 
-- Options are `name=value` with commas between. **A comma inside a value is doubled**: `file=a,,b.trcxml` is the file `a,b.trcxml`.
+- An option is a name, `=` and a value; options have commas between. **A comma inside a value is doubled**: `file=a,,b.trcxml` is the file `a,b.trcxml`.
   `martini run` does that itself.
 - `%p` in the path of a trace, lock log or heap dump becomes the id of the JVM's process. Give each JVM a file of its own by it.
 - `SIZE` is a number of bytes. `k`, `m` and `g` behind it mean KiB, MiB and GiB: `512k`, `64m`, `2g`.

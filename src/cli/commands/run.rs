@@ -42,7 +42,7 @@ Examples:
   martini run --file app.trcxml --allocsites java -cp classes com.acme.Main --verbose
   martini run --include 'com.acme.*' --include java.lang.String java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
-  martini run --locks java -jar app.jar                     which thread waits for which monitor, and which owns it
+  martini run --locks java -jar app.jar                     waits for monitors, and their owners
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:
