@@ -25,22 +25,37 @@ const FOREIGN_FLAGS: &[&str] = &[
 /// Beginnings of words in code that look like paths of the tree and are names of Java.
 const JAVA_NAMES: &[&str] = &["java/lang/", "java/util/"];
 
+/// Pages that may name options as they were called: results of benchmarks, and what changed.
+const PAST: &[&str] = &["bci-tests/bench-runs/", "CHANGELOG.md"];
+
+/// Pages and folders that are being written, or moved, while this is.
+const COMING: &[&str] = &[
+    "docs/reference/commands.md",
+    "docs/internals/event-paths.md",
+    "docs/exactness.md",
+    "docs/agent.md",
+    "docs/heap-dumps.md",
+    "docs/performance.md",
+    "src/agent/",
+];
+
 pub(crate) struct Checker {
     tree: Tree,
     pages: Vec<Page>,
     commands: Commands,
     options: BTreeSet<&'static str>,
+    /// Spellings that are still understood, for pages that quote what is past.
+    old_options: BTreeSet<&'static str>,
 }
 
 impl Checker {
     pub(crate) fn of_the_project() -> Self {
         let tree = Tree::of_the_project();
         let pages = tree.pages().map(|(path, text)| Page::new(path, &text)).collect();
-        // Results of benchmarks keep the spelling with which they were measured.
-        let options = agent_options::OPTIONS.iter().flat_map(|option| option.old.iter().chain([&option.name])).copied();
-        // The spelling of TPTP.
-        let options = options.chain(["server"]).collect();
-        Checker { tree, pages, commands: Commands::of_martini(), options }
+        // `server` is TPTP's.
+        let options = agent_options::OPTIONS.iter().map(|option| option.name).chain(["server"]).collect();
+        let old_options = agent_options::OPTIONS.iter().flat_map(|option| option.old.iter().copied()).collect();
+        Checker { tree, pages, commands: Commands::of_martini(), options, old_options }
     }
 
     pub(crate) fn pages(&self) -> &[Page] {
@@ -55,6 +70,9 @@ impl Checker {
             let (file, anchor) = link.text.split_once('#').unwrap_or((&link.text, ""));
             let file = if file.is_empty() { page.path.clone() } else { resolved(&page.path, file) };
             let known = self.pages.iter().chain([page]).find(|known| known.path == file);
+            if COMING.contains(&file.as_str()) {
+                return None;
+            }
             let message = match known {
                 None if !self.tree.has(&file) => format!("{file} does not exist"),
                 Some(known) if !anchor.is_empty() && !known.anchors.iter().any(|known| known == anchor) => {
@@ -89,7 +107,10 @@ impl Checker {
             for word in code.text.split_whitespace() {
                 let word = word.trim_matches(['(', ')', ',', ';', ':']);
                 for path in alternatives(word) {
-                    if self.is_path(&path) && !self.tree.has_somewhere(&path) {
+                    if !COMING.iter().any(|coming| path.starts_with(coming))
+                        && self.is_path(&path)
+                        && !self.tree.has_somewhere(&path)
+                    {
                         complaints.push(format!("{}:{}: there is no {path}", page.path, code.line));
                     }
                 }
@@ -109,6 +130,21 @@ impl Checker {
         }
         let (first, rest) = word.split_once('/').unwrap_or(("", word));
         self.tree.is_top(first) && !rest.is_empty() || word.ends_with(".rs") && word != ".rs"
+    }
+
+    /// Pages that comments in sources name.
+    pub(crate) fn mentions(&self) -> Vec<String> {
+        let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
+        let mut complaints = Vec::new();
+        for (path, text) in self.tree.sources() {
+            for (start, _) in text.match_indices("docs/") {
+                let name = text[start..].split(|c| !is_in_name(c)).next().unwrap_or("").trim_end_matches('.');
+                if name.ends_with(".md") && !COMING.contains(&name) && !self.tree.has(name) {
+                    complaints.push(format!("{path}: there is no {name}"));
+                }
+            }
+        }
+        complaints
     }
 
     pub(crate) fn commands(&self, page: &Page) -> Vec<String> {
@@ -135,7 +171,8 @@ impl Checker {
         let mut complaints = Vec::new();
         for code in page.spans.iter().chain(page.blocks.iter().filter(|line| line.text.contains("libmartini.so="))) {
             for name in options::named(&code.text) {
-                if !self.options.contains(name) {
+                let is_past = PAST.iter().any(|past| page.path.starts_with(past));
+                if !(self.options.contains(name) || is_past && self.old_options.contains(name)) {
                     complaints.push(format!("{}:{}: there is no agent option {name}", page.path, code.line));
                 }
             }

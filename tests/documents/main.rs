@@ -41,6 +41,11 @@ fn named_files_and_folders_exist() {
 }
 
 #[test]
+fn pages_named_in_sources_exist() {
+    assert_none(&checker().mentions());
+}
+
+#[test]
 fn named_commands_and_flags_exist() {
     assert_none(&complaints_of(Checker::commands));
 }
@@ -59,7 +64,7 @@ fn what_does_not_exist_is_found() {
          [page](nowhere.md) [anchor](#two) [good](#one) [else](../README.md#no-such-heading) [web](https://example.org/x)\n\
          `src/nowhere.rs` `no_such_file.rs` `src/main.rs` `main.rs` `crates/{trace,nothing}/src` `crates/*/Cargo.toml` `/proc/self/maps`\n\
          `martini nosuch`, `martini stats --nosuch app.trcxml`, `--no-flag`, `martini stats --top 5`\n\
-         `heap=counts`, `nosuch=1`, `heap=counts,bad=2`, `source=\"vm\"`\n\
+         `heap=counts`, `nosuch=1`, `heap=counts,bad=2`, `threads=on`, `source=\"vm\"`\n\
          ```\n\
          $ martini run --nosuch=1 --stack 8 java --not-ours -jar app.jar # --neither\n\
          cargo run --release -- demo --wrong\n\
@@ -82,6 +87,7 @@ fn what_does_not_exist_is_found() {
         "docs/sample.md:8: martini demo has no --wrong",
         "docs/sample.md:5: there is no agent option nosuch",
         "docs/sample.md:5: there is no agent option bad",
+        "docs/sample.md:5: there is no agent option threads",
         "docs/sample.md:9: there is no agent option wrong",
     ];
     assert_eq!(all, expected, "{all:#?}");

@@ -57,7 +57,18 @@ impl Tree {
     /// All Markdown files.
     pub(crate) fn pages(&self) -> impl Iterator<Item = (&str, String)> {
         let pages = self.entries.iter().filter(|path| path.ends_with(".md"));
-        pages.map(|path| (path.as_str(), std::fs::read_to_string(self.root.join(path)).unwrap()))
+        pages.map(|path| (path.as_str(), self.text(path)))
+    }
+
+    /// All sources whose comments may name a page, but for those of this test, which name pages that do not exist.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&str, String)> {
+        let is_source = |path: &str| [".rs", ".java", ".xsd", ".toml", ".ci/run"].iter().any(|end| path.ends_with(end));
+        let sources = self.entries.iter().filter(move |path| is_source(path) && !path.starts_with("tests/documents/"));
+        sources.map(|path| (path.as_str(), self.text(path)))
+    }
+
+    fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root.join(path)).unwrap()
     }
 }
 
