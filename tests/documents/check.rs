@@ -25,6 +25,30 @@ const FOREIGN_FLAGS: &[&str] = &[
 /// Beginnings of words in code that look like paths of the tree and are names of Java.
 const JAVA_NAMES: &[&str] = &["java/lang/", "java/util/"];
 
+/// What the keys of counters in a trace begin with.
+const COUNTERS: &[&str] = &[
+    "accounting",
+    "accounts",
+    "agent",
+    "buffer",
+    "classes",
+    "counters",
+    "coverage",
+    "estimate",
+    "events",
+    "frees",
+    "gc",
+    "limit",
+    "monitors",
+    "ownerStacks",
+    "owners",
+    "rewriting",
+    "snapshots",
+    "stackCache",
+    "stacks",
+    "waits",
+];
+
 /// Pages that may name options as they were called: results of benchmarks, and what changed.
 const PAST: &[&str] = &["bci-tests/bench-runs/", "CHANGELOG.md"];
 
@@ -132,6 +156,22 @@ impl Checker {
         self.tree.is_top(first) && !rest.is_empty() || word.ends_with(".rs") && word != ".rs"
     }
 
+    /// Counters of the trace (`martiniCount key`): each is in the table of the format page.
+    pub(crate) fn counters(&self, page: &Page) -> Vec<String> {
+        let format =
+            self.pages.iter().find(|page| page.path == "docs/reference/trace-format.md").expect("the format page");
+        let known: BTreeSet<&str> = format.spans.iter().map(|span| span.text.as_str()).collect();
+        let is_past = PAST.iter().any(|past| page.path.starts_with(past));
+        let spans = page
+            .spans
+            .iter()
+            .filter(|span| counter_prefix(&span.text).is_some_and(|prefix| COUNTERS.contains(&prefix)));
+        let unknown = spans.filter(|span| !is_past && !known.contains(span.text.as_str()));
+        unknown
+            .map(|span| format!("{}:{}: the format page has no counter {}", page.path, span.line, span.text))
+            .collect()
+    }
+
     /// Pages that comments in sources name.
     pub(crate) fn mentions(&self) -> Vec<String> {
         let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
@@ -179,6 +219,12 @@ impl Checker {
         }
         complaints
     }
+}
+
+/// What stands before the point of a name like `events.lost`.
+fn counter_prefix(text: &str) -> Option<&str> {
+    let (prefix, rest) = text.split_once('.')?;
+    (!rest.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic() || c == '.')).then_some(prefix)
 }
 
 /// `a/{b,c}` names `a/b` and `a/c`.

@@ -1,4 +1,4 @@
-//! What the documents name exists: pages, headings, files, folders, subcommands, flags and options.
+//! What the documents name exists: pages, headings, files, folders, subcommands, flags, options and counters.
 //!
 //! `cargo test --test documents` reads every Markdown file of the tree. It starts no JVM.
 
@@ -41,6 +41,11 @@ fn named_files_and_folders_exist() {
 }
 
 #[test]
+fn named_counters_are_on_the_format_page() {
+    assert_none(&complaints_of(Checker::counters));
+}
+
+#[test]
 fn pages_named_in_sources_exist() {
     assert_none(&checker().mentions());
 }
@@ -64,7 +69,7 @@ fn what_does_not_exist_is_found() {
          [page](nowhere.md) [anchor](#two) [good](#one) [else](../README.md#no-such-heading) [web](https://example.org/x)\n\
          `src/nowhere.rs` `no_such_file.rs` `src/main.rs` `main.rs` `crates/{trace,nothing}/src` `crates/*/Cargo.toml` `/proc/self/maps`\n\
          `martini nosuch`, `martini stats --nosuch app.trcxml`, `--no-flag`, `martini stats --top 5`\n\
-         `heap=counts`, `nosuch=1`, `heap=counts,bad=2`, `threads=on`, `source=\"vm\"`\n\
+         `heap=counts`, `nosuch=1`, `heap=counts,bad=2`, `threads=on`, `events.lost`, `events.won`, `source=\"vm\"`\n\
          ```\n\
          $ martini run --nosuch=1 --stack 8 java --not-ours -jar app.jar # --neither\n\
          cargo run --release -- demo --wrong\n\
@@ -72,7 +77,8 @@ fn what_does_not_exist_is_found() {
          ```\n\
          after\n",
     );
-    let all = [checker.links(&page), checker.paths(&page), checker.commands(&page), checker.options(&page)].concat();
+    let checks = [Checker::links, Checker::paths, Checker::commands, Checker::options, Checker::counters];
+    let all: Vec<String> = checks.iter().flat_map(|check| check(checker, &page)).collect();
     let expected = [
         "docs/sample.md:2: docs/nowhere.md does not exist",
         "docs/sample.md:2: docs/sample.md has no heading #two",
@@ -89,6 +95,7 @@ fn what_does_not_exist_is_found() {
         "docs/sample.md:5: there is no agent option bad",
         "docs/sample.md:5: there is no agent option threads",
         "docs/sample.md:9: there is no agent option wrong",
+        "docs/sample.md:5: the format page has no counter events.won",
     ];
     assert_eq!(all, expected, "{all:#?}");
 }
