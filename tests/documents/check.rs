@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use trace::counters::RENAMED;
+
 use super::commands::{self, Commands};
 use super::markdown::{Item, Page};
 use super::options;
@@ -160,13 +162,12 @@ impl Checker {
     pub(crate) fn counters(&self, page: &Page) -> Vec<String> {
         let format =
             self.pages.iter().find(|page| page.path == "docs/reference/trace-format.md").expect("the format page");
-        let known: BTreeSet<&str> = format.spans.iter().map(|span| span.text.as_str()).collect();
-        let is_past = PAST.iter().any(|past| page.path.starts_with(past));
-        let spans = page
-            .spans
-            .iter()
-            .filter(|span| counter_prefix(&span.text).is_some_and(|prefix| COUNTERS.contains(&prefix)));
-        let unknown = spans.filter(|span| !is_past && !known.contains(span.text.as_str()));
+        let is_past = page.path == format.path || PAST.iter().any(|past| page.path.starts_with(past));
+        let is_known = |key: &str| {
+            format.spans.iter().any(|span| span.text == key) && (is_past || !RENAMED.iter().any(|(old, _)| *old == key))
+        };
+        let is_counter = |text: &str| counter_prefix(text).is_some_and(|prefix| COUNTERS.contains(&prefix));
+        let unknown = page.spans.iter().filter(|span| is_counter(&span.text) && !is_known(&span.text));
         unknown
             .map(|span| format!("{}:{}: the format page has no counter {}", page.path, span.line, span.text))
             .collect()

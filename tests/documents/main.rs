@@ -69,7 +69,7 @@ fn what_does_not_exist_is_found() {
          [page](nowhere.md) [anchor](#two) [good](#one) [else](../README.md#no-such-heading) [web](https://example.org/x)\n\
          `src/nowhere.rs` `no_such_file.rs` `src/main.rs` `main.rs` `crates/{trace,nothing}/src` `crates/*/Cargo.toml` `/proc/self/maps`\n\
          `martini nosuch`, `martini stats --nosuch app.trcxml`, `--no-flag`, `martini stats --top 5`\n\
-         `heap=counts`, `nosuch=1`, `heap=counts,bad=2`, `threads=on`, `events.lost`, `events.won`, `source=\"vm\"`\n\
+         `heap=counts`, `nosuch=1`, `heap=counts,bad=2`, `threads=on`, `events.lost`, `events.won`, `events.waits`, `source=\"vm\"`\n\
          ```\n\
          $ martini run --nosuch=1 --stack 8 java --not-ours -jar app.jar # --neither\n\
          cargo run --release -- demo --wrong\n\
@@ -96,6 +96,7 @@ fn what_does_not_exist_is_found() {
         "docs/sample.md:5: there is no agent option threads",
         "docs/sample.md:9: there is no agent option wrong",
         "docs/sample.md:5: the format page has no counter events.won",
+        "docs/sample.md:5: the format page has no counter events.waits",
     ];
     assert_eq!(all, expected, "{all:#?}");
 }
