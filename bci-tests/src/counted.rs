@@ -5,7 +5,8 @@ use std::path::Path;
 
 use trace::ids::{ClassId, MethodId, ThreadId};
 use trace::model::{Element, ThreadCount};
-use trace::reader::{DocumentEnd, Event, TraceReader};
+
+use crate::read::{self, Judged, TraceData};
 
 /// Instances and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Counted {
     pub counts: BTreeMap<(String, String), u64>,
     /// Whether it ended as it should.
     pub complete: bool,
+    markers: Option<Markers>,
+    names: Names,
 }
 
 /// The classes whose instances open and close a window.
@@ -66,43 +69,40 @@ pub struct Markers {
     pub end: &'static str,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Names {
     classes: HashMap<ClassId, String>,
     methods: HashMap<MethodId, String>,
     threads: HashMap<ThreadId, String>,
     accounts: HashMap<ThreadId, ThreadCount>,
-    /// What was told last.
+    /// What was reported last.
     sites: HashMap<(ClassId, Option<MethodId>, i64, bool), Sum>,
     open: HashMap<ThreadId, HashMap<ClassId, Sum>>,
 }
 
 impl Counted {
-    /// Reads a trace of one document.
+    /// Counts in windows too, which these markers open and close.
+    pub fn between(markers: Markers) -> Self {
+        Self { markers: Some(markers), ..Self::default() }
+    }
+
+    /// Reads a trace of one document that is valid but for its end.
     ///
     /// # Panics
     /// If it cannot be read, or refers to what it does not define.
-    pub fn read(path: &Path, markers: Markers) -> Self {
-        let mut counted = Self::default();
-        let mut names = Names::default();
-        let mut reader = TraceReader::open(path).unwrap_or_else(|e| panic!("{e}"));
-        while let Some(event) = reader.next_event().unwrap_or_else(|e| panic!("{}: {e}", path.display())) {
-            match event {
-                Event::Element { element, .. } => counted.element(&element, &mut names, markers),
-                Event::DocumentStart { .. } => {}
-                Event::DocumentEnd(DocumentEnd::Cut { bytes }) => {
-                    panic!("{} ends with {bytes} bytes of an element", path.display())
-                }
-                Event::DocumentEnd(end) => counted.complete = !end.is_truncated(),
-            }
-        }
-        counted.thread_accounts = names.accounts.len();
-        let accounts = names.accounts.into_iter();
-        counted.threads = accounts.map(|(thread, count)| (names.threads[&thread].clone(), count)).collect();
-        counted
+    pub fn read(path: &Path) -> Self {
+        read::trace(path, Self::default(), Judged::NotJudged)
     }
 
-    fn element(&mut self, element: &Element<'_>, names: &mut Names, markers: Markers) {
+    /// The value of a `martiniCount` without detail; 0 if there is none.
+    pub fn count(&self, key: &str) -> u64 {
+        self.counts.get(&(key.to_owned(), String::new())).copied().unwrap_or(0)
+    }
+}
+
+impl TraceData for Counted {
+    fn element(&mut self, element: &Element<'_>) {
+        let names = &mut self.names;
         match element {
             Element::ThreadStart(start) => {
                 names.threads.insert(start.thread_id, start.thread_name.to_string());
@@ -124,8 +124,8 @@ impl Counted {
                 self.estimates.extend(count.allocated_bytes.map(|bytes| (site.clone(), bytes)));
                 let key = (count.class, count.method, site.line, site.from_vm);
                 let (instances, bytes) = (count.instances, count.bytes);
-                let told = names.sites.insert(key, Sum { instances, bytes }).unwrap_or_default();
-                self.sites.entry(site).or_default().add(instances - told.instances, bytes - told.bytes);
+                let before = names.sites.insert(key, Sum { instances, bytes }).unwrap_or_default();
+                self.sites.entry(site).or_default().add(instances - before.instances, bytes - before.bytes);
             }
             Element::ThreadCount(count) => {
                 names.accounts.insert(count.thread, count.clone());
@@ -134,10 +134,10 @@ impl Counted {
                 self.objects.add(1, object.size);
                 let Some(thread) = object.thread else { return };
                 match names.classes[&object.class].as_str() {
-                    class if class == markers.begin => {
+                    class if self.markers.is_some_and(|markers| class == markers.begin) => {
                         names.open.insert(thread, HashMap::new());
                     }
-                    class if class == markers.end => {
+                    class if self.markers.is_some_and(|markers| class == markers.end) => {
                         let open = names.open.remove(&thread).expect("a window is opened before it is closed");
                         let window = self.windows.entry(names.threads[&thread].clone()).or_default();
                         for (class, sum) in open {
@@ -159,8 +159,10 @@ impl Counted {
         }
     }
 
-    /// The value of a `martiniCount` without detail; 0 if there is none.
-    pub fn count(&self, key: &str) -> u64 {
-        self.counts.get(&(key.to_owned(), String::new())).copied().unwrap_or(0)
+    fn end(&mut self, is_complete: bool) {
+        self.complete = is_complete;
+        self.thread_accounts = self.names.accounts.len();
+        let accounts = self.names.accounts.drain();
+        self.threads = accounts.map(|(thread, count)| (self.names.threads[&thread].clone(), count)).collect();
     }
 }

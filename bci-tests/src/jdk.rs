@@ -7,12 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::thread;
 
-use crate::process;
 use crate::say::say;
 
 /// The oldest Java that the agent is for.
 const OLDEST: u32 = 11;
+
+/// The releases with long support: a test of one that is not here is listed as ignored.
+const PROMISED: [u32; 4] = [11, 17, 21, 25];
 
 /// A garbage collector of HotSpot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,13 +26,26 @@ pub enum Collector {
     Parallel,
     /// The default of larger machines.
     G1,
-    /// Concurrent, with short pauses.
+    /// Concurrent, with short pauses; generational in newer releases.
     Z,
+    /// Concurrent, with short pauses; not in every build.
+    Shenandoah,
 }
 
 impl Collector {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Serial, Self::Parallel, Self::G1, Self::Z];
+    pub const ALL: [Self; 5] = [Self::Serial, Self::Parallel, Self::G1, Self::Z, Self::Shenandoah];
+
+    /// Its name in the names of tests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::Parallel => "parallel",
+            Self::G1 => "g1",
+            Self::Z => "zgc",
+            Self::Shenandoah => "shenandoah",
+        }
+    }
 
     /// The JVM options that choose it. ZGC is experimental before JDK 15.
     pub fn flags(self) -> &'static [&'static str] {
@@ -38,6 +54,7 @@ impl Collector {
             Self::Parallel => &["-XX:+UseParallelGC"],
             Self::G1 => &["-XX:+UseG1GC"],
             Self::Z => &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"],
+            Self::Shenandoah => &["-XX:+UseShenandoahGC"],
         }
     }
 }
@@ -79,7 +96,7 @@ pub struct Jdk {
     pub vendor: String,
     /// Whether it has a compiler.
     pub has_javac: bool,
-    collectors: OnceLock<Vec<Collector>>,
+    collectors: Vec<Collector>,
 }
 
 impl Jdk {
@@ -88,14 +105,9 @@ impl Jdk {
         Command::new(self.home.join("bin").join(name))
     }
 
-    /// Whether it starts with this collector.
+    /// Whether this collector was built into it.
     pub fn supports(&self, collector: Collector) -> bool {
-        let supported = self.collectors.get_or_init(|| {
-            let starts =
-                |c: &Collector| process::run(self.tool("java").args(c.flags()).arg("-version")).status.success();
-            Collector::ALL.into_iter().filter(starts).collect()
-        });
-        supported.contains(&collector)
+        self.collectors.contains(&collector)
     }
 
     /// Asks the installation at `home` what it is; none if there is no HotSpot in it that starts.
@@ -104,7 +116,10 @@ impl Jdk {
         if !java.is_file() {
             return None;
         }
-        let asked = Command::new(java).args(["-XshowSettings:properties", "-version"]).output().ok()?;
+        let asked = Command::new(java)
+            .args(["-XshowSettings:properties", "-XX:+UnlockExperimentalVMOptions", "-XX:+PrintFlagsFinal", "-version"])
+            .output()
+            .ok()?;
         let text = String::from_utf8_lossy(&asked.stderr).into_owned();
         let property = |name: &str| {
             let line = text.lines().find_map(|l| l.trim().strip_prefix(name)?.strip_prefix(" = "));
@@ -113,6 +128,8 @@ impl Jdk {
         let feature = property("java.specification.version")?.parse().ok()?;
         let vm = property("java.vm.name")?;
         (vm.contains("OpenJDK") || vm.contains("HotSpot")).then_some(())?;
+        let flags = String::from_utf8_lossy(&asked.stdout);
+        let has_flag = |collector: &Collector| flags.contains(&format!(" Use{collector:?}GC "));
         Some(Self {
             home: home.to_owned(),
             feature,
@@ -120,7 +137,7 @@ impl Jdk {
             build: property("java.runtime.version")?,
             vendor: property("java.vendor").unwrap_or_default(),
             has_javac: home.join("bin/javac").is_file(),
-            collectors: OnceLock::new(),
+            collectors: Collector::ALL.into_iter().filter(has_flag).collect(),
         })
     }
 }
@@ -134,41 +151,42 @@ impl fmt::Display for Jdk {
 /// All JDKs from 11 on, in the order of the places they were looked for: `MARTINI_JDKS` (homes separated by colons),
 /// `JAVA_HOME`, the `java` on the `PATH`, and the folders of `/usr/lib/jvm`.
 ///
-/// The first call says on the terminal which were found.
+/// The first call prints which were found.
 pub fn all() -> &'static [Jdk] {
     static ALL: OnceLock<Vec<Jdk>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut seen = HashSet::new();
-        let mut found = Vec::new();
-        for home in homes() {
-            let Ok(real) = home.canonicalize() else { continue };
-            if seen.insert(real.clone())
-                && let Some(jdk) = Jdk::probe(&real)
-                && jdk.feature >= OLDEST
-            {
-                found.push(jdk);
-            }
-        }
+        let mut homes: Vec<PathBuf> = homes().iter().filter_map(|home| home.canonicalize().ok()).collect();
+        homes.retain(|home| seen.insert(home.clone()));
+        // All at the same time: each is a start of a JVM.
+        let probes: Vec<_> = homes.into_iter().map(|home| thread::spawn(move || Jdk::probe(&home))).collect();
+        let probed = probes.into_iter().filter_map(|probe| probe.join().expect("it does not panic"));
+        let found: Vec<Jdk> = probed.filter(|jdk| jdk.feature >= OLDEST).collect();
         assert!(!found.is_empty(), "no JDK {OLDEST} or newer: install one, or name its folder in JAVA_HOME");
         for jdk in &found {
             let compiler = if jdk.has_javac { ", with javac" } else { "" };
             say(&format!("JDK {jdk}{compiler} in {}", jdk.home.display()));
         }
-        for feature in [11, 17, 21, 25] {
-            if found.iter().all(|jdk| jdk.feature != feature) {
-                say(&format!("no JDK {feature} here: nothing is tested on it (name its folder in MARTINI_JDKS)"));
-            }
-        }
         found
     })
 }
 
-/// One JDK of each feature release, oldest first: of several the one found first.
-pub fn each_feature() -> Vec<&'static Jdk> {
-    let mut features: Vec<u32> = all().iter().map(|jdk| jdk.feature).collect();
+/// The feature releases that are to be tested: those that are promised, here or not, and whatever else is here.
+pub fn features() -> Vec<u32> {
+    let mut features: Vec<u32> = all().iter().map(|jdk| jdk.feature).chain(PROMISED).collect();
     features.sort_unstable();
     features.dedup();
-    features.into_iter().filter_map(|feature| all().iter().find(|jdk| jdk.feature == feature)).collect()
+    features
+}
+
+/// The JDK of a feature release: of several the one found first.
+pub fn of(feature: u32) -> Option<&'static Jdk> {
+    all().iter().find(|jdk| jdk.feature == feature)
+}
+
+/// One JDK of each feature release that is here, oldest first.
+pub fn each_feature() -> Vec<&'static Jdk> {
+    features().into_iter().filter_map(of).collect()
 }
 
 /// The JDK for tests that need any one: the one found first that is no older than 17, or else the first.

@@ -2,8 +2,7 @@
 //! cannot hang a test run, and the facts of a trace.
 //!
 //! Everything here panics with a sentence when the machine does not provide what a test needs, because only tests
-//! call it. What is merely absent (a JDK, a compiler for a newer language level, the jars of real programs) is said on
-//! the terminal, past the test harness's capture, and the tests go on with what is there.
+//! call it. What is merely absent (a JDK, a collector, the jars of real programs) makes the tests that need it ignored, with the reason.
 
 pub mod counted;
 pub mod histogram;
@@ -11,9 +10,13 @@ pub mod java;
 pub mod jdk;
 pub mod martini;
 pub mod process;
+pub mod profiled;
+pub mod programs;
+pub mod read;
 pub mod recorded;
 pub mod say;
 pub mod schema;
+pub mod suite;
 pub mod waits;
 pub mod windows;
 pub mod workdir;

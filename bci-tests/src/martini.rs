@@ -26,12 +26,20 @@ impl Martini {
     }
 }
 
+static BUILT: OnceLock<Martini> = OnceLock::new();
+
+/// Uses what cargo has built for the tests of the package `martini`: the command at this path, and the agent beside it.
+pub fn use_command(command: &str) {
+    let command = PathBuf::from(command);
+    let martini = Martini { agent: command.with_file_name("libmartini.so"), command };
+    BUILT.set(martini).expect("nobody has asked for it before");
+}
+
 /// Builds both, once for each test binary, in the profile and target folder of the tests.
 ///
-/// `cargo test` itself builds the agent only as a dependency, under a name with a hash; asking cargo again is the one
-/// way that cannot pick up a stale file. It takes a moment when nothing has changed.
+/// For tests of other packages than `martini` cargo builds the agent only as a dependency, under a name with a hash; asking cargo again
+/// is the one way that cannot pick up a stale file. It takes a moment when nothing has changed.
 pub fn built() -> &'static Martini {
-    static BUILT: OnceLock<Martini> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = profile_folder();
         let target = folder.parent().expect("a profile's folder lies in the target folder");

@@ -63,6 +63,16 @@ pub fn run(command: &mut Command) -> Finished {
     Running::start(command).finish()
 }
 
+/// Waits for what must come, unless it takes longer than [`LIMIT`].
+#[track_caller]
+pub fn wait_until(is_there: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_there() {
+        assert!(begun.elapsed() < LIMIT, "waited in vain");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A process that a test talks to while it runs.
 #[derive(Debug)]
 pub struct Running {

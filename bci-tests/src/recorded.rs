@@ -1,12 +1,13 @@
-//! What a trace recorded, in the form in which tests ask for it: every object with its class, thread and fate.
+//! What a trace recorded, in the form in which tests ask for it: every object with its class, its thread and its end.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use trace::ids::{ClassId, ObjectId, ThreadId};
 use trace::model::{ArrayCode, Element, ObjAlloc, ObjFree, ThreadCount};
-use trace::reader::{DocumentEnd, Event, TraceReader};
 use trace::time::Time;
+
+use crate::read::{self, Judged, TraceData};
 
 /// One recorded object.
 #[derive(Clone, Copy, Debug)]
@@ -55,25 +56,12 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Reads a trace of one document.
+    /// Reads a trace of one document that is valid but for its end.
     ///
     /// # Panics
-    /// If it cannot be read, if it ends inside an element, or if an object is freed that does not live: the validator
-    /// would say so too, but a test that forgets to ask it must not go on.
+    /// If it cannot be read, or if an object is freed that does not live.
     pub fn read(path: &Path) -> Self {
-        let mut recorded = Self::default();
-        let mut reader = TraceReader::open(path).unwrap_or_else(|e| panic!("{e}"));
-        while let Some(event) = reader.next_event().unwrap_or_else(|e| panic!("{}: {e}", path.display())) {
-            match event {
-                Event::Element { element, .. } => recorded.element(&element),
-                Event::DocumentStart { .. } => {}
-                Event::DocumentEnd(DocumentEnd::Cut { bytes }) => {
-                    panic!("{} ends with {bytes} bytes of an element", path.display())
-                }
-                Event::DocumentEnd(end) => recorded.complete = !end.is_truncated(),
-            }
-        }
-        recorded
+        read::trace(path, Self::default(), Judged::NotJudged)
     }
 
     /// The objects of one class, in the order of the trace.
@@ -98,35 +86,6 @@ impl Recorded {
             *counts.entry(self.names[object.class].as_str()).or_default() += 1;
         }
         counts
-    }
-
-    fn element(&mut self, element: &Element<'_>) {
-        match element {
-            Element::ThreadStart(start) => {
-                self.threads.push(start.thread_name.to_string());
-                let name = self.name(&start.thread_name);
-                self.thread_names.insert(start.thread_id, name);
-            }
-            Element::ClassDef(class) => {
-                self.classes.push(class.name.to_string());
-                let name = self.name(&class.name);
-                self.class_names.insert(class.class_id, name);
-            }
-            Element::ObjAlloc(object) => self.born(object),
-            Element::ObjFree(free) => self.freed(free),
-            Element::GcFinish(finish) => self.collections.push(finish.time),
-            Element::RuntimeInitDone(done) => self.initialised = Some(done.time),
-            Element::ThreadCount(count) => {
-                let name = self.names[self.thread_names[&count.thread]].clone();
-                self.accounts.retain(|(_, before)| before.thread != count.thread);
-                self.accounts.push((name, count.clone()));
-            }
-            Element::MartiniCount(count) => {
-                let detail = count.detail.as_deref().unwrap_or_default().to_owned();
-                self.counts.push((count.key.to_string(), detail, count.value));
-            }
-            _ => {}
-        }
     }
 
     fn born(&mut self, object: &ObjAlloc) {
@@ -160,5 +119,40 @@ impl Recorded {
         self.names.push(name.to_owned());
         self.by_name.insert(name.to_owned(), index);
         index
+    }
+}
+
+impl TraceData for Recorded {
+    fn element(&mut self, element: &Element<'_>) {
+        match element {
+            Element::ThreadStart(start) => {
+                self.threads.push(start.thread_name.to_string());
+                let name = self.name(&start.thread_name);
+                self.thread_names.insert(start.thread_id, name);
+            }
+            Element::ClassDef(class) => {
+                self.classes.push(class.name.to_string());
+                let name = self.name(&class.name);
+                self.class_names.insert(class.class_id, name);
+            }
+            Element::ObjAlloc(object) => self.born(object),
+            Element::ObjFree(free) => self.freed(free),
+            Element::GcFinish(finish) => self.collections.push(finish.time),
+            Element::RuntimeInitDone(done) => self.initialised = Some(done.time),
+            Element::ThreadCount(count) => {
+                let name = self.names[self.thread_names[&count.thread]].clone();
+                self.accounts.retain(|(_, before)| before.thread != count.thread);
+                self.accounts.push((name, count.clone()));
+            }
+            Element::MartiniCount(count) => {
+                let detail = count.detail.as_deref().unwrap_or_default().to_owned();
+                self.counts.push((count.key.to_string(), detail, count.value));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, is_complete: bool) {
+        self.complete = is_complete;
     }
 }

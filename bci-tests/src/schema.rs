@@ -1,4 +1,4 @@
-//! Whether a trace is what the schemas and the validator allow.
+//! Whether a trace is what the schemas allow.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -7,11 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use trace::reader::TraceReader;
-use trace::validate::{self, Profile, Rule, Validator};
-
 use crate::martini::workspace;
-use crate::say::say;
+use crate::suite::log;
 
 /// The two schemas.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +84,7 @@ fn write_one_of_each(trace: &mut impl BufRead, mut document: impl Write) -> io::
 }
 
 /// What of an element decides whether the schemas allow it: all but the very digits of numbers of four to nine digits. Neither
-/// schema has a type that tells two such numbers apart, unless one is longer or begins with 0.
+/// schema has a type that distinguishes two such numbers, unless one is longer or begins with 0.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct Form(Vec<u8>);
 
@@ -106,36 +103,13 @@ impl Form {
     }
 }
 
-/// Panics unless the validator finds nothing wrong: definitions before use, no use of the dead, collections in pairs,
-/// times in order, an end.
-#[track_caller]
-pub fn validate(file: &Path) {
-    judge(file, &[]);
-}
-
-/// The same for a trace that nobody could finish.
-#[track_caller]
-pub fn validate_unfinished(file: &Path) {
-    judge(file, &[Rule::Ending]);
-}
-
-#[track_caller]
-fn judge(file: &Path, waived: &[Rule]) {
-    let mut reader = TraceReader::open(file).unwrap_or_else(|e| panic!("{e}"));
-    let report = validate::validate(&mut reader, Validator::new(Profile::Strict, 20), |_| {});
-    let violations: Vec<String> =
-        report.violations.iter().filter(|v| !waived.contains(&v.rule)).map(ToString::to_string).collect();
-    let broken = report.broken.keys().filter(|rule| !waived.contains(rule)).count();
-    assert!(broken == 0, "{}:\n{}", file.display(), violations.join("\n"));
-}
-
 fn have_xmllint() -> bool {
     static HAVE: OnceLock<bool> = OnceLock::new();
     *HAVE.get_or_init(|| {
         let quiet = Command::new("xmllint").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         let have = quiet.is_ok_and(|status| status.success());
         if !have {
-            say("no xmllint here: traces are not checked against the schemas (Debian's libxml2-utils has it)");
+            log("skipped\tschemas of all traces\tno xmllint (Debian's libxml2-utils has it)");
         }
         have
     })
@@ -158,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_schema_can_tell_apart_is_checked() {
+    fn what_a_schema_can_distinguish_is_checked() {
         let values =
             ["0", "1", "3", "12", "255", "256", "1234", "0123", "12345", "4294967295", "4294967296", "-1", "1a", ""];
         let lines: String = values.iter().map(|value| format!("<a v=\"{value}\"/>\n")).collect();

@@ -1,12 +1,12 @@
 //! What a trace says of threads that wait for each other, in the form in which tests ask for it.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{Element, Flag, WaitEnd};
-use trace::reader::{Event, TraceReader};
 use trace::time::Time;
+
+use crate::read::TraceData;
 
 /// How a thread waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,21 +94,6 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Reads a trace.
-    ///
-    /// # Panics
-    /// If it cannot be read, or is not what the format says.
-    pub fn read(path: &Path) -> Self {
-        let mut waits = Self::default();
-        let mut reader = TraceReader::open(path).unwrap_or_else(|e| panic!("{e}"));
-        while let Some(event) = reader.next_event().unwrap_or_else(|e| panic!("{}: {e}", path.display())) {
-            if let Event::Element { element, .. } = event {
-                waits.element(&element);
-            }
-        }
-        waits
-    }
-
     /// The waits of threads that count: whose names begin with `t-`.
     pub fn counted(&self) -> impl Iterator<Item = &Wait> {
         self.waits.iter().filter(|wait| wait.thread.starts_with("t-"))
@@ -143,7 +128,9 @@ impl Waits {
         wait.reason = reason;
         index
     }
+}
 
+impl TraceData for Waits {
     fn element(&mut self, element: &Element<'_>) {
         let wait = |kind, parked: Option<Flag>, begin| Wait {
             kind,

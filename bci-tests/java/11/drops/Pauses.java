@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * How many stop-the-world collections this JVM has finished, by its own count. A call of {@code System.gc()} is one of
- * them with Serial, Parallel and G1, and several short ones with ZGC.
+ * them with Serial, Parallel and G1, and several short ones with ZGC and Shenandoah.
  */
 final class Pauses {
     private final List<GarbageCollectorMXBean> beans = new ArrayList<>();
@@ -18,7 +18,8 @@ final class Pauses {
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
             String name = bean.getName();
             // Parallel counts the scavenge before its full collection apart, though both are one pause.
-            if (!name.startsWith("ZGC") ? isOld(name) : name.endsWith("Pauses")) {
+            boolean isConcurrent = name.startsWith("ZGC") || name.startsWith("Shenandoah");
+            if (isConcurrent ? name.endsWith("Pauses") : isOld(name)) {
                 beans.add(bean);
             }
             // JDK 11 counts ZGC's cycles only, each of which has three pauses or more.

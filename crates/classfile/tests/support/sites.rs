@@ -3,8 +3,8 @@
 // Each of those who share it uses its own part.
 #![allow(dead_code)]
 
-use classfile::opcode::{ANEWARRAY, MULTIANEWARRAY, NEW, NEWARRAY, RETURN};
-use classfile::{Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod};
+use classfile::opcode::{ANEWARRAY, ASTORE, ISTORE, MULTIANEWARRAY, NEW, NEWARRAY, RETURN};
+use classfile::{Code, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod};
 
 /// Called with each new array.
 pub(crate) const ARRAY: StaticMethod =
@@ -53,12 +53,26 @@ impl Sites {
     }
 }
 
+/// Whether local variable 0 is `this` wherever a constructor returns. Shrinkers use it for other things once `this` is no longer
+/// needed.
+fn keeps_this(code: &Code<'_, '_>) -> bool {
+    const WIDE: u8 = 196;
+    let stores_in_0 = |bytes: &[u8]| match *bytes {
+        [ISTORE..=ASTORE, index] => index == 0,
+        [WIDE, ISTORE..=ASTORE, high, low] => (high, low) == (0, 0),
+        // `istore_0` to `astore_0`, four opcodes from one type to the next.
+        [opcode @ 59..=75] => (opcode - 59) % 4 == 0,
+        _ => false,
+    };
+    !code.instructions().any(|instruction| stores_in_0(instruction.bytes()))
+}
+
 impl Instrument for Sites {
     fn method(&mut self, method: &MethodView<'_>) -> bool {
         self.in_constructor = match self.constructors {
             Constructors::None => false,
             Constructors::OfObject => method.class_name() == b"java/lang/Object" && method.name() == b"<init>",
-            Constructors::All => method.name() == b"<init>",
+            Constructors::All => method.name() == b"<init>" && keeps_this(method.code()),
         };
         true
     }

@@ -1,0 +1,36 @@
+//! Allocations: what the trace holds of them is what the programs did, in each mode, on each JDK and collector.
+
+mod class_lifecycle;
+mod estimates;
+mod filters;
+mod jit_and_vm;
+mod mechanisms;
+mod object_deaths;
+mod real_programs;
+mod scale;
+mod shapes;
+mod sites;
+mod stacks;
+mod thread_accounts;
+
+use std::process::ExitCode;
+
+use bci_tests::suite::Suite;
+
+fn main() -> ExitCode {
+    // The longest first, so that no core waits for one at the end.
+    Suite::run(&[
+        scale::tests,
+        mechanisms::tests,
+        real_programs::tests,
+        shapes::tests,
+        object_deaths::tests,
+        jit_and_vm::tests,
+        estimates::tests,
+        stacks::tests,
+        filters::tests,
+        sites::tests,
+        class_lifecycle::tests,
+        thread_accounts::tests,
+    ])
+}

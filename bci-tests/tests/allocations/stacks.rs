@@ -1,0 +1,100 @@
+//! Stacks: for every object the frames that an exception would have shown there, whatever the JVM had made of the methods.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bci_tests::jdk::Jdk;
+use bci_tests::profiled::Profiled;
+use bci_tests::read::TraceData;
+use bci_tests::suite::Suite;
+use trace::ids::{ClassId, MethodId, StackId};
+use trace::model::Element;
+
+const DEPTH: usize = 8;
+const ROUNDS: u64 = 60_000;
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk_and(
+        &[
+            ("compiled", (&[][..], "heap=events")),
+            ("interpreted", (&["-Xint"], "heap=events")),
+            ("c1", (&["-XX:TieredStopAtLevel=1"], "heap=events")),
+            ("c2_in_little_memory", (&["-XX:-TieredCompilation", "-Xmx32m"], "heap=events")),
+            ("filtered", (&[], "heap=events,include=stacks.*")),
+        ],
+        of_platform_threads,
+    );
+    suite.jdks(21..).each_and(&[("compiled", &[][..]), ("c1", &["-XX:TieredStopAtLevel=1"])], of_virtual_threads);
+}
+
+type Counts = BTreeMap<Vec<String>, u64>;
+
+/// What goes through one class before the other is loaded goes through that one afterwards.
+fn same_for_both(frame: &str) -> String {
+    frame.replace("$Later.go:31", "$Straight.go:24")
+}
+
+/// What the program prints, by the frames that the trace has.
+fn printed(out: &str) -> Counts {
+    let mut counts = Counts::new();
+    for line in out.lines() {
+        let mut words = line.split(' ');
+        let number: u64 = words.next().and_then(|word| word.parse().ok()).expect("a number");
+        *counts.entry(words.take(DEPTH).map(same_for_both).collect()).or_default() += number;
+    }
+    counts.retain(|_, number| *number > 0);
+    counts
+}
+
+/// Markers by stack, and the number of stacks that were taken for others.
+#[derive(Default)]
+struct Found {
+    counts: Counts,
+    mismatches: Option<u64>,
+    classes: HashMap<ClassId, String>,
+    methods: HashMap<MethodId, String>,
+    stacks: HashMap<StackId, Vec<String>>,
+}
+
+impl TraceData for Found {
+    fn element(&mut self, element: &Element<'_>) {
+        match element {
+            Element::ClassDef(class) => drop(self.classes.insert(class.class_id, class.name.to_string())),
+            Element::MethodDef(method) => {
+                let name = format!("{}.{}", self.classes[&method.class], method.name);
+                self.methods.insert(method.method_id, name);
+            }
+            Element::StackDef(stack) => {
+                let frames = stack.frames.0.iter();
+                let frames = frames.map(|f| same_for_both(&format!("{}:{}", self.methods[&f.method], f.line)));
+                self.stacks.insert(stack.stack_id, frames.collect::<Vec<_>>());
+            }
+            Element::ObjAlloc(object) if self.classes[&object.class] == "stacks.Main$Marker" => {
+                let stack = object.stack.map(|stack| self.stacks[&stack].clone()).unwrap_or_default();
+                *self.counts.entry(stack).or_default() += 1;
+            }
+            Element::MartiniCount(count) if count.key == "stackCache.mismatches" => self.mismatches = Some(count.value),
+            _ => {}
+        }
+    }
+}
+
+#[track_caller]
+fn check(profiled: Profiled<'_>, kind: &str) {
+    let rounds = ROUNDS.to_string();
+    let profiled = profiled.option("stack", DEPTH).main("stacks.Main").args(&[&rounds, kind]);
+    let ran = profiled.run_and_read::<Found>();
+    let (printed, found) = (printed(&ran.out()), &ran.trace.counts);
+    assert_eq!(found.values().sum::<u64>(), ROUNDS);
+    let other: Vec<_> = found.iter().filter(|(stack, number)| printed.get(*stack) != Some(number)).take(3).collect();
+    assert!(*found == printed, "{other:#?}");
+    assert_eq!(ran.trace.mismatches, Some(0));
+}
+
+fn of_platform_threads(jdk: &Jdk, (flags, options): (&[&str], &str)) {
+    check(Profiled::on(jdk).flags(flags).options(options), "platform");
+}
+
+/// Their frames leave the stack when they yield, and come back bit by bit.
+fn of_virtual_threads(jdk: &Jdk, flags: &[&str]) {
+    check(Profiled::on(jdk).flags(flags).options("heap=events"), "virtual");
+}

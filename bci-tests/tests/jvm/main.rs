@@ -1,0 +1,16 @@
+//! The agent inside the JVM: how it starts, what it refuses, where it writes, how it ends, and that rewritten classes are accepted.
+
+mod exit;
+mod names;
+mod options;
+mod outputs;
+mod rewriting;
+mod starting;
+
+use std::process::ExitCode;
+
+use bci_tests::suite::Suite;
+
+fn main() -> ExitCode {
+    Suite::run(&[rewriting::tests, starting::tests, exit::tests, names::tests, outputs::tests, options::tests])
+}

@@ -1,0 +1,17 @@
+//! Locks: each wait of programs whose threads wait for each other is in the trace once, with owner, end and time.
+
+mod deadlock;
+mod lock_log;
+mod monitors;
+mod parks;
+mod scale;
+mod server;
+mod support;
+
+use std::process::ExitCode;
+
+use bci_tests::suite::Suite;
+
+fn main() -> ExitCode {
+    Suite::run(&[scale::tests, server::tests, monitors::tests, parks::tests, deadlock::tests, lock_log::tests])
+}

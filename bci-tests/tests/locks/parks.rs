@@ -1,0 +1,36 @@
+//! Threads that wait for locks of `java.util.concurrent`.
+
+use bci_tests::jdk::Jdk;
+use bci_tests::profiled::Profiled;
+use bci_tests::suite::Suite;
+use bci_tests::waits::Kind;
+
+use crate::support::{compare, run};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk(each_wait_is_there_once_with_owner_and_stack);
+    suite.each_jdk(without_juc_nothing_of_it_is_there);
+    let heaps = [("counts", "heap=counts,juc=on"), ("events", "heap=events,juc=on")];
+    suite.each_jdk_and(&heaps, each_wait_is_there_once_beside_heap);
+}
+
+fn each_wait_is_there_once_with_owner_and_stack(jdk: &Jdk) {
+    let ran = run(Profiled::on(jdk).options("juc=on,lockstack=8"), &["parks"]);
+    compare(&ran, Kind::Blocked, &["lock"]);
+    compare(&ran, Kind::Waited, &["park"]);
+    for wait in ran.ran.trace.counted() {
+        assert!(wait.parked, "{wait:?}");
+        assert!(wait.stack.iter().any(|frame| frame.starts_with("waits.Main.")), "{wait:?}");
+    }
+    let lock = ran.ran.trace.counted().find(|wait| wait.thread == "t-lock-0").expect("it waited");
+    assert_eq!(lock.stack[0], "java.util.concurrent.locks.ReentrantLock.lock");
+}
+
+fn without_juc_nothing_of_it_is_there(jdk: &Jdk) {
+    let ran = run(Profiled::on(jdk).options("locks=on"), &["parks"]);
+    assert_eq!(ran.ran.trace.counted().filter(|wait| wait.parked).count(), 0);
+}
+
+fn each_wait_is_there_once_beside_heap(jdk: &Jdk, options: &str) {
+    compare(&run(Profiled::on(jdk).options(options), &["parks"]), Kind::Blocked, &["lock"]);
+}

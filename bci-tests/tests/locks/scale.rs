@@ -1,0 +1,47 @@
+//! Thousands of threads that wait at the same time.
+
+use bci_tests::jdk::Jdk;
+use bci_tests::profiled::Profiled;
+use bci_tests::suite::Suite;
+use bci_tests::waits::{Kind, Wait, Waits};
+
+use crate::support::{MONITOR, run};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.jdks(21..).each(a_hundred_thousand_virtual_threads);
+    suite.each_jdk(ten_thousand_threads);
+}
+
+fn ten_thousand_threads(jdk: &Jdk) {
+    const NUMBER: usize = 10_000;
+    let ran = run(Profiled::on(jdk).flags(&["-Xmx512m"]).options("locks=on"), &["many", &NUMBER.to_string()]);
+    let is_ours = |wait: &&Wait| wait.kind == Kind::Blocked && wait.class == MONITOR;
+    let blocked: Vec<&Wait> = ran.ran.trace.counted().filter(is_ours).collect();
+    assert_eq!(blocked.len(), NUMBER);
+    for wait in blocked {
+        assert_eq!(wait.owner.as_deref(), Some("main"), "{wait:?}");
+        assert!(wait.nanos.is_some(), "{wait:?}");
+    }
+}
+
+fn a_hundred_thousand_virtual_threads(jdk: &Jdk) {
+    const NUMBER: usize = 100_000;
+    // Before JDK 24 a blocked virtual thread keeps its carrier.
+    let enters = if jdk.feature >= 24 { 500 } else { 6 };
+    let profiled = Profiled::on(jdk).flags(&["-Xmx1g", "-Djdk.virtualThreadScheduler.parallelism=8"]).options("juc=on");
+    let profiled = profiled.no_schema().main("waits.Virtual").args(&[NUMBER.to_string(), enters.to_string()]);
+    let ran = profiled.run_and_read::<Waits>();
+    assert_eq!((ran.out().trim(), ran.err().as_str()), ("done", ""));
+    for (prefix, parked, number) in [("t-lock-", true, NUMBER), ("t-enter-", false, enters + 1)] {
+        let belongs = |wait: &&Wait| {
+            wait.thread.starts_with(prefix) && wait.kind == Kind::Blocked && (parked || wait.class == MONITOR)
+        };
+        let blocked: Vec<&Wait> = ran.trace.counted().filter(belongs).filter(|wait| wait.parked == parked).collect();
+        assert_eq!(blocked.len(), number, "{prefix}");
+        for wait in blocked {
+            let owner = if wait.thread == "t-enter-owned" { "t-virtual-owner" } else { "main" };
+            assert_eq!(wait.owner.as_deref(), Some(owner), "{wait:?}");
+            assert!(wait.nanos.is_some(), "{wait:?}");
+        }
+    }
+}

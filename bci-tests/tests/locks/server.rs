@@ -1,0 +1,253 @@
+//! A real server under load: with `juc=on` no request fails, no event is lost, and the report names the lock that the JVM itself
+//! says threads were blocked on most.
+//!
+//! A load lasts one second, or as many as `MARTINI_SERVER_SECONDS` says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::martini::{self, workspace};
+use bci_tests::process;
+use bci_tests::profiled::{Profiled, Ran};
+use bci_tests::programs;
+use bci_tests::read::TraceData;
+use bci_tests::say::say;
+use bci_tests::suite::Suite;
+use bci_tests::waits::{Kind, Waits};
+use bci_tests::workdir;
+use serde_json::Value;
+use trace::time::Time;
+
+use crate::support::nothing_is_lost;
+
+const JARS: [&str; 2] = ["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"];
+/// Clients that ask all the time, each on a connection of its own.
+const CLIENTS: u32 = 16;
+/// More than the server keeps at hand.
+const PRODUCTS: u32 = 100;
+/// An answer takes this long only if it never comes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) fn tests(suite: &mut Suite) {
+    let jars = jars();
+    for feature in jdk::features() {
+        let name = format!("server::no_request_fails_and_no_wait_is_missed::jdk{feature}");
+        match (&jars, jdk::of(feature)) {
+            (None, _) => suite.skip(name, "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars"),
+            (_, None) => suite.skip(name, &format!("no JDK {feature}")),
+            (Some(_), Some(jdk)) => suite.add(name, || no_request_fails_and_no_wait_is_missed(jdk)),
+        }
+    }
+}
+
+/// The jars of the server, if they are here.
+fn jars() -> Option<[PathBuf; 2]> {
+    let folder = programs::jars()?;
+    let jars = JARS.map(|jar| folder.join(jar));
+    jars.iter().all(|jar| jar.is_file()).then_some(jars)
+}
+
+/// The compiled server and its jars.
+fn class_path() -> Vec<PathBuf> {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    let jars = jars().expect("looked at before");
+    let classes = CLASSES.get_or_init(|| {
+        let classes = workdir::shared();
+        let mut javac = jdk::compiler().tool("javac");
+        javac.args(["-nowarn", "-Xlint:-options", "-proc:none", "--release", "11", "-cp"]);
+        javac.arg(std::env::join_paths(&jars).expect("no colons")).arg("-d").arg(&classes);
+        process::run(javac.arg(workspace().join("bci-tests/real/tomcat/Server.java"))).success();
+        classes
+    });
+    [classes.clone()].into_iter().chain(jars).collect()
+}
+
+/// The page that the server gives for a product.
+fn page(product: u32) -> String {
+    let row = |row| format!("<tr><td>{product}</td><td>{:x}</td></tr>\n", product * 31 + row);
+    let rows: String = (0..40).map(row).collect();
+    format!("<html><table>\n{rows}</table></html>\n")
+}
+
+/// One request on a connection that stays open; true if the answer is the right page.
+fn ask(stream: &mut BufReader<TcpStream>, product: u32) -> io::Result<bool> {
+    write!(stream.get_mut(), "GET /?product={product} HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+    let (mut line, mut is_ok, mut length) = (String::new(), false, 0);
+    for number in 0.. {
+        line.clear();
+        if stream.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let header = line.trim_end().to_ascii_lowercase();
+        if number == 0 {
+            is_ok = header.starts_with("http/1.1 200");
+        } else if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().map_err(io::Error::other)?;
+        } else if header.is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok(is_ok && body == page(product).as_bytes())
+}
+
+/// Answers that were right, and what went wrong.
+#[derive(Debug, Default, PartialEq)]
+struct Load {
+    answered: u64,
+    failed: Vec<String>,
+}
+
+/// Asks for so long.
+fn load(port: u16, seconds: u64) -> Load {
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let client = move |client: u32| {
+        let mut load = Load::default();
+        let connect = || {
+            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_nodelay(true)?;
+            Ok::<_, io::Error>(BufReader::new(stream))
+        };
+        let mut stream = connect();
+        let mut next = client;
+        while Instant::now() < until && load.failed.len() < 10 {
+            next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let product = (next >> 16) % PRODUCTS;
+            match stream.as_mut().map_err(|e| e.to_string()).and_then(|s| ask(s, product).map_err(|e| e.to_string())) {
+                Ok(true) => load.answered += 1,
+                Ok(false) => load.failed.push(format!("another answer than the page of {product}")),
+                Err(error) => {
+                    load.failed.push(error);
+                    stream = connect();
+                }
+            }
+        }
+        load
+    };
+    let clients: Vec<_> = (0..CLIENTS).map(|number| std::thread::spawn(move || client(number))).collect();
+    let mut sum = Load::default();
+    for client in clients {
+        let load = client.join().expect("it does not panic");
+        sum.answered += load.answered;
+        sum.failed.extend(load.failed);
+    }
+    sum
+}
+
+/// How often each of Tomcat's threads was blocked on a monitor.
+type Blocked = BTreeMap<String, u64>;
+
+/// What the JVM says of that, from when until when.
+struct Counted {
+    blocked: Blocked,
+    since: Time,
+    until: Time,
+}
+
+impl Counted {
+    /// The second count that the server printed, less the first.
+    fn read(out: &str) -> Self {
+        let (mut counts, mut count, mut times) = (Vec::new(), Blocked::new(), Vec::new());
+        for line in out.lines() {
+            if let Some((number, thread)) = line.strip_prefix("blocked ").and_then(|rest| rest.split_once(' ')) {
+                count.insert(thread.to_owned(), number.parse().expect("a number"));
+            } else if let Some(millis) = line.strip_prefix("at ") {
+                counts.push(std::mem::take(&mut count));
+                times.push(Time(millis.parse::<u64>().expect("milliseconds") * 1_000_000));
+            }
+        }
+        assert_eq!(counts.len(), 2, "{out}");
+        let before = |thread: &String| counts[0].get(thread).copied().unwrap_or(0);
+        let blocked = counts[1].iter().map(|(thread, number)| (thread.clone(), number - before(thread))).collect();
+        Self { blocked, since: times[0], until: times[1] }
+    }
+}
+
+/// Starts the server, loads it, and stops it.
+#[track_caller]
+fn serve<T: TraceData>(profiled: Profiled<'_>, seconds: u64) -> (Load, Counted, Ran<T>) {
+    let folder = profiled.dir().join("server");
+    fs::create_dir(&folder).expect("the folder is ours");
+    let profiled = profiled.flags(&["-Xmx256m"]).jars(class_path()).main("Server").args(&[&folder]);
+    let mut running = profiled.start();
+    running.wait_for("ready");
+    let port = fs::read_to_string(folder.join("port")).expect("written before").parse().expect("a port");
+    // Until most classes are initialised.
+    let warm = load(port, 1);
+    running.tell("count");
+    running.wait_for("counted");
+    let mut sum = load(port, seconds);
+    sum.failed.extend(warm.failed);
+    running.tell("count");
+    running.wait_for("counted");
+    let ran = running.finish_and_read::<T>();
+    let out = ran.out();
+    assert!(out.ends_with("stopped\n"), "{out}");
+    (sum, Counted::read(&out), ran)
+}
+
+fn no_request_fails_and_no_wait_is_missed(jdk: &Jdk) {
+    let seconds = std::env::var("MARTINI_SERVER_SECONDS").map_or(1, |text| text.parse().expect("seconds"));
+    let (bare, ..) = serve::<()>(Profiled::on(jdk).without_agent(), seconds);
+    assert_eq!(bare.failed, [""; 0], "without agent");
+    let (with, counted, ran) = serve::<Waits>(Profiled::on(jdk).options("juc=on"), seconds);
+    assert_eq!(with.failed, [""; 0]);
+    assert!(with.answered > 100, "{} answers", with.answered);
+    check(jdk, &ran, &counted, &bare, &with);
+}
+
+fn check(jdk: &Jdk, ran: &Ran<Waits>, counted: &Counted, bare: &Load, with: &Load) {
+    let trace = &ran.trace;
+    nothing_is_lost(trace);
+    // Each time that the JVM counted for one of Tomcat's threads is in the trace, and no other time.
+    let Counted { blocked, since, until } = counted;
+    assert_eq!(blocked.len(), 32, "{blocked:?}");
+    let mut found: Blocked = blocked.keys().map(|thread| (thread.clone(), 0)).collect();
+    let is_meant = |begin: &Time| since <= begin && begin <= until;
+    let monitors = trace.waits.iter().filter(|wait| wait.kind == Kind::Blocked && !wait.parked);
+    for wait in monitors.filter(|wait| is_meant(&wait.begin)) {
+        if let Some(number) = found.get_mut(&wait.thread) {
+            *number += 1;
+        }
+    }
+    // The JVM also counts those that wait until a class is initialised, but reports nowhere when they begin.
+    let more = |thread: &String| blocked[thread].checked_sub(found[thread]);
+    let more: Option<u64> = blocked.keys().map(more).sum();
+    let is_explained = more.is_some_and(|more| more <= trace.count("monitors.classInit"));
+    assert!(is_explained, "the JVM counts {blocked:?}, the trace has {found:?}");
+    assert!(found.values().sum::<u64>() > 0, "nobody was blocked");
+
+    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for wait in trace.waits.iter().filter(|wait| wait.kind == Kind::Blocked) {
+        let sum = sums.entry(&wait.class).or_default();
+        *sum = (sum.0 + 1, sum.1 + wait.nanos.unwrap_or(0));
+    }
+    let (most, (times, nanos)) = sums.into_iter().max_by_key(|(_, (_, nanos))| *nanos).expect("threads were blocked");
+    let mut command = Command::new(&martini::built().command);
+    let report = process::run(command.arg("locks").arg("--json").arg(&ran.file)).success();
+    let report: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    let class = &report["traces"][0]["tables"]["class"][0];
+    assert_eq!((class["class"].as_str(), class["count"].as_u64()), (Some(most), Some(times)), "{class}");
+    let first = &report["traces"][0]["tables"]["site"][0];
+    say(&format!(
+        "JDK {jdk}: {} answers without agent, {} with; {} waits in {} MiB; blocked {times} times for {} ms on {most}, first {}; \
+         owner stacks skipped {}, owners unknown {}",
+        bare.answered,
+        with.answered,
+        trace.waits.len(),
+        fs::metadata(&ran.file).map_or(0, |data| data.len() >> 20),
+        nanos / 1_000_000,
+        first["site"],
+        trace.count("ownerStacks.skipped"),
+        trace.count("owners.unknown"),
+    ));
+}
