@@ -94,6 +94,11 @@ impl Counted {
         read::trace(path, Self::default(), Judged::NotJudged)
     }
 
+    /// What the values of all `martiniCount` of a key add up to, whatever their details.
+    pub fn sum(&self, key: &str) -> u64 {
+        self.counts.iter().filter(|((of, _), _)| of == key).map(|(_, value)| value).sum()
+    }
+
     /// The value of a `martiniCount` without detail; 0 if there is none.
     pub fn count(&self, key: &str) -> u64 {
         self.counts.get(&(key.to_owned(), String::new())).copied().unwrap_or(0)

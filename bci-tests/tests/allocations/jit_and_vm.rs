@@ -55,10 +55,6 @@ fn the_sum_of_the_vms_events_is_what_the_jvm_accounts(jdk: &Jdk, collector: Coll
 fn check_sum(jdk: &Jdk, collector: Collector, heap: Heap) {
     let profiled = Profiled::on(jdk).heap(heap).collector(collector).main("removed.Main");
     let trace = profiled.run_and_read::<Counted>().trace;
-    let sum = |wanted: &str| {
-        let found = trace.counts.iter().find(|((key, _), _)| key == wanted);
-        found.map(|(_, value)| *value as f64).expect("the trace ends with its accounts")
-    };
-    let exactness = sum("coverage.reported") / sum("coverage.accounted");
+    let exactness = trace.sum("coverage.reported") as f64 / trace.sum("coverage.accounted") as f64;
     assert!((0.999..=1.001).contains(&exactness), "{exactness}");
 }

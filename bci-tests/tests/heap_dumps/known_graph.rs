@@ -21,13 +21,14 @@ const CHAIN: u64 = 20_000;
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and_collector(a_dump_holds_the_graph_that_the_program_built);
     suite.each_jdk(a_dump_of_followed_objects_has_ids_stacks_and_ages_and_no_contents_if_so_asked);
-    let when = [
-        ("zgc::on_request", Collector::Z, "request"),
-        ("zgc::at_the_end", Collector::Z, "end"),
+    let zgc = [("zgc::on_request", Collector::Z, "request"), ("zgc::at_the_end", Collector::Z, "end")];
+    suite.jdks(..).each_with(&zgc, followed_objects_are_found_where_the_collector_moves_them_meanwhile);
+    let shenandoah = [
         ("shenandoah::on_request", Collector::Shenandoah, "request"),
         ("shenandoah::at_the_end", Collector::Shenandoah, "end"),
     ];
-    suite.jdks(..).each_with(&when, followed_objects_are_found_where_the_collector_moves_them_meanwhile);
+    // On JDK 11 the VM's own event misses some hundred nodes (docs/limits.md).
+    suite.jdks(17..).each_with(&shenandoah, followed_objects_are_found_where_the_collector_moves_them_meanwhile);
     suite.each_jdk_and(&[("counts", Heap::Counts), ("vm", Heap::Vm)], roots_and_references_stand_in_the_trace);
 }
 
