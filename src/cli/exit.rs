@@ -3,13 +3,13 @@
 use std::io;
 use std::process::ExitCode;
 
-/// All went well; for `validate`: the trace is valid.
+/// Success; for `validate`: the trace is valid.
 pub(crate) const OK: u8 = 0;
-/// The answer is no: `validate` found violations.
+/// `validate` found violations.
 pub(crate) const INVALID: u8 = 1;
 /// The command line is wrong, or something could not be read, written or found.
 pub(crate) const FAILED: u8 = 2;
-/// `run --require-exact`: the program went well, but its trace holds too little. `run` keeps away from what programs use.
+/// `run --require-exact`: the program succeeded, but its trace is not complete enough. A number that programs hardly use.
 pub(crate) const INEXACT: u8 = 125;
 /// `run`: the program was found but cannot be started (the shells' convention).
 pub(crate) const CANNOT_START: u8 = 126;
@@ -23,12 +23,12 @@ const BROKEN_PIPE: u8 = SIGNAL_BASE + 13;
 /// What `--help` says about exit codes.
 pub(crate) const HELP: &str = "\
 Exit status:
-  0    all went well (validate: the trace is valid)
+  0    success (validate: the trace is valid)
   1    validate: the trace breaks a rule
   2    wrong command line, or something could not be read, written or found
-  run ends with the status of the program: its exit code, 128+n after signal n,
-  127 if it was not found, 126 if it could not be started, 125 if it went well
-  but a trace is less exact than --require-exact asks for.";
+  run ends with the program's status: its exit code, or 128+n after signal n;
+  127 if it was not found, 126 if it could not be started, 125 if it succeeded
+  but a trace is less complete than --require-exact asks for";
 
 /// An error that has a status of its own.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
 }
 
-/// Turns the end of a command into its exit status; errors are told on stderr, a closed pipe is not an error worth telling.
+/// Turns the result of a command into its exit status; errors are printed on stderr; a closed pipe is not reported.
 pub(crate) fn status(result: anyhow::Result<u8>) -> ExitCode {
     let error = match result {
         Ok(status) => return ExitCode::from(status),
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_printed_once() {
         let missing = || Err::<(), _>(io::Error::from(io::ErrorKind::NotFound));
         let plain = missing().context("no trace").unwrap_err();
         assert_eq!(sentence(&plain), "no trace: entity not found");

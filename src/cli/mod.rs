@@ -13,12 +13,12 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{completions, demo, heap_dump, locks, man, run, stats, threads, validate};
 
-/// Profiles the heap of Java programs exactly, and reads the traces
+/// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
 ///
-/// Martini runs a program under its agent, which writes every allocation and every death of an object into a trace that the
-/// Eclipse TPTP tools understand, too. Other commands read such traces.
+/// Martini runs a program under its agent. The agent counts what the program allocates, or records every object and every wait for
+/// a lock, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
 #[derive(Debug, Parser)]
-#[command(name = "martini", version, max_term_width = 100, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(name = "martini", version, max_term_width = 80, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -26,13 +26,13 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  martini demo                                  see it work on a bundled program
+  martini demo                                  profile a bundled program
   martini run java -jar app.jar                 profile a program
-  martini run --include 'com.acme.*' mvn test   profile every JVM that a tool starts
-  martini stats martini-4711.trcxml --by site   show where objects are allocated
-  martini locks martini-4711.trcxml             show which locks threads wait for, and who holds them
-  martini threads martini-4711.trcxml           show what each thread did with its time
-  martini heap app.hprof                        show what is alive, and who holds it";
+  martini run --include 'com.acme.*' mvn test   profile every JVM of a build
+  martini stats martini-4711.trcxml --by site   where objects are allocated
+  martini locks martini-4711.trcxml             which locks threads wait for
+  martini threads martini-4711.trcxml           how threads spent their time
+  martini heap app.hprof                        what is alive, and who holds it";
 
 #[derive(Debug, Subcommand)]
 enum Command {

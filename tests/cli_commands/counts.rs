@@ -21,7 +21,7 @@ fn stats_json(arguments: &[&str]) -> Value {
 #[test]
 fn the_last_count_of_each_site_counts() {
     let expected = "\
-200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) by the JVM's word instead of a site's; 19 (2.3 KiB) \
+200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) as the JVM reported them, not a site; 19 (2.3 KiB) \
 live at the end
 
     total  total size       removed by JIT  live  active size  package
@@ -38,7 +38,7 @@ live at the end
        12       480 B                    -  byte[] (no site)
         1        16 B                    -  demo.Cell at demo.Main.run(Main.java:15)
 
-note: 1 class or method was left as it was (method too large), so what it allocates may be missing
+note: 1 class or method was not rewritten (method too large), so allocations there may be missing
 coverage: 99.96 % of the 1,604,368 bytes that the JVM accounted are counted, 528 are missing
 coverage: of the 3.1 MiB that sites executed, the JIT removed 1.5 MiB at least (49.93 %)
 

@@ -43,7 +43,7 @@ fn without_options_sites_are_counted() {
     let folder = place();
     let ended = run(folder.path(), &["--file", "t.trcxml"], &[]);
     assert_eq!(ended.status, 0, "{}", ended.err);
-    assert!(ended.err.contains("\nWhat was made, by total size:\n"), "{}", ended.err);
+    assert!(ended.err.contains("\nAllocated, by total size:\n"), "{}", ended.err);
     let row = "200,000   190.7 MiB  byte[] at Program.lambda$main$0(Program.java:4)";
     assert!(ended.err.contains(row), "{}", ended.err);
     let coverage = coverage_of(&ended);
@@ -59,7 +59,7 @@ fn what_only_objects_have_asks_for_events() {
     let folder = place();
     let options = ["--file", "t.trcxml", "--allocsites", "--include", "Program*"];
     let ended = run(folder.path(), &options, &[]);
-    assert!(ended.err.contains("\nWhat stays, by active size:\n"), "{}", ended.err);
+    assert!(ended.err.contains("\nLive at the end, by active size:\n"), "{}", ended.err);
     assert!(coverage_of(&ended).contains("filters leave classes out of the trace"), "{}", ended.err);
 }
 

@@ -41,7 +41,7 @@ fn the_text_names_the_deadlock_and_the_worst_locks() {
     assert_eq!(tables, expected);
     let out = locks(&[&trace("contention.trcxml")]).out;
     let expected = "
-DEADLOCK: 2 threads wait for each other, and did for 100 ms when the trace ended
+DEADLOCK: 2 threads had waited for each other for 100 ms when the trace ended
   worker-1: blocked for 200 ms for demo.Cache @41, owned by worker-2 (blocked)
     at demo.Cache.get(Cache.java:12)
     at demo.Worker.run(Worker.java:7)

@@ -131,7 +131,7 @@ fn the_summary_tells_what_was_made_and_where_the_trace_is() {
     assert!(ended.err.contains(&format!("martini: {} (org.eclipse.tptp.jvmti", file.display())), "{}", ended.err);
     assert!(ended.err.contains("1,001 objects"), "{}", ended.err);
     assert!(
-        ended.err.contains("\nWhat stays, by active size:\n") && ended.err.contains("  Program$Item\n"),
+        ended.err.contains("\nLive at the end, by active size:\n") && ended.err.contains("  Program$Item\n"),
         "{}",
         ended.err
     );
@@ -271,7 +271,7 @@ fn after_a_kill_the_summary_tells_what_was_written_until_then() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(137));
     let err = String::from_utf8(output.stderr).unwrap();
-    assert!(err.contains("note: the trace was cut off, as by a kill of the JVM"), "{err}");
+    assert!(err.contains("note: the trace was cut off, as when the JVM is killed"), "{err}");
     let text = std::fs::read_to_string(&place.traces()[0]).unwrap();
     assert!(text.ends_with("/>\n"), "{:?}", &text[text.len() - 100..]);
 }

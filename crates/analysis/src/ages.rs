@@ -35,7 +35,7 @@ impl AgeSpread {
         self.different.iter().copied().max()
     }
 
-    /// Do survivors pile up: has about every second collection since the first of them left more?
+    /// Do survivors accumulate: has about every second collection since the first of them left more?
     pub fn is_growing(&self) -> bool {
         /// Less than this may be chance.
         const LEAST: u64 = 3;

@@ -3,7 +3,7 @@
 use trace::model::{Element, FilterMode};
 use trace::time::Time;
 
-/// So many of the agent's counts are told apart. Agents write a handful; a hostile trace may hold millions.
+/// So many different counters are kept. Agents write a handful; a hostile trace may hold millions.
 const MAX_COUNTS: usize = 256;
 
 /// Who recorded a document, as its head says.
@@ -43,15 +43,15 @@ pub struct Facts {
     pub origins: Vec<Origin>,
     /// Elements of any kind.
     pub elements: u64,
-    /// Elements that the format document does not know.
+    /// Elements that the format does not have.
     pub unknown: u64,
     /// `objAlloc` elements.
     pub allocations: u64,
-    /// `allocCount` elements: what sites allocated, without telling object by object.
+    /// `allocCount` elements: totals of allocation sites, without single objects.
     pub site_counts: u64,
     /// `liveCount` elements.
     pub live_counts: u64,
-    /// Objects counted by the JVM's word, not by a site, and their bytes.
+    /// Objects that the JVM reported and no site counted, and their bytes.
     pub counted_by_vm: (u64, u64),
     /// Bytes between two samples of the sampler that estimates what is really allocated, the largest of all documents.
     pub estimate_interval: Option<u64>,

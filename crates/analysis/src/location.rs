@@ -4,7 +4,7 @@ use std::fmt;
 
 use trace::names;
 
-/// Packages of the JDK. What happens there happens for the sake of a frame further out.
+/// Packages of the JDK. A frame further out is the cause of what happens there.
 const JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
 
 /// Whether a class, or the class of a frame, is of a package of the JDK.
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(Location { line: None, ..at }.to_string(), "a.B.<init>(B.java)");
         assert_eq!(Location { source: "", method: "run", ..at }.to_string(), "a.B.run(line 7)");
         assert_eq!(Location { source: "", line: None, ..at }.to_string(), "a.B.<init>(Unknown Source)");
-        // All that a lock log tells.
+        // A lock log has no more.
         assert_eq!(Location { source: "", line: None, signature: "", ..at }.to_string(), "a.B.<init>");
     }
 }

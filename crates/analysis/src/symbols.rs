@@ -1,6 +1,6 @@
 //! The names behind the ids of a trace: classes, threads, methods and allocation sites.
 //!
-//! Ids belong to one document and may come back after their definition ended; names are kept for the whole trace. Classes and
+//! Ids belong to one document and may be reused after their definition ended; names are kept for the whole trace. Classes and
 //! methods that bear the same name (two class loaders, two documents) share one entry, threads never do.
 
 use std::hash::Hash;

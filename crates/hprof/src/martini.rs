@@ -1,7 +1,7 @@
 //! What only Martini knows of a dump: texts among the names of the dump, which other readers keep and never look at. (A record with
 //! a tag of its own would be the format's way; hprof-slurp 0.10 panics at a tag that it does not know.)
 //!
-//! Each text has an id from [`FIRST`] on, begins with `martini/1`, and goes on with words that are separated by blanks, numbers in
+//! Each text has an id from [`FIRST`] on, begins with `martini/1`, followed by words that are separated by blanks, numbers in
 //! decimal:
 //!
 //! | word | what |

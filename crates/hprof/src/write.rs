@@ -47,7 +47,7 @@ impl<W: Write> Writer<W> {
         Ok(Writer::resume(out))
     }
 
-    /// Goes on with a dump that has no end record yet.
+    /// Continues a dump that has no end record yet.
     pub fn resume(out: W) -> Self {
         Writer { out, segment: Vec::new(), large: 0 }
     }

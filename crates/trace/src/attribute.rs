@@ -1,4 +1,4 @@
-//! How one attribute value becomes text and comes back.
+//! How one attribute value is written as text and read again.
 //!
 //! Every field of the model has a type that implements [`Attribute`]; the table in `model` joins
 //! fields to elements and attribute names.

@@ -1,7 +1,7 @@
 //! The kinds of id a trace draws from, each its own type so that none passes for another.
 //!
 //! A number is valid from its defining element (`threadStart`, `classDef`, ...) to its undefining
-//! one (`threadEnd`, `classUnload`, `objFree`); after that it may come back.
+//! one (`threadEnd`, `classUnload`, `objFree`); after that it may be reused.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -1,4 +1,4 @@
-//! `martini demo`: profiles a bundled program and reads its trace aloud.
+//! `martini demo`: profiles a bundled program and explains its trace.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -32,8 +32,8 @@ const TOP: usize = 6;
 
 /// Profiles a small bundled program and explains what its trace shows
 ///
-/// The program is an order desk: ten business days, three hundred orders a day. It looks healthy, and loses a little memory with
-/// every order. The trace tells which class leaks, and which is made and dropped for nothing.
+/// The program is an order desk: ten business days, three hundred orders a day. It looks healthy, and leaks a little memory with
+/// every order. The trace shows which class leaks, and which is allocated and dropped without need.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -71,9 +71,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if status != exit::OK {
         bail!("the program ended with status {} instead of 0; its output above says why", status);
     }
-    let reading = reading::heap(&trace, &[format!("{PACKAGE}*").parse()?])?;
+    let reading = reading::allocations(&trace, &[format!("{PACKAGE}*").parse()?])?;
     let mut out = out.lock();
-    tell(&reading, &mut out)?;
+    explain(&reading, &mut out)?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(reading.bytes))?;
     writeln!(out, "{}", "Look closer:".bold())?;
     let word = human::shell_word(&trace);
@@ -107,9 +107,9 @@ fn unpack(classes: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> {
     let report = &reading.report;
-    writeln!(out, "\n{}", "What the trace tells".bold())?;
+    writeln!(out, "\n{}", "What the trace shows".bold())?;
     writeln!(out, "{}\n", notes::summary(&report.sum(|_| true), report.facts()))?;
 
     let own = |class: &str| class.starts_with(PACKAGE);
@@ -119,12 +119,12 @@ fn tell(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> 
     writeln!(out, "The program's own classes, those of the most generations first:")?;
     allocation_tables::table(&classes, By::Class, TableKind::of(report)).write(out)?;
     if let Some(leak) = classes.first() {
-        tell_leak(report, leak, out)?;
+        explain_leak(report, leak, out)?;
     }
     if let Some(healthy) =
         classes.iter().skip(1).filter(|row| row.totals.live() > 1).max_by_key(|row| row.totals.collected())
     {
-        tell_healthy(healthy, out)?;
+        explain_healthy(healthy, out)?;
     }
 
     let mut churn = report.rows(By::Class, |_| true);
@@ -133,19 +133,15 @@ fn tell(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> 
     writeln!(out, "\nAll classes, those of the largest total size first:")?;
     allocation_tables::table(&churn, By::Class, TableKind::of(report)).write(out)?;
     if let Some(first) = churn.first() {
-        tell_churn(report, first, out)?;
+        explain_churn(report, first, out)?;
     }
     writeln!(out)?;
-    for note in notes::notes(reading) {
-        writeln!(out, "{} {note}", "note:".yellow().bold())?;
-    }
-    for sentence in coverage::sentences(&reading.coverage()) {
-        writeln!(out, "{} {sentence}", coverage::LABEL.bold())?;
-    }
+    notes::write(&notes::of_allocations(reading), out)?;
+    coverage::write(&reading.coverage(), out)?;
     Ok(())
 }
 
-fn tell_leak(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain_leak(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "\n{} {}", "The leak:".red().bold(), row.subject.bold())?;
     writeln!(
@@ -159,7 +155,7 @@ fn tell_leak(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> 
     Ok(())
 }
 
-fn tell_healthy(row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain_healthy(row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "{} {}", "For comparison:".bold(), row.subject)?;
     writeln!(
@@ -179,7 +175,7 @@ fn ages(totals: &ObjectTotals) -> String {
     }
 }
 
-fn tell_churn(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain_churn(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "\n{} {}", "The churn:".yellow().bold(), row.subject.bold())?;
     writeln!(

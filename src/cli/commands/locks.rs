@@ -11,53 +11,54 @@ use serde_json::Value;
 use trace::filter::Pattern;
 use trace::time::Nanos;
 
-use crate::cli::commands::lock_selection::{self, Part};
+use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::{count, counted, duration, printable};
 use crate::cli::render::lock_tables::{self, LockColumn};
-use crate::cli::render::{blocking_graph, lock_json};
+use crate::cli::render::{blocking_graph, lock_json, lock_summary};
 
 /// Shows which locks threads wait for, for how long, and who holds them
 ///
-/// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, or a plain lock log (TRY and LCK lines);
-/// complete or cut off. Locks of java.util.concurrent are in it if it was recorded with juc=on. Deadlocks come first, then threads
-/// that are still blocked at the end.
+/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
+/// complete or cut off. It has locks of java.util.concurrent if it was recorded with juc=on. Deadlocks are shown first, then threads
+/// that were still blocked at the end.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Columns:
-  contended      how often a thread came to wait for a lock that another thread owned
+  contended      how often a thread waited for a lock that another thread owned
   total, mean    time waited, in all and on average
-  p50, p90, p99  so many percent of the waits were not longer; exact for up to 256 waits,
-                 too long by less than one percent for more
+  p50, p90, p99  so many percent of the waits were not longer; exact for up to
+                 256 waits, too long by less than one percent for more
   max            the longest wait
-  timed out      with --waits: how many ended because their time was over
+  timed out      with --waits: how many ended by their timeout
 
 Examples:
-  martini locks app.trcxml                             the worst monitors, sites and pairs of threads
-  martini locks app.trcxml --by site --stacks          the longest wait of each site, with both stacks
+  martini locks app.trcxml                      worst locks, places and pairs
+  martini locks app.trcxml --by site --stacks   longest waits, with stacks
   martini locks app.trcxml --filter 'com.acme.*' --sort max
-  martini locks app.trcxml --thread 'http-*' --from 12.3 --to 12.9   what held up this request?
-  martini locks app.trcxml --waits                     Object.wait, conditions, latches, queues
+  martini locks app.trcxml --thread 'http-*' --from 12.3 --to 12.9
+                                                what delayed this request
+  martini locks app.trcxml --waits              conditions, latches, queues
   martini locks app.trcxml --pools --graph | dot -Tsvg > who-blocks-whom.svg
-  martini locks old-lock.log                           TRY and LCK lines
+  martini locks old-lock.log                    TRY and LCK lines
   martini locks app.trcxml --json | jq '.traces[0].deadlocks'")]
 pub(crate) struct Arguments {
     /// Traces or lock logs to read, each for itself; - is standard input
     #[arg(required = true, value_name = "TRACE|LOG")]
     traces: Vec<PathBuf>,
-    /// Show only the table with one row per ...
+    /// Show only one table, with a row for each of these
     #[arg(long, value_enum)]
     by: Option<Rows>,
-    /// Show what threads wait for otherwise: notifications, conditions, latches, queues
+    /// Show what else threads wait for: notifications, conditions, latches, queues
     #[arg(long)]
     waits: bool,
-    /// Count only locks of these classes: a name, or one with a * at its end or beginning (repeatable); in a lock log, which does
-    /// not tell the lock, only methods of these classes
+    /// Count only locks of these classes: a name, or one with a * at its end or beginning (repeatable); in a lock log, which
+    /// does not name the lock, only methods of these classes
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
     #[command(flatten)]
-    part: Part,
+    selection: LockSelection,
     /// Sort by this column, the largest number first
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "total")]
     sort: LockColumn,
@@ -82,7 +83,7 @@ enum Rows {
     Monitor,
     /// Class of locks
     Class,
-    /// Class, and place that waits
+    /// Class, and place where threads wait
     Site,
     /// Class, and place where the owner was
     Holder,
@@ -105,7 +106,7 @@ impl From<Rows> for LockBy {
     }
 }
 
-/// Rows of a text table where `--top` does not say.
+/// Rows of a text table by default.
 const DEFAULT_TOP: usize = 10;
 
 /// Frames of a stack that text shows.
@@ -113,8 +114,8 @@ const FRAMES: usize = 12;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
-        let selection = arguments.part.selection(&arguments.filter);
-        let reading = reading::monitors(path, LockStats::new(selection, None))?;
+        let selection = arguments.selection.analysis_selection(&arguments.filter);
+        let reading = reading::locks(path, LockStats::new(selection, None))?;
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -128,17 +129,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     })
 }
 
-/// Tells the worst of a trace, as `run` does when it has ended.
+/// Writes the main tables of a trace, as `run` does when the program has ended.
 pub(crate) fn summarize(path: &Path, top: usize, out: &mut impl Write) -> anyhow::Result<()> {
     let arguments = Arguments { top: Some(top), ..Arguments::default() };
-    let reading = reading::monitors(path, LockStats::new(arguments.part.selection(&[]), None))?;
+    let reading = reading::locks(path, LockStats::new(arguments.selection.analysis_selection(&[]), None))?;
     print(&arguments, path, &reading, out)
 }
 
 impl Arguments {
     /// The rows of a table to show, and those to leave out.
     fn rows<'a>(&self, report: &'a LockReport, by: LockBy, default_top: usize) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
-        let mut rows = report.rows(by, self.part.pools);
+        let mut rows = report.rows(by, self.selection.pools);
         rows.retain(|row| lock_tables::lengths(row, self.waits).count() > 0);
         lock_tables::sort_locks(&mut rows, self.sort, self.waits);
         let left = match self.top.unwrap_or(default_top) {
@@ -166,7 +167,7 @@ fn print(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let report = &reading.report;
-    lock_selection::head(path, reading, out)?;
+    lock_summary::write_head(path, reading, out)?;
     if arguments.by.is_none() && !arguments.waits {
         print_deadlocks(report, out)?;
         print_stuck(arguments, report, out)?;
@@ -180,7 +181,7 @@ fn print(
         is_empty = false;
         writeln!(out)?;
         lock_tables::locks(&rows, by, arguments.waits).write(out)?;
-        tell_left(&left, arguments.waits, out)?;
+        write_left_out(&left, arguments.waits, out)?;
         if arguments.stacks {
             print_longest(&rows, arguments.waits, report, out)?;
         }
@@ -191,23 +192,21 @@ fn print(
             out,
             "{}",
             match (arguments.waits, waits) {
-                (false, true) => "No lock was contended; --waits shows what threads waited for otherwise.",
+                (false, true) => "No lock was contended; --waits shows what else threads waited for.",
                 (false, false) => "No lock was contended.",
                 (true, _) => "No thread waited for anything but locks.",
             }
         )?;
     }
-    lock_selection::tail(reading, out)?;
+    lock_summary::write_notes(reading, out)?;
     Ok(())
 }
 
 fn print_deadlocks(report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
     for deadlock in report.deadlocks() {
-        let threads = counted(deadlock.members.len() as u64, "thread waits", "threads wait");
-        let title = format!(
-            "DEADLOCK: {threads} for each other, and did for {} when the trace ended",
-            duration(deadlock.length)
-        );
+        let threads = counted(deadlock.members.len() as u64, "thread had waited", "threads had waited");
+        let title =
+            format!("DEADLOCK: {threads} for each other for {} when the trace ended", duration(deadlock.length));
         writeln!(out, "\n{}", title.red().bold())?;
         for member in &deadlock.members {
             print_one(member, out)?;
@@ -216,7 +215,7 @@ fn print_deadlocks(report: &LockReport, out: &mut impl Write) -> std::io::Result
     Ok(())
 }
 
-fn tell_left(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> std::io::Result<()> {
+fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> std::io::Result<()> {
     if left.is_empty() {
         return Ok(());
     }
@@ -256,7 +255,7 @@ fn print_stuck(arguments: &Arguments, report: &LockReport, out: &mut impl Write)
     for &(one, others) in groups.iter().take(top) {
         print_one(one, out)?;
         if others > 0 {
-            writeln!(out, "    {} for it, too", counted(others, "other thread waits", "other threads wait"))?;
+            writeln!(out, "    {} for it as well", counted(others, "other thread waits", "other threads wait"))?;
         }
     }
     let shown: u64 = groups.iter().take(top).map(|(_, others)| 1 + others).sum();

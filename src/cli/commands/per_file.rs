@@ -1,4 +1,4 @@
-//! What commands that read several files do alike: each file for itself, as text at once, or all of them in one document of JSON.
+//! Commands that read several files: each file's text is printed at once; as JSON all files go into one document.
 
 use std::io::{StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 
 use crate::cli::exit;
 
-/// Standard output without colours where nobody sees them.
+/// Standard output; colours are removed if it is not a terminal.
 pub(crate) type Out = anstream::AutoStream<StdoutLock<'static>>;
 
-/// Tells of each file, and prints what is given back as a list of that name, unless all has been said.
+/// Calls `show` for each file. With a name for the list, what `show` gives back is printed as JSON under that name.
 pub(crate) fn each(
     paths: &[PathBuf],
     list: Option<&str>,
-    mut tell: impl FnMut(&Path, &mut Out) -> anyhow::Result<Value>,
+    mut show: impl FnMut(&Path, &mut Out) -> anyhow::Result<Value>,
 ) -> anyhow::Result<u8> {
     let mut out = anstream::stdout().lock();
     let mut documents = Vec::new();
     for path in paths {
-        documents.push(tell(path, &mut out)?);
+        documents.push(show(path, &mut out)?);
         out.flush()?;
     }
     if let Some(list) = list {

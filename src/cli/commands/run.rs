@@ -22,40 +22,40 @@ use crate::cli::render::{coverage, human, notes};
 
 /// Runs a program and records what its JVM allocates
 ///
-/// The program keeps its input, output and exit status. `java` gets the agent as its first argument, so that this one JVM is
-/// profiled and those that it may start are not. For any other command (mvn, gradle, scala, a script) the agent goes into
-/// JAVA_TOOL_OPTIONS, and every JVM that the command starts writes a trace of its own. When the program has ended, a short summary
-/// appears on stderr.
+/// The program keeps its input, output and exit status. `java` gets the agent as its first argument: this JVM is profiled, and JVMs
+/// that it starts are not. For any other command (mvn, gradle, scala, a script) the agent is put into JAVA_TOOL_OPTIONS, and every JVM
+/// that the command starts writes a trace of its own. When the program has ended, a short summary is printed on stderr.
 ///
-/// Without an option that says otherwise, allocation sites are counted (--heap counts): exact numbers for each class, site and
-/// thread at hardly any cost, in a small file. --heap events records every single object, and so do --stack, --allocsites and
-/// --lifetimes; such a trace grows with every allocation, so its growth is shown on a terminal, and --limit bounds it.
+/// By default allocation sites are counted (--heap counts): exact numbers for each class, site and thread at low cost, in a small
+/// file. --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
+/// every allocation: a terminal shows its growth, and --limit bounds it.
 ///
-/// The last lines of the summary tell the coverage about the trace: how many of the bytes that the JVM itself accounted to its threads
+/// The last lines of the summary show the coverage of the trace: how many of the bytes that the JVM itself accounted to its threads
 /// are in it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini run java -jar app.jar
-  martini run --require-exact 99.9 java -jar app.jar        for a build: fail if the trace is incomplete
+  martini run --require-exact 99.9 java -jar app.jar    fail if incomplete
   martini run --heap events --limit 4g java -jar app.jar
-  martini run --file app.trcxml --allocsites java -cp classes com.acme.Main --verbose
-  martini run --include 'com.acme.*' --include java.lang.String java -jar app.jar
+  martini run --file app.trcxml --allocsites java -cp classes com.acme.Main
+  martini run --include 'com.acme.*' java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
-  martini run --locks java -jar app.jar                     waits for monitors, and their owners
+  martini run --locks java -jar app.jar                 who waits for which lock
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:
-  that of the program: its exit code, 128+n after signal n, 127 if it was not found,
-  126 if it could not be started, 125 if it went well but a trace is less exact than
-  --require-exact asks for; 2 if the command line is wrong or the agent is missing")]
+  that of the program: its exit code, or 128+n after signal n; 127 if it was
+  not found, 126 if it could not be started, 125 if it succeeded but a trace is
+  less complete than --require-exact asks for; 2 if the command line is wrong
+  or the agent is missing")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
-    /// Print nothing of our own
+    /// Print nothing but what the program prints
     #[arg(long, short)]
     quiet: bool,
-    /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that cannot be told
+    /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that is not known
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
     /// Rows of each table in the summary
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let status = supervise::run(&mut command)?;
     drop(growth);
     if !arguments.quiet {
-        // The program has done its work, and its status is ours even if nobody reads our stderr any more.
+        // Our status is the program's, even if stderr is closed.
         let _ = report(&outputs, arguments.top, options.heap);
     }
     match arguments.require_exact {
@@ -140,7 +140,7 @@ fn with_pid(file: &str) -> String {
     }
 }
 
-/// Tells on stderr what every JVM left behind, and what went wrong in reading it.
+/// Summarises on stderr the trace of every JVM, and says what could not be read.
 fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
@@ -156,11 +156,11 @@ fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> 
         )?;
     }
     for path in traces {
-        let told = match heap {
+        let written = match heap {
             HeapMode::Off => summarize_locks(&path, top, &mut err),
             _ => summarize(&path, top, &mut err),
         };
-        if let Err(error) = told {
+        if let Err(error) = written {
             writeln!(err, "martini: {}", exit::sentence(&error))?;
         }
     }
@@ -178,18 +178,16 @@ fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()
         writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
         trace_end::coverage(path)?
     } else {
-        let reading = reading::heap(path, &[])?;
-        tell(path, &reading, top, err)?;
+        let reading = reading::allocations(path, &[])?;
+        write_tables(path, &reading, top, err)?;
         reading.coverage()
     };
-    for sentence in coverage::sentences(&coverage) {
-        writeln!(err, "{} {sentence}", coverage::LABEL.bold())?;
-    }
+    coverage::write(&coverage, err)?;
     writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
     Ok(())
 }
 
-/// Where only threads were watched, the heap has nothing to tell.
+/// For a trace of locks alone.
 fn summarize_locks(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
     writeln!(err)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -205,7 +203,7 @@ fn summarize_locks(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Res
     Ok(())
 }
 
-fn tell(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+fn write_tables(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
     let report = &reading.report;
     writeln!(err, "{} {} ({})", "martini:".bold(), path.display(), notes::origin(reading))?;
     writeln!(err, "{}", notes::summary(&report.sum(|_| true), report.facts()))?;
@@ -220,9 +218,7 @@ fn tell(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> any
         allocation_tables::table(&rows, by, TableKind::of(report)).write(err)?;
     }
     writeln!(err)?;
-    for note in notes::notes(reading) {
-        writeln!(err, "{} {note}", "note:".yellow().bold())?;
-    }
+    notes::write(&notes::of_allocations(reading), err)?;
     Ok(())
 }
 
@@ -230,12 +226,12 @@ fn tell(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> any
 fn summary_tables(report: &AllocationReport) -> [(By, Column, &'static str); 2] {
     match TableKind::of(report) {
         TableKind::Objects => [
-            (By::Class, Column::ActiveSize, "What stays, by active size:"),
-            (By::Class, Column::TotalSize, "What was made, by total size:"),
+            (By::Class, Column::ActiveSize, "Live at the end, by active size:"),
+            (By::Class, Column::TotalSize, "Allocated, by total size:"),
         ],
         TableKind::Counts { .. } => [
-            (By::Class, Column::TotalSize, "What was made, by total size:"),
-            (By::Site, Column::TotalSize, "Where, by total size:"),
+            (By::Class, Column::TotalSize, "Allocated, by total size:"),
+            (By::Site, Column::TotalSize, "Allocation sites, by total size:"),
         ],
     }
 }

@@ -13,12 +13,13 @@ use trace::names;
 use crate::cli::commands::per_file::each;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
-use crate::cli::render::{allocation_json, coverage, human, notes};
+use crate::cli::render::table::write_left_out;
+use crate::cli::render::{allocation_json, coverage, notes};
 
-/// Shows what a trace says about the heap: what was allocated, what stays alive, how old it is
+/// Shows what a program allocated, what is still alive, and how old that is
 ///
-/// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, complete or cut off. It is read as a
-/// stream: memory grows with the objects alive at one time, not with the trace.
+/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, complete or cut off. It is read as a
+/// stream: memory grows with the number of objects alive at one time, not with the trace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
@@ -28,30 +29,32 @@ Columns:
   active size  bytes of the live objects
   total size   bytes of all objects
   avg age      collections that the live objects survived, on average
-  gens         generations: how many different ages the live objects have; a class that is
-               made all the time and never let go has many
+  gens         generations: how many different ages the live objects have; many
+               mean that the class is always allocated and never released
   removed by JIT
-               bytes that a site executed and the JIT did not let be allocated, as a sampler estimates
-               (`run --estimate`): with 95 % confidence right within what follows ±
+               bytes that a site executed and the JIT did not allocate, as a
+               sampler estimates (`run --estimate`); with 95 % confidence the
+               error is at most the number behind ±
   JVM          bytes that the JVM itself accounts to a thread
 
 Traces of heap=counts have neither collected objects nor ages.
 
 Examples:
-  martini stats app.trcxml                                   packages, classes, allocation sites
+  martini stats app.trcxml                  packages, classes, allocation sites
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
-  martini stats app.trcxml --threads                         each thread beside what the JVM accounts
-  martini stats app.trcxml --by site --caller 'com.acme.*'   which of my lines make byte[]?
+  martini stats app.trcxml --threads        each thread, and the JVM's account
+  martini stats app.trcxml --by site --caller 'com.acme.*'
+                                            which of my lines allocate byte[]
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
 pub(crate) struct Arguments {
     /// Traces to read, each for itself
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// Show only the table with one row per ...
+    /// Show only one table, with a row for each of these
     #[arg(long, value_enum)]
     by: Option<Rows>,
-    /// Show only the threads: what is reported of each, and what the JVM accounts to it
+    /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
     #[arg(long, conflicts_with_all = ["by", "filter", "caller", "sort"])]
     threads: bool,
     /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
@@ -60,7 +63,7 @@ pub(crate) struct Arguments {
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
-    /// Name as allocation site the innermost call from these classes, where the trace has stacks (`run --stack`; repeatable)
+    /// Take the innermost frame in these classes as the allocation site, if the trace has stacks (`run --stack`; repeatable)
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
@@ -91,12 +94,12 @@ impl From<Rows> for By {
     }
 }
 
-/// Rows of a text table where `--top` does not say.
+/// Rows of a text table by default.
 const DEFAULT_TOP: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
-        let reading = reading::heap(path, &arguments.caller)?;
+        let reading = reading::allocations(path, &arguments.caller)?;
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -163,7 +166,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl W
             let (rows, all) = arguments.rows(report, by, DEFAULT_TOP);
             writeln!(out)?;
             allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
-            tell_left(all - rows.len(), out)?;
+            write_left_out(all - rows.len(), out)?;
         }
     } else if !arguments.filter.is_empty() && report.facts().allocations + report.facts().site_counts > 0 {
         writeln!(out, "No class of the trace matches --filter.")?;
@@ -172,25 +175,13 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl W
         let (accounts, all) = arguments.accounts(report, DEFAULT_TOP);
         writeln!(out)?;
         allocation_tables::accounts(&accounts).write(out)?;
-        tell_left(all - accounts.len(), out)?;
+        write_left_out(all - accounts.len(), out)?;
     }
-    let notes = notes::notes(reading);
     writeln!(out)?;
-    for note in notes {
-        writeln!(out, "{} {note}", "note:".yellow().bold())?;
-    }
-    for sentence in coverage::sentences(&reading.coverage()) {
-        writeln!(out, "{} {sentence}", coverage::LABEL.bold())?;
-    }
+    notes::write(&notes::of_allocations(reading), out)?;
+    coverage::write(&reading.coverage(), out)?;
     writeln!(out)?;
     Ok(())
-}
-
-fn tell_left(rows: usize, out: &mut impl Write) -> std::io::Result<()> {
-    match rows {
-        0 => Ok(()),
-        left => writeln!(out, "  ... and {} more; --top 0 shows all", human::count(left as u64)),
-    }
 }
 
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading) -> Value {

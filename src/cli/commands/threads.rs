@@ -10,21 +10,21 @@ use analysis::timeline::{Observer, Timeline};
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::cli::commands::lock_selection::{self, Part};
+use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::counted;
-use crate::cli::render::lock_json;
 use crate::cli::render::lock_tables::{self, ThreadColumn};
+use crate::cli::render::{lock_json, lock_summary};
 
-/// Shows what each thread of a trace did with its time: running, blocked by monitors, waiting, parked
+/// Shows how each thread spent its time: running, blocked, waiting, parked
 ///
-/// The trace may be XML or a zip of XML documents, of Martini or of the old TPTP profilers, or a plain lock log (TRY and LCK lines);
-/// complete or cut off. What nobody sees counts as running: sleeping, and waiting for input or output, too.
+/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
+/// complete or cut off. Sleeping, and waiting for input or output, counts as running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
-  alive      from the thread's start to its end, or the trace's
+  alive      from the start of the thread or trace to the end of either
   blocked    waiting for a monitor (synchronized) that another thread owns
   waiting    in Object.wait
   parked     parked by java.util.concurrent: locks, conditions, queues, latches
@@ -36,14 +36,14 @@ Examples:
   martini threads app.trcxml
   martini threads app.trcxml --pools --sort parked
   martini threads app.trcxml --thread 'http-*' --from 12.3 --to 12.9
-  martini threads app.trcxml --timeline app.json     open it in ui.perfetto.dev or chrome://tracing
+  martini threads app.trcxml --timeline app.json   for ui.perfetto.dev
   martini threads app.trcxml --json | jq '.traces[0].threads[0]'")]
 pub(crate) struct Arguments {
     /// Traces or lock logs to read, each for itself; - is standard input
     #[arg(required = true, value_name = "TRACE|LOG")]
     traces: Vec<PathBuf>,
     #[command(flatten)]
-    part: Part,
+    selection: LockSelection,
     /// Sort by this column, the longest time first
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "blocked")]
     sort: ThreadColumn,
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Rows of the text table where `--top` does not say.
+/// Rows of the text table by default.
 const DEFAULT_TOP: usize = 30;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
@@ -76,16 +76,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
-    let selection = arguments.part.selection(&[]);
+    let selection = arguments.selection.analysis_selection(&[]);
     let Some(file) = &arguments.timeline else {
-        return reading::monitors(path, LockStats::new(selection, None));
+        return reading::locks(path, LockStats::new(selection, None));
     };
     let cannot = || format!("cannot write the timeline {}", file.display());
-    // Names of threads and classes are nobody else's business.
+    // Names of threads and classes may be confidential.
     let out = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file).with_context(cannot)?;
     let mut timeline = Timeline::new(BufWriter::new(out));
     let observer: &mut dyn Observer = &mut timeline;
-    let reading = reading::monitors(path, LockStats::new(selection, Some(observer)))?;
+    let reading = reading::locks(path, LockStats::new(selection, Some(observer)))?;
     let left_out = timeline.finish().with_context(cannot)?;
     if left_out > 0 {
         let waits = counted(left_out, "wait", "waits");
@@ -95,7 +95,7 @@ fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport
 }
 
 fn rows<'a>(arguments: &Arguments, report: &'a LockReport) -> Vec<ThreadSummary<'a>> {
-    let mut rows = report.threads(arguments.part.pools, |name| arguments.part.selects(name));
+    let mut rows = report.threads(arguments.selection.pools, |name| arguments.selection.selects(name));
     lock_tables::sort_threads(&mut rows, arguments.sort);
     rows
 }
@@ -107,7 +107,7 @@ fn print(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let report = &reading.report;
-    lock_selection::head(path, reading, out)?;
+    lock_summary::write_head(path, reading, out)?;
     let mut rows = rows(arguments, report);
     let left = match arguments.top.unwrap_or(DEFAULT_TOP) {
         0 => Vec::new(),
@@ -119,11 +119,11 @@ fn print(
         writeln!(out)?;
         lock_tables::threads(&rows, report.slice(), report.is_log()).write(out)?;
     }
-    lock_selection::tell_left(&left, out)?;
+    lock_summary::write_left_out(&left, out)?;
     if !rows.is_empty() {
         writeln!(out, "{}", lock_tables::legend(report.slice(), report.is_log()))?;
     }
-    lock_selection::tail(reading, out)?;
+    lock_summary::write_notes(reading, out)?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `martini validate`: holds a trace to the rules of its format.
+//! `martini validate`: checks a trace against the rules of its format.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::cli::exit;
 use crate::cli::input::{progress, reading};
 use crate::cli::render::human::{count, counted};
 
-/// Checks whether a trace keeps the rules of its format
+/// Checks whether a trace follows the rules of its format
 ///
-/// The rules are those that a schema cannot state: ids are defined before they are used and not used after they ended, objects die
-/// once and inside a collection, collections and monitor events come in pairs, times do not run back, the trace has its beginning
+/// The rules are those that a schema cannot express: ids are defined before they are used and not used after they ended, objects die
+/// once and inside a collection, collections and monitor events come in pairs, times do not decrease, the trace has its beginning
 /// and its end. The schemas themselves are in schemas/ (`xmllint --schema`).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -31,10 +31,10 @@ pub(crate) struct Arguments {
     /// Traces to check, each for itself; - is standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// Hold it to everything that Martini promises to write (the default)
+    /// Check all rules that Martini's own traces follow (the default)
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
-    /// Allow what old profilers really wrote: traces that are cut off, times that run back
+    /// Allow what old profilers wrote: traces that are cut off, times that decrease
     #[arg(long)]
     lenient: bool,
     /// Describe at most this many violations of a trace; all are counted
@@ -58,12 +58,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 fn check(path: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| reading::named(path, error))?;
-        return judge(path, arguments, reader);
+        return validated(path, arguments, reader);
     }
-    judge(path, arguments, TraceReader::open(path).map_err(|error| reading::named(path, error))?)
+    validated(path, arguments, TraceReader::open(path).map_err(|error| reading::named(path, error))?)
 }
 
-fn judge<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReader<R>) -> anyhow::Result<Report> {
+fn validated<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReader<R>) -> anyhow::Result<Report> {
     let profile = if arguments.lenient { Profile::Lenient } else { Profile::Strict };
     let bar = progress::bar(reader.total(), &format!("checking {}", path.display()));
     let validator = Validator::new(profile, arguments.top);

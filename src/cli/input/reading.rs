@@ -1,4 +1,4 @@
-//! Reads a trace into statistics, with whatever is wrong in it gathered on the way.
+//! Reads a trace into statistics, and gathers what is wrong in it.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -16,10 +16,10 @@ use trace::reader::{Event, ReadError, TraceReader};
 
 use crate::cli::input::progress;
 
-/// The bar is told how far the reading is after so many elements.
+/// The progress bar is updated after so many elements.
 const STRIDE: u64 = 1 << 14;
 
-/// What can be made of a trace.
+/// The statistics of a trace.
 pub(crate) trait Report {
     /// What is known of any trace.
     fn facts(&self) -> &Facts;
@@ -75,7 +75,7 @@ pub(crate) struct Reading<R = AllocationReport> {
     pub(crate) report: R,
     /// Its size, packed as it is.
     pub(crate) bytes: u64,
-    /// Elements that made no sense and were left out; lines of a lock log.
+    /// Malformed elements, which were left out; lines of a lock log.
     pub(crate) malformed: u64,
     /// What was wrong with the first of them, and where.
     pub(crate) first_malformed: Option<String>,
@@ -92,9 +92,9 @@ impl Reading {
     }
 }
 
-/// Reads the heap statistics of a trace; `-` is standard input. A trace that can be read in part is; an error means that there is
-/// nothing to tell. `callers` are the classes to look for in call stacks.
-pub(crate) fn heap(path: &Path, callers: &[Pattern]) -> anyhow::Result<Reading> {
+/// Reads the allocation statistics of a trace; `-` is standard input. A trace is read as far as possible; an error means that
+/// nothing could be read. `callers` are the classes to look for in call stacks.
+pub(crate) fn allocations(path: &Path, callers: &[Pattern]) -> anyhow::Result<Reading> {
     let stats = AllocationStats::with_callers(callers.to_vec());
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
@@ -103,12 +103,12 @@ pub(crate) fn heap(path: &Path, callers: &[Pattern]) -> anyhow::Result<Reading> 
     read(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
 }
 
-/// Reads what a trace or a lock log says about threads and monitors, as [`heap`] does.
-pub(crate) fn monitors(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading<LockReport>> {
+/// Reads what a trace or a lock log says about threads and locks, as [`allocations`] does.
+pub(crate) fn locks(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading<LockReport>> {
     if path.as_os_str() == "-" {
         return either(path, std::io::stdin().lock(), stats);
     }
-    // What goes wrong here is told by those who open it again.
+    // An error here is reported when the file is opened again below.
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_file(), file)));
     match opened {
         Ok((true, ref file)) if is_lock_log(&beginning(file).unwrap_or_default()) => {

@@ -36,7 +36,7 @@ impl Growth {
                 let (size, now) = (outputs.size(), Instant::now());
                 let (before, since) = shown.unwrap_or((0, now - PACE));
                 if size > before {
-                    // If the terminal is gone there is nobody to tell.
+                    // The terminal may be gone.
                     let _ = write!(std::io::stderr(), "{}{BACK}", line(size, size - before, now - since));
                 }
                 shown = Some((size.max(before), now));
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_tells_size_and_rate() {
+    fn the_line_shows_size_and_rate() {
         let line = line(3 << 30, 90 << 20, Duration::from_secs(2));
         assert_eq!(line, "martini: the trace has 3.0 GiB and grows by 45.0 MiB a second");
     }

@@ -29,7 +29,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<u8> {
             return Ok(exit_status(status));
         }
     }
-    // The iterator ends only when its handle is closed, and nobody has one.
+    // The iterator ends only when its handle is closed, and no handle was taken.
     let status = child.wait()?;
     Ok(exit_status(status))
 }
@@ -48,7 +48,7 @@ fn forward(child: &Child, origin: &Origin) {
         SIGUSR1 => Signal::USR1,
         _ => Signal::USR2,
     };
-    // The child has not been waited for, so its id is still its own. If it is dead already, nothing has to be told.
+    // The child has not been waited for, so its id is still its own. If it is dead already, the signal is not needed.
     let _ = kill_process(Pid::from_child(child), signal);
 }
 

@@ -1,7 +1,7 @@
 //! The tables of `stats`, `run` and `demo`: which columns there are, and in which order rows come.
 //!
-//! A trace that counts objects instead of telling them one by one knows neither what was collected nor how old it was, so
-//! its tables have fewer columns.
+//! A trace that counts objects instead of reporting them one by one has neither collected objects nor ages, so its tables have
+//! fewer columns.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -65,7 +65,7 @@ pub(crate) fn noun(by: By) -> &'static str {
     }
 }
 
-/// What a trace knows of its objects.
+/// Which columns a trace has numbers for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableKind {
     /// Each one, from its allocation to its end.
@@ -94,7 +94,7 @@ impl TableKind {
         }
     }
 
-    /// The column to sort by where nobody says.
+    /// The default column to sort by.
     pub(crate) fn column(self) -> Column {
         match self {
             TableKind::Objects => Column::ActiveSize,

@@ -1,15 +1,20 @@
 //! How complete a trace is, in one or two lines and as JSON.
 
+use std::io::{self, Write};
+
 use analysis::coverage::{Coverage, Millionths, WhyUnknown};
+use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use crate::cli::render::human::{bytes, count, counted, printable};
 
-/// Stands in front of the lines.
-pub(crate) const LABEL: &str = "coverage:";
+/// Writes how complete a trace is, in one or two lines.
+pub(crate) fn write(coverage: &Coverage, out: &mut impl Write) -> io::Result<()> {
+    sentences(coverage).iter().try_for_each(|sentence| writeln!(out, "{} {sentence}", "coverage:".bold()))
+}
 
 /// How complete a trace is: one sentence, and a second one where the JIT removed objects that sites counted.
-pub(crate) fn sentences(coverage: &Coverage) -> Vec<String> {
+fn sentences(coverage: &Coverage) -> Vec<String> {
     let Some(seen) = coverage.seen() else { return vec![unknown(coverage)] };
     let verb = if coverage.is_counted { "counted" } else { "in the trace" };
     let mut sentence = format!(

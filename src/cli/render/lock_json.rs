@@ -54,7 +54,7 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }
 
-/// What was going on when the trace ended.
+/// The state when the trace ended.
 pub(crate) fn ends(report: &LockReport) -> Map<String, Value> {
     let (stuck, more) = report.stuck();
     let deadlocks: Vec<Value> = report

@@ -125,7 +125,7 @@ pub(crate) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn)
     });
 }
 
-/// A table of threads, as they are ordered. A lock log tells only when they are blocked.
+/// A table of threads, as they are ordered. A lock log shows only when they are blocked.
 pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) -> Table {
     let has_pools = rows.iter().any(|row| row.members > 1);
     let has_parked = rows.iter().any(|row| row.parked.count > 0);
@@ -194,7 +194,7 @@ fn at_end(row: &ThreadSummary<'_>) -> String {
 }
 
 /// A character for each slice: what the thread did most of it, or, in small letters, for a tenth of it at least. A lock log does
-/// not tell when a thread is there, so it counts as there all the time.
+/// not say when a thread lives, so it counts as alive all the time.
 pub(crate) fn timeline(row: &ThreadSummary<'_>, slice: Nanos, is_log: bool) -> String {
     let letter = |states: &[f32; 4]| {
         let there: f32 = states.iter().sum();
@@ -212,7 +212,7 @@ pub(crate) fn timeline(row: &ThreadSummary<'_>, slice: Nanos, is_log: bool) -> S
     row.slices.iter().map(letter).collect()
 }
 
-/// What the strips mean.
+/// What the characters of the timelines mean.
 pub(crate) fn legend(slice: Nanos, is_log: bool) -> String {
     let states = match is_log {
         true => "B blocked (small: a part of it), . not blocked",
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_strip_shows_what_a_thread_did_most() {
+    fn a_timeline_shows_what_a_thread_did_most() {
         let row = ThreadSummary {
             thread: ThreadName { name: "t", group: "", id: None },
             members: 1,

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use owo_colors::OwoColorize;
 
+use crate::cli::render::human::count;
+
 /// A table whose last column is text and whose other columns are numbers.
 pub(crate) struct Table {
     headings: Vec<&'static str>,
@@ -36,6 +38,21 @@ impl Table {
             writeln!(out, "{}", line(row, &widths))?;
         }
         Ok(())
+    }
+
+    /// Writes a table that leaves out rows: how many, and an empty line behind it.
+    pub(crate) fn write_top(&self, left_out: usize, out: &mut impl Write) -> io::Result<()> {
+        self.write(out)?;
+        write_left_out(left_out, out)?;
+        writeln!(out)
+    }
+}
+
+/// Writes how many rows a table leaves out.
+pub(crate) fn write_left_out(rows: usize, out: &mut impl Write) -> io::Result<()> {
+    match rows {
+        0 => Ok(()),
+        rows => writeln!(out, "  ... and {} more; --top 0 shows all", count(rows as u64)),
     }
 }
 

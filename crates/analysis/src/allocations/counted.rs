@@ -1,4 +1,4 @@
-//! What a document counts instead of telling object by object: `allocCount` per site, `liveCount` per class.
+//! What a document counts instead of reporting each object: `allocCount` per site, `liveCount` per class.
 //!
 //! Counts are cumulative, so only the last of each kind is kept: memory grows with the sites and classes, not with the
 //! trace.

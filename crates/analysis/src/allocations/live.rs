@@ -43,7 +43,7 @@ impl Hasher for NeighbourHasher {
 
     fn write_u64(&mut self, id: u64) {
         const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-        // The table takes the group from the low bits, and tells the members of a group apart by the seven highest.
+        // The table takes the group from the low bits, and distinguishes the members of a group by the seven highest.
         let group = (id >> 3).wrapping_mul(MIX).rotate_left(32) >> 7;
         let member = id.wrapping_mul(MIX) >> 57 << 57;
         self.0 = group | member;

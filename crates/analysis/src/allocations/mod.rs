@@ -1,6 +1,6 @@
 //! Heap statistics: what was allocated, what is alive, how old it is, and where it came from.
 //!
-//! The columns are those of TPTP's memory views (format document, 8.1). Memory grows with the objects that are alive at one time
+//! The columns are those of TPTP's memory views. Memory grows with the objects that are alive at one time
 //! and with the names in the trace, not with the trace.
 
 mod accounts;
@@ -31,7 +31,7 @@ use report::Cell;
 type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);
 
 /// What an `objAlloc` says about that, in the ids of the document. Small, so that the ways to the cells of a large program stay in
-/// the processor's cache; ids that do not fit go the long way.
+/// the processor's cache; ids that do not fit are looked up one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AllocKey {
     class: u32,
@@ -76,7 +76,7 @@ pub struct AllocationStats {
     /// The frame that stands for each of the document's call stacks; `None` if a stack is empty or was used without a definition.
     stacks: FxHashMap<StackId, Option<SiteIndex>>,
     cells: Vec<Cell>,
-    /// What was allocated in each cell, kept apart because it is hot.
+    /// What was allocated in each cell, kept apart because every allocation changes it.
     made: Vec<Made>,
     cell_index: FxHashMap<CellKey, CellIndex>,
     /// A shortcut from the ids of an allocation to its cell, one look-up instead of five: this is the hot path. Emptied whenever
@@ -254,8 +254,8 @@ fn line(number: i64) -> Option<u32> {
     u32::try_from(number).ok().filter(|&line| line > 0)
 }
 
-/// How many collections an object survived that was allocated at a time and is alive: those that ended strictly later (the rule
-/// of the original view; format document, 8.1). `collections` is sorted.
+/// How many collections an object survived that was allocated at a time and is alive: those that ended strictly later, as TPTP's
+/// views count. `collections` is sorted.
 fn age(collections: &[Time], allocated: Time) -> u32 {
     let before = collections.partition_point(|&end| end <= allocated);
     u32::try_from(collections.len() - before).unwrap_or(u32::MAX)

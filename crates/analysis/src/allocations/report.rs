@@ -47,7 +47,7 @@ pub enum Subject<'a> {
     Site {
         /// The allocated class.
         class: &'a str,
-        /// The allocating line; `None` if the trace does not tell.
+        /// The allocating line; `None` if the trace does not have it.
         at: Option<Location<'a>>,
     },
     /// A thread; `None` gathers the objects that were defined without one.
@@ -91,12 +91,12 @@ impl AllocationReport {
         &self.facts
     }
 
-    /// Does any allocation tell the line that performed it?
+    /// Does any allocation have its line?
     pub fn has_sites(&self) -> bool {
         self.cells.iter().any(|cell| cell.site.is_some())
     }
 
-    /// Does the trace count objects by site instead of telling them one by one?
+    /// Does the trace count objects by site instead of reporting them one by one?
     pub fn is_counted(&self) -> bool {
         self.facts.allocations == 0 && self.facts.site_counts > 0
     }

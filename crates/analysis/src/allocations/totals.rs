@@ -10,7 +10,7 @@ pub struct ObjectTotals {
     total_bytes: u64,
     live_bytes: u64,
     estimated_bytes: Option<u64>,
-    /// Of the live objects that the trace tells one by one.
+    /// Of the live objects that the trace reports one by one.
     ages: AgeSpread,
 }
 
@@ -25,8 +25,8 @@ impl ObjectTotals {
         self.live
     }
 
-    /// Objects collected before the trace ended. Not known, and 0 at least, where objects are counted instead of told one by
-    /// one: then some of the live ones may be older than the trace.
+    /// Objects collected before the trace ended. Not known where objects are counted instead of reported
+    /// one by one: some of the live ones may be older than the trace, so this is 0 at least.
     pub fn collected(&self) -> u64 {
         self.total.saturating_sub(self.live)
     }
@@ -59,7 +59,7 @@ impl ObjectTotals {
     /// How far the estimate may be off, with a confidence of 95 % and more, where one object is sampled every `interval`
     /// bytes on average.
     ///
-    /// An object of s bytes, told with the probability p, contributes s²(1-p)/p to the estimate's variance, at most s times the
+    /// An object of s bytes, sampled with the probability p, contributes s²(1-p)/p to the estimate's variance, at most s times the
     /// interval: so for all of them it is at most the interval times their bytes. Of three intervals one sample is expected
     /// to be seen with such a confidence.
     pub fn estimate_error(&self, interval: u64) -> Option<u64> {
@@ -83,7 +83,7 @@ impl ObjectTotals {
         self.ages.oldest()
     }
 
-    /// Do survivors pile up? See [`AgeSpread::is_growing`].
+    /// Do survivors accumulate? See [`AgeSpread::is_growing`].
     pub fn is_growing(&self) -> bool {
         self.ages.is_growing()
     }
@@ -141,7 +141,7 @@ mod tests {
         // A hundred samples: a tenth each way, twice.
         assert_eq!(totals(50_000, Some(10_000)).estimate_error(100), Some(2_000));
         assert_eq!(totals(50_000, Some(10_000)).removed_bytes(), Some(40_000));
-        // No sample in three intervals is no wonder; and nobody removes more than is executed.
+        // Three intervals without a sample are not unusual; and no more can be removed than was executed.
         assert_eq!(totals(50_000, Some(0)).estimate_error(100), Some(300));
         assert_eq!(totals(50, Some(80)).estimate_error(100), Some(50));
         assert_eq!(totals(50, Some(80)).removed_bytes(), Some(0));

@@ -51,7 +51,7 @@ impl Lists {
         for index in 1..begins.len() {
             begins[index] += begins[index - 1];
         }
-        // While they are filled, each entry tells where the list's next item goes; in the end it is where the next list begins.
+        // While lists are filled, each entry is the place of its list's next item; in the end it is where the next list begins.
         let mut items = vec![ObjectIndex::NONE; total];
         for (owner, item) in pairs() {
             let next = &mut begins[owner.at()];

@@ -5,7 +5,7 @@
 
 use super::{Graph, Lists, ObjectIndex, TooMany};
 
-/// The dominator tree of a graph. The roots hang on nobody.
+/// The dominator tree of a graph. Roots have no dominator.
 #[derive(Debug)]
 pub struct Dominators {
     /// The immediate dominator, [`TOP`] or [`UNREACHABLE`].
@@ -101,7 +101,7 @@ impl Dominators {
         &self.order
     }
 
-    /// The objects that hang on no other: one of the roots, or held by several.
+    /// The objects without a dominator: roots, and objects that several roots hold.
     pub fn tops(&self) -> impl Iterator<Item = ObjectIndex> {
         self.order.iter().copied().filter(|object| self.dominator[object.at()] == TOP)
     }

@@ -18,7 +18,7 @@ pub struct ClassRow {
     pub retained: u64,
     /// Objects that no root leads to, counted in `instances`.
     pub unreachable: u64,
-    /// How old those are of which the dump tells it.
+    /// Ages of the objects whose age is in the dump.
     pub ages: AgeSpread,
 }
 

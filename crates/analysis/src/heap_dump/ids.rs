@@ -15,7 +15,7 @@ pub(crate) struct IdMap {
 }
 
 impl IdMap {
-    /// The map of ids in the order of the objects' numbers; the other number tells how many ids came twice. The first object with
+    /// The map of ids in the order of the objects' numbers; the other number counts ids that came twice. The first object with
     /// an id is the one that is found.
     pub(crate) fn new(ids: Vec<u64>) -> (Self, u64) {
         let sorted = (!ids.is_sorted()).then(|| {

@@ -1,5 +1,5 @@
-//! How large objects are. A dump tells the fields of a class, but not the headers, gaps and reference widths of the JVM that made it;
-//! those are found by trying every layout that HotSpot has, and keeping the one that fits the addresses.
+//! How large objects are. A dump lists the fields of a class, but not the headers, gaps and reference widths of the JVM that wrote it.
+//! Those are found by trying every layout that HotSpot has, and keeping the one that fits the addresses.
 
 mod hidden;
 mod packing;

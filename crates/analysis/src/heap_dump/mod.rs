@@ -115,11 +115,11 @@ pub struct GraphRoot {
 pub struct Class {
     /// Its name as in source (`int[][]`, `java.util.Map$Entry`).
     pub name: String,
-    /// Its superclass, where the dump tells.
+    /// Its superclass; `None` where the dump does not have it.
     pub superclass: Option<ClassIndex>,
     /// The class object.
     pub object: Option<ObjectIndex>,
-    /// Its loader; `None` for the JVM's own, and where the dump does not tell.
+    /// Its loader; `None` for the boot loader, and where the dump does not have it.
     pub loader: Option<ObjectIndex>,
 }
 
@@ -137,12 +137,12 @@ pub struct Origins {
 /// How many collections objects have survived.
 #[derive(Clone, Debug, Default)]
 pub enum Ages {
-    /// The dump does not tell.
+    /// The dump has no ages.
     #[default]
     Unknown,
     /// Each object has one, [`Ages::NONE`] if it is not known.
     Each(Vec<u32>),
-    /// An object's id tells, if it is one of Martini's.
+    /// The age follows from an object's id, if it is one of Martini's.
     ById(Box<Martini>),
 }
 
@@ -294,18 +294,18 @@ impl Graph {
         !self.roots_of(object).is_empty()
     }
 
-    /// All sites that the dump tells: their frames, innermost first.
+    /// All sites of the dump: their frames, innermost first.
     pub fn sites(&self) -> &[Vec<String>] {
         &self.origins.sites
     }
 
-    /// Where an object was allocated: the frames, innermost first; `None` if the dump does not tell.
+    /// Where an object was allocated: the frames, innermost first; `None` if the dump does not have them.
     pub fn site(&self, object: ObjectIndex) -> Option<&[String]> {
         let site = *self.origins.site_of.get(object.at())?;
         self.origins.sites.get(site.checked_sub(1)? as usize).map(Vec::as_slice).filter(|frames| !frames.is_empty())
     }
 
-    /// How many collections an object has survived; `None` if the dump does not tell.
+    /// How many collections an object has survived; `None` if that is not known.
     pub fn age(&self, object: ObjectIndex) -> Option<u32> {
         match &self.origins.ages {
             Ages::Unknown => None,
@@ -314,7 +314,7 @@ impl Graph {
         }
     }
 
-    /// Whether the dump tells how old its objects are, at least those that were followed.
+    /// Whether the dump has ages of its objects, at least of those that were tracked.
     pub fn has_ages(&self) -> bool {
         !matches!(self.origins.ages, Ages::Unknown)
     }

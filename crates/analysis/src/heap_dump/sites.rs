@@ -1,4 +1,4 @@
-//! Where the objects of a dump were allocated, if it tells: by class and by the line that is to blame.
+//! Where the objects of a dump were allocated, if the dump has sites: by class and by the responsible line.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::location::is_jdk;
 pub struct SiteRow {
     /// The class.
     pub class: String,
-    /// The frames of the commonest stack, innermost first; empty where the dump does not tell.
+    /// The frames of the commonest stack, innermost first; empty where the dump has none.
     pub frames: Vec<String>,
     /// Which of them names the row: the innermost that is not the JDK's, or the innermost.
     pub named_by: usize,
@@ -21,11 +21,11 @@ pub struct SiteRow {
     pub shallow: u64,
     /// Objects that no root leads to, counted in `instances`.
     pub unreachable: u64,
-    /// How old those are of which the dump tells it.
+    /// Ages of the objects whose age is in the dump.
     pub ages: AgeSpread,
 }
 
-/// The frame that is to blame for what a stack allocates: the innermost outside the JDK and the classes that it makes for lambdas,
+/// The frame that is responsible for what a stack allocates: the innermost outside the JDK and outside its classes for lambdas,
 /// as a position in the stack.
 pub fn own_frame(frames: &[String]) -> usize {
     frames.iter().position(|frame| !is_jdk(frame) && !frame.contains("$$Lambda")).unwrap_or(0)
@@ -40,7 +40,7 @@ struct Group {
     ages: AgeSpread,
 }
 
-/// One row for each class and line of some objects, in no particular order; without rows if the dump tells no sites.
+/// One row for each class and line of some objects, in no particular order; without rows if the dump has no sites.
 pub fn sites(graph: &Graph, dominators: &Dominators, objects: impl Iterator<Item = ObjectIndex>) -> Vec<SiteRow> {
     if graph.origins.site_of.is_empty() {
         return Vec::new();
@@ -87,7 +87,7 @@ pub fn sites(graph: &Graph, dominators: &Dominators, objects: impl Iterator<Item
     rows
 }
 
-/// How old objects are; `None` if the dump tells it of none of them.
+/// How old objects are; `None` if the dump has no age of any of them.
 pub fn ages(graph: &Graph, objects: impl Iterator<Item = ObjectIndex>) -> Option<AgeSpread> {
     let spread: AgeSpread = objects.filter_map(|object| graph.age(object)).collect();
     spread.average().is_some().then_some(spread)

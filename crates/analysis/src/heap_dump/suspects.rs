@@ -1,25 +1,26 @@
-//! Where memory piles up: objects that keep much alive, spread over many small things.
+//! Where memory accumulates: objects that retain much, spread over many small objects.
 //!
 //! From the top of the dominator tree every large object is followed down through its large children. What an object retains
-//! beside them is its own pile; the largest piles are the suspects. A list whose entries hang one on another is one pile, not many.
+//! beside them accumulates in itself. The objects in which most accumulates are the suspects. A linked list, in which each entry
+//! retains the next, is one accumulation point, not many.
 
 use rustc_hash::FxHashMap;
 
 use super::{ClassIndex, Dominators, Graph, ObjectIndex, RootKind, ages, own_frame};
 use crate::ages::AgeSpread;
 
-/// A pile.
+/// An accumulation point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspect {
     /// What holds it alone; `None` where it is only the class that the objects have in common.
     pub holder: Option<ObjectIndex>,
-    /// Bytes in the pile.
+    /// Bytes that accumulate there.
     pub bytes: u64,
-    /// What the pile consists of, the largest part first.
+    /// What accumulates, by class, the largest part first.
     pub parts: Vec<Part>,
 }
 
-/// Objects of one class in a pile.
+/// Objects of one class that accumulate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The class.
@@ -33,29 +34,29 @@ pub struct Part {
     /// What most of that one's bytes are in: its largest dominated object, that one's, and so on.
     pub inside: Vec<ObjectIndex>,
     /// The commonest stack of the line that made most of them, a number in [`Origins::sites`](super::Origins::sites) from 1, and
-    /// how many are from that line; `None` if the dump does not tell.
+    /// how many are from that line; `None` if the dump has no sites.
     pub site: Option<(u32, u64)>,
-    /// How old they are; `None` if the dump does not tell.
+    /// How old they are; `None` if the dump has no ages.
     pub ages: Option<AgeSpread>,
 }
 
-/// Parts of a pile that are told.
+/// Parts of an accumulation point that are listed.
 const PARTS: usize = 3;
 
 /// So far up the classes of a chain are compared: entries and what lies between them.
 const PERIOD: usize = 4;
 
-/// The classes of the next objects up the tree, with the heads of their piles.
+/// The classes of the next objects up the tree, with the heads of their chains.
 type Above = [Option<(ClassIndex, ObjectIndex)>; PERIOD];
 
-/// The piles that hold a share of all reachable bytes at least, the largest first.
+/// The accumulation points of at least a share of all reachable bytes, the largest first.
 pub fn suspects(graph: &Graph, dominators: &Dominators, share: f64, most: usize) -> Vec<Suspect> {
     let total: u64 = dominators.tops().map(|top| dominators.retained(top)).fold(0, u64::saturating_add);
     let least = ((total as f64 * share) as u64).max(1);
     let is_large = |object: ObjectIndex| dominators.retained(object) >= least;
 
-    // The objects of each pile that are large themselves.
-    let mut piles: FxHashMap<ObjectIndex, Vec<ObjectIndex>> = FxHashMap::default();
+    // The large objects that belong to each accumulation point.
+    let mut members_of: FxHashMap<ObjectIndex, Vec<ObjectIndex>> = FxHashMap::default();
     let mut bytes: FxHashMap<ObjectIndex, u64> = FxHashMap::default();
     let mut open: Vec<(ObjectIndex, Above)> = Vec::new();
     open.extend(dominators.tops().filter(|&top| is_large(top)).map(|top| (top, [None; PERIOD])));
@@ -66,7 +67,7 @@ pub fn suspects(graph: &Graph, dominators: &Dominators, share: f64, most: usize)
         let children = dominators.dominated(object).iter().copied().filter(|&child| is_large(child));
         let below = children.clone().map(|child| dominators.retained(child)).fold(0, u64::saturating_add);
         *bytes.entry(head).or_default() += dominators.retained(object).saturating_sub(below);
-        piles.entry(head).or_default().push(object);
+        members_of.entry(head).or_default().push(object);
         above.rotate_right(1);
         above[0] = Some((class, head));
         open.extend(children.map(|child| (child, above)));
@@ -74,7 +75,7 @@ pub fn suspects(graph: &Graph, dominators: &Dominators, share: f64, most: usize)
     let mut ranked: Vec<(Option<ObjectIndex>, u64, Vec<ObjectIndex>)> = Vec::new();
     for (holder, bytes) in bytes {
         if bytes >= least {
-            let members = piles.remove(&holder).unwrap_or_default();
+            let members = members_of.remove(&holder).unwrap_or_default();
             ranked.push((Some(holder), bytes, members));
         }
     }
@@ -102,7 +103,7 @@ fn is_shared(graph: &Graph, class: ClassIndex) -> bool {
     name.ends_with("[]") || name.starts_with("java.util.") && !name.contains('$') || name == "java.lang.Class"
 }
 
-/// Objects that hang on no single one and are many together, by class. Classes that the JVM itself keeps are always many.
+/// Objects that no single object dominates and that are many together, by class. Classes that the JVM itself keeps are always many.
 fn by_class(graph: &Graph, dominators: &Dominators, least: u64) -> Vec<(u64, Vec<ObjectIndex>)> {
     let is_kept = |top: ObjectIndex| graph.roots_of(top).iter().any(|root| root.kind == RootKind::StickyClass);
     let mut sums: FxHashMap<ClassIndex, u64> = FxHashMap::default();

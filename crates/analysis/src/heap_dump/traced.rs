@@ -48,7 +48,7 @@ pub struct TracedDump {
     undefined_classes: u64,
 }
 
-/// What tells sites apart.
+/// What identifies a site.
 type SiteKey = (Option<StackId>, Option<MethodId>, Option<i64>);
 
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ struct OpenDump {
     references: Vec<(ObjectIndex, ObjectIndex)>,
     referents: Vec<Referent>,
     problems: DumpProblems,
-    /// The classes as they were named then, because ids come back.
+    /// The classes as they were named then, because ids are reused.
     classes: Vec<Class>,
     class_objects: Vec<Option<ObjectId>>,
 }
@@ -215,7 +215,7 @@ impl TracedDump {
                 }
             },
         };
-        // Nobody allocates without a thread.
+        // An `objAlloc` without a thread announces an object that was there before.
         let time = alloc.thread.map(|_| alloc.time);
         self.live.insert(alloc.obj_id, LiveObject { class, size: alloc.size, time, site });
     }
@@ -343,7 +343,7 @@ impl OpenDump {
         self.class_of.push(object.class);
         self.sizes.push(object.size);
         self.site_of.push(object.site);
-        // Equal times do not count; see the format document, 8.1.
+        // A collection that ended at the very time of the allocation does not count, as in TPTP's views.
         let age = |time| collections.len() - collections.partition_point(|&end| end <= time);
         self.age_of.push(object.time.map_or(Ages::NONE, |time| age(time) as u32));
     }
@@ -363,7 +363,7 @@ fn root_kind(kind: RootType) -> RootKind {
     }
 }
 
-/// How the JDK's own reference classes hold; a trace has no superclasses that would tell of others.
+/// How the JDK's own reference classes hold their referents. Others are not recognised, since a trace has no superclasses.
 fn strength(class: &str) -> Option<Strength> {
     Some(match class {
         "java.lang.ref.SoftReference" => Strength::Soft,

@@ -1,4 +1,4 @@
-//! What is going on at the current point of a trace: threads that are there, and what they wait for.
+//! The state at the current point of a trace: living threads, and what they wait for.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use super::threads::RowIndex;
 use super::*;
 use crate::symbols::SiteIndex;
 
-/// Serial number of a thread: unlike its id, it never comes back.
+/// Serial number of a thread: unlike its id, it is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Serial(pub(super) u64);
 
-/// A thread that is there.
+/// A living thread.
 #[derive(Debug)]
 pub(super) struct LiveThread {
     pub(super) row: RowIndex,
@@ -28,7 +28,7 @@ pub(super) struct LiveThread {
     pub(super) pending: VecDeque<PendingStall>,
 }
 
-/// A wait that goes on.
+/// A wait that has not ended.
 #[derive(Clone, Debug)]
 pub(super) struct PendingStall {
     pub(super) state: State,
@@ -45,7 +45,7 @@ pub(super) struct PendingStall {
 }
 
 impl PendingStall {
-    /// A wait of a lock log, which tells neither monitor nor owner.
+    /// A wait of a lock log, which has neither monitor nor owner.
     pub(super) fn in_log(stack: Option<StackIndex>, since: Time) -> Self {
         PendingStall {
             state: State::Blocked,
@@ -72,7 +72,7 @@ pub(super) struct Owner {
 /// An object that somebody waited for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Monitor {
-    /// Serial number: unlike the object's id, it never comes back.
+    /// Serial number: unlike the object's id, it is never reused.
     pub(super) serial: u64,
     /// Who was last seen to own it, and when.
     pub(super) owner: Option<(Serial, Time)>,
@@ -139,7 +139,7 @@ impl LockStats<'_> {
         let monitor_serial = monitor.serial;
         match owner {
             Some(owner) => monitor.owner = Some((owner, time)),
-            // Who waits lets go.
+            // `Object.wait` releases the monitor.
             None if !begin.is_contended && monitor.owner.is_some_and(|(owner, _)| owner == serial) => {
                 monitor.owner = None
             }

@@ -1,8 +1,8 @@
-//! Threads and monitors: who waits for what, for how long, and who holds it.
+//! Locks and threads: who waits for what, for how long, and who holds it.
 //!
 //! Reads traces with monitor events and plain lock logs alike. Memory grows with the threads and objects that are there at one
 //! time and with the names in the trace, not with the number of events: tables have a limited length, and what does not fit
-//! counts for its like.
+//! is added to a row for others like it.
 
 mod durations;
 mod live;
@@ -40,8 +40,8 @@ use timeline_row::Span;
 /// What to count.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Only waits for monitors of these classes; all if empty. In a lock log, which does not tell the monitor: of methods of
-    /// these classes.
+    /// Only waits for monitors of these classes; all if empty. In a lock log, which does not name the monitor: in methods
+    /// of these classes.
     pub classes: Vec<Pattern>,
     /// Only waits of these threads; all if empty.
     pub threads: Vec<Pattern>,
@@ -53,10 +53,10 @@ pub struct Selection {
     pub to: Option<Nanos>,
 }
 
-/// Threads of one name are told apart in a lock log by nothing; so many of them may be blocked at once.
+/// A lock log does not distinguish threads of one name; so many of them may be blocked at once.
 const MAX_PENDING: usize = 1 << 20;
 
-/// Stalls of one thread inside each other: a wait, and the fight for the monitor after it. More are a sign of lost events.
+/// Stalls of one thread inside each other: a wait, and the contended enter after it. More are a sign of lost events.
 const MAX_NESTED: usize = 8;
 
 /// Gathers what a trace or a lock log says about threads and monitors.
@@ -87,7 +87,7 @@ pub struct LockStats<'o> {
     is_log: bool,
 }
 
-/// A stall as the elements that begin one tell it.
+/// The beginning of a stall, as the trace's elements describe it.
 struct StallBegin {
     state: State,
     is_contended: bool,
@@ -109,13 +109,13 @@ impl StallBegin {
     }
 }
 
-/// The state of a thread that an element tells of.
+/// The state in which an element puts a thread.
 fn parked(flag: Option<Flag>, otherwise: State) -> State {
     if flag == Some(Flag::Yes) { State::Parked } else { otherwise }
 }
 
 impl<'o> LockStats<'o> {
-    /// Statistics of nothing yet. The observer is told everything that is selected, as it happens.
+    /// Statistics of nothing yet. The observer receives everything that is selected, as it happens.
     pub fn new(selection: Selection, observer: Option<&'o mut dyn Observer>) -> Self {
         LockStats {
             stacks: Stacks::new(selection.callers.clone()),
@@ -193,7 +193,7 @@ impl<'o> LockStats<'o> {
         }
     }
 
-    /// Ends a document: what has not ended by now is told as it stands. All ids lose their meaning.
+    /// Ends a document: waits that have not ended count with what they had by now. All ids lose their meaning.
     pub fn end_document(&mut self) {
         self.facts.documents += 1;
         let now = self.span.end();
@@ -314,7 +314,7 @@ impl<'o> LockStats<'o> {
             pending.stack = pending.stack.or(stacks[0]);
             pending.owner_stack = stacks[1].or(pending.owner_stack);
         } else if owner.is_some() {
-            // It blocked before anybody watched.
+            // It blocked before recording began.
             let state = parked(found.parked, State::Blocked);
             self.begin(
                 thread,

@@ -16,15 +16,15 @@ use crate::facts::Facts;
 use crate::location::Location;
 use crate::symbols::{ClassIndex, SiteIndex, Symbols};
 
-/// What the events did not say, or said twice.
+/// What was missing in the events, or ambiguous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitProblems {
     /// Ends of waits whose beginnings are not in the trace.
     pub without_begin: u64,
-    /// Beginnings of waits whose ends are not in the trace, although their threads went on.
+    /// Beginnings of waits whose ends are not in the trace, although their threads did something else later.
     pub without_end: u64,
-    /// Lock logs: times that a thread blocked while another of the same name was blocked. Which of them went on cannot be
-    /// told; sums are right all the same.
+    /// Lock logs: times that a thread blocked while another of the same name was blocked. Which of them continued is not
+    /// known; sums are right nevertheless.
     pub shared_names: u64,
 }
 
@@ -50,12 +50,12 @@ impl LockReport {
         &self.facts
     }
 
-    /// What was odd about the events.
+    /// What was missing in the events, or ambiguous.
     pub fn problems(&self) -> WaitProblems {
         self.problems
     }
 
-    /// Was this a lock log? It tells neither monitors nor owners, and neither starts nor ends of threads.
+    /// Was this a lock log? It has neither monitors nor owners, and neither starts nor ends of threads.
     pub fn is_log(&self) -> bool {
         self.is_log
     }
@@ -146,7 +146,7 @@ impl LockReport {
         }
     }
 
-    /// Threads that were still blocked when the trace ended, those that came first in front, and how many more there are. Those of
+    /// Threads that were still blocked when the trace ended, in the order in which they blocked, and how many more there are. Those of
     /// deadlocks are not among them.
     pub fn stuck(&self) -> (Vec<Stuck<'_>>, u64) {
         (self.stuck.iter().map(|found| self.found(found)).collect(), self.stuck_more)

@@ -1,4 +1,4 @@
-//! The rows of the tables as a reader meets them.
+//! The rows of the tables, with names instead of indices.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct LockRow<'a> {
     pub contended: Durations,
     /// Waits for a notification, or for anything else than a lock.
     pub waited: Durations,
-    /// How many of both went on when the trace ended; they count with what they had by then.
+    /// How many of both had not ended when the trace did; they count with what they had by then.
     pub open: u64,
     /// How many of `waited` ended because their time was over.
     pub timed_out: u64,
@@ -65,18 +65,18 @@ pub struct Longest<'a> {
 pub enum LockSubject<'a> {
     /// An object.
     Monitor {
-        /// Its class, if the trace tells.
+        /// Its class, if known.
         class: Option<&'a str>,
         /// Its id and a number that no other has; `None` for the others of the class.
         object: Option<(ObjectId, u64)>,
     },
-    /// A class of objects, if the trace tells.
+    /// A class of objects, if known.
     Class(Option<&'a str>),
     /// A class, and a place in the program.
     Site {
-        /// Class of what is waited for, if the trace tells.
+        /// Class of what is waited for, if known.
         class: Option<&'a str>,
-        /// The place, if the trace tells.
+        /// The place, if known.
         at: Option<Location<'a>>,
     },
     /// A thread.
@@ -85,9 +85,9 @@ pub enum LockSubject<'a> {
     Pair {
         /// Who waits.
         waiter: ThreadName<'a>,
-        /// Who owns, if the trace tells.
+        /// Who owns, if known.
         owner: Option<ThreadName<'a>>,
-        /// Class of what is waited for, if the trace tells.
+        /// Class of what is waited for, if known.
         class: Option<&'a str>,
     },
 }

@@ -1,4 +1,4 @@
-//! Threads that are still blocked when a trace ends, and the circles among them.
+//! Threads that are still blocked when a trace ends, and the deadlocks among them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::{ObjectId, ThreadId};
@@ -11,7 +11,7 @@ use super::{LockStats, State, ThreadName};
 use crate::location::Location;
 use crate::symbols::ClassIndex;
 
-/// So many are told one by one.
+/// So many are listed one by one; more are only counted.
 const MAX_STUCK: usize = 1000;
 
 /// A blocked thread as it is kept.
@@ -50,7 +50,7 @@ pub struct Stuck<'a> {
     pub thread: ThreadName<'a>,
     /// Blocked by a monitor, or parked.
     pub state: State,
-    /// Class of what it waits for; `None` if the trace does not tell.
+    /// Class of what it waits for; `None` if the trace does not have it.
     pub class: Option<&'a str>,
     /// Id of what it waits for.
     pub object: Option<ObjectId>,
@@ -58,7 +58,7 @@ pub struct Stuck<'a> {
     pub since: Time,
     /// For how long.
     pub length: Nanos,
-    /// Who owned it when the trace ended, as far as the trace tells, and what that thread did.
+    /// Who owned it when the trace ended, as far as is known, and what that thread did.
     pub owner: Option<(ThreadName<'a>, State)>,
     /// Where it is blocked, innermost first.
     pub stack: Vec<Location<'a>>,
@@ -71,7 +71,7 @@ pub struct Stuck<'a> {
 pub struct Deadlock<'a> {
     /// The threads, from the one that came to wait first.
     pub members: Vec<Stuck<'a>>,
-    /// Since when nobody could go on.
+    /// Since when none of them could continue.
     pub since: Time,
     /// For how long.
     pub length: Nanos,

@@ -11,7 +11,7 @@ use super::stacks::StackIndex;
 use super::threads::RowIndex;
 use crate::symbols::{ClassIndex, SiteIndex};
 
-/// So many rows of a table are told apart; what comes later goes where its like goes.
+/// A table has so many rows at most; what comes later is added to a row for others like it.
 const MAX_ROWS: usize = 50_000;
 
 /// The waits of one row.
@@ -71,7 +71,7 @@ pub(super) struct Wait {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct MonitorKey {
     pub(super) class: Option<ClassIndex>,
-    /// Its serial number, because ids come back, and its id.
+    /// Its serial number, because ids are reused, and its id.
     pub(super) object: Option<(u64, ObjectId)>,
 }
 

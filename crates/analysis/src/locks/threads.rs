@@ -66,7 +66,7 @@ pub(super) struct ThreadRow {
     pub(super) stalls: [TimeTotals; 3],
     /// How many are in each state at the end; the others have ended.
     pub(super) at_end: [u64; 4],
-    /// That of a single thread is made when it stands still for the first time.
+    /// That of a single thread is made at its first stall.
     pub(super) timeline: Option<TimelineRow>,
 }
 
@@ -86,7 +86,7 @@ impl ThreadRow {
         }
         if self.timeline.is_none() && state != State::Running {
             let mut timeline = TimelineRow::new();
-            // All it did until now was run. In a lock log nobody knows.
+            // It ran until now. In a lock log that is not known.
             if self.id.is_some() {
                 timeline.add(span, State::Running, self.started, since);
             }

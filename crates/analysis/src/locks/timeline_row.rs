@@ -1,6 +1,6 @@
 //! What a thread did when: a timeline of slices, each with the time spent in each state.
 //!
-//! How long a trace is shows only at its end, so slices grow: when time leaves the last one, all become twice as wide.
+//! The length of a trace is known only at its end, so slices grow: when time leaves the last one, all become twice as wide.
 
 use trace::time::{Nanos, Time};
 

@@ -15,7 +15,7 @@ use trace::time::Time;
 use crate::location::Location;
 use crate::locks::{State, ThreadName};
 
-/// Is told what happens in a trace, in the order in which it ends.
+/// Receives what happens in a trace, in the order in which it ends.
 pub trait Observer {
     /// The time at which a trace begins. Called once, in front of everything else.
     fn begin(&mut self, origin: Time);

@@ -153,7 +153,7 @@ impl NewConstants {
     }
 }
 
-/// Equality, with the usual case (the very same constant) told without looking at the texts.
+/// Equality; the usual case, the very same constant, is recognised without comparing the texts.
 fn same(one: &StaticMethod, other: &StaticMethod) -> bool {
     let same = |a: &'static str, b: &'static str| std::ptr::eq(a, b) || a == b;
     same(one.name, other.name) && same(one.class, other.class) && same(one.descriptor, other.descriptor)

@@ -119,7 +119,7 @@ impl Insertions {
     fn encode(&mut self, ops: &[Op<'_>]) -> Result<(), Refusal> {
         let mut depth: u32 = 0;
         let mut deepest = 0;
-        // What the operations take that they have not put there is taken from below and must come back.
+        // What the operations take that they have not put there is taken from below and must be put back.
         let mut borrowed: u32 = 0;
         for op in ops {
             let (takes, leaves) = self.encode_one(op)?;

@@ -6,7 +6,7 @@ use crate::rewrite::Insertions;
 use crate::rewrite::layout::Layout;
 use crate::rewrite::tables::move_range;
 
-/// Annotations may hold annotations; nobody nests them this deep but to break a reader.
+/// Annotations may hold annotations; only hostile files nest them this deep.
 const DEEPEST: u32 = 64;
 
 /// Appends a Runtime(In)VisibleTypeAnnotations attribute's content.
@@ -72,7 +72,7 @@ impl Mover<'_> {
     }
 
     /// The pc of an instruction. javac has written pcs that are none; no JVM
-    /// reads them, and one that names nothing goes on naming nothing.
+    /// reads them, and one that names nothing still names nothing.
     fn offset(&mut self) -> Result<(), Broken> {
         let at = self.reader.position();
         let pc = self.reader.u16()?;

@@ -2,7 +2,7 @@
 //!
 //! `goto` and `jsr` have a wide form. A conditional branch has none; the usual way, the opposite condition
 //! over a `goto_w`, makes the next instruction a branch target, which needs a stack-map frame there, and
-//! that frame is known to nobody but a verifier. So the branch goes to a **relay** instead: a `goto_w` within
+//! only a verifier knows that frame. So the branch goes to a **relay** instead: a `goto_w` within
 //! its reach, whose frame is the frame of its target, which the table has. Relays stand behind the end of the
 //! code, where nothing runs into them, or at its head, where the code begins with a jump over them to a frame
 //! that follows from the method's descriptor. Code is no longer than 65,535 bytes, so one of the two is always

@@ -10,7 +10,7 @@ use crate::read::ReadError;
 /// Bytes that are read at once.
 const AHEAD: usize = 1 << 20;
 
-/// Bytes of the dump between two places that nobody else changes meanwhile.
+/// A range of the dump's bytes that nothing else changes meanwhile.
 pub(super) struct Window<'f> {
     file: &'f File,
     bytes: Vec<u8>,
@@ -24,7 +24,7 @@ impl<'f> Window<'f> {
         Window { file, bytes: Vec::new(), begin: 0, end: 0, is_dirty: false }
     }
 
-    /// Goes on with another part of the file.
+    /// Moves to another part of the file.
     pub(super) fn enter(&mut self, part: &Range<u64>) -> Result<(), ReadError> {
         self.flush()?;
         (self.begin, self.end) = (part.start, part.end);

@@ -141,7 +141,7 @@ impl<R: Read> Reader<R> {
     /// The next record, or `None` at the end.
     ///
     /// # Errors
-    /// What is wrong, and where. There is no going on behind an error.
+    /// What is wrong, and where. Nothing can be read behind an error.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         if let Some(piece) = self.piece.take() {
             let skip = if piece.is_ids { self.skip_elements } else { self.skip_contents };

@@ -73,7 +73,7 @@ pub enum Record<'a> {
     },
     /// The next contents of the array before, whole elements, big-endian.
     Contents(&'a [u8]),
-    /// A record that tells nothing of the heap.
+    /// A record that says nothing about the heap.
     Other,
 }
 

@@ -8,9 +8,9 @@
 //!
 //! The first line is the wall-clock time of the start, without a zone. Then come events: nanoseconds since the first line, `TRY`
 //! where a thread blocks and `LCK` where it has the lock, the thread's name, and its innermost frames, innermost first. The
-//! lock itself and its owner are not told.
+//! lock itself and its owner are not recorded.
 //!
-//! The format has no escapes of its own. So that any name comes back as it was, what would break a line is spelled
+//! The format has no escapes of its own. So that any name is read as it was written, what would break a line is spelled
 //! `\uXXXX`, as in a trace: control characters everywhere, blanks in the names of classes, `]` in those of classes and
 //! methods. Logs of other writers, which spell nothing, are read as well.
 

@@ -36,7 +36,7 @@ pub enum LogError {
         /// What the system said.
         source: io::Error,
     },
-    /// One line makes no sense; reading goes on behind it.
+    /// One line is malformed; reading continues behind it.
     #[error("line {line}: {problem}")]
     Line {
         /// Its number, from 1.
@@ -55,7 +55,7 @@ pub enum LineProblem {
     /// The word behind the time is another.
     #[error("neither TRY nor LCK follows the time")]
     Kind,
-    /// The thread is not told.
+    /// The thread's name is missing.
     #[error("no thread stands in brackets")]
     Thread,
     /// A frame is none.
@@ -152,7 +152,7 @@ impl<R: Read> LockLogReader<R> {
     /// The next line, or `None` behind the last. Empty lines are passed over.
     ///
     /// # Errors
-    /// A line that makes no sense, or the end of what can be read. A caller may report errors and always go on.
+    /// A line that is malformed, or the end of what can be read. A caller may report errors and always continue.
     pub fn next_item(&mut self) -> Result<Option<LogItem<'_>>, LogError> {
         loop {
             if self.is_finished || !self.next_line()? {

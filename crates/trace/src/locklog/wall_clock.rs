@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A time as a clock on the wall shows it, in a zone that is not told.
+/// A local time, in a zone that is not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WallClock {
     /// Year, 0 to 9999.

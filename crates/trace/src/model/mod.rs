@@ -153,7 +153,7 @@ elements! {
         Optional object: ObjectId = "objIdRef",
     }
 
-    /// A thread ended; its id may come back.
+    /// A thread ended; its id may be reused.
     ThreadEnd = "threadEnd" {
         /// Id of the thread.
         Required thread: ThreadId = "threadIdRef",
@@ -177,7 +177,7 @@ elements! {
         Expected time: Time = "time",
     }
 
-    /// A class was unloaded; its id and those of its methods may come back.
+    /// A class was unloaded; its id and those of its methods may be reused.
     ClassUnload = "classUnload" {
         /// Id of the class.
         Required class: ClassId = "classIdRef",
@@ -269,7 +269,7 @@ elements! {
         Expected time: Time = "time",
     }
 
-    /// An object died; its id may come back.
+    /// An object died; its id may be reused.
     ObjFree = "objFree" {
         /// The object.
         Required object: ObjectId = "objIdRef",
@@ -419,7 +419,7 @@ elements! {
         Optional parked: Flag = "parked",
     }
 
-    /// Who owns a monitor, where the events before do not tell.
+    /// Who owns a monitor, where that does not follow from earlier events.
     MonStillOwned = "monStillOwned" {
         /// A thread that waits for it.
         Optional thread: ThreadId = "threadIdRef",

@@ -104,7 +104,7 @@ words! {
 words! {
     /// How allocations came into an [`AllocCount`](super::AllocCount), other than by bytecode that counts.
     CountSource {
-        /// The JVM told: an event of its own, or its accounting around a native method.
+        /// The JVM reported it: by an event, or by its accounting around a native method.
         #[default]
         Vm = "vm",
     }

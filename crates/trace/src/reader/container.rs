@@ -98,7 +98,7 @@ impl<R: Read> Container<R> {
             (Form::Plain | Form::Gzip, _) if !first => return Ok(false),
             _ => {}
         }
-        // If the header turns out to be broken, there is no going on.
+        // Nothing can be read behind a broken header.
         self.body = Body::Finished;
         self.body = match self.form {
             Form::Plain => Body::Plain,
@@ -238,7 +238,7 @@ impl<R: Read> Container<R> {
             return Ok(None);
         }
         let first_size = u64::from(u32_at(&bytes, 4)) | u64::from(u32_at(&bytes, 8)) << 32;
-        // Where the upper half of one and the lower half of the other are both 0, what follows tells:
+        // Where the upper half of one and the lower half of the other are both 0, what follows decides:
         // more zeros, or the next header.
         let wide = first_size == packed && (unpacked as u32 != 0 || self.peek()?.is_some_and(|next| next != b'P'));
         if wide && !self.take(&mut [0; 8])? {

@@ -56,7 +56,7 @@ pub enum ReadError {
         /// Name of the zip entry, empty outside a zip.
         name: String,
     },
-    /// One element makes no sense; reading goes on behind it.
+    /// One element is malformed; reading continues behind it.
     #[error("{at}: {}: {problem}", element(name))]
     Malformed {
         /// Where the element begins.

@@ -180,8 +180,8 @@ impl<R: Read> TraceReader<R> {
     /// The next event, or `None` behind the last.
     ///
     /// # Errors
-    /// What cannot be read. The next call goes on behind it; if there is no going on, it delivers
-    /// the end of the document and then `None`. So a caller may report errors and always go on.
+    /// What cannot be read. The next call continues behind it; if that is impossible, it delivers
+    /// the end of the document and then `None`. So a caller may report errors and always continue.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, ReadError> {
         let tag = match self.step()? {
             Step::Start => {

@@ -30,7 +30,7 @@ pub(crate) enum Markup {
 pub(crate) struct Tag {
     from: usize,
     to: usize,
-    /// Where reading goes on.
+    /// Where reading continues.
     next: usize,
     /// Whether it ends with `/>`.
     pub(crate) is_empty: bool,

@@ -16,10 +16,10 @@ use crate::reader::{DocumentEnd, Event, Position, ReadError, TraceReader};
 use document::Document;
 pub use rules::{Profile, Rule};
 
-/// How many violations a report describes unless told otherwise; the rest is counted.
+/// How many violations a report describes by default; the rest is counted.
 pub const DEFAULT_LIMIT: usize = 100;
 
-/// A report tells so many unknown element names apart.
+/// A report lists so many unknown element names.
 const MAX_NAMES: usize = 256;
 
 const BEGINNING: Position = Position { offset: 0, line: 1 };

@@ -51,7 +51,7 @@ rules! {
     GcPairs, Lenient, "gc-pairs";
     /// Objects are freed inside a collection.
     FreeInGc, Strict, "free-in-gc";
-    /// A blocked or waiting thread goes on with the same monitor before anything else.
+    /// The next event of a blocked or waiting thread ends that wait, with the same monitor.
     MonitorPairs, Strict, "monitor-pairs";
     /// Times do not run back, but for definitions.
     Times, Strict, "times";

@@ -7,7 +7,6 @@ use analysis::heap_dump::{Change, ClassRow, difference};
 use owo_colors::OwoColorize;
 use serde_json::json;
 
-use super::overview::left;
 use super::{Arguments, Column};
 use crate::cli::commands::per_file::print_json;
 use crate::cli::render::human;
@@ -51,8 +50,7 @@ pub(crate) fn show(
             human::printable(class),
         ]);
     }
-    table.write(out)?;
-    left(all - changes.len(), out)?;
+    table.write_top(all - changes.len(), out)?;
     Ok(())
 }
 

@@ -1,9 +1,12 @@
-//! `martini heap`: what is alive in a heap dump, and who holds it.
+//! `martini heap`: what is alive in a heap dump, and what keeps it alive.
 
+mod class;
 mod difference;
+mod head;
 mod names;
 mod object;
 mod overview;
+mod references;
 mod sites;
 mod source;
 mod suspects;
@@ -23,28 +26,28 @@ use crate::cli::commands::per_file::each;
 use crate::cli::exit;
 use source::Source;
 
-/// Shows what is alive in a heap dump, who holds it, and where memory is lost
+/// Shows what is alive in a heap dump, what keeps it alive, and what is wasted
 ///
-/// The dump may be an HPROF file of the JVM (`jcmd PID GC.heap_dump FILE`) or of Martini, plain or packed by gzip, or a trace with a
-/// dump in it. A trace without one still tells which classes and sites leave more behind with every collection.
+/// The dump may be an HPROF file by the JVM (`jcmd PID GC.heap_dump FILE`) or by Martini, plain or compressed by gzip, or a trace with
+/// a dump in it. A trace without a dump still shows of which classes and sites more objects survive with every collection.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Words:
   shallow      bytes of the objects themselves
-  retained     bytes that would die with them
-  dominates    an object dominates another if all ways from the roots lead through it
-  piles up     what an object retains beside the few large things that it refers to
+  retained     bytes that would be freed with them
+  dominates    A dominates B if every path from a root to B leads through A
+  accumulates  what an object retains beside the few large objects below it
 
-Weak and phantom references keep nothing alive and hold nothing here; soft and final ones do.
+Weak and phantom references keep nothing alive; soft and final ones do.
 
 Examples:
-  martini heap app.hprof                                     histogram, suspects, waste
-  martini heap app.hprof --show suspects --share 1           piles of at least 1 % of the heap
-  martini heap app.hprof --show dominators --top 50          the objects that keep most alive
-  martini heap app.hprof --class com.acme.Session            who refers to it, which are largest, what holds them
-  martini heap app.hprof --object 0x7f1c2d30 --paths 3 --exclude weak,soft,phantom,final
-  martini heap app.trcxml --object 4711                      an object's life in a trace
-  martini heap --diff before.hprof after.hprof               what has grown
+  martini heap app.hprof                              histogram, suspects, waste
+  martini heap app.hprof --show suspects --share 1    from 1 % of the heap
+  martini heap app.hprof --show dominators --top 50   what retains most
+  martini heap app.hprof --class com.acme.Session     who refers to it
+  martini heap app.hprof --object 0x7f1c2d30 --paths 3 --exclude weak,phantom
+  martini heap app.trcxml --object 4711               an object's lifetime
+  martini heap --diff before.hprof after.hprof        what has grown
   martini heap app.hprof --json | jq '.dumps[0].suspects[0]'")]
 pub(crate) struct Arguments {
     /// Dumps or traces to read, each for itself; - is standard input
@@ -52,29 +55,29 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
     /// Show only this (repeatable) [default: all but dominators]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
-    show: Vec<Part>,
-    /// Tell about one object: what it is, who refers to it, what holds it
+    show: Vec<Section>,
+    /// Show one object: what it is, who refers to it, what keeps it alive
     #[arg(long, value_name = "ID", value_parser = parse_id, conflicts_with_all = ["show", "class", "diff"])]
     object: Option<u64>,
-    /// Tell about a class, by its name, or by the id of its class object (in a trace by its class id)
+    /// Show a class, by its name or by the id of its class object (in a trace: its class id)
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["show", "diff"])]
     class: Option<String>,
-    /// Levels of references to follow from the object or class
+    /// Follow references from the object or class over so many levels
     #[arg(long, value_name = "N", default_value_t = 1)]
     depth: usize,
-    /// Shortest paths from different roots to the object, or to the largest of the class
+    /// Show so many shortest paths, from different roots, to the object or to the largest of the class
     #[arg(long, value_name = "N", default_value_t = 1)]
     paths: usize,
-    /// References that paths and levels do not follow
+    /// Do not follow references of these kinds
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
-    exclude: Vec<Kind>,
-    /// Compare two dumps: what is more and what is less in the second
+    exclude: Vec<ReferenceKind>,
+    /// Compare two dumps: what has grown and what has shrunk from the first to the second
     #[arg(long, conflicts_with = "show")]
     diff: bool,
-    /// The dump to take from a trace with several, by its id [default: the last]
+    /// Take the dump with this id from a trace with several [default: the last]
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     dump: Option<u64>,
-    /// Percentage of the heap that makes a pile a suspect
+    /// Show as suspects where at least so many percent of the heap accumulate
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_share)]
     share: f64,
     /// Show only classes that match, in histogram and differences: a name, or one with a * at its end or beginning (repeatable)
@@ -93,22 +96,22 @@ pub(crate) struct Arguments {
 
 /// What `--show` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum Section {
     /// One row per class
     Histogram,
     /// Where the objects were allocated, by class and line (dumps of Martini with stacks or sites)
     Sites,
-    /// Where memory piles up, what is in the pile, and what holds it
+    /// Where memory accumulates, what accumulates there, and what keeps it alive
     Suspects,
     /// The objects that retain most
     Dominators,
-    /// Duplicate strings, empty and sparse collections, boxed numbers (HPROF only)
+    /// Duplicate strings, empty and sparse collections, boxed values (HPROF only)
     Waste,
 }
 
 /// What `--exclude` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ReferenceKind {
     Soft,
     Weak,
     Phantom,
@@ -139,30 +142,35 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     each(&arguments.files, arguments.json.then_some("dumps"), |path, out| {
-        tell(arguments, &Source::open(arguments, path)?, out)
+        show(arguments, &Source::open(arguments, path)?, out)
     })
 }
 
 /// Writes text at once; JSON is given back.
-fn tell(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow::Result<Value> {
+fn show(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow::Result<Value> {
     match (arguments.object, &arguments.class) {
-        (Some(id), _) => object::object(arguments, source, id, out),
-        (None, Some(class)) => object::class(arguments, source, class, out),
+        (Some(id), _) => object::show(arguments, source, id, out),
+        (None, Some(class)) => class::show(arguments, source, class, out),
         (None, None) => overview::overview(arguments, source, out),
     }
 }
 
 impl Arguments {
-    fn shows(&self, part: Part) -> bool {
+    fn shows(&self, part: Section) -> bool {
         match self.show.is_empty() {
-            true => part != Part::Dominators,
+            true => part != Section::Dominators,
             false => self.show.contains(&part),
         }
     }
 
     fn excluded(&self) -> Excluded {
         let has = |kind| self.exclude.contains(&kind);
-        Excluded { soft: has(Kind::Soft), weak: has(Kind::Weak), phantom: has(Kind::Phantom), finals: has(Kind::Final) }
+        Excluded {
+            soft: has(ReferenceKind::Soft),
+            weak: has(ReferenceKind::Weak),
+            phantom: has(ReferenceKind::Phantom),
+            finals: has(ReferenceKind::Final),
+        }
     }
 
     fn selects(&self, class: &str) -> bool {
@@ -171,19 +179,22 @@ impl Arguments {
         self.filter.is_empty() || self.filter.iter().any(matches)
     }
 
-    /// So many rows to show; JSON has all where nobody says.
+    /// So many rows to show; JSON has all by default.
     fn top(&self) -> usize {
-        match self.top {
-            Some(0) => usize::MAX,
-            Some(top) => top,
-            None if self.json => usize::MAX,
-            None => DEFAULT_TOP,
-        }
+        self.limit(if self.json { usize::MAX } else { DEFAULT_TOP })
     }
 
-    /// So many of what is told at length, in JSON, too.
+    /// So many of what takes several lines each, in JSON, too.
     fn few(&self) -> usize {
-        self.top.map_or(5, |top| if top == 0 { usize::MAX } else { top })
+        self.limit(5)
+    }
+
+    /// The limit of `--top`, or a default that holds for JSON, too.
+    fn limit(&self, default: usize) -> usize {
+        match self.top {
+            Some(0) => usize::MAX,
+            top => top.unwrap_or(default),
+        }
     }
 
     /// The rows to show, in their order, and how many there are in all.

@@ -1,5 +1,7 @@
 //! What objects and roots are called.
 
+use std::io::{self, Write};
+
 use analysis::heap_dump::contents::{Described, Wanted};
 use analysis::heap_dump::{DumpId, GraphRoot, ObjectIndex, RootKind};
 use serde_json::{Map, Value, json};
@@ -70,8 +72,8 @@ impl Names<'_> {
         let Some(&first) = path.first() else { return Vec::new() };
         let roots = self.heap.graph().roots_of(first);
         // A live thread is on its own stack, too.
-        let told = roots.iter().find(|root| root.kind == RootKind::ThreadObject).or_else(|| roots.first());
-        let reason = told.map_or_else(String::new, |root| self.root(root));
+        let shown = roots.iter().find(|root| root.kind == RootKind::ThreadObject).or_else(|| roots.first());
+        let reason = shown.map_or_else(String::new, |root| self.root(root));
         let mut lines = vec![format!("root: {reason}"), self.object(first)];
         let links: Vec<String> = path.windows(2).map(|pair| self.link(pair[0], pair[1])).collect();
         let width = links.iter().map(|link| link.chars().count()).max().unwrap_or(0).min(40);
@@ -79,6 +81,17 @@ impl Names<'_> {
             lines.push(format!("{link:width$}  {}", self.object(object)));
         }
         lines
+    }
+
+    /// Writes paths, each with an empty line behind it.
+    pub(crate) fn write_paths(&self, paths: &[Vec<ObjectIndex>], out: &mut impl Write) -> io::Result<()> {
+        for path in paths {
+            for line in self.path(path) {
+                writeln!(out, "  {line}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
     }
 
     /// An object as JSON.

@@ -1,4 +1,4 @@
-//! Where the objects of a dump were allocated, and which lines leave more behind with every collection.
+//! Where the objects of a dump were allocated, and of which lines more objects survive with every collection.
 
 use std::io::Write;
 
@@ -7,7 +7,6 @@ use analysis::heap_dump::{ObjectIndex, SiteRow, sites};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use super::overview::left;
 use super::source::{Data, Heap};
 use super::{Arguments, Column};
 use crate::cli::render::human::{self, bytes, count};
@@ -33,7 +32,7 @@ pub(crate) fn of_objects(heap: &Heap, objects: &[ObjectIndex]) -> Vec<SiteRow> {
     rows
 }
 
-/// The lines whose survivors pile up; nothing for traces, whose statistics tell more.
+/// The lines whose survivors accumulate; nothing for traces, whose statistics show them.
 pub(crate) fn growing(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
     if !heap.graph().has_ages() || matches!(heap.data, Data::Trace(_)) {
         return Ok(Value::Null);
@@ -44,7 +43,7 @@ pub(crate) fn growing(arguments: &Arguments, heap: &Heap, out: &mut impl Write) 
     if !arguments.json {
         writeln!(out, "{}", "Growing: survivors of most collections since the first".bold())?;
         if rows.is_empty() {
-            writeln!(out, "  nothing leaves more behind with every collection\n")?;
+            writeln!(out, "  nothing grows with every collection\n")?;
         }
     }
     if rows.is_empty() {
@@ -65,7 +64,7 @@ fn sort(rows: &mut [SiteRow], column: Column) {
         let by_column = match column {
             Column::Instances => b.instances.cmp(&a.instances),
             Column::Name => std::cmp::Ordering::Equal,
-            // What a line retains is not asked.
+            // What a line retains is not computed.
             Column::Shallow | Column::Retained => b.shallow.cmp(&a.shallow),
         };
         by_column.then_with(|| a.class.cmp(&b.class)).then_with(|| a.frames.cmp(&b.frames))
@@ -78,8 +77,7 @@ fn write(arguments: &Arguments, heap: &Heap, mut rows: Vec<SiteRow>, out: &mut i
     if arguments.json {
         return Ok(rows.iter().map(row_json).collect());
     }
-    table(heap, &rows).write(out)?;
-    left(all - rows.len(), out)?;
+    table(heap, &rows).write_top(all - rows.len(), out)?;
     Ok(Value::Null)
 }
 

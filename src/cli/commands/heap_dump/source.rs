@@ -1,4 +1,4 @@
-//! Opens what `heap` reads, whatever it is, and makes its graph.
+//! Opens a heap dump or a trace, and makes its graph.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -46,7 +46,7 @@ pub(crate) enum Form {
     Trace(Box<Traced>),
 }
 
-/// What a trace tells besides its dump.
+/// What a trace holds besides its dump.
 pub(crate) struct Traced {
     pub(crate) report: AllocationReport,
     pub(crate) dumps: Vec<DumpInTrace>,
@@ -168,7 +168,7 @@ impl Source {
             bail!("{} has no heap dump {wanted}; it has {}", path.display(), list(&known));
         }
         let heap = match dump.finish()? {
-            // What the dump holds is in a file of its own.
+            // The dump itself is a separate file.
             Some(graph) if graph.roots().is_empty() && graph.reference_count() == 0 => None,
             Some(graph) => {
                 let dominators = Dominators::of(&graph)?;
@@ -194,7 +194,7 @@ impl Source {
         })
     }
 
-    /// The rows of all classes, and what else a comparison tells.
+    /// The rows of all classes, for a comparison.
     pub(crate) fn histogram(self) -> anyhow::Result<(PathBuf, Vec<ClassRow>)> {
         let heap = self.heap()?;
         let rows = histogram(heap.graph(), &heap.dominators);
@@ -210,7 +210,7 @@ fn list(items: &[String]) -> String {
     if items.is_empty() { "none".to_owned() } else { items.join(", ") }
 }
 
-/// Standard input in a file that nobody else sees and that goes away with us: dumps are read more than once.
+/// Standard input in an anonymous temporary file, because dumps are read more than once.
 fn spooled() -> anyhow::Result<(File, u64)> {
     let mut file = tempfile::tempfile().context("cannot make a temporary file for what comes from standard input")?;
     let copied = std::io::copy(&mut std::io::stdin().lock(), &mut file);
@@ -218,7 +218,7 @@ fn spooled() -> anyhow::Result<(File, u64)> {
     Ok((file, length))
 }
 
-/// Runs something that reports its progress, with a bar for those who watch.
+/// Runs something that reports its progress, with a progress bar.
 fn with_bar<T>(file: &DumpFile, work: impl FnOnce(load::Progress<'_>) -> T) -> T {
     let bar = progress::bar(Some(file.length()), "");
     let mut doing = "";

@@ -1,4 +1,4 @@
-//! Where memory piles up, and what holds the pile.
+//! Where memory accumulates, and what keeps it alive.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
     let found = suspects(graph, &heap.dominators, arguments.share / 100.0, arguments.few());
     let total: u64 = heap.dominators.tops().map(|top| heap.dominators.retained(top)).fold(0, u64::saturating_add);
     let mut wanted = Wanted::default();
-    // A pile without a holder is told by one of its objects.
+    // Without a holder, one of the objects is shown in its place.
     let shown = |suspect: &Suspect| suspect.holder.or_else(|| Some(suspect.parts.first()?.example));
     let path = |object: ObjectIndex| graph.paths(object, Excluded::WEAK, 1).pop().unwrap_or_default();
     let paths: Vec<Vec<ObjectIndex>> = found.iter().map(|suspect| shown(suspect).map_or_else(Vec::new, path)).collect();
@@ -41,15 +41,15 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
         });
         return Ok(all.collect());
     }
-    writeln!(out, "{}", "Suspects: where memory piles up".bold())?;
+    writeln!(out, "{}", "Suspects: where memory accumulates".bold())?;
     if found.is_empty() {
         let share = arguments.share;
-        writeln!(out, "  no pile has {share} % of the heap; --share takes a smaller percentage")?;
+        writeln!(out, "  nowhere {share} % of the heap accumulate; --share takes a smaller percentage")?;
     }
     for (number, (suspect, path)) in found.iter().zip(&paths).enumerate() {
         let place = match suspect.holder {
-            Some(holder) => format!("pile up in {}", names.object(holder)),
-            None => "lie in objects of one class that nothing holds alone".to_owned(),
+            Some(holder) => format!("accumulate in {}", names.object(holder)),
+            None => "are in objects of one class that no single object holds".to_owned(),
         };
         let share = percent(suspect.bytes, total);
         writeln!(out, "{:>3}. {} ({share:.1} %) {place}", number + 1, bytes(suspect.bytes).bold())?;
@@ -77,7 +77,7 @@ fn percent(bytes: u64, total: u64) -> f64 {
 const CALLERS: usize = 2;
 const FRAMES: usize = 16;
 
-/// A part in lines: how many and how large, where they were made, how old they are, what is in them.
+/// A part in lines: how many and how large, where they were allocated, how old they are, what is in them.
 fn part_text(names: &Names<'_>, part: &Part) -> Vec<String> {
     let graph = names.heap.graph();
     let class = human::printable(&graph.class(part.class).name);
@@ -88,7 +88,7 @@ fn part_text(names: &Names<'_>, part: &Part) -> Vec<String> {
     let mut lines = vec![head];
     if let Some((frames, count)) = site(graph, part) {
         let how_many = if count == part.objects { "all".to_owned() } else { human::count(count) };
-        lines.push(format!("  {how_many} made"));
+        lines.push(format!("  {how_many} allocated"));
         let shown = (own_frame(frames) + 1 + CALLERS).min(FRAMES);
         lines.extend(frames.iter().take(shown).map(|frame| format!("    at {}", human::printable(frame))));
     }
@@ -99,13 +99,13 @@ fn part_text(names: &Names<'_>, part: &Part) -> Vec<String> {
     for &object in &part.inside {
         if let Some(frames) = graph.site(object).filter(|frames| !frames.is_empty()) {
             let at = &frames[own_frame(frames)];
-            lines.push(human::printable(&format!("    {} made at {at}", names.class(object))));
+            lines.push(human::printable(&format!("    {} allocated at {at}", names.class(object))));
         }
     }
     lines
 }
 
-/// The stack that made most objects of a part, and how many are from its line.
+/// The stack that allocated most objects of a part, and how many are from its line.
 fn site<'a>(graph: &'a Graph, part: &Part) -> Option<(&'a [String], u64)> {
     let (site, count) = part.site?;
     let frames = graph.sites().get(site as usize - 1).filter(|frames| !frames.is_empty())?;

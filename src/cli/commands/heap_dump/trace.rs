@@ -1,4 +1,4 @@
-//! What a trace tells without a dump: the lives of an object, the definitions of a class, and what leaves more behind with every
+//! What a trace shows without a dump: the lifetimes of an object, the definitions of a class, and what grows with every
 //! collection.
 
 use std::io::Write;
@@ -17,7 +17,7 @@ use super::source::Traced;
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::{allocation_json, human};
 
-/// What is wanted of one object or one class. Ids come back, so an object may have had several lives.
+/// What is wanted of one object or one class. Ids are reused, so an id may have had several lifetimes.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     object: Option<ObjectId>,
@@ -26,13 +26,13 @@ pub(crate) struct History {
     methods: FxHashMap<MethodId, (ClassId, String)>,
     stacks: FxHashMap<StackId, Vec<Frame>>,
     threads: FxHashMap<ThreadId, String>,
-    pub(crate) lives: Vec<Life>,
+    pub(crate) lifetimes: Vec<Lifetime>,
     pub(crate) definitions: Vec<Definition>,
 }
 
 /// One object that had the id.
 #[derive(Debug)]
-pub(crate) struct Life {
+pub(crate) struct Lifetime {
     pub(crate) class: String,
     pub(crate) size: u64,
     pub(crate) thread: Option<String>,
@@ -96,7 +96,7 @@ impl History {
                 });
                 let stack = alloc.stack.and_then(|stack| self.stacks.get(&stack));
                 let frames = stack.map_or_else(|| site.into_iter().collect(), Clone::clone);
-                self.lives.push(Life {
+                self.lifetimes.push(Lifetime {
                     class: self.classes.get(&alloc.class).map_or_else(String::new, |(name, _)| name.clone()),
                     size: alloc.size,
                     thread: alloc.thread.and_then(|thread| self.threads.get(&thread).cloned()),
@@ -108,14 +108,16 @@ impl History {
                 });
             }
             Element::ObjFree(free) if Some(free.object) == self.object => {
-                if let Some(life) = self.lives.last_mut().filter(|life| life.is_open) {
-                    life.freed = Some(free.time);
-                    life.is_open = false;
+                if let Some(lifetime) = self.lifetimes.last_mut().filter(|lifetime| lifetime.is_open) {
+                    lifetime.freed = Some(free.time);
+                    lifetime.is_open = false;
                 }
             }
             Element::GcFinish(finish) => {
-                if let Some(life) = self.lives.last_mut().filter(|life| life.is_open && finish.time > life.allocated) {
-                    life.collections += 1;
+                if let Some(lifetime) =
+                    self.lifetimes.last_mut().filter(|lifetime| lifetime.is_open && finish.time > lifetime.allocated)
+                {
+                    lifetime.collections += 1;
                 }
             }
             _ => {}
@@ -125,9 +127,9 @@ impl History {
     /// All ids lose their meaning.
     pub(crate) fn end_document(&mut self) {
         let (object, class) = (self.object, self.class.take());
-        let (lives, definitions) = (std::mem::take(&mut self.lives), std::mem::take(&mut self.definitions));
-        *self = History { object, class, lives, definitions, ..Self::default() };
-        self.lives.iter_mut().for_each(|life| life.is_open = false);
+        let (lifetimes, definitions) = (std::mem::take(&mut self.lifetimes), std::mem::take(&mut self.definitions));
+        *self = History { object, class, lifetimes, definitions, ..Self::default() };
+        self.lifetimes.iter_mut().for_each(|lifetime| lifetime.is_open = false);
     }
 
     fn frame(&self, frame: Frame) -> String {
@@ -146,29 +148,29 @@ fn is_id(text: &str, id: u64) -> bool {
     text.parse() == Ok(id)
 }
 
-/// The class of an object in words that a reader of Java knows.
-pub(crate) fn life_text(life: &Life) -> Vec<String> {
-    let mut lines = vec![format!("{}, {}", human::printable(&life.class), human::bytes(life.size))];
-    let by = life.thread.as_ref().map_or_else(String::new, |name| format!(" by thread {name:?}"));
-    lines.push(human::printable(&format!("allocated at {}{by}", life.allocated)));
-    lines.extend(life.frames.iter().map(|frame| human::printable(&format!("  at {frame}"))));
-    let survived = human::counted(life.collections, "collection", "collections");
-    lines.push(match life.freed {
+/// A lifetime in lines.
+pub(crate) fn lifetime_text(lifetime: &Lifetime) -> Vec<String> {
+    let mut lines = vec![format!("{}, {}", human::printable(&lifetime.class), human::bytes(lifetime.size))];
+    let by = lifetime.thread.as_ref().map_or_else(String::new, |name| format!(" by thread {name:?}"));
+    lines.push(human::printable(&format!("allocated at {}{by}", lifetime.allocated)));
+    lines.extend(lifetime.frames.iter().map(|frame| human::printable(&format!("  at {frame}"))));
+    let survived = human::counted(lifetime.collections, "collection", "collections");
+    lines.push(match lifetime.freed {
         Some(time) => format!("freed at {time}, after {survived} that it survived"),
         None => format!("alive at the end, after {survived}"),
     });
     lines
 }
 
-pub(crate) fn life_json(life: &Life) -> Value {
+pub(crate) fn lifetime_json(lifetime: &Lifetime) -> Value {
     json!({
-        "class": life.class, "size": life.size, "thread": life.thread, "frames": life.frames,
-        "allocated_nanos": life.allocated.0, "freed_nanos": life.freed.map(|time| time.0),
-        "collections": life.collections,
+        "class": lifetime.class, "size": lifetime.size, "thread": lifetime.thread, "frames": lifetime.frames,
+        "allocated_nanos": lifetime.allocated.0, "freed_nanos": lifetime.freed.map(|time| time.0),
+        "collections": lifetime.collections,
     })
 }
 
-/// The classes and sites whose survivors pile up, those of most live bytes first.
+/// The classes and sites whose survivors accumulate, those of most live bytes first.
 pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut impl Write) -> anyhow::Result<Value> {
     let report = &traced.report;
     let by = if report.has_sites() { By::Site } else { By::Class };
@@ -185,11 +187,10 @@ pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut impl Wri
     }
     writeln!(out, "{}", "Growing: survivors of most collections since the first".bold())?;
     if rows.is_empty() {
-        writeln!(out, "  nothing leaves more behind with every collection\n")?;
+        writeln!(out, "  nothing grows with every collection\n")?;
         return Ok(Value::Null);
     }
-    allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
-    super::overview::left(all - rows.len(), out)?;
+    allocation_tables::table(&rows, by, TableKind::of(report)).write_top(all - rows.len(), out)?;
     Ok(Value::Null)
 }
 

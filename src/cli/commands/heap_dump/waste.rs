@@ -1,4 +1,4 @@
-//! Duplicate strings, empty and sparse collections, boxed numbers.
+//! Duplicate strings, empty and sparse collections, boxed values.
 
 use std::io::Write;
 
@@ -8,17 +8,16 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::names::{Names, want_name};
-use super::overview::left;
 use super::source::Heap;
 use super::{Arguments, DEFAULT_TOP};
 use crate::cli::render::human::{self, bytes, count, counted};
 use crate::cli::render::table::Table;
 
 pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
-    let texts = arguments.top.map_or(DEFAULT_TOP, |top| if top == 0 { usize::MAX } else { top });
+    let texts = arguments.limit(DEFAULT_TOP);
     let Some(mut waste) = heap.waste(texts)? else {
         if !arguments.json {
-            writeln!(out, "The dump has no contents, so duplicate strings and collections cannot be told.\n")?;
+            writeln!(out, "The dump has no contents, so duplicate strings and collections are not known.\n")?;
         }
         return Ok(Value::Null);
     };
@@ -71,8 +70,7 @@ fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut impl
             human::printable(&row.class),
         ]);
     }
-    table.write(out)?;
-    left(waste.collections.len().saturating_sub(few), out)?;
+    table.write_top(waste.collections.len().saturating_sub(few), out)?;
 
     let sum: u64 = waste.boxes.iter().map(|row| row.wasted).sum();
     writeln!(out, "{} {} in numbers of the same value", "Boxes:".bold(), bytes(sum))?;

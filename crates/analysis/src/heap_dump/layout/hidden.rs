@@ -1,5 +1,5 @@
-//! Bytes of objects that no dump tells: fields that the JVM adds to classes of its own, space that it leaves around fields that
-//! several threads write, and the static fields that lie in class objects.
+//! Bytes of objects that no dump lists: fields that the JVM adds to its own classes, padding around fields that several threads
+//! write, and the static fields that lie in class objects.
 
 use hprof::BasicType::{self, Boolean, Int, Long, Object, Short};
 use rustc_hash::FxHashMap;
@@ -19,7 +19,7 @@ const INJECTED: [(&str, &[BasicType]); 7] = [
     ("java.lang.invoke.MethodHandleNatives$CallSiteContext", &[Long, Long]),
 ];
 
-/// Classes with fields in cache lines of their own (`@Contended`). The distance to the next object tells their size.
+/// Classes with fields in cache lines of their own (`@Contended`). Their size is found by the distance to the next object.
 const PADDED: [&str; 11] = [
     "java.lang.Thread",
     "java.util.concurrent.ConcurrentHashMap$CounterCell",
@@ -53,7 +53,7 @@ pub(super) fn injected(class: &Class, declared: &DeclaredFields, class_fields: &
     }
 }
 
-/// What the distances between neighbours tell of the sizes of classes with hidden space.
+/// Sizes of classes with hidden space, found by the distances between neighbours.
 #[derive(Debug, Default)]
 pub(super) struct HiddenSizes {
     /// Bytes of an instance.

@@ -40,7 +40,7 @@ pub(super) fn read(file: &DumpFile, objects: &FoundObjects, progress: Progress<'
         (0..).zip(&objects.classes).filter_map(|(at, class)| Some((class.object?, ClassIndex(at)))).collect();
     let mut second = SecondPass { objects, class_at, keeps_itself, edges, next: 0, open: false };
     let mut records = 0_u64;
-    // Where the first pass broke off, this one does, too.
+    // The first pass may have ended early; this one ends at the same object.
     while second.next < count || second.open {
         let Ok(Some(record)) = reader.next_record() else { break };
         second.record(&record)?;
@@ -84,7 +84,7 @@ impl SecondPass<'_> {
         Ok(())
     }
 
-    /// Goes on to the next object.
+    /// Moves to the next object.
     #[inline]
     fn begin(&mut self) -> Result<ObjectIndex, LoadError> {
         self.end_list()?;

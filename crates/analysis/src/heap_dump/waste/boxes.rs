@@ -1,4 +1,4 @@
-//! Numbers, characters and truth values that are objects.
+//! Boxed values: numbers, characters and booleans that are objects.
 
 use hprof::BasicType;
 use hprof::read::Fields;

@@ -1,5 +1,4 @@
-//! Bytes that a program could do without: strings that are there several times, collections that hold little or nothing, numbers in
-//! boxes. One pass over the contents of the dump.
+//! Bytes that a program could save: duplicate strings, empty and sparse collections, boxed numbers. One pass over the contents of the dump.
 
 mod boxes;
 mod collections;
@@ -25,7 +24,7 @@ pub struct Waste {
     pub boxes: Vec<BoxRow>,
 }
 
-/// Looks for waste; `duplicates` are the texts that are told at most.
+/// Looks for waste; at most `duplicates` texts are listed.
 ///
 /// # Errors
 /// The file cannot be read any more.

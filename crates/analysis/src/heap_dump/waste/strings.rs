@@ -1,4 +1,4 @@
-//! Strings that say the same.
+//! Strings of equal text.
 
 use std::hash::{DefaultHasher, Hasher};
 

@@ -1,0 +1,64 @@
+//! What `threads` and `locks` print around their tables.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use analysis::locks::{LockReport, ThreadSummary, TimeTotals};
+use owo_colors::OwoColorize;
+use trace::time::Nanos;
+
+use crate::cli::input::reading::Reading;
+use crate::cli::render::human::{bytes, counted, duration};
+use crate::cli::render::notes;
+
+/// The first lines: which trace this is, and how much its threads waited.
+pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut impl Write) -> io::Result<()> {
+    let report = &reading.report;
+    let origin = match report.log_start() {
+        Some(start) => format!("lock log of {start}, {}", bytes(reading.bytes)),
+        None if report.is_log() => format!("lock log, {}", bytes(reading.bytes)),
+        None => notes::origin(reading),
+    };
+    writeln!(out, "{} ({origin})", path.display().bold())?;
+    let length = report.counted().map_or(Nanos(0), |(since, until)| until.since(since));
+    let [blocked, waiting, parked] = report.stalls();
+    let stall = |state: &str, totals: TimeTotals| {
+        format!("{state} {} for {}", counted(totals.count, "time", "times"), duration(totals.total))
+    };
+    let mut stalls = vec![stall("blocked", blocked)];
+    if !report.is_log() {
+        stalls.push(stall("waiting", waiting));
+    }
+    if parked.count > 0 {
+        stalls.push(stall("parked", parked));
+    }
+    let threads = counted(report.thread_count(), "thread", "threads");
+    writeln!(out, "{threads} in {}: {}", duration(length), stalls.join(", "))
+}
+
+/// The last lines: what is missing or wrong in the numbers.
+pub(crate) fn write_notes(reading: &Reading<LockReport>, out: &mut impl Write) -> io::Result<()> {
+    let notes = notes::of_locks(reading);
+    writeln!(out)?;
+    notes::write(&notes, out)?;
+    if notes.is_empty() { Ok(()) } else { writeln!(out) }
+}
+
+/// A line for the threads that a table leaves out.
+pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut impl Write) -> io::Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let members = left.iter().map(|row| row.members).sum();
+    let sum = |state: fn(&ThreadSummary<'_>) -> TimeTotals| {
+        duration(Nanos(left.iter().fold(0_u64, |sum, row| sum.saturating_add(state(row).total.0))))
+    };
+    writeln!(
+        out,
+        "  ... and {} more: {} blocked, {} waiting, {} parked; --top 0 shows all, --pools adds up those of a pool",
+        counted(members, "thread", "threads"),
+        sum(|row| row.blocked),
+        sum(|row| row.waiting),
+        sum(|row| row.parked),
+    )
+}

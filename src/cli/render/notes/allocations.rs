@@ -1,0 +1,70 @@
+//! The sums of a trace of allocations in one sentence, and what is missing or wrong in it.
+
+use analysis::allocations::{Facts, ObjectTotals};
+
+use super::{completeness, counters};
+use crate::cli::input::reading::Reading;
+use crate::cli::render::human::{bytes, count, counted};
+
+/// The sums of a trace, or of the classes selected from it, in one sentence.
+pub(crate) fn summary(sum: &ObjectTotals, facts: &Facts) -> String {
+    let length = match (facts.begin, facts.end) {
+        (Some(begin), Some(end)) => format!(" in {:.1} s", end.since(begin).0 as f64 / 1e9),
+        _ => String::new(),
+    };
+    if facts.allocations == 0 && facts.site_counts > 0 {
+        return counts_summary(sum, facts, &length);
+    }
+    format!(
+        "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) live at the end",
+        counted(sum.total(), "object", "objects"),
+        bytes(sum.total_bytes()),
+        count(sum.collected()),
+        bytes(sum.collected_bytes()),
+        counted(facts.collections, "collection", "collections"),
+        count(sum.live()),
+        bytes(sum.live_bytes()),
+    )
+}
+
+fn counts_summary(sum: &ObjectTotals, facts: &Facts, length: &str) -> String {
+    let live = match facts.live_counts {
+        0 => String::new(),
+        _ => format!("; {} ({}) live at the end", count(sum.live()), bytes(sum.live_bytes())),
+    };
+    let by_vm = match facts.counted_by_vm {
+        (0, _) => String::new(),
+        (objects, size) => {
+            let objects = counted(objects, "object", "objects");
+            format!(", of them {objects} ({}) as the JVM reported them, not a site", bytes(size))
+        }
+    };
+    let objects = counted(sum.total(), "object", "objects");
+    format!("{objects} ({}) counted{length}{by_vm}{live}", bytes(sum.total_bytes()))
+}
+
+/// What is missing or wrong in the numbers; one sentence each.
+pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
+    let facts = reading.report.facts();
+    let mut notes = Vec::new();
+    if facts.allocations == 0 && facts.site_counts == 0 {
+        let holds = match facts.calls {
+            0 => String::new(),
+            calls => format!("; it holds {} of methods", counted(calls, "call event", "call events")),
+        };
+        notes.push(format!("no allocation is in the trace: it was recorded without the heap profiler{holds}"));
+    } else if facts.end.is_none_or(|end| end.0 == 0) {
+        notes.push("the trace has no times, so ages and generations are not known".to_owned());
+    }
+    notes.extend(completeness(reading));
+    if facts.unknown_frees > 0 {
+        let frees = counted(facts.unknown_frees, "death is", "deaths are");
+        notes.push(format!("{frees} reported of objects whose allocation is not in the trace"));
+    }
+    if facts.reused_ids > 0 {
+        let ids = counted(facts.reused_ids, "object id is", "object ids are");
+        notes.push(format!("{ids} used again while the object lives; the older object counts as collected"));
+    }
+    notes.extend(facts.counts.iter().filter_map(counters::note));
+    notes
+}

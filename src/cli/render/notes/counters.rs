@@ -1,0 +1,136 @@
+//! What the agent's counters mean for a reader of the tables.
+
+use analysis::allocations::Count;
+
+use crate::cli::render::human::{bytes, count, counted};
+
+/// What a counter counts: bytes, or things with a singular and a plural.
+#[derive(Clone, Copy)]
+enum Unit {
+    Bytes,
+    Of(&'static str, &'static str),
+}
+
+const TIMES: Unit = Unit::Of("time", "times");
+
+/// Counters that are no note: they are shown elsewhere, or lack nothing.
+const NOT_SHOWN: [&str; 4] = ["classes.rewritten", "counters", "counters.bytes", "owners.asked"];
+
+/// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
+const NOTES: [(&str, Unit, &str); 18] = [
+    (
+        "limit.reached",
+        Unit::Bytes,
+        "the trace was ended when it had {n} (--limit); what the program did after that is not in it",
+    ),
+    (
+        "buffer.waits",
+        TIMES,
+        "the program waited {n} until the trace was written; --include, --exclude or a larger --buffer helps",
+    ),
+    ("events.lost", Unit::Of("event was", "events were"), "{n} lost{detail}"),
+    (
+        "rewriting.refused",
+        Unit::Of("class or method was", "classes or methods were"),
+        "{n} not rewritten{detail}, so allocations there may be missing",
+    ),
+    (
+        "estimate.unmatched",
+        Unit::Bytes,
+        "the sampler estimates that {n} were allocated where no site counts; the tables leave them out",
+    ),
+    (
+        "stackCache.mismatches",
+        TIMES,
+        "a check found a wrong call stack in the stack cache {n}; the cache was switched off, and stacks before that may be wrong",
+    ),
+    ("frees.late", Unit::Of("object", "objects"), "{n} died, but in no collection of the trace; they count as live"),
+    (
+        "gc.unprocessed",
+        Unit::Of("collection was", "collections were"),
+        "{n} closed before all deaths in it were known; those deaths count for a later collection",
+    ),
+    ("owners.unknown", TIMES, "the owner of a lock had ended or was not known {n}"),
+    (
+        "owners.notAsked",
+        TIMES,
+        "the JVM was not asked for the owner of a lock {n}: asking takes long, so it is limited",
+    ),
+    ("owners.terminated", TIMES, "the owner of a lock had ended before the trace named it {n}"),
+    (
+        "ownerStacks.skipped",
+        TIMES,
+        "the stack of a lock's owner was not taken {n}: taking stacks of other threads is limited to a share of the time",
+    ),
+    (
+        "ownerStacks.stale",
+        TIMES,
+        "the stack of a lock's owner is missing {n}: the owner had released the lock before its stack was taken",
+    ),
+    (
+        "waits.withoutBegin",
+        Unit::Of("wait had", "waits had"),
+        "{n} begun before the recording, and count as running time",
+    ),
+    (
+        "waits.withoutEnd",
+        Unit::Of("wait had", "waits had"),
+        "{n} no end in the trace; they count until their thread did something else",
+    ),
+    (
+        "monitors.classInit",
+        TIMES,
+        "threads waited {n} until another thread had initialised a class; the JVM does not report when such a wait begins, so it \
+         counts as running time",
+    ),
+    ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
+    ("snapshots.skipped", Unit::Of("monitor or thread", "monitors or threads"), "data requests left out {n}"),
+];
+
+/// The note for a counter; `None` if it needs none.
+pub(super) fn note(counter: &Count) -> Option<String> {
+    let key = counter.key.as_str();
+    // The coverage lines show those of its own.
+    if counter.value == 0 || NOT_SHOWN.contains(&key) || key.starts_with("coverage.") {
+        return None;
+    }
+    let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
+    let Some((_, unit, text)) = NOTES.iter().find(|(known, ..)| *known == key) else {
+        return Some(format!("the agent counted {key}{detail}: {}", count(counter.value)));
+    };
+    let number = match *unit {
+        Unit::Bytes => bytes(counter.value),
+        Unit::Of(one, many) => counted(counter.value, one, many),
+    };
+    Some(text.replace("{n}", &number).replace("{detail}", &detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counter(key: &str, detail: Option<&str>, value: u64) -> Count {
+        Count { key: key.to_owned(), detail: detail.map(str::to_owned), value }
+    }
+
+    #[test]
+    fn counters_become_sentences() {
+        let shown = |key, detail, value| note(&counter(key, detail, value));
+        assert_eq!(shown("events.lost", Some("full"), 1).as_deref(), Some("1 event was lost (full)"));
+        assert_eq!(
+            shown("snapshots.skipped", None, 2000).as_deref(),
+            Some("data requests left out 2,000 monitors or threads")
+        );
+        assert_eq!(shown("new.key", None, 3).as_deref(), Some("the agent counted new.key: 3"));
+        assert_eq!(shown("events.lost", None, 0), None);
+        assert_eq!(shown("counters", None, 9), None);
+        assert_eq!(shown("coverage.missing", None, 9), None);
+    }
+
+    #[test]
+    fn no_counter_has_an_earlier_name() {
+        for (key, ..) in NOTES {
+            assert!(trace::counters::RENAMED.iter().all(|(old, _)| *old != key), "{key}");
+        }
+    }
+}
