@@ -5,6 +5,8 @@ mod commands;
 mod exit;
 mod input;
 mod launch;
+#[cfg(test)]
+mod reference;
 mod render;
 
 use std::process::ExitCode;

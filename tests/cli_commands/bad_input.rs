@@ -61,7 +61,7 @@ fn a_trace_cut_anywhere_is_read_up_to_there() {
 }
 
 #[test]
-fn an_element_that_makes_no_sense_is_left_out_and_told() {
+fn a_malformed_element_is_left_out_and_noted() {
     let broken = text("heap.trcxml").replace("size=\"1040\"", "size=\"many\"");
     let [stats, validate] = both(broken.as_bytes());
     assert_eq!(stats.status, 0);
@@ -75,7 +75,7 @@ fn an_element_that_makes_no_sense_is_left_out_and_told() {
 }
 
 #[test]
-fn undefined_and_reused_ids_are_tolerated_and_told() {
+fn undefined_and_reused_ids_are_tolerated_and_noted() {
     let strange = text("heap.trcxml")
         .replace("objId=\"12\" classIdRef=\"10\"", "objId=\"11\" classIdRef=\"500\"")
         .replace("objFree objIdRef=\"11\"", "objFree objIdRef=\"501\"");
@@ -92,7 +92,7 @@ fn undefined_and_reused_ids_are_tolerated_and_told() {
 }
 
 #[test]
-fn a_zip_damaged_in_the_middle_is_told() {
+fn a_zip_damaged_in_the_middle_is_noted() {
     // A stored entry whose checksum does not match.
     let body = text("heap.trcxml");
     let mut zip = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0".to_vec();
@@ -133,7 +133,7 @@ fn wrong_options_are_usage_errors() {
 }
 
 #[test]
-fn an_output_that_is_full_is_told() {
+fn a_full_output_is_an_error() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let ended =
         crate::support::martini().args(["stats", "--json", &trace("heap.trcxml")]).stdout(full).output().unwrap();

@@ -21,7 +21,7 @@ fn stats_json(arguments: &[&str]) -> Value {
 #[test]
 fn the_last_count_of_each_site_counts() {
     let expected = "\
-200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) as the JVM reported them, not a site; 19 (2.3 KiB) \
+200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) reported by the JVM, not by a site; 19 (2.3 KiB) \
 live at the end
 
     total  total size       removed by JIT  live  active size  package

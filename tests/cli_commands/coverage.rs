@@ -88,7 +88,7 @@ fn a_trace_that_is_not_exact_enough_fails_with_a_sentence() {
     let ended = run(folder.path(), &[&exact[..], &["100", "--limit", "100k", "--heap", "events"]].concat(), &[]);
     assert_eq!(ended.status, 125);
     assert!(ended.err.contains("not known, because the trace was ended at its limit"), "{}", ended.err);
-    // The program's own failure is told first.
+    // The program's own failure comes first.
     let ended = run(folder.path(), &[&exact[..], &["100", "--exclude", "byte"]].concat(), &["3"]);
     assert_eq!(ended.status, 3);
 }

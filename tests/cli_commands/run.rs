@@ -111,7 +111,7 @@ fn the_program_is_left_as_it_was() {
 }
 
 #[test]
-fn the_summary_tells_what_was_made_and_where_the_trace_is() {
+fn the_summary_shows_what_was_allocated_and_where_the_trace_is() {
     let place = Place::with("Program", PROGRAM);
     let file = place.file("a, b.trcxml");
     let arguments = [
@@ -209,7 +209,7 @@ fn a_trace_can_go_through_a_pipe() {
 }
 
 #[test]
-fn what_cannot_run_is_told_before_anything_starts() {
+fn what_cannot_run_is_refused_before_anything_starts() {
     let place = Place::with("Program", PROGRAM);
     let java = java();
     for (arguments, status, part) in [
@@ -260,7 +260,7 @@ fn signals_reach_the_program_and_leave_a_valid_trace() {
 }
 
 #[test]
-fn after_a_kill_the_summary_tells_what_was_written_until_then() {
+fn after_a_kill_the_summary_shows_what_was_written_until_then() {
     let place = Place::with("Endless", ENDLESS);
     let (child, jvm) = start_endless(&place);
     // The trace is written a little behind the program; wait for its head.

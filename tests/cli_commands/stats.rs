@@ -88,7 +88,7 @@ fn the_dump_example_counts_objects_announced_late() {
 }
 
 #[test]
-fn threads_and_sites_are_told_apart() {
+fn threads_and_sites_are_distinguished() {
     let json = stats_json(&["--by", "thread", &trace("heap.trcxml")]);
     let rows = json["traces"][0]["tables"]["thread"].as_array().unwrap();
     let names: Vec<&Value> = rows.iter().map(|row| &row["thread"]["name"]).collect();
@@ -166,7 +166,7 @@ fn a_trace_comes_through_a_pipe() {
 }
 
 #[test]
-fn several_traces_are_told_one_by_one() {
+fn several_traces_are_shown_one_by_one() {
     let json = stats_json(&[&trace("heap.trcxml"), &trace("dump.trcxml")]);
     let pids: Vec<&Value> = json["traces"].as_array().unwrap().iter().map(|trace| &trace["agents"][0]["pid"]).collect();
     assert_eq!(pids, [4711, 4713]);
@@ -196,7 +196,7 @@ fn a_trace_of_the_old_agent_says_that_it_has_no_allocations() {
 }
 
 #[test]
-fn what_the_agent_could_not_see_is_told() {
+fn what_the_agent_could_not_see_is_noted() {
     let counts = "<martiniCount key=\"events.lost\" detail=\"no memory\" value=\"3\"/>\n\
                   <martiniCount key=\"classes.rewritten\" value=\"159\"/>\n\
                   <martiniCount key=\"future.key\" value=\"2\"/>\n\

@@ -20,7 +20,7 @@ fn the_worked_examples_are_valid() {
 }
 
 #[test]
-fn a_violation_is_told_with_its_place_and_rule() {
+fn a_violation_is_shown_with_its_place_and_rule() {
     let broken = text("heap.trcxml").replace("objFree objIdRef=\"11\"", "objFree objIdRef=\"99\"");
     let (status, out) = validate(&broken, &[]);
     assert_eq!(status, 1);

@@ -54,7 +54,7 @@ fn at(graph: &Graph, id: u64) -> ObjectIndex {
 }
 
 /// The dominator of each object, 0 for none; `None` for what no root leads to.
-fn told(graph: &Graph, objects: u64) -> Vec<Option<u64>> {
+fn dominators_of(graph: &Graph, objects: u64) -> Vec<Option<u64>> {
     let dominators = Dominators::of(graph).expect("not too many");
     let by = |id: u64| {
         let object = at(graph, id);
@@ -105,7 +105,7 @@ proptest! {
     #[test]
     fn dominators_are_what_their_definition_says((objects, roots, references) in graphs()) {
         let graph = heap(objects, &roots, &references, |_| 1);
-        prop_assert_eq!(told(&graph, objects), by_definition(objects, &roots, &references));
+        prop_assert_eq!(dominators_of(&graph, objects), by_definition(objects, &roots, &references));
     }
 
     #[test]
@@ -189,7 +189,7 @@ fn the_graph_of_lengauer_and_tarjan_has_the_dominators_of_their_paper() {
         ('L', Some('D')),
     ];
     let expected: Vec<Option<u64>> = expected.iter().map(|(_, by)| Some(by.map_or(0, id))).collect();
-    assert_eq!(told(&graph, 13), expected);
+    assert_eq!(dominators_of(&graph, 13), expected);
 }
 
 #[test]

@@ -256,7 +256,7 @@ proptest! {
             prop_assert_eq!(numbers(&row.totals), expected(&sites[&(class.to_owned(), line)]));
         }
 
-        // Threads of one name are told apart by nothing a row shows but their id; compare as a bag.
+        // Rows of threads of one name differ only in their id; compare as a bag.
         let threads = group(&objects, |o| o.thread);
         let mut rows: Vec<_> = report.rows(By::Thread, |_| true).iter().map(|row| {
             let Subject::Thread(thread) = row.subject else { panic!("a thread row is about a thread") };

@@ -1,4 +1,4 @@
-//! Random code, random insertions: what runs, and in which order, is told by an interpreter before and after.
+//! Random code, random insertions: an interpreter compares what runs, and in which order, before and after.
 
 mod support;
 

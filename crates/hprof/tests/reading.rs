@@ -9,7 +9,7 @@ use hprof::read::{ReadError, Reader};
 fn every_kind_of_record_comes_as_it_was_written() {
     for id_size in [4, 8] {
         let bytes = every_record(id_size);
-        let told = read_all(&bytes).expect("the dump is whole");
+        let records = read_all(&bytes).expect("the dump is whole");
         let expected = [
             "name 1 \"demo/Node\"",
             "class 1 is 256 named 1",
@@ -37,7 +37,7 @@ fn every_kind_of_record_comes_as_it_was_written() {
             .iter()
             .map(|line| line.replace("fields 12", if id_size == 8 { "fields 12" } else { "fields 8" }))
             .collect();
-        assert_eq!(told, expected, "ids of {id_size} bytes");
+        assert_eq!(records, expected, "ids of {id_size} bytes");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The plain lock log: what is written comes back, what others wrote is read, and what is broken is told line by line.
+//! The plain lock log: what is written is read again, what others wrote is read, and what is broken is reported line by line.
 
 use proptest::prelude::*;
 use trace::locklog::{

@@ -146,12 +146,12 @@ fn explain_leak(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) 
     writeln!(out, "\n{} {}", "The leak:".red().bold(), row.subject.bold())?;
     writeln!(
         out,
-        "  {} of {} are alive, and they are of {} different ages: it is made all the time",
+        "  {} of {} are alive, and they are of {} different ages: the program keeps allocating",
         count(totals.live()),
         count(totals.total()),
         count(totals.generations())
     )?;
-    writeln!(out, "  and something never lets go.{}", made_at(report, &row.subject, Column::ActiveSize))?;
+    writeln!(out, "  them and never releases them.{}", allocated_at(report, &row.subject, Column::ActiveSize))?;
     Ok(())
 }
 
@@ -160,7 +160,7 @@ fn explain_healthy(row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     writeln!(out, "{} {}", "For comparison:".bold(), row.subject)?;
     writeln!(
         out,
-        "  {} were made, too, but {} are collected: what is left are {}.",
+        "  {} were allocated, but {} are collected: the rest are {}.",
         count(totals.total()),
         count(totals.collected()),
         ages(totals)
@@ -183,18 +183,18 @@ fn explain_churn(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write)
         "  Of {} allocated, {} are garbage by now: no leak, but work for the collector.{}",
         bytes(totals.total_bytes()),
         bytes(totals.collected_bytes()),
-        made_at(report, &row.subject, Column::TotalSize)
+        allocated_at(report, &row.subject, Column::TotalSize)
     )?;
     Ok(())
 }
 
-/// A sentence that says which line makes the most of a class.
-fn made_at(report: &AllocationReport, subject: &Subject<'_>, column: Column) -> String {
+/// A sentence that says which line allocates most objects of a class.
+fn allocated_at(report: &AllocationReport, subject: &Subject<'_>, column: Column) -> String {
     let Subject::Class(class) = subject else { return String::new() };
     let mut sites = report.rows(By::Site, |name| name == *class);
     allocation_tables::sort(&mut sites, column);
     match sites.first().map(|row| row.subject) {
-        Some(Subject::Site { at: Some(at), .. }) => format!(" Most are made at\n  {at}"),
+        Some(Subject::Site { at: Some(at), .. }) => format!(" Most are allocated at\n  {at}"),
         _ => String::new(),
     }
 }

@@ -5,8 +5,8 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use analysis::locks::{LockReport, LockStats, ThreadSummary};
-use analysis::timeline::{Observer, Timeline};
+use analysis::locks::{LockReport, LockStats, Observer, ThreadSummary};
+use analysis::timeline::Timeline;
 use anyhow::Context;
 use serde_json::Value;
 

@@ -14,7 +14,7 @@ use super::{
     Ages, Class, ClassIndex, DumpProblems, Graph, GraphRoot, Lists, ObjectIndex, Origins, Referent, Referents, Sizes,
     Strength, TooMany,
 };
-use crate::allocations::Location;
+use crate::location::Location;
 
 /// A dump in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

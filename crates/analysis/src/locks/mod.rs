@@ -6,6 +6,7 @@
 
 mod durations;
 mod live;
+mod observer;
 mod report;
 mod rows;
 mod stacks;
@@ -22,6 +23,7 @@ use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
+pub use observer::{Observer, Stall};
 pub use report::{LockReport, WaitProblems};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 pub use stuck::{Deadlock, Stuck};
@@ -30,7 +32,6 @@ pub use timeline_row::State;
 
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
-use crate::timeline::{Observer, Stall};
 use live::{LiveThread, Monitor, PendingStall, Serial};
 use stacks::{StackIndex, Stacks};
 use tables::{LongestWait, MonitorKey, PairKey, Wait, WaitTables};

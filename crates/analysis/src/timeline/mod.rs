@@ -9,55 +9,15 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use trace::ids::ObjectId;
 use trace::time::Time;
 
 use crate::location::Location;
-use crate::locks::{State, ThreadName};
+use crate::locks::{Observer, Stall, State, ThreadName};
 
-/// Receives what happens in a trace, in the order in which it ends.
-pub trait Observer {
-    /// The time at which a trace begins. Called once, in front of everything else.
-    fn begin(&mut self, origin: Time);
-    /// A thread is there from now on. The number is its own; no other thread has it, in no document.
-    fn thread_started(&mut self, thread: u64, name: ThreadName<'_>);
-    /// A thread has ended, or the trace has (`is_open`).
-    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool);
-    /// A thread stood still.
-    fn stall(&mut self, stall: &Stall<'_>);
-}
-
-/// A time in which a thread stood still.
-#[derive(Clone, Debug)]
-pub struct Stall<'a> {
-    /// The thread's number.
-    pub thread: u64,
-    /// What it did.
-    pub state: State,
-    /// It waited for a lock that another thread owned.
-    pub is_contended: bool,
-    /// From when ...
-    pub since: Time,
-    /// ... until when.
-    pub until: Time,
-    /// It had not ended when the trace did.
-    pub is_open: bool,
-    /// What it waited for.
-    pub object: Option<ObjectId>,
-    /// The class of that.
-    pub class: Option<&'a str>,
-    /// Where it waited.
-    pub at: Option<Location<'a>>,
-    /// Number and name of the thread that owned what it waited for.
-    pub owner: Option<(u64, ThreadName<'a>)>,
-    /// Where the owner was.
-    pub owner_at: Option<Location<'a>>,
-}
-
-/// The viewers want one; which does not matter.
+/// Viewers need a process id; any will do.
 const PID: u32 = 1;
 
-/// So many tracks show virtual threads: viewers do not bear twenty thousand.
+/// So many tracks show virtual threads: viewers cannot show twenty thousand.
 const MAX_LANES: usize = 1000;
 
 /// Writes a timeline.
@@ -68,7 +28,7 @@ pub struct Timeline<W> {
     events: u64,
     arrows: u64,
     tracks: u64,
-    /// Threads that are there.
+    /// Living threads.
     threads: FxHashMap<u64, Track>,
     /// Tracks of virtual threads by when they are free again.
     lanes: BTreeMap<(Time, u64), ()>,

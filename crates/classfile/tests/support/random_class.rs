@@ -42,7 +42,7 @@ impl Dice {
     }
 }
 
-/// Inserts calls at random instructions, each with a number that tells the place.
+/// Inserts calls at random instructions, each with a number for its place.
 pub(crate) struct RandomSites {
     pub(crate) seed: u64,
     /// One of so many instructions gets something in front, and one of so many behind.

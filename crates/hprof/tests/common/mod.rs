@@ -105,9 +105,9 @@ pub(crate) fn every_record(id_size: usize) -> Vec<u8> {
 /// All records as text.
 pub(crate) fn read_all(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
     let mut reader = Reader::new(bytes)?;
-    let mut told = Vec::new();
+    let mut records = Vec::new();
     while let Some(record) = reader.next_record()? {
-        told.push(match record {
+        records.push(match record {
             Record::Name { id, text } => format!("name {id} {:?}", String::from_utf8_lossy(text)),
             Record::LoadClass { serial, class, name } => format!("class {serial} is {class} named {name}"),
             Record::Frame(frame) => format!(
@@ -157,5 +157,5 @@ pub(crate) fn read_all(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
             _ => "other".to_owned(),
         });
     }
-    Ok(told)
+    Ok(records)
 }

@@ -1,4 +1,4 @@
-//! The check that cumulative counts do not run back.
+//! The check that cumulative counts do not decrease.
 
 use rustc_hash::FxHashMap;
 
@@ -23,13 +23,13 @@ impl Counts {
         let is_less = match element {
             Element::AllocCount(e) => {
                 let before = self.sites.entry((e.class, e.method, e.line, e.source)).or_default();
-                runs_back(before, [e.instances, e.bytes])
+                decreases(before, [e.instances, e.bytes])
             }
             Element::ThreadCount(e) => {
                 let before = self.threads.entry(e.thread).or_default();
                 // What the JVM did not say is no less than before.
                 let vm_bytes = e.vm_bytes.unwrap_or(before[2]);
-                runs_back(before, [e.instances, e.bytes, vm_bytes])
+                decreases(before, [e.instances, e.bytes, vm_bytes])
             }
             Element::ThreadEnd(e) => {
                 self.threads.remove(&e.thread);
@@ -43,7 +43,7 @@ impl Counts {
     }
 }
 
-fn runs_back<const N: usize>(before: &mut [u64; N], now: [u64; N]) -> bool {
+fn decreases<const N: usize>(before: &mut [u64; N], now: [u64; N]) -> bool {
     let is_less = before.iter().zip(&now).any(|(before, now)| now < before);
     *before = now;
     is_less

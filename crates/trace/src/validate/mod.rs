@@ -3,9 +3,13 @@
 //! Works on the stream of events, in memory that grows with what lives at a time in the trace.
 
 mod counts;
+mod definitions;
 mod document;
 mod id_set;
+mod order;
+mod pairs;
 mod rules;
+mod times;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +78,7 @@ impl Report {
     }
 }
 
-/// Judges a stream of events.
+/// Checks a stream of events.
 #[derive(Debug)]
 pub struct Validator {
     document: Document,
@@ -129,13 +133,13 @@ impl Validator {
     }
 }
 
-/// Judges everything that a reader delivers. `progress` is called now and then with the reader.
+/// Checks everything that a reader delivers. `progress` is called regularly with the reader.
 pub fn validate<R: Read>(
     reader: &mut TraceReader<R>,
     mut validator: Validator,
     mut progress: impl FnMut(&TraceReader<R>),
 ) -> Report {
-    /// Rarely enough to cost nothing, often enough for a bar that moves.
+    /// Rarely enough to cost nothing, often enough for a progress bar.
     const EVENTS_BETWEEN: u32 = 1 << 16;
     let mut events = 0_u32;
     loop {

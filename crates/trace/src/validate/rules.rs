@@ -1,20 +1,20 @@
-//! The rules that a trace is held to, and how strictly.
+//! The rules that a trace has to follow, and how strictly.
 
 use std::fmt;
 
-/// How strictly a trace is judged.
+/// How strictly a trace is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// As Martini promises to write.
     Strict,
-    /// As old profilers really wrote: cut off, with times that run back, lazily defined, and with
+    /// As old profilers really wrote: cut off, with times that decrease, lazily defined, and with
     /// references to objects that were never announced.
     Lenient,
 }
 
 macro_rules! rules {
     ($( $(#[$doc:meta])* $rule:ident, $profile:ident, $text:literal; )+) => {
-        /// What a trace can do wrong. XSD sees none of it.
+        /// What a trace can do wrong and a schema cannot check.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule { $( $(#[$doc])* $rule, )+ }
 
@@ -53,7 +53,7 @@ rules! {
     FreeInGc, Strict, "free-in-gc";
     /// The next event of a blocked or waiting thread ends that wait, with the same monitor.
     MonitorPairs, Strict, "monitor-pairs";
-    /// Times do not run back, but for definitions.
+    /// Times do not decrease, but for definitions.
     Times, Strict, "times";
     /// What is counted from the beginning of reporting does not become less.
     Counts, Strict, "counts";
@@ -68,7 +68,7 @@ rules! {
 }
 
 impl Rule {
-    /// Whether a trace judged by `profile` is held to the rule.
+    /// Whether a trace checked by `profile` has to follow the rule.
     pub fn holds_in(self, profile: Profile) -> bool {
         profile == Profile::Strict || self.profile() == Profile::Lenient
     }

@@ -36,7 +36,7 @@ fn counts_summary(sum: &ObjectTotals, facts: &Facts, length: &str) -> String {
         (0, _) => String::new(),
         (objects, size) => {
             let objects = counted(objects, "object", "objects");
-            format!(", of them {objects} ({}) as the JVM reported them, not a site", bytes(size))
+            format!(", of them {objects} ({}) reported by the JVM, not by a site", bytes(size))
         }
     };
     let objects = counted(sum.total(), "object", "objects");

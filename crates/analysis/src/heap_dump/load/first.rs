@@ -332,7 +332,7 @@ impl FirstPass {
         let source = self.names.get(&frame.source).map_or("", |source| source);
         let line = u32::try_from(frame.line).ok().filter(|&line| line > 0);
         let method = self.name(frame.method);
-        crate::allocations::Location { class, method: &method, signature: "", source, line }.to_string()
+        crate::location::Location { class, method: &method, signature: "", source, line }.to_string()
     }
 }
 

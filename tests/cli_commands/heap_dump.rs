@@ -42,7 +42,7 @@ fn an_object_has_its_life_its_holders_and_its_path() {
 }
 
 #[test]
-fn a_class_is_told_by_its_name_and_by_its_id() {
+fn a_class_is_shown_by_its_name_and_by_its_id() {
     for class in ["demo.Node", "2"] {
         let json = heap_json(&["--class", class, &trace("dump.trcxml")]);
         let dump = &json["dumps"][0];

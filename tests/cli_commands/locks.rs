@@ -90,7 +90,7 @@ fn every_wait_is_in_the_row_where_it_belongs() {
 }
 
 #[test]
-fn deadlocks_are_told_to_machines() {
+fn deadlocks_are_in_the_json() {
     let json = read_json("locks", &[&trace("contention.trcxml")]);
     assert_eq!(json["deadlocks"].as_array().unwrap().len(), 1);
     let threads = json["deadlocks"][0]["threads"].as_array().unwrap();
@@ -252,11 +252,11 @@ fn a_lock_log_cut_anywhere_is_read_up_to_there() {
     assert_eq!(ended.status, 2);
     std::fs::write(&path, &log[log.find("4000000 LCK").unwrap()..]).unwrap();
     let out = locks(&[path.to_str().unwrap()]).out;
-    assert!(out.contains("note: 2 waits have an end and no beginning"), "{out}");
+    assert!(out.contains("note: 2 waits have an end but no beginning"), "{out}");
 }
 
 #[test]
-fn threads_of_one_name_are_told() {
+fn threads_of_one_name_are_noted() {
     let log = "2011/03/14 15:09:26.535\n1 TRY [w] La;#b\n2 TRY [w] La;#b\n4 LCK [w] La;#b\n9 LCK [w] La;#b\n";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.log");
@@ -267,7 +267,7 @@ fn threads_of_one_name_are_told() {
 }
 
 #[test]
-fn old_traces_tell_no_owner() {
+fn old_traces_have_no_owner() {
     let old = text("threads.trcxml").replace(" threadOwner=\"1\"", "");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.trcxml");
