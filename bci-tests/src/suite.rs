@@ -17,7 +17,7 @@ use std::time::Instant;
 use libtest_mimic::{Arguments, Trial};
 
 use crate::jdk::{self, Collector, Jdk};
-use crate::workdir;
+use crate::{java, martini, workdir};
 
 /// Names the file to which each test appends a line: `passed` or `failed`, its seconds and name; or `skipped`, what, and why.
 const LOG: &str = "MARTINI_TEST_LOG";
@@ -45,7 +45,13 @@ impl Suite {
         }));
         let (words, arguments) = words(std::env::args());
         suite.trials.retain(|trial| words.iter().all(|word| trial.name().contains(word)));
-        let conclusion = libtest_mimic::run(&Arguments::from_iter(arguments), suite.trials);
+        let arguments = Arguments::from_iter(arguments);
+        if !arguments.list {
+            // So that the first tests do not wait for the compilers.
+            martini::built();
+            java::class_path();
+        }
+        let conclusion = libtest_mimic::run(&arguments, suite.trials);
         workdir::remove_shared();
         conclusion.exit_code()
     }
