@@ -62,7 +62,7 @@ pub fn trace<T: TraceData>(file: &Path, mut data: T, judged: Judged) -> T {
     let is_waived = |rule: &Rule| judged == Judged::Unfinished && *rule == Rule::Ending;
     let violations = report.violations.iter().filter(|v| !is_waived(&v.rule)).map(ToString::to_string);
     let violations: Vec<String> = violations.collect();
-    assert!(report.broken.keys().all(|rule| is_waived(rule)), "{}:\n{}", file.display(), violations.join("\n"));
+    assert!(report.broken.keys().all(is_waived), "{}:\n{}", file.display(), violations.join("\n"));
     let is_ended = !report.broken.contains_key(&Rule::Ending);
     assert!(is_ended == (judged == Judged::Valid), "{} has an end that nobody can have written", file.display());
     data

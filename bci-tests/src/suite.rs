@@ -96,8 +96,12 @@ impl Suite {
     }
 
     /// Adds a test for one JDK, since what it shows is the same on all.
-    pub fn any_jdk<F: Fn(&'static Jdk) + Copy + Send + 'static>(&mut self, test: F) {
-        let jdk = jdk::any();
+    pub fn any_jdk(&mut self, test: impl Fn(&'static Jdk) + Copy + Send + 'static) {
+        self.on(jdk::any(), test);
+    }
+
+    /// Adds a test for this JDK.
+    pub fn on<F: Fn(&'static Jdk) + Copy + Send + 'static>(&mut self, jdk: &'static Jdk, test: F) {
         self.add(format!("{}::jdk{}", name_of::<F>(), jdk.feature), move || test(jdk));
     }
 

@@ -11,20 +11,14 @@ use crate::support::{dumped_by_the_jvm, report, request};
 
 /// Each leak on another JDK.
 pub(crate) fn tests(suite: &mut Suite) {
-    let leaks: [(u32, &str, fn(&Jdk)); 4] = [
-        (11, "a_list_of_listeners", a_list_of_listeners),
-        (17, "what_grows_is_reported_with_its_ages", what_grows_is_reported_with_its_ages),
-        (21, "a_thread_local", a_thread_local),
-        (25, "class_loaders", class_loaders),
-    ];
-    for (feature, name, test) in leaks {
-        let jdk = jdk::of(feature).unwrap_or_else(jdk::any);
-        let name = format!("leaks::{name}::jdk{}", jdk.feature);
-        match programs::hsqldb().missing() {
-            Some(reason) => suite.skip(name, reason),
-            None => suite.add(name, move || test(jdk)),
-        }
+    if let Some(reason) = programs::hsqldb().missing() {
+        return suite.skip("leaks".to_owned(), reason);
     }
+    let jdk = |feature| jdk::of(feature).unwrap_or_else(jdk::any);
+    suite.on(jdk(11), a_list_of_listeners);
+    suite.on(jdk(17), what_grows_is_reported_with_its_ages);
+    suite.on(jdk(21), a_thread_local);
+    suite.on(jdk(25), class_loaders);
 }
 
 /// What `martini heap` says of a leaking program.
