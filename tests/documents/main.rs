@@ -1,4 +1,4 @@
-//! What the documents name exists: pages, headings, files, folders, subcommands, flags, options and counters.
+//! What the documents name exists: pages, headings, files, folders, subcommands, flags, options, counters and tests.
 //!
 //! `cargo test --test documents` reads every Markdown file of the tree. It starts no JVM.
 
@@ -41,6 +41,11 @@ fn named_files_and_folders_exist() {
 }
 
 #[test]
+fn named_tests_exist() {
+    assert_none(&complaints_of(Checker::tests));
+}
+
+#[test]
 fn named_counters_are_on_the_format_page() {
     assert_none(&complaints_of(Checker::counters));
 }
@@ -75,9 +80,10 @@ fn what_does_not_exist_is_found() {
          cargo run --release -- demo --wrong\n\
          java -agentpath:/lib/libmartini.so=file=app.trcxml,wrong=1,include=com.acme.* -jar app.jar\n\
          ```\n\
-         after\n",
+         `cargo test --test documents` `cargo test --test nothing`\n",
     );
-    let checks = [Checker::links, Checker::paths, Checker::commands, Checker::options, Checker::counters];
+    let checks =
+        [Checker::links, Checker::paths, Checker::commands, Checker::options, Checker::counters, Checker::tests];
     let all: Vec<String> = checks.iter().flat_map(|check| check(checker, &page)).collect();
     let expected = [
         "docs/sample.md:2: docs/nowhere.md does not exist",
@@ -97,6 +103,7 @@ fn what_does_not_exist_is_found() {
         "docs/sample.md:9: there is no agent option wrong",
         "docs/sample.md:5: the format page has no counter events.won",
         "docs/sample.md:5: the format page has no counter events.waits",
+        "docs/sample.md:11: there is no test nothing",
     ];
     assert_eq!(all, expected, "{all:#?}");
 }

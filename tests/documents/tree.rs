@@ -49,6 +49,11 @@ impl Tree {
             })
     }
 
+    /// Whether a path ends with these names.
+    pub(crate) fn ends_with(&self, names: &str) -> bool {
+        self.entries.iter().any(|entry| entry == names || entry.ends_with(&format!("/{names}")))
+    }
+
     /// Whether a folder of that name is at the root.
     pub(crate) fn is_top(&self, name: &str) -> bool {
         self.entries.contains(name) && self.root.join(name).is_dir()
