@@ -2,7 +2,7 @@
 
 use crate::attribute::{Attribute, Attributes};
 use crate::code::Code;
-use crate::error::ParseError;
+use crate::error::{ParseError, Refusal};
 use crate::pool::{Constant, ConstantPool};
 use crate::read::Reader;
 
@@ -141,9 +141,10 @@ impl<'a> ClassFile<'a> {
         self.pool.utf8(crate::read::u16_at(attribute.data, 0)?)
     }
 
-    /// Whether the fields in front of code can be the short ones of the class files before 45.3.
-    pub(crate) fn may_have_short_code(&self) -> bool {
-        self.major_version() == 45 && self.minor_version() < 3
+    /// Takes a Code attribute of this class apart.
+    pub(crate) fn parse_code(&self, attribute: &Attribute<'a>) -> Result<Code<'_, 'a>, Refusal> {
+        let may_be_short = self.major_version() == 45 && self.minor_version() < 3;
+        Code::parse(&self.pool, may_be_short, attribute)
     }
 
     /// A `u16` at a place that `parse` has found to exist.
@@ -228,7 +229,7 @@ impl<'c, 'a> Member<'c, 'a> {
 
     /// Its first Code attribute, if it has one that holds together.
     pub fn code(&self) -> Option<Code<'c, 'a>> {
-        Code::parse(self.class, &self.code?).ok()
+        self.class.parse_code(&self.code?).ok()
     }
 
     /// Its first Code attribute.

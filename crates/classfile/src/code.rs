@@ -1,7 +1,6 @@
 //! The Code attribute (JVMS 4.7.3).
 
 use crate::attribute::{Attribute, Attributes};
-use crate::class::ClassFile;
 use crate::error::Refusal;
 use crate::instruction::Instructions;
 use crate::lines::LineTable;
@@ -41,16 +40,21 @@ pub struct Code<'c, 'a> {
 }
 
 impl<'c, 'a> Code<'c, 'a> {
-    pub(crate) fn parse(class: &'c ClassFile<'a>, attribute: &Attribute<'a>) -> Result<Self, Refusal> {
-        match Code::parse_as(CodeLayout::Normal, class, attribute.data) {
+    /// Takes a Code attribute apart; `may_be_short` in class files before version 45.3.
+    pub(crate) fn parse(
+        pool: &'c ConstantPool<'a>,
+        may_be_short: bool,
+        attribute: &Attribute<'a>,
+    ) -> Result<Self, Refusal> {
+        match Code::parse_as(CodeLayout::Normal, pool, attribute.data) {
             // JDK 11 and newer read all versions in the normal way, JDK 8 those before 45.3 in the short one.
             // Code of one kind that holds together when read as the other is next to impossible.
-            Err(_) if class.may_have_short_code() => Code::parse_as(CodeLayout::Short, class, attribute.data),
+            Err(_) if may_be_short => Code::parse_as(CodeLayout::Short, pool, attribute.data),
             parsed => parsed,
         }
     }
 
-    fn parse_as(layout: CodeLayout, class: &'c ClassFile<'a>, data: &'a [u8]) -> Result<Self, Refusal> {
+    fn parse_as(layout: CodeLayout, pool: &'c ConstantPool<'a>, data: &'a [u8]) -> Result<Self, Refusal> {
         let mut reader = Reader::new(data);
         let (max_stack, max_locals, length) = match layout {
             CodeLayout::Short => (u16::from(reader.u8()?), u16::from(reader.u8()?), u32::from(reader.u16()?)),
@@ -63,12 +67,12 @@ impl<'c, 'a> Code<'c, 'a> {
         let handlers = usize::from(reader.u16()?);
         let exceptions = reader.take(handlers * 8)?;
         let attributes = &data[reader.position()..];
-        let mut walk = Attributes::new(&class.pool, Reader::new(attributes))?;
+        let mut walk = Attributes::new(pool, Reader::new(attributes))?;
         while walk.try_next()?.is_some() {}
         if walk.position() != attributes.len() {
             return Err(Refusal::MalformedCode);
         }
-        Ok(Code { pool: &class.pool, layout, max_stack, max_locals, bytes, exceptions, attributes })
+        Ok(Code { pool, layout, max_stack, max_locals, bytes, exceptions, attributes })
     }
 
     /// How the fields in front of the code are laid out.

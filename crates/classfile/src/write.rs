@@ -2,7 +2,6 @@
 
 use crate::attribute::Attributes;
 use crate::class::{ClassFile, Member, Members};
-use crate::code::Code;
 use crate::pool::Constant;
 use crate::rewrite::{Insertions, Layout, write_code};
 
@@ -53,7 +52,7 @@ fn write_attributes(attributes: Attributes<'_, '_>, member: Option<&Member<'_, '
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         let moved = member.filter(|_| attribute.name == b"Code").and_then(|member| {
-            let code = Code::parse(member.class(), &attribute).ok()?;
+            let code = member.class().parse_code(&attribute).ok()?;
             let mut insertions = Insertions::new(0, Vec::new());
             let mut layout = Layout::default();
             layout.begin_whole(code.bytes()).ok()?;

@@ -4,7 +4,12 @@ use std::ffi::{c_char, c_void};
 
 use jni_sys::{jclass, jint, jlong, jmethodID, jobject};
 
-use crate::*;
+use crate::constants::{jvmtiError, jvmtiParamKind, jvmtiParamTypes, jvmtiTimerKind};
+use crate::functions::{
+    jvmtiArrayPrimitiveValueCallback, jvmtiExtensionFunction, jvmtiHeapIterationCallback, jvmtiHeapReferenceCallback,
+    jvmtiPrimitiveFieldCallback, jvmtiReservedCallback, jvmtiStringPrimitiveValueCallback,
+};
+use crate::{jboolean, jlocation, jthread, jthreadGroup};
 
 /// Result of `GetThreadInfo`.
 #[repr(C)]

@@ -12,7 +12,6 @@
 //!
 //! Methods without such arguments are safe: the VM itself refuses them in a wrong phase or on a foreign thread.
 
-mod allocated;
 mod env;
 mod error;
 mod exported;
@@ -26,8 +25,7 @@ mod vm_structs;
 
 pub use jvmti_sys::{self as sys, jni_sys};
 
-pub use allocated::Allocated;
-pub use env::{Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
+pub use env::{Allocated, Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
 pub use exported::exported;
 pub use flag::{ArchiveWish, archive_wish, set_bool_flag, uses_archive};

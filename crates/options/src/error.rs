@@ -3,14 +3,17 @@
 use thiserror::Error;
 use trace::filter::PatternError;
 
-use super::table::OPTIONS;
-
 /// What is wrong with the options: one sentence each, which names the option and says what to write instead.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum OptionError {
     /// No option has that name.
-    #[error("unknown option '{0}': the options are {known}", known = known())]
-    Unknown(String),
+    #[error("unknown option '{name}': the options are {known}")]
+    Unknown {
+        /// What was written.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
     /// A name without `=value`.
     #[error("option '{name}' has no value: write {name}={takes}")]
     NoValue {
@@ -57,8 +60,4 @@ pub enum OptionError {
     /// A TPTP profiler, server or option that Martini does not have.
     #[error("'{0}' of the TPTP spelling is not supported: {1}")]
     Tptp(String, &'static str),
-}
-
-fn known() -> String {
-    OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
 }

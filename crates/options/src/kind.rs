@@ -5,9 +5,17 @@ use std::time::Duration;
 
 use trace::filter::{Pattern, PatternError};
 
+use super::draft::Draft;
 use super::dump::DumpWhen;
-use super::resolve::Draft;
-use super::spec::Choice;
+
+/// A word that an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The word.
+    pub word: &'static str,
+    /// What it means: part of a sentence.
+    pub means: &'static str,
+}
 
 /// A word that an option takes, and what it does.
 pub(crate) type Word = (Choice, fn(&mut Draft));

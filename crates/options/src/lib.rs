@@ -9,9 +9,11 @@
 
 #![forbid(unsafe_code)]
 
+mod draft;
 mod dump;
 mod error;
 mod kind;
+mod pairs;
 mod raw;
 mod reference;
 mod resolve;
@@ -24,10 +26,12 @@ mod tptp;
 
 pub use dump::{DumpContents, DumpFormat, DumpOptions, DumpWhen, request_file};
 pub use error::OptionError;
-pub use raw::{RawOptions, format_pair};
+pub use kind::Choice;
+pub use pairs::format_pair;
+pub use raw::RawOptions;
 pub use reference::reference;
 pub use resolved::{Format, HeapMode, LockOptions, Options, Owners};
-pub use spec::{Choice, Default, Group, Need, OptionSpec};
+pub use spec::{Default, Group, Need, OptionSpec};
 pub use table::{OPTIONS, find};
 
 /// Parses what follows the `=` of `-agentpath:...=`.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::error::OptionError;
-use super::resolve::Draft;
+use super::pairs::{format_pair, split};
+use super::resolve::Resolver;
 use super::resolved::Options;
 use super::table::find;
 use super::tptp;
@@ -49,11 +50,11 @@ impl RawOptions {
     /// # Errors
     /// The first option that is not understood.
     pub fn resolve(&self) -> Result<Options, OptionError> {
-        let mut draft = Draft::default();
+        let mut resolver = Resolver::default();
         for (name, value) in &self.pairs {
-            draft.take(name, value)?;
+            resolver.take(name, value)?;
         }
-        Ok(Options { given: self.to_string(), ..draft.finish()? })
+        Ok(Options { given: self.to_string(), ..resolver.finish()? })
     }
 }
 
@@ -81,35 +82,4 @@ impl fmt::Display for RawOptions {
         let pairs: Vec<String> = self.pairs.iter().map(|(name, value)| format_pair(name, value)).collect();
         f.write_str(&pairs.join(","))
     }
-}
-
-/// Writes one `name=value` so that [`parse`](super::parse()) reads it back: a comma inside a value is doubled.
-pub fn format_pair(name: &str, value: &str) -> String {
-    format!("{name}={}", value.replace(',', ",,"))
-}
-
-/// Splits at single commas; a doubled comma is a comma of the value.
-pub(crate) fn split(given: &str) -> Result<Vec<(String, String)>, OptionError> {
-    let mut parts = vec![String::new()];
-    let mut chars = given.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != ',' {
-            parts.last_mut().expect("never empty").push(c);
-        } else if chars.next_if_eq(&',').is_some() {
-            parts.last_mut().expect("never empty").push(',');
-        } else {
-            parts.push(String::new());
-        }
-    }
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .map(|part| match part.split_once('=') {
-            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-            None => Err(match find(&part) {
-                Some(spec) => OptionError::NoValue { takes: spec.values(), name: part },
-                None => OptionError::Unknown(part),
-            }),
-        })
-        .collect()
 }

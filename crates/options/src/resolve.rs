@@ -1,32 +1,27 @@
 //! From raw options to [`Options`].
 
-use std::path::PathBuf;
-
 use trace::filter::{FilterSet, Pattern, Rule};
 use trace::model::FilterMode;
 
+use super::draft::Draft;
 use super::error::OptionError;
 use super::kind::Refusal;
-use super::resolved::{HeapMode, LockOptions, Options};
+use super::resolved::{HeapMode, Options};
 use super::spec::{Need, OptionSpec};
-use super::table::find;
+use super::table::require;
 
-/// Options on their way: what was given so far, before options that depend on each other are settled.
+/// Takes options one after the other, and settles what they mean together.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
-    pub(crate) options: Options,
-    pub(crate) heap: Option<HeapMode>,
-    pub(crate) locks_wanted: Option<bool>,
-    pub(crate) locks: LockOptions,
-    pub(crate) filter_file: Option<PathBuf>,
+pub(crate) struct Resolver {
+    draft: Draft,
     /// What was given, each with the name by which it was.
     given: Vec<(&'static OptionSpec, &'static str)>,
 }
 
-impl Draft {
+impl Resolver {
     /// Takes the next option.
     pub(crate) fn take(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
-        let spec = find(name).ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
+        let spec = require(name)?;
         let spelling = spec.old.iter().find(|&&old| old == name).unwrap_or(&spec.name);
         let before = self.given.iter().find(|(given, _)| given.name == spec.name);
         match before {
@@ -39,7 +34,7 @@ impl Draft {
             }
             _ => self.given.push((spec, spelling)),
         }
-        spec.kind.apply(value, self).map_err(|refusal| match refusal {
+        spec.kind.apply(value, &mut self.draft).map_err(|refusal| match refusal {
             Refusal::NotOfKind => {
                 OptionError::BadValue { name: name.to_owned(), value: value.to_owned(), takes: spec.kind.takes() }
             }
@@ -49,7 +44,8 @@ impl Draft {
 
     /// Settles what depends on several options.
     pub(crate) fn finish(self) -> Result<Options, OptionError> {
-        let Draft { mut options, heap, locks_wanted, locks, filter_file, given } = self;
+        let Resolver { draft, given } = self;
+        let Draft { mut options, heap, locks_wanted, locks, filter_file } = draft;
         options.heap = heap.unwrap_or_default();
         if locks_wanted.unwrap_or(locks.juc || locks.log.is_some()) {
             options.locks = Some(locks);

@@ -1,6 +1,6 @@
 //! A row of the table: an option as its user sees it.
 
-use super::kind::Kind;
+use super::kind::{Choice, Kind};
 
 /// An option.
 #[derive(Debug)]
@@ -23,15 +23,6 @@ pub struct OptionSpec {
     pub needs: Need,
     /// How its value is read, and where it goes.
     pub(crate) kind: Kind,
-}
-
-/// A word that an option takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// The word.
-    pub word: &'static str,
-    /// What it means: part of a sentence.
-    pub means: &'static str,
 }
 
 /// What happens without an option.

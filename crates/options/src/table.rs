@@ -3,17 +3,26 @@
 use trace::filter::Rule;
 use trace::model::FilterMode;
 
+use super::draft::Draft;
 use super::dump::{DumpContents, DumpFormat};
-use super::kind::{Kind, Word};
-use super::resolve::Draft;
+use super::error::OptionError;
+use super::kind::{Choice, Kind, Word};
 use super::resolved::{Format, HeapMode, Owners};
-use super::spec::{Choice, Default, Group, Need, OptionSpec};
+use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
 
 /// The option with that name, or with that old spelling.
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
     OPTIONS.iter().find(|option| option.name == name || option.old.contains(&name))
+}
+
+/// The option with that name, or the error that there is none.
+pub(crate) fn require(name: &str) -> Result<&'static OptionSpec, OptionError> {
+    find(name).ok_or_else(|| OptionError::Unknown {
+        name: name.to_owned(),
+        known: OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>().join(", "),
+    })
 }
 
 const fn choice(word: &'static str, means: &'static str) -> Choice {

@@ -1,7 +1,7 @@
 //! TPTP's spelling of the options.
 
 use super::error::OptionError;
-use super::raw::split;
+use super::pairs::split;
 use super::resolved::HeapMode;
 
 /// Whether the options are spelled so.

@@ -8,6 +8,7 @@ mod compare;
 mod dump;
 mod figures;
 mod jars;
+mod launch;
 mod locks;
 mod machine;
 mod memory;

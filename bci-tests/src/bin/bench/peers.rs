@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::built::{self, Built};
 use crate::jars::Jars;
-use crate::variant::Launch;
+use crate::launch::Launch;
 
 /// Google's allocation instrumenter, a Java agent.
 const INSTRUMENTER: &str = "java-allocation-instrumenter-3.3.4.jar";

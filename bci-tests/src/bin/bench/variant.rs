@@ -1,9 +1,10 @@
 //! The agents and options that are compared.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::built::Built;
+use crate::launch::Launch;
 use crate::peers::Peers;
 
 /// What runs in the JVM beside the program.
@@ -39,17 +40,6 @@ pub(crate) enum Settings {
 pub(crate) struct Variant {
     pub(crate) name: &'static str,
     pub(crate) agent: Agent,
-}
-
-/// What is added to a command line to run a program with a variant.
-#[derive(Default)]
-pub(crate) struct Launch {
-    /// Options of the JVM.
-    pub(crate) options: Vec<OsString>,
-    /// What the class path needs beyond the program's own.
-    pub(crate) class_path: Vec<PathBuf>,
-    /// The main class, with its arguments, that runs the program's main class.
-    pub(crate) wrapper: Vec<OsString>,
 }
 
 impl Variant {

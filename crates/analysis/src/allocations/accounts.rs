@@ -1,11 +1,24 @@
 //! What was reported of each thread, and what the JVM accounts to it.
 
 use rustc_hash::FxHashMap;
+use trace::ids::ThreadId;
 use trace::model::ThreadCount;
 
-use super::report::ThreadSubject;
 use crate::coverage::Coverage;
 use crate::symbols::ThreadIndex;
+
+/// A thread as it was announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadSubject<'a> {
+    /// The thread's name; several threads may share one.
+    pub name: &'a str,
+    /// The name of its thread group; empty if unknown.
+    pub group: &'a str,
+    /// Its id in its document, which another thread may bear later.
+    pub id: ThreadId,
+    /// Its rank among all threads of the trace in the order of their definitions, from 0. Unlike the id, it is unique.
+    pub rank: usize,
+}
 
 /// The account of one platform thread and of the virtual threads that it carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

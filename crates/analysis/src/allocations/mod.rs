@@ -17,8 +17,8 @@ use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
-pub use accounts::Account;
-pub use report::{AllocationReport, By, Row, Subject, ThreadSubject};
+pub use accounts::{Account, ThreadSubject};
+pub use report::{AllocationReport, By, Row, Subject};
 pub use totals::ObjectTotals;
 
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};

@@ -4,10 +4,9 @@ use std::fmt;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
-use trace::ids::ThreadId;
 use trace::names;
 
-use super::accounts::{self, Account, Accounts};
+use super::accounts::{self, Account, Accounts, ThreadSubject};
 use super::totals::ObjectTotals;
 use crate::coverage::{Coverage, WhyUnknown};
 use crate::facts::Facts;
@@ -52,19 +51,6 @@ pub enum Subject<'a> {
     },
     /// A thread; `None` gathers the objects that were defined without one.
     Thread(Option<ThreadSubject<'a>>),
-}
-
-/// A thread as it was announced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ThreadSubject<'a> {
-    /// The thread's name; several threads may share one.
-    pub name: &'a str,
-    /// The name of its thread group; empty if unknown.
-    pub group: &'a str,
-    /// Its id in its document, which another thread may bear later.
-    pub id: ThreadId,
-    /// Its rank among all threads of the trace in the order of their definitions, from 0. Unlike the id, it is unique.
-    pub rank: usize,
 }
 
 /// Objects that share class, thread and site.

@@ -9,8 +9,8 @@ use std::fmt;
 use hprof::BasicType;
 use rustc_hash::FxHashMap;
 
+use super::fields::ClassFields;
 use super::ids::IdMap;
-use super::load::ClassFields;
 use super::{Class, ClassIndex, DumpId, ObjectIndex, Sizes};
 use hidden::HiddenSizes;
 use packing::Packed;

@@ -7,6 +7,7 @@
 pub mod contents;
 mod csr;
 mod dominators;
+mod fields;
 mod graph;
 mod histogram;
 mod ids;

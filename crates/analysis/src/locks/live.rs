@@ -2,13 +2,17 @@
 
 use std::collections::VecDeque;
 
-use trace::ids::{ObjectId, ThreadId};
+use trace::ids::{ObjectId, StackId, ThreadId};
 use trace::model::WaitEnd;
 use trace::time::{Nanos, Time};
 
+use super::observer::Stall;
+use super::stacks::StackIndex;
+use super::tables::{LongestWait, MonitorKey, PairKey, Wait};
 use super::threads::RowIndex;
-use super::*;
-use crate::symbols::SiteIndex;
+use super::timeline_row::State;
+use super::{LockStats, MAX_NESTED, StallBegin, ThreadName};
+use crate::symbols::{ClassIndex, SiteIndex};
 
 /// Serial number of a thread: unlike its id, it is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

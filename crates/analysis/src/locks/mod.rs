@@ -33,8 +33,8 @@ pub use timeline_row::State;
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
-use stacks::{StackIndex, Stacks};
-use tables::{LongestWait, MonitorKey, PairKey, Wait, WaitTables};
+use stacks::Stacks;
+use tables::WaitTables;
 use threads::Threads;
 use timeline_row::Span;
 

@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use trace::time::Time;
 
-use crate::location::Location;
 use crate::locks::{Observer, Stall, State, ThreadName};
 
 /// Viewers need a process id; any will do.

@@ -1,8 +1,8 @@
 //! Constants appended to the pool of the class at hand.
 
 use crate::error::Refusal;
-use crate::instrument::StaticMethod;
 use crate::pool;
+use crate::rewrite::operation::StaticMethod;
 
 /// A method that the class can call, and what the call does to the stack.
 #[derive(Debug, Clone, Copy)]

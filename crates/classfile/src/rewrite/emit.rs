@@ -7,7 +7,7 @@ use crate::instruction::length_at;
 use crate::opcode as op;
 use crate::read::{i32_at, u16_at};
 use crate::rewrite::layout::{Fix, Layout, padding};
-use crate::rewrite::{Insertions, frames, tables, type_annotations};
+use crate::rewrite::{Insertions, expand, frames, tables, type_annotations};
 
 /// Attributes of Code that hold pcs and that no JVM with JVMTI reads: CLDC's stack maps and the ranges that
 /// `javac -Xjcov` writes. A moved method goes without them rather than with wrong ones.
@@ -41,7 +41,11 @@ pub(crate) fn write_code(
         out.extend_from_slice(&[0; 4]);
         match attribute.name {
             b"StackMapTable" => {
-                frames::write(member, attribute.data, insertions, layout, out)?;
+                if layout.has_relays() {
+                    expand::write(member, attribute.data, insertions, layout, out)?;
+                } else {
+                    frames::write(attribute.data, insertions, layout, out)?;
+                }
             }
             b"LineNumberTable" => tables::write_lines(attribute.data, layout, out)?,
             b"LocalVariableTable" | b"LocalVariableTypeTable" => {

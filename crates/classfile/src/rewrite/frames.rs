@@ -1,10 +1,8 @@
 //! StackMapTable (JVMS 4.7.4): read frame by frame, and written with new distances.
 
-use crate::class::Member;
 use crate::error::Refusal;
 use crate::read::{Reader, Short};
 use crate::rewrite::Insertions;
-use crate::rewrite::expand;
 use crate::rewrite::layout::Layout;
 
 pub(crate) const OBJECT: u8 = 7;
@@ -170,21 +168,8 @@ pub(crate) fn write_types(
     Ok(())
 }
 
-/// Appends the content of a StackMapTable, moved.
-pub(crate) fn write(
-    member: &Member<'_, '_>,
-    table: &[u8],
-    insertions: &mut Insertions,
-    layout: &Layout,
-    out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
-    if layout.has_relays() {
-        return expand::write(member, table, insertions, layout, out);
-    }
-    Ok(write_compact(table, insertions, layout, out)?)
-}
-
-fn write_compact(table: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Broken> {
+/// Appends the content of a StackMapTable, moved, for a method without relays.
+pub(super) fn write(table: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Broken> {
     let mut frames = Frames::new(table)?;
     out.extend_from_slice(&frames.left().to_be_bytes());
     let mut previous = None;

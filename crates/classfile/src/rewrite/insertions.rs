@@ -1,9 +1,9 @@
 //! What is to be inserted into the method at hand, already as bytecode.
 
 use crate::error::Refusal;
-use crate::instrument::Op;
 use crate::opcode as op;
 use crate::rewrite::constants::{Mark, NewConstants};
+use crate::rewrite::operation::Op;
 
 /// The insertions around one instruction.
 #[derive(Debug, Clone, Copy)]
@@ -192,7 +192,7 @@ impl Insertions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::StaticMethod;
+    use crate::rewrite::operation::StaticMethod;
 
     const COUNT: StaticMethod = StaticMethod { class: "H", name: "count", descriptor: "(II)V" };
 

@@ -8,7 +8,9 @@ mod emit;
 mod expand;
 mod frames;
 mod insertions;
+mod instrument;
 mod layout;
+mod operation;
 mod steps;
 mod tables;
 mod type_annotations;
@@ -20,11 +22,12 @@ pub(crate) use emit::write_code;
 pub(crate) use insertions::Insertions;
 pub(crate) use layout::Layout;
 
+pub use instrument::{Insert, Instrument, MethodView};
+pub use operation::{Op, StaticMethod};
+
 use crate::class::{ClassFile, Member};
-use crate::code::Code;
 use crate::error::{ParseError, Refusal};
 use crate::instruction::{Instruction, length_at};
-use crate::instrument::{Insert, Instrument, MethodView};
 use crate::opcode::{self as op, OpcodeSet};
 use crate::rewrite::steps::Steps;
 
@@ -112,7 +115,7 @@ impl Work {
         let Some(attribute) = member.code_attribute() else {
             return Ok(0);
         };
-        let code = Code::parse(class, &attribute)?;
+        let code = class.parse_code(&attribute)?;
         let view = MethodView::new(member, code);
         if !instrument.method(&view) {
             return Ok(0);

@@ -1,5 +1,6 @@
 //! The JVM TI environment. Its methods are spread by subject over the files of this folder.
 
+mod allocated;
 mod capabilities;
 mod classes;
 mod events;
@@ -13,6 +14,7 @@ mod vm;
 
 use jvmti_sys::jvmtiEnv;
 
+pub use allocated::Allocated;
 pub use extensions::ExtensionEvent;
 pub use methods::MethodName;
 pub use monitors::MonitorUsage;

@@ -2,6 +2,7 @@
 
 mod class;
 mod difference;
+mod growing;
 mod head;
 mod names;
 mod object;

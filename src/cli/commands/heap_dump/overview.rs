@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::names::{Names, want_name};
 use super::source::{Form, Heap, Source};
-use super::{Arguments, Section, head, sites, suspects, trace, waste};
+use super::{Arguments, Section, growing, head, sites, suspects, waste};
 use crate::cli::render::human::{self, bytes, count};
 use crate::cli::render::table::Table;
 
@@ -17,7 +17,7 @@ pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut impl Wr
     if let Form::Trace(traced) = &source.form
         && arguments.shows(Section::Suspects)
     {
-        json.insert("growing".to_owned(), trace::growing(arguments, traced, out)?);
+        json.insert("growing".to_owned(), growing::growing(arguments, traced, out)?);
     }
     let Some(heap) = &source.heap else {
         return Ok(Value::Object(json));

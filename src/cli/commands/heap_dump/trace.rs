@@ -1,21 +1,13 @@
-//! What a trace shows without a dump: the lifetimes of an object, the definitions of a class, and what grows with every
-//! collection.
-
-use std::io::Write;
+//! What a trace shows without a dump: the lifetimes of an object and the definitions of a class.
 
 use ::trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use ::trace::model::{Element, Frame};
 use ::trace::names;
 use ::trace::time::Time;
-use analysis::allocations::{By, Row};
-use owo_colors::OwoColorize;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::Arguments;
-use super::source::Traced;
-use crate::cli::render::allocation_tables::{self, Column, TableKind};
-use crate::cli::render::{allocation_json, human};
+use crate::cli::render::human;
 
 /// What is wanted of one object or one class. Ids are reused, so an id may have had several lifetimes.
 #[derive(Debug, Default)]
@@ -168,30 +160,6 @@ pub(crate) fn lifetime_json(lifetime: &Lifetime) -> Value {
         "allocated_nanos": lifetime.allocated.0, "freed_nanos": lifetime.freed.map(|time| time.0),
         "collections": lifetime.collections,
     })
-}
-
-/// The classes and sites whose survivors accumulate, those of most live bytes first.
-pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut impl Write) -> anyhow::Result<Value> {
-    let report = &traced.report;
-    let by = if report.has_sites() { By::Site } else { By::Class };
-    let mut rows: Vec<Row<'_>> = report.rows(by, |class| arguments.selects(class));
-    rows.retain(|row| row.totals.is_growing());
-    allocation_tables::sort(&mut rows, Column::ActiveSize);
-    let all = rows.len();
-    rows.truncate(arguments.top());
-    if arguments.json {
-        return Ok(allocation_json::rows(&rows, report.is_counted()));
-    }
-    if report.facts().collections == 0 {
-        return Ok(Value::Null);
-    }
-    writeln!(out, "{}", "Growing: survivors of most collections since the first".bold())?;
-    if rows.is_empty() {
-        writeln!(out, "  nothing grows with every collection\n")?;
-        return Ok(Value::Null);
-    }
-    allocation_tables::table(&rows, by, TableKind::of(report)).write_top(all - rows.len(), out)?;
-    Ok(Value::Null)
 }
 
 /// A class's definitions in the trace.

@@ -10,8 +10,8 @@ use bci_tests::martini::workspace;
 
 use crate::built::{self, Built};
 use crate::jars::Jars;
+use crate::launch::Launch;
 use crate::run::Run;
-use crate::variant::Launch;
 
 /// Sources for compilers to work on: 990 files, 224,000 lines, which need nothing beyond the class library.
 const SOURCES: &str = "commons-math3-3.6.1-sources.jar";

@@ -8,7 +8,8 @@ use bci_tests::jdk::Jdk;
 
 use super::sites::{self, CLASSES};
 use crate::built::{self, Built};
-use crate::variant::{Agent, Launch, Variant};
+use crate::launch::Launch;
+use crate::variant::{Agent, Variant};
 
 /// A program whose memory is looked at.
 pub(crate) struct Case {

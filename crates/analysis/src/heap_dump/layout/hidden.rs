@@ -4,7 +4,7 @@
 use hprof::BasicType::{self, Boolean, Int, Long, Object, Short};
 use rustc_hash::FxHashMap;
 
-use super::super::load::{ClassFields, DeclaredFields};
+use super::super::fields::{ClassFields, DeclaredFields};
 use super::super::{Class, ClassIndex};
 use super::{LayoutInput, ObjectLayout, neighbours};
 

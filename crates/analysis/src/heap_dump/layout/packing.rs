@@ -2,7 +2,7 @@
 
 use hprof::BasicType;
 
-use super::super::load::ClassFields;
+use super::super::fields::ClassFields;
 use super::super::{Class, ClassIndex};
 use super::ObjectLayout;
 use super::hidden::{self, HiddenSizes};

@@ -6,7 +6,7 @@ use hprof::{BasicType, ClassSerial, FrameId, NameId, ObjectId, StackSerial, Thre
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::names;
 
-use super::fields::{ClassFields, DeclaredFields, StaticField};
+use super::{ClassFields, DeclaredFields, StaticField};
 use super::{LoadError, Progress, STRIDE};
 use crate::heap_dump::ids::IdMap;
 use crate::heap_dump::layout::{CLASS, LayoutInput, ObjectLayout};

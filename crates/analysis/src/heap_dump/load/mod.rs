@@ -3,15 +3,14 @@
 //! The first pass finds all objects, classes and roots; the second, when every id has its number, the references. Memory beyond the
 //! graph's is what names, classes and stacks take.
 
-mod fields;
 mod first;
 mod second;
 
 use hprof::read::{DumpFile, ReadError};
 
+pub use super::fields::{ClassFields, DeclaredFields, StaticField};
 use super::layout::ObjectLayout;
 use super::{Graph, TooMany};
-pub use fields::{ClassFields, DeclaredFields, StaticField};
 
 /// A dump file as a graph, with what is needed to read the contents of its objects.
 #[derive(Debug)]

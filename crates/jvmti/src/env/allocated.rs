@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::slice;
 
-use crate::Env;
+use super::Env;
 
 /// A slice in memory of JVM TI's `Allocate`; dropping it calls `Deallocate`.
 ///
