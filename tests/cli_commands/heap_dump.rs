@@ -1,4 +1,4 @@
-//! `martini heap` on the worked example of the format document (section 10), and on what is no dump.
+//! `martini heap` on the worked example of `tests/traces`, and on what is no dump.
 
 use std::io::Write;
 use std::process::Stdio;

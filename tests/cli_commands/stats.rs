@@ -1,4 +1,4 @@
-//! `martini stats` on the worked examples of the format document (section 10) and on what old profilers leave.
+//! `martini stats` on the worked examples of `tests/traces` and on what old profilers leave.
 
 use std::io::Write;
 use std::process::Stdio;

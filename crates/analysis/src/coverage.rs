@@ -5,7 +5,7 @@ use trace::model::MartiniCount;
 /// Threads that allocated less are not compared: one unseen object is a large part of them.
 pub const LARGE_THREAD_BYTES: u64 = 10_000_000;
 
-/// Threads without an account are ignored if they allocated less than one part in so many.
+/// Threads without an account are ignored if they allocated less than this fraction (1 / 10,000) of the whole.
 const NEGLIGIBLE_PART: u64 = 10_000;
 
 /// A part of a whole in millionths, rounded down, so that what is not complete never looks complete.
@@ -49,7 +49,7 @@ pub enum WhyUnknown {
     Limited,
     /// Filters leave classes out.
     Filtered,
-    /// So many threads have no account of the JVM.
+    /// This many threads have no account of the JVM.
     UnknownThreads(u64),
 }
 

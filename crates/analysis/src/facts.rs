@@ -3,7 +3,7 @@
 use trace::model::{Element, FilterMode};
 use trace::time::Time;
 
-/// So many different counters are kept. Agents write a handful; a hostile trace may hold millions.
+/// Maximum number of different counters. Agents write a handful; a hostile trace may hold millions.
 const MAX_COUNTS: usize = 256;
 
 /// Who recorded a document, as its head says.

@@ -1,4 +1,4 @@
-//! The statistics against a recount that keeps everything and follows the format document (8.1) word by word.
+//! The statistics against a recount that keeps everything and computes each column as TPTP's memory views define it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

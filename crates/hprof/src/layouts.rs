@@ -30,7 +30,7 @@ pub struct Layouts {
 }
 
 impl Layouts {
-    /// No classes yet, of a dump with ids of so many bytes.
+    /// No classes yet, of a dump with ids of this many bytes.
     pub fn new(id_size: usize) -> Self {
         Layouts { id_size, ..Self::default() }
     }

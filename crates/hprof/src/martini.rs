@@ -10,7 +10,7 @@
 //! | `c:N` | collections that had ended when the heap was dumped |
 //! | `n:ID` | ids of the trace are smaller; those from here on are addresses |
 //! | `g:ID:N` | the first object allocated after N collections; in the order of both |
-//! | `i:ID:BYTES` | an instance of the class with that class object takes so many bytes in the heap |
+//! | `i:ID:BYTES` | an instance of the class with that class object takes BYTES bytes in the heap |
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ pub struct Martini {
     pub collections: u64,
     /// Smaller ids are those of objects in the trace, others are addresses.
     pub end: ObjectId,
-    /// The first object allocated after so many collections, in the order of both. Empty if objects were not followed.
+    /// The first object allocated after each number of collections, in the order of both. Empty if objects were not tracked.
     pub generations: Vec<(ObjectId, u64)>,
     /// What an instance of a class takes in the heap, by class object.
     pub instance_bytes: Vec<(ObjectId, u32)>,

@@ -36,7 +36,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a dump made at so many milliseconds since 1970. The output should be buffered.
+    /// Begins a dump made at a time in milliseconds since 1970. The output should be buffered.
     ///
     /// # Errors
     /// Those of the output, here and below.
@@ -133,7 +133,7 @@ impl<W: Write> Writer<W> {
         self.segment.extend_from_slice(&bytes[ID - value.kind.size(ID)..]);
     }
 
-    /// An object that the collector keeps for its own sake. Of a global JNI reference the object stands for itself.
+    /// A root. For a global JNI reference the object's own id is written as that of the reference.
     pub fn root(&mut self, root: &Root) -> io::Result<()> {
         let thread = root.thread.unwrap_or_default().0;
         let frame = root.frame.unwrap_or(u32::MAX);

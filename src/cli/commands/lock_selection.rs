@@ -10,10 +10,10 @@ pub(crate) struct LockSelection {
     /// Count only threads of these names: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     pub(crate) thread: Vec<Pattern>,
-    /// Count only what happened later than so many seconds after the beginning of the trace
+    /// Count only what happened later than this after the beginning of the trace
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     from: Option<Nanos>,
-    /// Count only what happened earlier than so many seconds after the beginning of the trace
+    /// Count only what happened earlier than this after the beginning of the trace
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     to: Option<Nanos>,
     /// Take the innermost frame in these classes as the place of a wait, if the trace has stacks (repeatable)

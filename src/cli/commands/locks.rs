@@ -13,6 +13,7 @@ use trace::time::Nanos;
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
+use crate::cli::commands::selection::row_limit;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::{count, counted, duration, printable};
 use crate::cli::render::lock_tables::{self, LockColumn};
@@ -142,10 +143,7 @@ impl Arguments {
         let mut rows = report.rows(by, self.selection.pools);
         rows.retain(|row| lock_tables::lengths(row, self.waits).count() > 0);
         lock_tables::sort_locks(&mut rows, self.sort, self.waits);
-        let left = match self.top.unwrap_or(default_top) {
-            0 => Vec::new(),
-            top => rows.split_off(rows.len().min(top)),
-        };
+        let left = rows.split_off(rows.len().min(row_limit(self.top, default_top)));
         (rows, left)
     }
 
@@ -248,10 +246,7 @@ fn print_stuck(arguments: &Arguments, report: &LockReport, out: &mut impl Write)
             _ => groups.push((one, 0)),
         }
     }
-    let top = match arguments.top.unwrap_or(DEFAULT_TOP) {
-        0 => groups.len(),
-        top => top,
-    };
+    let top = row_limit(arguments.top, DEFAULT_TOP);
     for &(one, others) in groups.iter().take(top) {
         print_one(one, out)?;
         if others > 0 {

@@ -8,6 +8,7 @@ pub(crate) mod locks;
 pub(crate) mod man;
 mod per_file;
 pub(crate) mod run;
+mod selection;
 pub(crate) mod stats;
 pub(crate) mod threads;
 pub(crate) mod validate;

@@ -144,7 +144,7 @@ fn with_pid(file: &str) -> String {
 fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
-        // A pipe or a device: whoever reads it has the trace.
+        // A pipe or a device: its reader has the trace.
         return Ok(());
     }
     let traces = outputs.written();

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::filter::Pattern;
-use trace::names;
 
 use crate::cli::commands::per_file::each;
+use crate::cli::commands::selection::{row_limit, selects_class};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::table::write_left_out;
@@ -110,9 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 
 impl Arguments {
     fn selects(&self, class: &str) -> bool {
-        // As in a filter list, a pattern for a class is one for its arrays, too.
-        let matches = |pattern: &Pattern| pattern.matches(class) || pattern.matches(names::element_name(class));
-        self.filter.is_empty() || self.filter.iter().any(matches)
+        selects_class(&self.filter, class)
     }
 
     /// The tables to show. Sites only where the trace has some, unless they are asked for.
@@ -140,10 +138,7 @@ impl Arguments {
     }
 
     fn cut<T>(&self, rows: &mut Vec<T>, default_top: usize) {
-        match self.top.unwrap_or(default_top) {
-            0 => {}
-            top => rows.truncate(top),
-        }
+        rows.truncate(row_limit(self.top, default_top));
     }
 
     /// The rows of a table to show, and how many there are in all.

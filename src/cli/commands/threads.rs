@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
+use crate::cli::commands::selection::row_limit;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::counted;
 use crate::cli::render::lock_tables::{self, ThreadColumn};
@@ -109,10 +110,7 @@ fn print(
     let report = &reading.report;
     lock_summary::write_head(path, reading, out)?;
     let mut rows = rows(arguments, report);
-    let left = match arguments.top.unwrap_or(DEFAULT_TOP) {
-        0 => Vec::new(),
-        top => rows.split_off(rows.len().min(top)),
-    };
+    let left = rows.split_off(rows.len().min(row_limit(arguments.top, DEFAULT_TOP)));
     if rows.is_empty() {
         writeln!(out, "No thread of the trace matches --thread.")?;
     } else {
@@ -129,9 +127,7 @@ fn print(
 
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) -> Value {
     let mut rows = rows(arguments, &reading.report);
-    if let Some(top) = arguments.top.filter(|&top| top > 0) {
-        rows.truncate(top);
-    }
+    rows.truncate(row_limit(arguments.top, 0));
     let mut fields = lock_json::head(path, reading);
     fields.insert("slice_nanos".to_owned(), reading.report.slice().0.into());
     fields.insert("threads".to_owned(), rows.iter().map(|row| lock_json::thread(row, &reading.report)).collect());

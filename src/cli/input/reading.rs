@@ -16,7 +16,7 @@ use trace::reader::{Event, ReadError, TraceReader};
 
 use crate::cli::input::progress;
 
-/// The progress bar is updated after so many elements.
+/// The progress bar is updated after this many elements.
 const STRIDE: u64 = 1 << 14;
 
 /// The statistics of a trace.

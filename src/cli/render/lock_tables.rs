@@ -106,7 +106,7 @@ pub(crate) enum ThreadColumn {
     Name,
 }
 
-/// Sorts threads by a column, the longest time first; threads that are equal there, by the time they stood still, and name.
+/// Sorts threads by a column, the longest time first; threads that are equal there, by the time they did not run, and name.
 pub(crate) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn) {
     rows.sort_by(|a, b| {
         let by_column = match column {

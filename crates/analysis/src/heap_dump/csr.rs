@@ -34,7 +34,7 @@ impl Lists {
         Ok(())
     }
 
-    /// The lists made of pairs of owner and item, for so many objects. Each list has its items in the order of the pairs.
+    /// The lists made of pairs of owner and item, for this many objects. Each list has its items in the order of the pairs.
     pub(super) fn of_pairs<I>(objects: usize, pairs: impl Fn() -> I) -> Result<Self, TooMany>
     where
         I: Iterator<Item = (ObjectIndex, ObjectIndex)>,

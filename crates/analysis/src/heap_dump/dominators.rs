@@ -18,7 +18,7 @@ pub struct Dominators {
     children: Lists,
 }
 
-/// The dominator of what hangs on no single object.
+/// The dominator of objects that no single object dominates.
 const TOP: ObjectIndex = ObjectIndex(u32::MAX - 1);
 /// The dominator of what no root leads to.
 const UNREACHABLE: ObjectIndex = ObjectIndex::NONE;
@@ -76,7 +76,7 @@ impl Dominators {
         Ok(Dominators { dominator, retained, order, children })
     }
 
-    /// The object that keeps this one alive alone; `None` for what hangs on no single object.
+    /// The object that keeps this one alive alone; `None` if no single object does.
     pub fn dominator(&self, object: ObjectIndex) -> Option<ObjectIndex> {
         Some(self.dominator[object.at()]).filter(|&by| by != TOP && by != UNREACHABLE)
     }

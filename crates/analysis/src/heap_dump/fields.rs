@@ -2,6 +2,7 @@
 
 use hprof::{BasicType, Value};
 
+use crate::heap_dump::graph::superclasses_first;
 use crate::heap_dump::{Class, ClassIndex, Strength};
 
 /// A static field.
@@ -97,25 +98,15 @@ impl ClassFields {
         self.inherit(classes);
     }
 
-    /// Passes down what subclasses have from their superclasses. Damaged hierarchies may be circles.
+    /// Passes down what subclasses inherit.
     fn inherit(&mut self, classes: &[Class]) {
-        let mut is_done = vec![false; classes.len()];
-        let mut chain = Vec::new();
-        for at in 0..classes.len() {
-            let mut class = Some(ClassIndex(at as u32));
-            while let Some(index) = class.filter(|class| !is_done[class.at()]) {
-                is_done[index.at()] = true;
-                chain.push(index);
-                class = classes[index.at()].superclass;
-            }
-            while let Some(index) = chain.pop() {
-                let up = classes[index.at()].superclass;
-                let inherited = up.and_then(|up| self.of(up).strength);
-                let next = up.and_then(|up| if self.of(up).bytes > 0 { Some(up) } else { self.of(up).next });
-                let declared = &mut self.of_class[index.at()];
-                declared.strength = strength(&classes[index.at()].name).or(inherited);
-                declared.next = next;
-            }
+        for index in superclasses_first(classes) {
+            let up = classes[index.at()].superclass;
+            let inherited = up.and_then(|up| self.of(up).strength);
+            let next = up.and_then(|up| if self.of(up).bytes > 0 { Some(up) } else { self.of(up).next });
+            let declared = &mut self.of_class[index.at()];
+            declared.strength = strength(&classes[index.at()].name).or(inherited);
+            declared.next = next;
         }
     }
 }

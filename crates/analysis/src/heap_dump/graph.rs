@@ -33,6 +33,23 @@ pub struct Class {
     pub loader: Option<ObjectIndex>,
 }
 
+/// All classes, each behind its superclass. Damaged hierarchies may be circular; a circle is cut at some class.
+pub(super) fn superclasses_first(classes: &[Class]) -> Vec<ClassIndex> {
+    let mut order = Vec::with_capacity(classes.len());
+    let mut is_seen = vec![false; classes.len()];
+    for at in 0..classes.len() {
+        let begin = order.len();
+        let mut class = Some(ClassIndex(at as u32));
+        while let Some(index) = class.filter(|class| !is_seen[class.at()]) {
+            is_seen[index.at()] = true;
+            order.push(index);
+            class = classes[index.at()].superclass;
+        }
+        order[begin..].reverse();
+    }
+    order
+}
+
 /// Where an object was allocated, and how many collections it has survived.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {

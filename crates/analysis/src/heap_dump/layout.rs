@@ -22,7 +22,7 @@ pub(crate) const CLASS: &str = "java.lang.Class";
 /// The class of stacks of virtual threads that are not running.
 const STACK_CHUNK: &str = "jdk.internal.vm.StackChunk";
 
-/// So many neighbours are compared while layouts are tried.
+/// Number of neighbours that are compared while layouts are tried.
 const SAMPLE: usize = 1 << 18;
 
 /// How HotSpot lays out the objects of one heap.

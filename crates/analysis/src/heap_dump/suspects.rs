@@ -43,7 +43,7 @@ pub struct Part {
 /// Parts of an accumulation point that are listed.
 const PARTS: usize = 3;
 
-/// So far up the classes of a chain are compared: entries and what lies between them.
+/// How many classes up a chain are compared: entries and what lies between them.
 const PERIOD: usize = 4;
 
 /// The classes of the next objects up the tree, with the heads of their chains.

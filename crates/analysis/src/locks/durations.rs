@@ -6,7 +6,7 @@
 
 use trace::time::Nanos;
 
-/// So many lengths are kept as they are.
+/// Maximum number of lengths that are kept as they are.
 const EXACT: usize = 256;
 
 /// Classes for each doubling: 2 to this power. So a class is narrower than 1/128 of its values.
@@ -58,7 +58,7 @@ impl Durations {
         Nanos(self.total.checked_div(self.count).unwrap_or(0))
     }
 
-    /// The shortest length that so many percent do not exceed: exact for up to 256 lengths, too long by less than one percent
+    /// The shortest length that this percentage of the lengths does not exceed: exact for up to 256 lengths, too long by less than one percent
     /// for more. 0 if there is none.
     pub fn percentile(&self, percent: f64) -> Nanos {
         let rank = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;

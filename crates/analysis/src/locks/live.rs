@@ -73,7 +73,7 @@ pub(super) struct Owner {
     pub(super) row: RowIndex,
 }
 
-/// An object that somebody waited for.
+/// An object that a thread waited for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Monitor {
     /// Serial number: unlike the object's id, it is never reused.

@@ -48,13 +48,13 @@ pub struct Selection {
     pub threads: Vec<Pattern>,
     /// Classes whose innermost frame names a call stack.
     pub callers: Vec<Pattern>,
-    /// Only what happens from so long after the beginning ...
+    /// Only what happens later than this after the beginning ...
     pub from: Nanos,
-    /// ... until so long after it.
+    /// ... and earlier than this.
     pub to: Option<Nanos>,
 }
 
-/// A lock log does not distinguish threads of one name; so many of them may be blocked at once.
+/// Maximum number of blocked threads in a lock log, which does not distinguish threads of one name.
 const MAX_PENDING: usize = 1 << 20;
 
 /// Stalls of one thread inside each other: a wait, and the contended enter after it. More are a sign of lost events.
@@ -127,7 +127,7 @@ impl<'o> LockStats<'o> {
         }
     }
 
-    /// What was read so far, apart from threads and monitors.
+    /// What was read so far, apart from threads and locks.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }

@@ -14,11 +14,11 @@ pub trait Observer {
     fn thread_started(&mut self, thread: u64, name: ThreadName<'_>);
     /// A thread has ended, or the trace has (`is_open`).
     fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool);
-    /// A thread stood still.
+    /// A thread was blocked, waited or was parked.
     fn stall(&mut self, stall: &Stall<'_>);
 }
 
-/// A time in which a thread stood still.
+/// A time in which a thread was blocked, waited or was parked.
 #[derive(Clone, Debug)]
 pub struct Stall<'a> {
     /// The thread's number.

@@ -171,7 +171,7 @@ impl ThreadSummary<'_> {
         Nanos(self.running.0.saturating_add(stalled))
     }
 
-    /// Time in which they stood still.
+    /// Time in which they were blocked, waited or were parked.
     pub fn stalled(&self) -> Nanos {
         Nanos(self.alive().0 - self.running.0)
     }

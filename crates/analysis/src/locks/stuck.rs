@@ -11,7 +11,7 @@ use super::{LockStats, State, ThreadName};
 use crate::location::Location;
 use crate::symbols::ClassIndex;
 
-/// So many are listed one by one; more are only counted.
+/// Maximum number that is listed one by one; more are only counted.
 const MAX_STUCK: usize = 1000;
 
 /// A blocked thread as it is kept.

@@ -11,7 +11,7 @@ use super::stacks::StackIndex;
 use super::threads::RowIndex;
 use crate::symbols::{ClassIndex, SiteIndex};
 
-/// A table has so many rows at most; what comes later is added to a row for others like it.
+/// Maximum number of rows of a table; what comes later is added to a row for others like it.
 const MAX_ROWS: usize = 50_000;
 
 /// The waits of one row.

@@ -9,11 +9,11 @@ use trace::time::{Nanos, Time};
 
 use super::timeline_row::{Span, State, TimelineRow};
 
-/// So many virtual threads have a row of their own, those that came first.
+/// Maximum number of virtual threads with a row of their own: the first ones.
 const MAX_VIRTUAL: usize = 20_000;
-/// So many threads of any kind.
+/// Maximum number of threads of any kind with a row of their own.
 const MAX_ROWS: usize = 100_000;
-/// So many rows are shared, before all that is left shares one.
+/// Maximum number of shared rows; all further threads share one.
 const MAX_SHARED: usize = 10_000;
 
 /// The group that the JVM gives all virtual threads.

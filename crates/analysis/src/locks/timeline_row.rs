@@ -99,7 +99,7 @@ impl TimelineRow {
         TimelineRow { width: FIRST_WIDTH, slices: Box::new([[0.0; 4]; SLICES]) }
     }
 
-    /// Enters that somebody was in a state for a time, which is clipped to the span.
+    /// Adds time in a state, clipped to the span.
     pub(super) fn add(&mut self, span: &Span, state: State, since: Time, until: Time) {
         self.widen(span.width);
         let Some((since, until)) = span.clip(since, until) else { return };

@@ -16,7 +16,7 @@ use crate::locks::{Observer, Stall, State, ThreadName};
 /// Viewers need a process id; any will do.
 const PID: u32 = 1;
 
-/// So many tracks show virtual threads: viewers cannot show twenty thousand.
+/// Maximum number of tracks for virtual threads: viewers cannot show twenty thousand.
 const MAX_LANES: usize = 1000;
 
 /// Writes a timeline.

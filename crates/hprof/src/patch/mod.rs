@@ -19,7 +19,7 @@ use window::{Window, read};
 
 /// Behind the name of the format: the width of ids, and the time.
 const HEADER: u64 = 31;
-/// Elements of arrays are changed in pieces of so many bytes.
+/// Elements of arrays are changed in pieces of this many bytes.
 const PIECE: u64 = 1 << 16;
 
 /// What becomes of a dump.

@@ -32,7 +32,7 @@ pub enum Record<'a> {
         /// The frames, innermost first.
         frames: Ids<'a>,
     },
-    /// An object that the collector keeps for its own sake.
+    /// A root: an object that the collector keeps although no object refers to it.
     Root(Root),
     /// A class object with its static fields.
     Class(&'a ClassDump),
@@ -178,7 +178,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of an instance, in a dump with ids of so many bytes.
+    /// The fields of an instance, in a dump with ids of this many bytes.
     pub fn new(bytes: &'a [u8], id_size: usize) -> Self {
         Fields { bytes, id_size }
     }

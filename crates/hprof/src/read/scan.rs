@@ -74,7 +74,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Reads until so many bytes are at hand; says whether there are so many.
+    /// Reads until this many bytes are buffered; says whether there are enough.
     #[cold]
     fn fill(&mut self, count: usize) -> Result<bool, ReadError> {
         self.buffer.copy_within(self.start..self.end, 0);

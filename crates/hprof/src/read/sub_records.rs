@@ -76,7 +76,7 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Makes sure that a sub-record of so many bytes ends inside its segment. A record whose length overflowed is longer by
+    /// Makes sure that a sub-record of this many bytes ends inside its segment. A record whose length overflowed is longer by
     /// multiples of 4 GiB than it says, and the first sub-record that does not fit shows it.
     #[inline]
     fn fits(&mut self, segment: Segment, bytes: u64, what: &'static str) -> Result<(), ReadError> {

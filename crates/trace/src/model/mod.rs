@@ -437,11 +437,11 @@ elements! {
         Optional parked: Flag = "parked",
     }
 
-    /// Who owns a monitor and who waits for it, as somebody asked; an extension of Martini's.
+    /// Who owns a monitor and who waits for it, as requested by a user; an extension of Martini's.
     MonitorUsage<'a> = "monitorUsage" {
         /// The monitor.
         Required object: ObjectId = "objIdRef",
-        /// When it was asked.
+        /// When it was requested.
         Expected time: Time = "time",
         /// The thread that owns it; absent if none does.
         Optional owner: ThreadId = "threadOwner",
@@ -453,11 +453,11 @@ elements! {
         Required notify_waiters: ThreadIds<'a> = "notifyWaiterIdRefs",
     }
 
-    /// What a thread does, as somebody asked; an extension of Martini's.
+    /// What a thread does, as requested by a user; an extension of Martini's.
     ThreadInfo<'a> = "threadInfo" {
         /// The thread.
         Required thread: ThreadId = "threadIdRef",
-        /// When it was asked.
+        /// When it was requested.
         Expected time: Time = "time",
         /// Its name at that time.
         Expected name: Text<'a> = "threadName",
@@ -483,7 +483,7 @@ elements! {
         Expected time: Time = "time",
     }
 
-    /// An object that the collector keeps for its own sake.
+    /// A root: an object that the collector keeps although no object refers to it.
     GcRoot = "gcRoot" {
         /// The dump.
         Required dump: HeapDumpId = "heapDumpIdRef",

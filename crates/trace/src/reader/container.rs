@@ -48,7 +48,7 @@ enum Body {
     Before,
     /// The input as it is, to its end.
     Plain,
-    /// The input as it is, for so many bytes.
+    /// The input as it is, for this many bytes.
     Stored { left: u64, crc: u32 },
     /// Deflated data. `crc` is what the header promised; `None` if it stands behind the data.
     Deflated { inflate: Box<Decompress>, crc: Option<u32> },

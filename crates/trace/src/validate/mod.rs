@@ -23,7 +23,7 @@ pub use rules::{Profile, Rule};
 /// How many violations a report describes by default; the rest is counted.
 pub const DEFAULT_LIMIT: usize = 100;
 
-/// A report lists so many unknown element names.
+/// Maximum number of element names in a report.
 const MAX_NAMES: usize = 256;
 
 const BEGINNING: Position = Position { offset: 0, line: 1 };

@@ -24,6 +24,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::cli::commands::per_file::each;
+use crate::cli::commands::selection::{row_limit, selects_class};
 use crate::cli::exit;
 use source::Source;
 
@@ -63,10 +64,10 @@ pub(crate) struct Arguments {
     /// Show a class, by its name or by the id of its class object (in a trace: its class id)
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["show", "diff"])]
     class: Option<String>,
-    /// Follow references from the object or class over so many levels
+    /// Follow references from the object or class over this many levels
     #[arg(long, value_name = "N", default_value_t = 1)]
     depth: usize,
-    /// Show so many shortest paths, from different roots, to the object or to the largest of the class
+    /// Show this many shortest paths, from different roots, to the object or to the largest of the class
     #[arg(long, value_name = "N", default_value_t = 1)]
     paths: usize,
     /// Do not follow references of these kinds
@@ -78,7 +79,7 @@ pub(crate) struct Arguments {
     /// Take the dump with this id from a trace with several [default: the last]
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     dump: Option<u64>,
-    /// Show as suspects where at least so many percent of the heap accumulate
+    /// Show as suspects where at least this percentage of the heap accumulates
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_share)]
     share: f64,
     /// Show only classes that match, in histogram and differences: a name, or one with a * at its end or beginning (repeatable)
@@ -175,27 +176,22 @@ impl Arguments {
     }
 
     fn selects(&self, class: &str) -> bool {
-        let element = ::trace::names::element_name(class);
-        let matches = |pattern: &Pattern| pattern.matches(class) || pattern.matches(element);
-        self.filter.is_empty() || self.filter.iter().any(matches)
+        selects_class(&self.filter, class)
     }
 
-    /// So many rows to show; JSON has all by default.
+    /// How many rows to show; JSON has all by default.
     fn top(&self) -> usize {
         self.limit(if self.json { usize::MAX } else { DEFAULT_TOP })
     }
 
-    /// So many of what takes several lines each, in JSON, too.
+    /// How many entries of several lines to show, in JSON, too.
     fn few(&self) -> usize {
         self.limit(5)
     }
 
     /// The limit of `--top`, or a default that holds for JSON, too.
     fn limit(&self, default: usize) -> usize {
-        match self.top {
-            Some(0) => usize::MAX,
-            top => top.unwrap_or(default),
-        }
+        row_limit(self.top, default)
     }
 
     /// The rows to show, in their order, and how many there are in all.

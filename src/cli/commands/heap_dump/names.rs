@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::source::{Data, Heap};
 use crate::cli::render::human;
 
-/// So much of a text is shown.
+/// Characters of a text that are shown.
 const TEXT: usize = 60;
 
 /// Names objects with what was looked up of them.

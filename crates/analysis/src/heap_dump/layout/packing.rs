@@ -2,8 +2,9 @@
 
 use hprof::BasicType;
 
+use super::super::Class;
 use super::super::fields::ClassFields;
-use super::super::{Class, ClassIndex};
+use super::super::graph::superclasses_first;
 use super::ObjectLayout;
 use super::hidden::{self, HiddenSizes};
 
@@ -41,28 +42,18 @@ impl Packed {
         hidden_sizes: &HiddenSizes,
     ) -> Vec<Self> {
         let mut done: Vec<Option<Packed>> = vec![None; classes.len()];
-        let mut is_open = vec![false; classes.len()];
-        let mut chain = Vec::new();
-        for at in 0..classes.len() {
-            let mut class = Some(ClassIndex(at as u32));
-            while let Some(index) = class.filter(|class| !is_open[class.at()]) {
-                is_open[index.at()] = true;
-                chain.push(index);
-                class = classes[index.at()].superclass;
+        for index in superclasses_first(classes) {
+            let class = &classes[index.at()];
+            let above = class.superclass.and_then(|up| done[up.at()].clone());
+            let mut packed = above.unwrap_or(Packed { end: layout.header, gaps: Vec::new() });
+            let declared = class_fields.of(index);
+            let kinds = declared.fields.iter().map(|&(_, kind)| kind);
+            let fields = Fields::new(kinds.chain(hidden::injected(class, declared, class_fields).iter().copied()));
+            match hidden_sizes.padded.get(&index) {
+                Some(&end) => packed = Packed { end, gaps: Vec::new() },
+                None => packed.add(layout, fields, &class.name),
             }
-            while let Some(index) = chain.pop() {
-                let above = classes[index.at()].superclass.and_then(|up| done[up.at()].clone());
-                let mut packed = above.unwrap_or(Packed { end: layout.header, gaps: Vec::new() });
-                let class = &classes[index.at()];
-                let declared = class_fields.of(index);
-                let kinds = declared.fields.iter().map(|&(_, kind)| kind);
-                let fields = Fields::new(kinds.chain(hidden::injected(class, declared, class_fields).iter().copied()));
-                match hidden_sizes.padded.get(&index) {
-                    Some(&end) => packed = Packed { end, gaps: Vec::new() },
-                    None => packed.add(layout, fields, &class.name),
-                }
-                done[index.at()] = Some(packed);
-            }
+            done[index.at()] = Some(packed);
         }
         done.into_iter().map(Option::unwrap_or_default).collect()
     }

@@ -21,7 +21,7 @@ const COLLECTIONS: [(&str, &str, &str); 10] = [
     ("java.util.TreeMap", "size", ""),
 ];
 
-/// A collection that uses less than one of so many places is sparse.
+/// A collection is sparse if it uses less than one in this many places.
 const SPARSE: u64 = 4;
 
 /// The collections of one class.
