@@ -8,37 +8,37 @@ import jdk.internal.vm.annotation.Stable;
  * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
  *
  * <p>Rewritten code calls one of the hooks at each instruction that allocates, with the number of the site's first
- * counter. Objects are not handed over, so the JIT may still remove them. The counters of a thread are native memory that
- * only this thread writes; the agent finds and reads them whenever it likes.
+ * counter. Objects are not passed on, so the JIT may still remove them. The counters of a thread are native memory that
+ * only this thread writes and that the agent may read at any time.
  *
- * <p>It is initialised when the first code with a hook runs, which may be the first code that the JVM runs at all: its initialiser
- * needs no other class, and hooks do nothing until the agent begins to count.
+ * <p>It is initialised when the first code with a hook runs, which may be the first code that the JVM runs at all. So its
+ * initialiser needs no other class, and hooks do nothing until {@link #begin} is called.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
- * natives, nothing thrown. No hook is forced to be inlined: where it is hot the JIT does so anyway, and elsewhere its code at each
- * site is more to compile and to fetch than a call. The most frequent hooks have the name of an attribute, which spares classes a
- * constant. The agent turns {@code currentThread} into {@code currentCarrierThread} where the JVM
+ * natives, nothing thrown. No hook is forced to be inlined: the JIT inlines hot hooks by itself, and elsewhere the inlined code
+ * is larger than a call. The most frequent hooks have the name of a class file attribute, which saves one constant in each
+ * class. The agent replaces {@code currentThread} by {@code currentCarrierThread} if the JVM
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
  */
 public final class MartiniCounts {
     /**
-     * Where the counters of a thread are: native memory with an address for each thread, at its number modulo {@link #THREADS}, or 0.
-     * Threads without one count the slow way, and so do those that share an entry. From the agent, as the numbers below.
+     * A table in native memory: at a thread's number modulo {@link #THREADS} the address of its counters, or 0. Threads without
+     * an address and threads that share an entry count by a native call. Set by the agent, like the numbers below.
      */
     private static final long COUNTERS = given(0x4D61000000000020L);
 
     /** Entries; a power of two. */
     private static final long THREADS = 1 << 20;
 
-    // Constants for the JIT as soon as they are there.
+    // Constants for the JIT as soon as they are set.
     /** Null before VMInit. */
     @Stable private static Unsafe U;
 
     @Stable private static long NUMBER;
 
-    // How large arrays are, as constants for the JIT: bytes in front of the elements, by the width of an element. Header, shift and
-    // alignment, a byte each, are put into the class file by the agent in the place of these numbers: the class may be
-    // initialised when the VM is not ready for natives yet.
+    // Sizes of arrays, as constants for the JIT: bytes in front of the elements, by the width of an element. The agent replaces
+    // these numbers in the class file by header, shift and alignment, a byte each: the class may be initialised before the VM
+    // is ready for natives.
     private static final int HEADER_1 = given(0x4D610001) & 0xFF;
     private static final int HEADER_2 = given(0x4D610002) & 0xFF;
     private static final int HEADER_4 = given(0x4D610004) & 0xFF;
@@ -47,29 +47,29 @@ public final class MartiniCounts {
     private static final int SHIFT_REFERENCES = given(0x4D610000) >> 8 & 0xFF;
     private static final int ALIGNMENT = given(0x4D610000) >> 16;
 
-    /** Where a byte for each string constant says whether it was used. From the agent, too. */
+    /** Address of a table with a byte for each string constant: not 0 if it was used. Set by the agent. */
     private static final long CONSTANTS = given(0x4D61000000000010L);
 
-    /** The length up to which an array is taken to fit into the heap. */
+    /** Arrays up to this length are counted without a check whether they were made. */
     private static final int SMALL = 1 << 18;
 
     /** False before VMInit and after VMDeath. */
     private static boolean counting;
 
     /**
-     * Open-addressing hash table of the counters of sites whose class shows only when they run: at 2i the site and the class's
+     * Open-addressing hash table of the counters of sites whose class is known only at run time: at 2i the site and the class's
      * number, at 2i + 1 the first counter. Entries are only added, so readers need no lock.
      */
     private static volatile long[] dynamic = new long[512];
 
     private static int dynamicUsed;
 
-    /** Events that could not be counted because the hook itself ran out of stack or memory; a lower bound. */
+    /** Events that were not counted because the hook itself ran out of stack or memory; a lower bound. */
     private static int lost;
 
     private MartiniCounts() {}
 
-    /** Keeps the compiler from computing with what is no constant yet. */
+    /** Prevents constant folding by javac: the agent replaces the argument. */
     private static int given(int value) {
         return value;
     }
@@ -78,13 +78,13 @@ public final class MartiniCounts {
         return value;
     }
 
-    /** Called before {@link #begin}; nothing native is called before. The JVM warns if no class of the JDK registers. */
+    /** Called before {@link #begin}, and before any native. The JVM warns if natives are not registered by a class of the JDK. */
     private static void bind() {
         NUMBER = Unsafe.getUnsafe().objectFieldOffset(Thread.class, "tid");
         registerNatives();
     }
 
-    /** From now on hooks count. */
+    /** Makes the hooks count. */
     private static void begin() {
         U = Unsafe.getUnsafe();
         counting = true;
@@ -93,18 +93,18 @@ public final class MartiniCounts {
     /** Binds the other natives. */
     private static native void registerNatives();
 
-    /** Makes a string constant, unless the VM has it already. */
+    /** Resolves a string constant and counts its string, unless the VM has it already. */
     private static native void useConstant(int number);
 
-    /** Counts on a thread without counters of its own, and gives it some if it can. */
+    /** Counts on a thread without counters of its own, and gives it counters if possible. */
     private static native void count(int counter, long thread, long bytes);
 
-    /** Counts an array that may not fit into the heap, so that the agent makes sure of it. */
+    /** Counts an array that may not fit into the heap. The agent checks later whether it was made, and corrects the count. */
     private static native void countLarge(int counter, long thread, long bytes);
 
     /**
-     * Makes the counters of a class at a site where none was seen yet; returns the value of {@link #dynamic}, or 0. Below 0
-     * the site does not make objects of this class.
+     * Adds counters for a class at a site where it was not seen before. Returns the value for {@link #dynamic}, or 0. A value
+     * below 0 means that the site does not make objects of this class.
      */
     private static native long counters(int site, int number, Class<?> type);
 
@@ -118,7 +118,7 @@ public final class MartiniCounts {
 
     private static native void accountEnds(int counter, long thread);
 
-    /** A class file on its way to the VM; the agent never sees hidden ones otherwise. */
+    /** A class file that is passed to the VM. This is the only place where the agent sees hidden classes. */
     public static byte[] hidden(byte[] classFile, int flags) {
         if ((flags & 2) == 0 || classFile == null || !counting) return classFile;
         try {
@@ -130,12 +130,12 @@ public final class MartiniCounts {
         }
     }
 
-    /** Takes a hidden class that was made when nobody counted, and gives none. */
+    /** Replaces an archived hidden class, whose code does not count, by null. */
     public static Class<?> none(Class<?> archived) {
         return null;
     }
 
-    /** A string constant is going to be used. */
+    /** A string constant is about to be used. */
     public static void constant(int number) {
         if (U != null && U.getByte(null, CONSTANTS + number) == 0) firstUse(number);
     }
@@ -151,7 +151,7 @@ public final class MartiniCounts {
         }
     }
 
-    /** A native method is called of which the VM tells what it makes, and that may run Java code. */
+    /** A native method is about to be called whose objects the VM reports and that may run Java code. */
     public static void nativeCall() {
         if (counting) {
             try {
@@ -162,7 +162,7 @@ public final class MartiniCounts {
         }
     }
 
-    /** The VM calls a method with an object that it made for that. */
+    /** The VM calls a method with an object that it made for this call. */
     public static void given(Object o) {
         if (counting && o != null) {
             try {
@@ -173,12 +173,12 @@ public final class MartiniCounts {
         }
     }
 
-    /** The same, if it is an array: other objects were there before. */
+    /** The same for an array; other objects existed before the call. */
     public static void givenArray(Object o) {
         if (o instanceof Object[]) given(o);
     }
 
-    /** The VM is going to make objects that nobody sees. */
+    /** The VM is about to make objects that no hook and no event reports. */
     public static void vmBegin() {
         if (counting) {
             try {
@@ -201,11 +201,11 @@ public final class MartiniCounts {
     }
 
     /**
-     * {@code new}. In front of it, like all hooks of instructions: behind it the JIT could no longer see that the constructor fills
-     * the fresh memory, and would clear it first. What fails after all was counted too early, which the agent finds out.
+     * {@code new}. Called in front of it, like all hooks of instructions: behind it the JIT would not see that the constructor
+     * fills the new memory, and would clear it first. An allocation that fails is counted too; see {@link #countLarge}.
      *
-     * <p>The other way is hardly ever taken, so the JIT leaves it out. A call there, even one that is never run, would cost what
-     * the JIT knows of the memory around each site.
+     * <p>The other branch is hardly ever taken, so the JIT does not compile it. A compiled call, even one that never runs, would
+     * discard what the JIT knows about memory around each site.
      */
     public static void Code(int counter) {
         if (U == null) return;
@@ -295,7 +295,7 @@ public final class MartiniCounts {
     /** The array that multianewarray made, and the arrays in it: one pair of counters for each level. */
     public static void multi(Object[] a, int counter) {
         arrayMade(a.length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
-        // Fresh arrays hold nothing else, and those of one level are equally long.
+        // New arrays contain nothing else, and those of one level have the same length.
         for (int i = 0; i < a.length; i++) {
             Object inner = a[i];
             if (inner == null) return;
@@ -316,7 +316,7 @@ public final class MartiniCounts {
         else if (a instanceof short[]) arrayMade(((short[]) a).length, HEADER_2, 1, counter);
     }
 
-    /** An object whose class is known only now, made by a method that the JIT may replace. */
+    /** An object whose class is known only at run time, made by a method that the JIT may replace. */
     public static void Code(Object o, int site) {
         if (o == null || !counting) return;
         try {
@@ -343,7 +343,7 @@ public final class MartiniCounts {
         }
     }
 
-    /** As {@link #Code(Object, int)} for an array and the arrays in it, which are fresh too. */
+    /** As {@link #Code(Object, int)} for an array and the arrays in it, which are new too. */
     public static void madeMulti(Object a, int site) {
         Code(a, site);
         if (!(a instanceof Object[])) return;
@@ -351,7 +351,7 @@ public final class MartiniCounts {
         for (int i = 0; i < outer.length && outer[i] != null; i++) madeMulti(outer[i], site);
     }
 
-    /** A product, unless there was room given for it. */
+    /** An array for a product, unless the caller gave one that is large enough. */
     public static void product(int[] made, int[] given, int counter) {
         if (made != given) arrayMade(made.length, HEADER_4, 2, counter);
     }
@@ -383,12 +383,12 @@ public final class MartiniCounts {
     private static void put(long[] t, long key, long counter) {
         int i = start(key, t.length);
         while (t[i] != 0) {
-            // Another thread was faster, with the same counter.
+            // Another thread has entered it first, with the same counter.
             if (t[i] == key) return;
             i = i + 2 & t.length - 1;
         }
         t[i + 1] = counter;
-        // Readers share no lock: who sees the key must see the counter.
+        // Readers take no lock: a reader that sees the key must see the counter.
         U.storeFence();
         t[i] = key;
     }

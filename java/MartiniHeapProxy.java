@@ -6,33 +6,33 @@ import jdk.internal.vm.annotation.DontInline;
  * The side of the heap profiler that runs inside the profiled JVM (the HeapProxy of the TPTP Martini design).
  *
  * <p>The agent defines it from bytes at VMStart, in package java.lang and the boot loader, so that every class
- * can call it whatever its loader or module. Rewritten code hands each new object to one of the
- * {@code *Alloc} methods; those look the class up here, so that a class that is filtered out costs no native call.
+ * can call it whatever its loader or module. Rewritten code passes each new object to one of the
+ * {@code *Alloc} methods. They look up its class here, so a class that is filtered out costs no native call.
  *
  * <p>Rules that keep it harmless: it is never rewritten itself; it runs no constructor; it calls nothing but
  * intrinsics and its own natives; nothing it throws reaches the program.
  */
 public final class MartiniHeapProxy {
-    /** False until VMInit: classes loaded earlier call the early wrappers, and nothing is reported before. */
+    /** False until VMInit; nothing is reported before. Classes loaded before VMInit call the early wrappers. */
     private static boolean jvmInit;
 
     /**
      * Open-addressing hash table from class to code. Slot 0 holds the {@code int[]} of codes, slot i + 1 the class
      * whose code is at i. One reference publishes keys and codes together, so readers need no lock.
      *
-     * <p>A code is 0 while unknown; else bit 0 is set when the class may be unloaded (its entry is dropped after each
-     * collection, lest the table keep it alive), and code >> 1 is the agent's number of the class, negative if the
-     * class is filtered out.
+     * <p>A code is 0 while unknown. Otherwise bit 0 is set if the class may be unloaded: its entry is removed after each
+     * collection, because the table would keep the class alive. code >> 1 is the agent's number of the class, negative
+     * if the class is filtered out.
      */
     private static volatile Object[] table = newTable(1024);
 
     private static int used;
     private static int unloadable;
 
-    /** Agent's numbers of the eight primitive array classes; not positive while filtered out or not yet live. */
+    /** The agent's numbers of the eight primitive array classes; 0 or below if filtered out or before VMInit. */
     private static int booleanArray, byteArray, charArray, shortArray, intArray, longArray, floatArray, doubleArray;
 
-    /** Events that could not be handed over because the hook itself ran out of stack or memory; a lower bound. */
+    /** Events that were not reported because the hook itself ran out of stack or memory; a lower bound. */
     private static int lost;
 
     static {
@@ -41,7 +41,7 @@ public final class MartiniHeapProxy {
 
     private MartiniHeapProxy() {}
 
-    /** Binds the other natives. Were it done from outside this class, the VM would print a warning (JDK 17 and later). */
+    /** Binds the other natives. From JDK 17 on the VM prints a warning if that is done from outside this class. */
     private static native void registerNatives();
 
     private static native int classCode(Class<?> type, Object instance);
@@ -158,7 +158,7 @@ public final class MartiniHeapProxy {
         }
     }
 
-    /** The array that multianewarray made, and every inner array: fresh ones hold nothing else. */
+    /** The array that multianewarray made, and every array in it. A new array contains nothing else. */
     public static void multiArrayAlloc(Object[] a) {
         arrayAlloc(a);
         try {
@@ -180,7 +180,7 @@ public final class MartiniHeapProxy {
         }
     }
 
-    /** What a call returned that the JIT may replace by an allocation of its own. */
+    /** The result of a call that the JIT may replace by an allocation of its own. */
     public static void made(Object o) {
         handOver(o, false);
     }
@@ -200,11 +200,11 @@ public final class MartiniHeapProxy {
         }
     }
 
-    // Called by all classes where the VM itself tells of allocations.
+    // Called by all classes if the VM itself reports allocations.
 
     /**
-     * Nothing. But the JIT neither inlines it nor looks into it, so an object that is handed to it has to exist.
-     * Without the annotation it would be inlined to nothing, and the object with it.
+     * Does nothing. The JIT neither inlines it nor analyses it, so an object that is passed to it has to exist.
+     * Without the annotation the JIT would inline it and remove the call, and the object with it.
      */
     @DontInline
     public static void keep(Object o) {}
@@ -230,7 +230,7 @@ public final class MartiniHeapProxy {
             i = (i + 1) & mask;
         }
         int code = codes[i];
-        // The key may be seen before its code: writers and readers share no lock.
+        // A reader may see the key before its code: writers and readers share no lock.
         return code != 0 ? code >> 1 : resolve(type, instance);
     }
 
@@ -247,7 +247,7 @@ public final class MartiniHeapProxy {
         table = t;
     }
 
-    /** Forgets classes that may be unloaded; the agent calls it after a collection. */
+    /** Removes classes that may be unloaded. The agent calls it after a collection. */
     private static synchronized void purge() {
         if (unloadable != 0) table = rebuild(((int[]) table[0]).length, true);
     }

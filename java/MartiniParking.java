@@ -1,16 +1,16 @@
 package java.lang;
 
 /**
- * The side of {@code juc=on} that runs inside the profiled JVM: {@code LockSupport} tells it of each park.
+ * The side of {@code juc=on} that runs inside the profiled JVM: {@code LockSupport} calls it for each park.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
- * natives, nothing thrown. It parks nobody.
+ * natives, nothing thrown. It never parks a thread itself.
  */
 public final class MartiniParking {
-    /** False until the agent reports. */
+    /** False until the agent is ready to take reports. */
     private static boolean on;
 
-    /** Parks that could not be handed over because the hook itself ran out of stack; a lower bound. */
+    /** Parks that were not reported because the hook itself ran out of stack; a lower bound. */
     private static int lost;
 
     static {
@@ -21,13 +21,13 @@ public final class MartiniParking {
 
     private static native void registerNatives();
 
-    /** The thread, which is the current one, parks; without a limit 0 nanoseconds. */
+    /** The current thread is about to park for at most that many nanoseconds; 0 means no limit. */
     private static native void begin(Thread thread, Object blocker, long nanos);
 
-    /** The current thread goes on. */
+    /** The current thread continues. */
     private static native void end(boolean interrupted);
 
-    // At the beginning of LockSupport's methods. Those without a blocker leave it in a field of the thread, if there is one.
+    // Called at the beginning of LockSupport's methods. Without a parameter the blocker, if any, is in a field of the thread.
 
     public static void park(Object blocker) {
         if (on) parks(blocker, 0);
@@ -64,7 +64,7 @@ public final class MartiniParking {
         }
     }
 
-    /** At the end of each of them. */
+    /** Called at the end of each of these methods. */
     public static void parked() {
         if (on) {
             try {

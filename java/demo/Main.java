@@ -3,8 +3,8 @@ package demo;
 /**
  * A small order desk: ten business days, three hundred orders a day, three clerks.
  *
- * It behaves like many a service: it looks healthy, answers correctly, and loses a little memory with every order. One
- * class leaks, another is created and dropped in large numbers. Find out which with {@code martini demo}.
+ * It looks healthy and answers correctly, and it keeps a little more memory with every order. Objects of one class leak;
+ * objects of another are created and dropped in large numbers. {@code martini demo} shows which.
  */
 public final class Main {
     private static final int DAYS = 10;
@@ -17,8 +17,8 @@ public final class Main {
     /**
      * Runs the desk.
      *
-     * @param args none are used
-     * @throws InterruptedException never: nobody interrupts the desk
+     * @param args not used
+     * @throws InterruptedException never: no thread interrupts another
      */
     public static void main(String[] args) throws InterruptedException {
         OrderCache cache = new OrderCache(200);

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The newest orders. The cache is bounded, as it should be: the oldest order makes room for a new one. */
+/** The newest orders. The cache is bounded: a new order replaces the oldest. */
 final class OrderCache {
     private final Map<Integer, Order> orders;
 

@@ -30,7 +30,7 @@ final class OrderDesk implements Runnable {
         for (int line = 0; line < 3; line++) {
             order.add(new OrderLine("article-" + (number * 7 + line) % 90, 1 + (number + line) % 5));
         }
-        // The leak: the order leaves the cache one day, its watch stays with the feed for ever.
+        // The leak: the cache drops the order later, but the feed keeps its watch for ever.
         feed.subscribe(new PriceWatch(number, order.quantity()));
         cache.put(order);
     }

@@ -3,7 +3,7 @@ package demo;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tells every subscriber about new prices. There is no way to unsubscribe: that is the bug. */
+/** Reports new prices to every subscriber. Subscribers cannot unsubscribe: that is the bug. */
 final class PriceFeed {
     private final List<PriceWatch> watches = new ArrayList<>();
 

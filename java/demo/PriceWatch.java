@@ -1,6 +1,6 @@
 package demo;
 
-/** Follows the price of one order, with a history of its own. */
+/** Watches the price of one order and keeps a history. */
 final class PriceWatch {
     private final int order;
     private final int quantity;

@@ -1,8 +1,8 @@
 package demo;
 
 /**
- * The report of a day, put together the expensive way: every line makes a new, longer text out of the old one. Nothing of
- * it survives the day, so it does not leak; it churns.
+ * The report of a day, built inefficiently: every line copies the whole text so far into a new, longer one. Nothing of
+ * it survives the day: many short-lived objects, and no leak.
  */
 final class Report {
     private final OrderCache cache;
@@ -21,7 +21,7 @@ final class Report {
         return text;
     }
 
-    /** One row on its way into the text. */
+    /** One row of the text. */
     private static final class Row {
         private final int order;
         private final OrderLine line;
