@@ -3,7 +3,7 @@
 use crate::attribute::Attributes;
 use crate::class::{ClassFile, Member, Members};
 use crate::pool::Constant;
-use crate::rewrite::{Insertions, Layout, write_code};
+use crate::rewrite::{Insertions, PcMap, write_code};
 
 impl ClassFile<'_> {
     /// The class file, put together anew from what was understood of it: each constant, member and attribute,
@@ -54,10 +54,10 @@ fn write_attributes(attributes: Attributes<'_, '_>, member: Option<&Member<'_, '
         let moved = member.filter(|_| attribute.name == b"Code").and_then(|member| {
             let code = member.class().parse_code(&attribute).ok()?;
             let mut insertions = Insertions::new(0, Vec::new());
-            let mut layout = Layout::default();
-            layout.begin_whole(code.bytes()).ok()?;
-            layout.settle(&code, &insertions).ok()?;
-            write_code(member, &code, &mut insertions, &layout, out).ok()
+            let mut pcs = PcMap::default();
+            pcs.begin_whole(code.bytes()).ok()?;
+            pcs.settle(&code, &insertions).ok()?;
+            write_code(member, &code, &mut insertions, &pcs, out).ok()
         });
         if moved.is_none() {
             out.truncate(length_at + 4);

@@ -6,26 +6,26 @@ use crate::error::Refusal;
 use crate::instruction::length_at;
 use crate::opcode as op;
 use crate::read::{i32_at, u16_at};
-use crate::rewrite::layout::{Fix, Layout, padding};
+use crate::rewrite::pc_map::{BranchForm, PcMap, padding};
 use crate::rewrite::{Insertions, expand, frames, tables, type_annotations};
 
 /// Attributes of Code that hold pcs and that no JVM with JVMTI reads: CLDC's stack maps and the ranges that
 /// `javac -Xjcov` writes. A moved method goes without them rather than with wrong ones.
 const DROPPED: [&[u8]; 2] = [b"StackMap", b"CharacterRangeTable"];
 
-/// Appends the content of the Code attribute, moved to `layout`, to `out`.
+/// Appends the content of the Code attribute, moved to `pcs`, to `out`.
 ///
 /// On refusal `out` holds a part of it.
 pub(crate) fn write_code(
     member: &Member<'_, '_>,
     code: &Code<'_, '_>,
     insertions: &mut Insertions,
-    layout: &Layout,
+    pcs: &PcMap,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    write_head(code, insertions, layout, out)?;
-    write_instructions(code.bytes(), insertions, layout, out)?;
-    tables::write_exceptions(code, layout, out)?;
+    write_head(code, insertions, pcs, out)?;
+    write_instructions(code.bytes(), insertions, pcs, out)?;
+    tables::write_exceptions(code, pcs, out)?;
 
     let count_at = out.len();
     out.extend_from_slice(&[0; 2]);
@@ -41,18 +41,18 @@ pub(crate) fn write_code(
         out.extend_from_slice(&[0; 4]);
         match attribute.name {
             b"StackMapTable" => {
-                if layout.has_relays() {
-                    expand::write(member, attribute.data, insertions, layout, out)?;
+                if pcs.has_relays() {
+                    expand::write(member, attribute.data, insertions, pcs, out)?;
                 } else {
-                    frames::write(attribute.data, insertions, layout, out)?;
+                    frames::write(attribute.data, insertions, pcs, out)?;
                 }
             }
-            b"LineNumberTable" => tables::write_lines(attribute.data, layout, out)?,
+            b"LineNumberTable" => tables::write_lines(attribute.data, pcs, out)?,
             b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-                tables::write_variables(attribute.data, layout, out)?;
+                tables::write_variables(attribute.data, pcs, out)?;
             }
             b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-                type_annotations::write(attribute.data, insertions, layout, out)?;
+                type_annotations::write(attribute.data, insertions, pcs, out)?;
             }
             // The JVM must ignore attributes it does not know (JVMS 4.7.1), so a pc in one, grown
             // stale, cannot change what the program does.
@@ -66,14 +66,14 @@ pub(crate) fn write_code(
 }
 
 /// `max_stack`, `max_locals` and `code_length`.
-fn write_head(code: &Code<'_, '_>, insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn write_head(code: &Code<'_, '_>, insertions: &Insertions, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     // How deep the stack is at a site is not known, so the deepest insertion may come on the deepest stack.
     let max_stack = u32::from(code.max_stack()) + insertions.extra_stack();
-    let length = layout.new_length();
+    let length = pcs.new_length();
     match code.layout {
         CodeLayout::Short => {
             let max_stack = u8::try_from(max_stack).map_err(|_| Refusal::StackTooDeep)?;
-            // Both were read from fields of these widths, or are bounded by `Layout::compute`.
+            // Both were read from fields of these widths, or are bounded by `PcMap::compute`.
             out.extend_from_slice(&[max_stack, code.max_locals() as u8]);
             out.extend_from_slice(&(length as u16).to_be_bytes());
         }
@@ -88,13 +88,13 @@ fn write_head(code: &Code<'_, '_>, insertions: &Insertions, layout: &Layout, out
 }
 
 /// The instructions with all that is inserted.
-fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
-    let mut writer = Writer { code, layout, start: out.len(), out };
+fn write_instructions(code: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let mut writer = Writer { code, pcs, start: out.len(), out };
     let mut sites = insertions.iter().peekable();
     writer.head()?;
     // Between two stops code is copied as it is, and the distances in it are set afterwards.
     let mut copied = 0;
-    for &stop in &layout.stops {
+    for &stop in &pcs.stops {
         let pc = usize::from(stop);
         writer.out.extend_from_slice(&code[copied..pc]);
         let site = sites.next_if(|(site, _, _)| site.pc == stop);
@@ -104,7 +104,7 @@ fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out
         copied = pc + length;
         match code[pc] {
             opcode @ (op::TABLESWITCH | op::LOOKUPSWITCH) => writer.switch(pc, opcode, length)?,
-            opcode => match layout.fixes.get(&stop) {
+            opcode => match pcs.fixes.get(&stop) {
                 Some(&fix) => writer.fixed_branch(pc, opcode, fix)?,
                 None => writer.out.extend_from_slice(&code[pc..copied]),
             },
@@ -112,10 +112,10 @@ fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out
         writer.out.extend_from_slice(after);
     }
     writer.out.extend_from_slice(&code[copied..]);
-    writer.relays(&layout.tail)?;
-    debug_assert_eq!(writer.place(), layout.new_length());
-    for &pc in &layout.moving {
-        if layout.fixes.is_empty() || !layout.fixes.contains_key(&pc) {
+    writer.relays(&pcs.tail)?;
+    debug_assert_eq!(writer.place(), pcs.new_length());
+    for &pc in &pcs.moving {
+        if pcs.fixes.is_empty() || !pcs.fixes.contains_key(&pc) {
             writer.set_distance(pc, insertions)?;
         }
     }
@@ -125,7 +125,7 @@ fn write_instructions(code: &[u8], insertions: &Insertions, layout: &Layout, out
 /// Writes the instructions that hold pcs.
 struct Writer<'w> {
     code: &'w [u8],
-    layout: &'w Layout,
+    pcs: &'w PcMap,
     /// Where the code begins in `out`.
     start: usize,
     out: &'w mut Vec<u8>,
@@ -142,7 +142,7 @@ impl Writer<'_> {
         let target = i64::try_from(pc).ok().map(|pc| pc + i64::from(offset));
         let entry = target
             .and_then(|target| usize::try_from(target).ok())
-            .and_then(|target| self.layout.entry(target))
+            .and_then(|target| self.pcs.entry(target))
             .ok_or(Refusal::BadBranchTarget)?;
         // Both are at most 65,535.
         Ok(entry as i32 - from as i32)
@@ -162,10 +162,10 @@ impl Writer<'_> {
 
     /// The relays at the head with the jump over them.
     fn head(&mut self) -> Result<(), Refusal> {
-        if !self.layout.head.is_empty() {
-            self.jump(op::GOTO_W, self.layout.head_length() as i32);
+        if !self.pcs.head.is_empty() {
+            self.jump(op::GOTO_W, self.pcs.head_length() as i32);
         }
-        self.relays(&self.layout.head)
+        self.relays(&self.pcs.head)
     }
 
     fn relays(&mut self, targets: &[u16]) -> Result<(), Refusal> {
@@ -177,22 +177,22 @@ impl Writer<'_> {
     }
 
     /// A 16-bit branch in another form.
-    fn fixed_branch(&mut self, pc: usize, opcode: u8, fix: Fix) -> Result<(), Refusal> {
+    fn fixed_branch(&mut self, pc: usize, opcode: u8, fix: BranchForm) -> Result<(), Refusal> {
         let offset = u16_at(self.code, pc + 1).ok_or(Refusal::MalformedCode)? as i16;
         let distance = self.distance(pc, i32::from(offset), self.place())?;
         match fix {
-            Fix::Wide => {
+            BranchForm::Wide => {
                 // goto_w and jsr_w follow each other as goto and jsr do.
                 self.jump(opcode - op::GOTO + op::GOTO_W, distance);
                 Ok(())
             }
-            Fix::Inverted => {
+            BranchForm::Inverted => {
                 self.short_jump(op::inverted(opcode), 8)?;
                 self.jump(op::GOTO_W, distance - 3);
                 Ok(())
             }
-            Fix::Head(number) => self.branch_to(opcode, self.layout.head_relay(number)),
-            Fix::Tail(number) => self.branch_to(opcode, self.layout.tail_relay(number)),
+            BranchForm::Head(number) => self.branch_to(opcode, self.pcs.head_relay(number)),
+            BranchForm::Tail(number) => self.branch_to(opcode, self.pcs.tail_relay(number)),
         }
     }
 
@@ -202,7 +202,7 @@ impl Writer<'_> {
 
     /// Sets the distance in a branch that has been copied as it was.
     fn set_distance(&mut self, pc: u16, insertions: &Insertions) -> Result<(), Refusal> {
-        let from = self.layout.place(pc, insertions).ok_or(Refusal::MalformedCode)?;
+        let from = self.pcs.place(pc, insertions).ok_or(Refusal::MalformedCode)?;
         let operand = self.start + from as usize + 1;
         let pc = usize::from(pc);
         match self.code[pc] {

@@ -10,7 +10,7 @@ use crate::rewrite::constants::{split_descriptor, split_type};
 use crate::rewrite::frames::{
     Broken, CHOP_LAST, FULL, Frames, OBJECT, SAME_LOCALS_1, SAME_LOCALS_1_EXTENDED, Type, distance, write_types,
 };
-use crate::rewrite::layout::Layout;
+use crate::rewrite::pc_map::PcMap;
 
 /// Types in all frames together. A real method has some ten thousands; a made one could have billions.
 const MOST_TYPES: usize = 1 << 20;
@@ -40,12 +40,12 @@ pub(super) fn write(
     member: &Member<'_, '_>,
     table: &[u8],
     insertions: &mut Insertions,
-    layout: &Layout,
+    pcs: &PcMap,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
     let at_start = Frame { pc: 0, locals: initial_locals(member, insertions)?, stack: Vec::new() };
     let frames = decode(table, &at_start)?;
-    let placed = place(&frames, &at_start, layout)?;
+    let placed = place(&frames, &at_start, pcs)?;
     let types: usize = placed.iter().map(|(_, frame)| frame.size()).sum();
     if types > MOST_TYPES {
         return Err(Refusal::FramesTooLarge);
@@ -60,7 +60,7 @@ pub(super) fn write(
         previous = Some(new);
         for types in [&frame.locals, &frame.stack] {
             out.extend_from_slice(&(types.len() as u16).to_be_bytes());
-            write_types(types.iter().copied(), insertions, layout, out)?;
+            write_types(types.iter().copied(), insertions, pcs, out)?;
         }
     }
     Ok(())
@@ -68,23 +68,23 @@ pub(super) fn write(
 
 /// The frames by rising new pc: those of relays at the head, one where the method then begins, those of the
 /// table, those of relays at the tail.
-fn place<'f>(frames: &'f [Frame], at_start: &'f Frame, layout: &Layout) -> Result<Vec<(u32, &'f Frame)>, Broken> {
+fn place<'f>(frames: &'f [Frame], at_start: &'f Frame, pcs: &PcMap) -> Result<Vec<(u32, &'f Frame)>, Broken> {
     let of_target = |target: u16| {
         let index = frames.binary_search_by_key(&usize::from(target), |frame| frame.pc);
         index.map(|index| &frames[index]).map_err(|_| Broken)
     };
     let mut placed = Vec::new();
-    for (number, &target) in (0..).zip(&layout.head) {
-        placed.push((layout.head_relay(number), of_target(target)?));
+    for (number, &target) in (0..).zip(&pcs.head) {
+        placed.push((pcs.head_relay(number), of_target(target)?));
     }
-    if !layout.head.is_empty() && frames.first().is_none_or(|frame| frame.pc != 0) {
-        placed.push((layout.head_length(), at_start));
+    if !pcs.head.is_empty() && frames.first().is_none_or(|frame| frame.pc != 0) {
+        placed.push((pcs.head_length(), at_start));
     }
     for frame in frames {
-        placed.push((layout.entry(frame.pc).ok_or(Broken)?, frame));
+        placed.push((pcs.entry(frame.pc).ok_or(Broken)?, frame));
     }
-    for (number, &target) in (0..).zip(&layout.tail) {
-        placed.push((layout.tail_relay(number), of_target(target)?));
+    for (number, &target) in (0..).zip(&pcs.tail) {
+        placed.push((pcs.tail_relay(number), of_target(target)?));
     }
     Ok(placed)
 }

@@ -3,7 +3,7 @@
 use crate::error::Refusal;
 use crate::read::{Reader, Short};
 use crate::rewrite::Insertions;
-use crate::rewrite::layout::Layout;
+use crate::rewrite::pc_map::PcMap;
 
 pub(crate) const OBJECT: u8 = 7;
 pub(crate) const UNINITIALIZED: u8 = 8;
@@ -151,7 +151,7 @@ pub(crate) fn distance(previous: Option<u32>, new: u32) -> Result<u16, Broken> {
 pub(crate) fn write_types(
     types: impl Iterator<Item = Type>,
     insertions: &Insertions,
-    layout: &Layout,
+    pcs: &PcMap,
     out: &mut Vec<u8>,
 ) -> Result<(), Broken> {
     for Type { tag, data } in types {
@@ -159,7 +159,7 @@ pub(crate) fn write_types(
         match tag {
             OBJECT => out.extend_from_slice(&data.to_be_bytes()),
             UNINITIALIZED => {
-                let place = layout.place(data, insertions).ok_or(Broken)?;
+                let place = pcs.place(data, insertions).ok_or(Broken)?;
                 out.extend_from_slice(&(place as u16).to_be_bytes());
             }
             _ => {}
@@ -169,12 +169,12 @@ pub(crate) fn write_types(
 }
 
 /// Appends the content of a StackMapTable, moved, for a method without relays.
-pub(super) fn write(table: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Broken> {
+pub(super) fn write(table: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Broken> {
     let mut frames = Frames::new(table)?;
     out.extend_from_slice(&frames.left().to_be_bytes());
     let mut previous = None;
     while let Some(frame) = frames.try_next()? {
-        let new = layout.entry(frame.pc).ok_or(Broken)?;
+        let new = pcs.entry(frame.pc).ok_or(Broken)?;
         let distance = distance(previous, new)?;
         previous = Some(new);
         // The short forms hold distances up to 63; each has a long form that says the same.
@@ -199,11 +199,11 @@ pub(super) fn write(table: &[u8], insertions: &Insertions, layout: &Layout, out:
         if frame.kind == FULL {
             out.extend_from_slice(&frame.locals.count.to_be_bytes());
         }
-        write_types(frame.locals.iter(), insertions, layout, out)?;
+        write_types(frame.locals.iter(), insertions, pcs, out)?;
         if frame.kind == FULL {
             out.extend_from_slice(&frame.stack.count.to_be_bytes());
         }
-        write_types(frame.stack.iter(), insertions, layout, out)?;
+        write_types(frame.stack.iter(), insertions, pcs, out)?;
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ mod expand;
 mod frames;
 mod insertions;
 mod instrument;
-mod layout;
 mod operation;
+mod pc_map;
 mod steps;
 mod tables;
 mod type_annotations;
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 pub(crate) use emit::write_code;
 pub(crate) use insertions::Insertions;
-pub(crate) use layout::Layout;
+pub(crate) use pc_map::PcMap;
 
 pub use instrument::{Insert, Instrument, MethodView};
 pub use operation::{Op, StaticMethod};
@@ -67,7 +67,7 @@ pub fn rewrite_class<'a>(class: &ClassFile<'a>, instrument: &mut impl Instrument
     let texts = class.pool().find_texts(instrument.common_texts());
     let mut work = Work {
         insertions: Insertions::new(class.pool().count(), texts),
-        layout: Layout::default(),
+        pcs: PcMap::default(),
         steps: None,
         out: Vec::new(),
         patches: Vec::new(),
@@ -98,7 +98,7 @@ struct Patch {
 /// What is collected while a class is walked; the buffers serve all its methods.
 struct Work {
     insertions: Insertions,
-    layout: Layout,
+    pcs: PcMap,
     steps: Option<Steps>,
     out: Vec<u8>,
     patches: Vec<Patch>,
@@ -136,13 +136,13 @@ impl Work {
         }
         self.out.extend_from_slice(&[0; 4]);
         let done = self
-            .layout
+            .pcs
             .settle(&code, &self.insertions)
-            .and_then(|()| match self.layout.new_length() > instrument.max_code_length(&view) {
+            .and_then(|()| match self.pcs.new_length() > instrument.max_code_length(&view) {
                 true => Err(Refusal::CodeBeyondLimit),
                 false => Ok(()),
             })
-            .and_then(|()| write_code(&member, &code, &mut self.insertions, &self.layout, &mut self.out));
+            .and_then(|()| write_code(&member, &code, &mut self.insertions, &self.pcs, &mut self.out));
         if let Err(refusal) = done {
             self.out.truncate(start);
             return Err(refusal);
@@ -168,13 +168,13 @@ impl Work {
             Some(steps) if steps.set == *interest => steps,
             other => other.insert(Steps::new(*interest)),
         };
-        self.layout.begin(code);
+        self.pcs.begin(code);
         let mut failed = None;
-        let mut pc = steps.find(code, 0, &mut self.layout.starts);
+        let mut pc = steps.find(code, 0, &mut self.pcs.starts);
         while let Some(&opcode) = code.get(pc) {
             let length = length_at(code, pc).ok_or(Refusal::MalformedCode)?;
             if op::MOVING.contains(opcode) {
-                self.layout.moving.push(pc as u16);
+                self.pcs.moving.push(pc as u16);
             }
             if interest.contains(opcode) {
                 let instruction = Instruction::new(class.pool(), code, pc, opcode);
@@ -189,7 +189,7 @@ impl Work {
                     return Err(refusal);
                 }
             }
-            pc = steps.find(code, pc + length, &mut self.layout.starts);
+            pc = steps.find(code, pc + length, &mut self.pcs.starts);
         }
         if pc > code.len() {
             return Err(Refusal::MalformedCode);

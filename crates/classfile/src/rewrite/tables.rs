@@ -2,19 +2,19 @@
 
 use crate::code::Code;
 use crate::error::Refusal;
-use crate::rewrite::layout::Layout;
+use crate::rewrite::pc_map::PcMap;
 
 /// Appends the exception table, its count first. Relays at head and tail are outside of all ranges.
-pub(crate) fn write_exceptions(code: &Code<'_, '_>, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+pub(crate) fn write_exceptions(code: &Code<'_, '_>, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let handlers = code.exception_handlers();
     // The count was read as a u16.
     out.extend_from_slice(&(handlers.len() as u16).to_be_bytes());
     for entry in handlers {
-        let start = layout.entry(usize::from(entry.start));
-        let end = layout.range_end(entry.end);
-        let handler = layout.entry(usize::from(entry.handler));
+        let start = pcs.entry(usize::from(entry.start));
+        let end = pcs.range_end(entry.end);
+        let handler = pcs.entry(usize::from(entry.handler));
         for pc in [start, end, handler] {
-            // `Layout::compute` keeps the code within 65,535 bytes.
+            // `PcMap::compute` keeps the code within 65,535 bytes.
             let pc = pc.ok_or(Refusal::MalformedExceptionTable)? as u16;
             out.extend_from_slice(&pc.to_be_bytes());
         }
@@ -24,21 +24,20 @@ pub(crate) fn write_exceptions(code: &Code<'_, '_>, layout: &Layout, out: &mut V
 }
 
 /// Appends a LineNumberTable. A line begins with what is inserted in front of its first instruction.
-pub(crate) fn write_lines(data: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+pub(crate) fn write_lines(data: &[u8], pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     for row in copy_rows::<4>(data, out)? {
         let [high, low, ..] = *row;
         let start = usize::from(u16::from_be_bytes([high, low]));
-        let start = layout.nearest(start).ok_or(Refusal::MalformedDebugTable)?;
+        let start = pcs.nearest(start).ok_or(Refusal::MalformedDebugTable)?;
         row[..2].copy_from_slice(&(start as u16).to_be_bytes());
     }
     Ok(())
 }
 
 /// Appends a LocalVariableTable or LocalVariableTypeTable.
-pub(crate) fn write_variables(data: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+pub(crate) fn write_variables(data: &[u8], pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     for row in copy_rows::<10>(data, out)? {
-        let (start, length) =
-            move_range([row[0], row[1], row[2], row[3]], layout).ok_or(Refusal::MalformedDebugTable)?;
+        let (start, length) = move_range([row[0], row[1], row[2], row[3]], pcs).ok_or(Refusal::MalformedDebugTable)?;
         row[..2].copy_from_slice(&start.to_be_bytes());
         row[2..4].copy_from_slice(&length.to_be_bytes());
     }
@@ -46,11 +45,11 @@ pub(crate) fn write_variables(data: &[u8], layout: &Layout, out: &mut Vec<u8>) -
 }
 
 /// Moves a start pc and length as local-variable ranges are written.
-pub(crate) fn move_range(range: [u8; 4], layout: &Layout) -> Option<(u16, u16)> {
+pub(crate) fn move_range(range: [u8; 4], pcs: &PcMap) -> Option<(u16, u16)> {
     let [start_high, start_low, length_high, length_low] = range;
     let start = usize::from(u16::from_be_bytes([start_high, start_low]));
     let end = start + usize::from(u16::from_be_bytes([length_high, length_low]));
-    let (start, end) = (layout.nearest(start)?, layout.nearest(end)?);
+    let (start, end) = (pcs.nearest(start)?, pcs.nearest(end)?);
     // `nearest` rises with the pc and stays within 65,535.
     Some((start as u16, (end - start) as u16))
 }

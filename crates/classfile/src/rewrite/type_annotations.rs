@@ -3,17 +3,17 @@
 use crate::error::Refusal;
 use crate::read::{Reader, Short, u16_at};
 use crate::rewrite::Insertions;
-use crate::rewrite::layout::Layout;
+use crate::rewrite::pc_map::PcMap;
 use crate::rewrite::tables::move_range;
 
 /// Annotations may hold annotations; only hostile files nest them this deep.
 const DEEPEST: u32 = 64;
 
 /// Appends a Runtime(In)VisibleTypeAnnotations attribute's content.
-pub(crate) fn write(data: &[u8], insertions: &Insertions, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Refusal> {
+pub(crate) fn write(data: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let start = out.len();
     out.extend_from_slice(data);
-    let mut mover = Mover { data, reader: Reader::new(data), insertions, layout, copy: &mut out[start..] };
+    let mut mover = Mover { data, reader: Reader::new(data), insertions, pcs, copy: &mut out[start..] };
     mover.all().map_err(|Broken| Refusal::MalformedTypeAnnotations)
 }
 
@@ -30,7 +30,7 @@ struct Mover<'m> {
     data: &'m [u8],
     reader: Reader<'m>,
     insertions: &'m Insertions,
-    layout: &'m Layout,
+    pcs: &'m PcMap,
     copy: &'m mut [u8],
 }
 
@@ -76,7 +76,7 @@ impl Mover<'_> {
     fn offset(&mut self) -> Result<(), Broken> {
         let at = self.reader.position();
         let pc = self.reader.u16()?;
-        if let Some(place) = self.layout.place(pc, self.insertions) {
+        if let Some(place) = self.pcs.place(pc, self.insertions) {
             self.put(at, place as u16);
         }
         Ok(())
@@ -87,7 +87,7 @@ impl Mover<'_> {
         self.reader.skip(6)?;
         let [start, length] = [at, at + 2].map(|at| u16_at(self.data, at).unwrap_or(0).to_be_bytes());
         let range = [start[0], start[1], length[0], length[1]];
-        if let Some((start, length)) = move_range(range, self.layout) {
+        if let Some((start, length)) = move_range(range, self.pcs) {
             self.put(at, start);
             self.put(at + 2, length);
         }

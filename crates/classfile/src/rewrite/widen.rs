@@ -17,7 +17,7 @@ use crate::opcode as op;
 use crate::read::u16_at;
 use crate::rewrite::Insertions;
 use crate::rewrite::frames::Frames;
-use crate::rewrite::layout::{Fix, Layout};
+use crate::rewrite::pc_map::{BranchForm, PcMap};
 
 /// Widening moves code, which can make more branches too long, but hardly ever more than twice. The limit
 /// is there for code made to take one round per branch.
@@ -26,8 +26,8 @@ const ROUNDS: u32 = 32;
 /// Code up to this length has no distance that 16 bits cannot hold.
 const ALWAYS_IN_REACH: u32 = 32_768;
 
-impl Layout {
-    /// Finds the layout of a method whose instructions have been added, widening branches where needed.
+impl PcMap {
+    /// Finds the pcs of a method whose instructions have been added, widening branches where needed.
     pub(crate) fn settle(&mut self, code: &Code<'_, '_>, insertions: &Insertions) -> Result<(), Refusal> {
         self.compute(code.bytes(), insertions)?;
         if self.new_length() <= ALWAYS_IN_REACH {
@@ -50,10 +50,10 @@ impl Layout {
         code: &[u8],
         insertions: &Insertions,
         frames: &[usize],
-        relays: &mut HashMap<(u16, bool), Fix>,
+        relays: &mut HashMap<(u16, bool), BranchForm>,
     ) -> Result<bool, Refusal> {
         let mut changed = false;
-        // Fixing borrows the layout, but never changes which instructions move.
+        // Fixing borrows the pcs, but never changes which instructions move.
         for at in 0..self.moving.len() {
             let pc = self.moving[at];
             let opcode = code[usize::from(pc)];
@@ -67,17 +67,17 @@ impl Layout {
             let goal = self.entry(usize::from(target)).ok_or(Refusal::BadBranchTarget)?;
             let is_settled = match self.fixes.get(&pc) {
                 None => reaches(place, goal),
-                Some(Fix::Wide | Fix::Inverted) => true,
-                Some(&Fix::Head(number)) => reaches(place, self.head_relay(number)),
-                Some(&Fix::Tail(number)) => reaches(place, self.tail_relay(number)),
+                Some(BranchForm::Wide | BranchForm::Inverted) => true,
+                Some(&BranchForm::Head(number)) => reaches(place, self.head_relay(number)),
+                Some(&BranchForm::Tail(number)) => reaches(place, self.tail_relay(number)),
             };
             if is_settled {
                 continue;
             }
             let fix = if !op::is_conditional(opcode) {
-                Fix::Wide
+                BranchForm::Wide
             } else if frames.binary_search(&usize::from(target)).is_err() {
-                Fix::Inverted
+                BranchForm::Inverted
             } else {
                 let at_head = place < self.new_length() / 2;
                 *relays.entry((target, at_head)).or_insert_with(|| self.add_relay(target, at_head))
@@ -93,12 +93,12 @@ impl Layout {
         Ok(changed)
     }
 
-    fn add_relay(&mut self, target: u16, at_head: bool) -> Fix {
+    fn add_relay(&mut self, target: u16, at_head: bool) -> BranchForm {
         let side = if at_head { &mut self.head } else { &mut self.tail };
         side.push(target);
         // There is at most one relay per pc.
         let number = side.len() as u32 - 1;
-        if at_head { Fix::Head(number) } else { Fix::Tail(number) }
+        if at_head { BranchForm::Head(number) } else { BranchForm::Tail(number) }
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) const GOTO_W_LENGTH: u32 = 5;
 
 /// How a 16-bit branch that no longer reaches its target is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fix {
+pub(crate) enum BranchForm {
     /// As the form with 32-bit offset (`goto`, `jsr`).
     Wide,
     /// As the opposite condition over a `goto_w`.
@@ -29,7 +29,7 @@ pub(crate) enum Fix {
 
 /// The map from old to new pcs of one method.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct PcMap {
     /// By old pc, the end of the code included: where branches to it lead.
     entries: Vec<u32>,
     /// One bit per old pc: whether an instruction begins there.
@@ -38,14 +38,14 @@ pub(crate) struct Layout {
     pub(super) moving: Vec<u16>,
     /// The pcs where the distance from old to new changes, and where therefore copying has to stop.
     pub(crate) stops: Vec<u16>,
-    pub(crate) fixes: BTreeMap<u16, Fix>,
+    pub(crate) fixes: BTreeMap<u16, BranchForm>,
     /// Old pcs that the relays at the head jump to. A jump over them all comes first.
     pub(crate) head: Vec<u16>,
     /// The same at the tail, which nothing runs into.
     pub(crate) tail: Vec<u16>,
 }
 
-impl Layout {
+impl PcMap {
     /// Takes up another method; its instructions are to be put into `starts` and `moving`.
     pub(super) fn begin(&mut self, code: &[u8]) {
         self.fixes.clear();
@@ -91,9 +91,9 @@ impl Layout {
                     shift = shift.wrapping_add(padding(place)).wrapping_sub(padding(u32::from(pc)));
                 }
                 _ => match self.fixes.get(&pc) {
-                    Some(Fix::Wide) => shift = shift.wrapping_add(2),
-                    Some(Fix::Inverted) => shift = shift.wrapping_add(GOTO_W_LENGTH),
-                    Some(Fix::Head(_) | Fix::Tail(_)) | None => {}
+                    Some(BranchForm::Wide) => shift = shift.wrapping_add(2),
+                    Some(BranchForm::Inverted) => shift = shift.wrapping_add(GOTO_W_LENGTH),
+                    Some(BranchForm::Head(_) | BranchForm::Tail(_)) | None => {}
                 },
             }
         }
