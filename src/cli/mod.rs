@@ -1,6 +1,5 @@
 //! The command line. `commands` has a file or folder per subcommand; `input` reads, `launch` runs programs, `render` prints.
 
-mod agent_options;
 mod commands;
 mod exit;
 mod input;

@@ -8,9 +8,9 @@ use analysis::allocations::{AllocationReport, By, ObjectTotals, Row, Subject};
 use anyhow::{Context, bail};
 use owo_colors::OwoColorize;
 
-use crate::cli::agent_options::AgentOptions;
 use crate::cli::exit;
 use crate::cli::input::reading;
+use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::{injection, jdk, library, supervise};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::human::{self, bytes, count};

@@ -8,13 +8,13 @@ use agent_options::HeapMode;
 use analysis::allocations::{AllocationReport, By};
 use owo_colors::OwoColorize;
 
-use crate::cli::agent_options::AgentOptions;
 use crate::cli::commands::locks;
 use crate::cli::exit::{self, FAILED, Failure};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::input::trace_end;
 use crate::cli::launch::growth::Growth;
 use crate::cli::launch::injection::{self, Injection};
+use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::outputs::{Outputs, PID};
 use crate::cli::launch::{library, supervise};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};

@@ -4,5 +4,6 @@ pub(crate) mod growth;
 pub(crate) mod injection;
 pub(crate) mod jdk;
 pub(crate) mod library;
+pub(crate) mod options;
 pub(crate) mod outputs;
 pub(crate) mod supervise;

@@ -93,7 +93,7 @@ fn argument(spec: &'static OptionSpec) -> Arg {
         .help_heading(format!("{} (options of the agent)", spec.group.title()))
         .action(ArgAction::Append);
     match spec.bare_value() {
-        // The value has to hang on with a "=", or the flag alone would swallow the program's name.
+        // Without a required "=" the flag alone would take the program as its value.
         Some(value) => argument.num_args(0..=1).require_equals(true).default_missing_value(value),
         None => argument,
     }
