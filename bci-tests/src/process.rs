@@ -12,7 +12,7 @@ pub const LIMIT: Duration = Duration::from_secs(180);
 /// The same for JVMs that do all that `MARTINI_FULL` asks for.
 const FULL_LIMIT: Duration = Duration::from_secs(3600);
 
-/// Whether the tests shall do more than a run of all of them has the time for.
+/// Whether the tests are to do more than a run of all of them has the time for.
 pub fn is_full() -> bool {
     std::env::var_os("MARTINI_FULL").is_some()
 }
@@ -147,7 +147,7 @@ impl Running {
 
     /// Writes a line to its standard input.
     #[track_caller]
-    pub fn tell(&mut self, line: &str) {
+    pub fn send(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("open until finish");
         writeln!(stdin, "{line}").and_then(|()| stdin.flush()).expect("the process reads its standard input");
     }

@@ -11,7 +11,7 @@ pub trait TraceData: Default {
     /// Takes the next element.
     fn element(&mut self, element: &Element<'_>);
 
-    /// Is told whether the trace ended as it should.
+    /// Takes note of whether the trace ended as it should.
     fn end(&mut self, _is_complete: bool) {}
 }
 

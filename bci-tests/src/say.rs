@@ -1,4 +1,4 @@
-//! Words for whoever runs the tests, which must be seen even when every test passes.
+//! Lines for whoever runs the tests, which must be seen even when every test passes.
 
 use std::io::Write;
 
@@ -6,6 +6,6 @@ use std::io::Write;
 ///
 /// `cargo test` captures what `eprintln!` prints, but not what is written to the stream itself.
 pub fn say(line: &str) {
-    // Nobody is there to be told when standard error is closed.
+    // There is nobody to read it when standard error is closed.
     let _ = std::io::stderr().write_all(format!("bci-tests: {line}\n").as_bytes());
 }

@@ -96,7 +96,7 @@ fn the_program_counts_right(jdk: &Jdk) {
         let mut running = bare.main("hold.Main").args(&["shapes.Main", rounds, rounds]).start();
         running.wait_for("held");
         let histogram = Histogram::of(jdk, running.pid(), Which::All);
-        running.tell("");
+        running.send("");
         let out = running.finish().out();
         let mut counted: BTreeMap<String, u64> = BTreeMap::new();
         for window in windows::printed(out.strip_suffix("held\n").expect("waited for above")) {

@@ -85,7 +85,7 @@ fn is_the_jvms(program: Program, jdk: &Jdk, flag: Option<&str>) {
         dumped_by_the_jvm(jdk, running.pid(), &file);
         let now = by_jvm(jdk, running.pid());
         if without_filling(now.clone()) == without_filling(last) {
-            running.tell("");
+            running.send("");
             let loaded = read(&file).1;
             assert_eq!(by_dump(&loaded.graph).keys().collect::<Vec<_>>(), now.keys().collect::<Vec<_>>());
             return compare(now, &loaded.graph);

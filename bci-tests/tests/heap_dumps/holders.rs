@@ -28,7 +28,7 @@ fn who_holds_what(jdk: &Jdk) {
     running.wait_for("held");
     let file = running.dir.join("heap.hprof");
     dumped_by_the_jvm(jdk, running.pid(), &file);
-    running.tell("");
+    running.send("");
     let (file, loaded) = read(&file);
     let graph = &loaded.graph;
     let dominators = Dominators::of(graph).expect("not too many");

@@ -45,12 +45,12 @@ impl TraceData for Reasons {
 
 fn the_first_time_that_the_heap_is_full_it_is_dumped_as_it_is(jdk: &Jdk, heap: Heap) {
     let mut program = moments(jdk, heap, "oom");
-    program.tell("fill");
+    program.send("fill");
     program.wait_for("fill done");
     // The thread that ran out of memory has waited for it.
     let file = dump_of(&program.file, 1);
     assert!(file.is_file());
-    program.tell("fill");
+    program.send("fill");
     program.wait_for("fill done");
     let ran = program.finish_and_read::<Reasons>();
     assert_eq!(ran.err(), "");
@@ -64,7 +64,7 @@ fn after_the_nth_collection_the_heap_is_dumped_once(jdk: &Jdk) {
     let mut program = moments(jdk, Heap::Vm, "gc:3");
     let file = dump_of(&program.file, 1);
     for number in 1..=5 {
-        program.tell("collect");
+        program.send("collect");
         program.wait_for("collect done");
         if number == 3 {
             wait_until(|| file.is_file());
@@ -84,9 +84,9 @@ fn after_the_nth_collection_the_heap_is_dumped_once(jdk: &Jdk) {
 fn classes_that_are_loaded_meanwhile_do_not_disturb_a_dump(jdk: &Jdk) {
     let mut program = moments(jdk, Heap::Vm, "gc:1");
     let file = dump_of(&program.file, 1);
-    program.tell("load");
+    program.send("load");
     program.wait_for("load done");
-    program.tell("collect");
+    program.send("collect");
     program.wait_for("collect done");
     wait_until(|| file.is_file());
     let ran = program.finish();

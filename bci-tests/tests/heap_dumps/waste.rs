@@ -55,7 +55,7 @@ fn what_was_planted_is_found(jdk: &Jdk) {
     let [before, after, packed] = ["before.hprof", "after.hprof", "after.hprof.gz"].map(|name| running.dir.join(name));
     running.wait_for("before");
     dumped_by_the_jvm(jdk, running.pid(), &before);
-    running.tell("");
+    running.send("");
     running.wait_for("held");
     dumped_by_the_jvm(jdk, running.pid(), &after);
     if jdk.feature >= 17 {

@@ -183,11 +183,11 @@ fn serve<T: TraceData>(profiled: Profiled<'_>, seconds: u64) -> (Load, Counted, 
     let port = fs::read_to_string(folder.join("port")).expect("written before").parse().expect("a port");
     // Until most classes are initialised.
     let warm = load(port, 1);
-    running.tell("count");
+    running.send("count");
     running.wait_for("counted");
     let mut sum = load(port, seconds);
     sum.failed.extend(warm.failed);
-    running.tell("count");
+    running.send("count");
     running.wait_for("counted");
     let ran = running.finish_and_read::<T>();
     let out = ran.out();

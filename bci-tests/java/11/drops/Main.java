@@ -98,7 +98,7 @@ public final class Main {
             drop(step, members);
             collect();
         }
-        // What waits for its finalizer survives one collection more. The JVM may not even have told its finalizer thread yet.
+        // What waits for its finalizer survives one collection more. The JVM's finalizer thread may not even know of it yet.
         while (Finalized.FINALIZED.get() < (members + 1) / 2) {
             System.runFinalization();
             Thread.sleep(10);

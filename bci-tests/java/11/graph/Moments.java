@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** Comes to the moments at which a heap may be dumped, whenever it is told to. */
+/** Comes to the moments at which a heap may be dumped, whenever it is asked to. */
 public final class Moments {
     static final class Held {
         final byte[] bytes = new byte[100_000];

@@ -6,7 +6,7 @@ import java.util.function.IntFunction;
 
 /**
  * Classes and threads whose names are hard to write down, and class files of every version this JVM reads. Class k
- * allocates 100 + k instances, so that it can be told apart by its number. Prints what it did with every character
+ * allocates 100 + k instances, so that its number identifies it. Prints what it did with every character
  * beyond printable ASCII as {@code \\uXXXX}.
  */
 public final class Main {

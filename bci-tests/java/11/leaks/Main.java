@@ -23,7 +23,7 @@ public final class Main {
         }
     }
 
-    /** What watches are told of. */
+    /** What watches listen to. */
     static final class Feed {
         static final List<Watch> LISTENERS = new ArrayList<>();
 

@@ -5,7 +5,7 @@ import java.util.Random;
 
 /**
  * Walks the same paths through methods that call each other again and again, while they are interpreted, compiled, inlined and
- * thrown out of compiled code, and allocates at the end of each; says how often, and where, as an exception tells it.
+ * thrown out of compiled code, and allocates at the end of each; says how often, and where, as an exception shows it.
  */
 public final class Main {
     private static final int PATHS = 60;
@@ -34,7 +34,7 @@ public final class Main {
 
     private static Step one = new Straight();
     private static Step other = one;
-    private static boolean tell;
+    private static boolean throwing;
     private static boolean yield;
     private static volatile Object sink;
     private static Method reflected;
@@ -43,7 +43,7 @@ public final class Main {
 
     static Object step(int[] path, int at) {
         if (at == path.length) {
-            return tell ? new Throwable() : new Marker();
+            return throwing ? new Throwable() : new Marker();
         }
         if (yield && at == LENGTH / 2) {
             Thread.yield();
@@ -122,7 +122,7 @@ public final class Main {
             run(paths[path]);
             done[path]++;
         }
-        tell = true;
+        throwing = true;
         for (int i = 0; i < PATHS; i++) {
             run(paths[i]);
             StringBuilder line = new StringBuilder().append(done[i]);

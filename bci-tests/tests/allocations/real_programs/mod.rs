@@ -56,7 +56,7 @@ fn run<T: TraceData>(profiled: Profiled<'_>, folder: &Path, look_on: Option<&Jdk
     let mut running = profiled.in_folder(folder).any_status().start();
     running.wait_for("held");
     let seen = look_on.map(|jdk| Histogram::of(jdk, running.pid(), Which::Living));
-    running.tell("");
+    running.send("");
     (running.finish_and_read(), seen)
 }
 
