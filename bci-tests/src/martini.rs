@@ -16,6 +16,18 @@ pub struct Martini {
 }
 
 impl Martini {
+    /// The command, and the agent that was built for it. Cargo puts a library beside the command when it was asked for, and into `deps`
+    /// when it is only needed: the newer one is meant.
+    fn beside(command: PathBuf) -> Self {
+        const AGENT: &str = "libmartini.so";
+        let folder = command.parent().expect("a command lies in a folder");
+        let places = [folder.join("deps").join(AGENT), folder.join(AGENT)].into_iter();
+        let built = places.filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)));
+        let (_, agent) = built.max_by_key(|(modified, _)| *modified).expect("cargo builds the agent with the command");
+        assert!(command.is_file(), "cargo did not build {}", command.display());
+        Self { agent, command }
+    }
+
     /// The JVM option that starts the agent with these options.
     pub fn agent_path(&self, options: &str) -> OsString {
         let mut option = OsString::from("-agentpath:");
@@ -28,39 +40,35 @@ impl Martini {
 
 static BUILT: OnceLock<Martini> = OnceLock::new();
 
-/// Uses what cargo has built for the tests of the package `martini`: the command at this path, and the agent beside it.
+/// Uses what cargo has built for the tests of the package `martini`, whose command has this path.
 pub fn use_command(command: &str) {
-    let command = PathBuf::from(command);
-    let martini = Martini { agent: command.with_file_name("libmartini.so"), command };
-    BUILT.set(martini).expect("nobody has asked for it before");
+    BUILT.set(Martini::beside(PathBuf::from(command))).expect("nobody has asked for it before");
 }
 
 /// Builds both, once for each test binary, in the profile and target folder of the tests.
 ///
-/// For tests of other packages than `martini` cargo builds the agent only as a dependency, under a name with a hash; asking cargo again
-/// is the one way that cannot pick up a stale file. It takes a moment when nothing has changed.
+/// Asking cargo is the one way that cannot pick up a stale file. It is asked for a test of the package, since that is what `cargo test`
+/// builds them for: `cargo build` may choose other features of what they depend on, and build them anew. Where nothing has changed it
+/// takes a moment.
 pub fn built() -> &'static Martini {
     BUILT.get_or_init(|| {
         let folder = profile_folder();
         let target = folder.parent().expect("a profile's folder lies in the target folder");
         let profile = match folder.file_name().and_then(|name| name.to_str()) {
-            Some("debug") => "dev",
+            Some("debug") => "test",
             Some(name) => name,
             None => panic!("{} is no profile's folder", folder.display()),
         };
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let build = Command::new(cargo)
-            .args(["build", "--quiet", "--package", "martini", "--profile", profile, "--target-dir"])
+            .args(["test", "--quiet", "--no-run", "--package", "martini", "--test", "smoke", "--profile", profile])
+            .arg("--target-dir")
             .arg(target)
             .current_dir(workspace())
             .output()
             .expect("cargo starts");
-        assert!(build.status.success(), "cargo build failed:\n{}", String::from_utf8_lossy(&build.stderr));
-        let martini = Martini { agent: folder.join("libmartini.so"), command: folder.join("martini") };
-        for file in [&martini.agent, &martini.command] {
-            assert!(file.is_file(), "cargo did not build {}", file.display());
-        }
-        martini
+        assert!(build.status.success(), "cargo failed:\n{}", String::from_utf8_lossy(&build.stderr));
+        Martini::beside(folder.join("martini"))
     })
 }
 
