@@ -1,12 +1,10 @@
 //! `martini locks`: which locks threads wait for, for how long, and who holds them.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::locks::{LockBy, LockReport, LockRow, LockStats, Stuck};
+use analysis::locks::{LockBy, LockReport, LockRow, LockStats};
 use clap::ValueEnum;
-use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::filter::Pattern;
 use trace::time::Nanos;
@@ -15,9 +13,9 @@ use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::row_limit;
 use crate::cli::input::reading::{self, Reading};
-use crate::cli::render::human::{count, counted, duration, printable};
+use crate::cli::render::human::{counted, duration};
 use crate::cli::render::lock_tables::{self, LockColumn};
-use crate::cli::render::{blocking_graph, lock_json, lock_summary};
+use crate::cli::render::{blocking_graph, lock_json, lock_stacks, lock_summary};
 
 /// Shows which locks threads wait for, for how long, and who holds them
 ///
@@ -110,9 +108,6 @@ impl From<Rows> for LockBy {
 /// Rows of a text table by default.
 const DEFAULT_TOP: usize = 10;
 
-/// Frames of a stack that text shows.
-const FRAMES: usize = 12;
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let selection = arguments.selection.analysis_selection(&arguments.filter);
@@ -167,8 +162,8 @@ fn print(
     let report = &reading.report;
     lock_summary::write_head(path, reading, out)?;
     if arguments.by.is_none() && !arguments.waits {
-        print_deadlocks(report, out)?;
-        print_stuck(arguments, report, out)?;
+        lock_stacks::write_deadlocks(report, out)?;
+        lock_stacks::write_stuck(report, row_limit(arguments.top, DEFAULT_TOP), out)?;
     }
     let mut is_empty = true;
     for by in arguments.tables(report) {
@@ -181,7 +176,7 @@ fn print(
         lock_tables::locks(&rows, by, arguments.waits).write(out)?;
         write_left_out(&left, arguments.waits, out)?;
         if arguments.stacks {
-            print_longest(&rows, arguments.waits, report, out)?;
+            lock_stacks::write_longest(&rows, arguments.waits, report, out)?;
         }
     }
     if is_empty {
@@ -200,19 +195,6 @@ fn print(
     Ok(())
 }
 
-fn print_deadlocks(report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
-    for deadlock in report.deadlocks() {
-        let threads = counted(deadlock.members.len() as u64, "thread had waited", "threads had waited");
-        let title =
-            format!("DEADLOCK: {threads} for each other for {} when the trace ended", duration(deadlock.length));
-        writeln!(out, "\n{}", title.red().bold())?;
-        for member in &deadlock.members {
-            print_one(member, out)?;
-        }
-    }
-    Ok(())
-}
-
 fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> std::io::Result<()> {
     if left.is_empty() {
         return Ok(());
@@ -226,89 +208,6 @@ fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> st
         counted(lengths().map(|lengths| lengths.count()).sum(), "wait", "waits"),
         duration(Nanos(total)),
     )
-}
-
-/// Threads that are still blocked, those together that wait for the same.
-fn print_stuck(arguments: &Arguments, report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
-    let (stuck, more) = report.stuck();
-    let all = stuck.len() as u64 + more;
-    if all == 0 {
-        return Ok(());
-    }
-    let title = format!("{} still blocked when the trace ended", counted(all, "thread was", "threads were"));
-    writeln!(out, "\n{}", title.bold())?;
-    let mut groups: Vec<(&Stuck<'_>, u64)> = Vec::new();
-    let mut known = HashMap::new();
-    for one in &stuck {
-        let group = *known.entry((one.class, one.object, one.owner)).or_insert(groups.len());
-        match groups.get_mut(group) {
-            Some((_, others)) if one.object.is_some() => *others += 1,
-            _ => groups.push((one, 0)),
-        }
-    }
-    let top = row_limit(arguments.top, DEFAULT_TOP);
-    for &(one, others) in groups.iter().take(top) {
-        print_one(one, out)?;
-        if others > 0 {
-            writeln!(out, "    {} for it as well", counted(others, "other thread waits", "other threads wait"))?;
-        }
-    }
-    let shown: u64 = groups.iter().take(top).map(|(_, others)| 1 + others).sum();
-    if all > shown {
-        writeln!(out, "  ... and {} more", count(all - shown))?;
-    }
-    Ok(())
-}
-
-fn print_one(stuck: &Stuck<'_>, out: &mut impl Write) -> std::io::Result<()> {
-    let class = match (stuck.class, stuck.object) {
-        (Some(class), Some(object)) => format!(" for {class} @{object}"),
-        (None, Some(object)) => format!(" for @{object}"),
-        _ => String::new(),
-    };
-    let owner = match &stuck.owner {
-        Some((owner, state)) => format!(", owned by {owner} ({})", lock_tables::state(*state)),
-        None => String::new(),
-    };
-    let state = lock_tables::state(stuck.state);
-    let line = format!("{}: {state} for {}{class}{owner}", stuck.thread, duration(stuck.length));
-    writeln!(out, "  {}", printable(&line))?;
-    print_stack(&stuck.stack, "    ", out)?;
-    if !stuck.owner_stack.is_empty() {
-        writeln!(out, "    the owner was at")?;
-        print_stack(&stuck.owner_stack, "      ", out)?;
-    }
-    Ok(())
-}
-
-fn print_longest(rows: &[LockRow<'_>], waits: bool, report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
-    let begin = report.span().map(|(begin, _)| begin).unwrap_or_default();
-    for row in rows {
-        let Some(longest) = &row.longest[usize::from(waits)] else { continue };
-        let (length, after) = (duration(longest.length), duration(longest.since.since(begin)));
-        let line = format!("{}: {length} at {after}, {} waited", row.subject, longest.waiter);
-        writeln!(out, "\n  {}", printable(&line).bold())?;
-        print_stack(&longest.stack, "    ", out)?;
-        if let Some(owner) = longest.owner {
-            writeln!(out, "    {} owned it", printable(&owner.to_string()))?;
-            print_stack(&longest.owner_stack, "      ", out)?;
-        }
-    }
-    Ok(())
-}
-
-fn print_stack(
-    stack: &[analysis::allocations::Location<'_>],
-    indent: &str,
-    out: &mut impl Write,
-) -> std::io::Result<()> {
-    for frame in stack.iter().take(FRAMES) {
-        writeln!(out, "{indent}at {}", printable(&frame.to_string()))?;
-    }
-    match stack.len().saturating_sub(FRAMES) {
-        0 => Ok(()),
-        left => writeln!(out, "{indent}... and {} more", counted(left as u64, "frame", "frames")),
-    }
 }
 
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) -> Value {

@@ -6,6 +6,7 @@ pub(crate) mod blocking_graph;
 pub(crate) mod coverage;
 pub(crate) mod human;
 pub(crate) mod lock_json;
+pub(crate) mod lock_stacks;
 pub(crate) mod lock_summary;
 pub(crate) mod lock_tables;
 pub(crate) mod notes;

@@ -10,6 +10,7 @@ mod observer;
 mod report;
 mod rows;
 mod stacks;
+mod stalls;
 mod stuck;
 mod tables;
 mod threads;
@@ -17,7 +18,7 @@ mod timeline_row;
 
 use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
-use trace::ids::{ObjectId, StackId, ThreadId};
+use trace::ids::{ObjectId, ThreadId};
 use trace::locklog::{LockEvent, LockEventKind, WallClock};
 use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
@@ -34,6 +35,7 @@ use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
 use stacks::Stacks;
+use stalls::StallBegin;
 use tables::WaitTables;
 use threads::Threads;
 use timeline_row::Span;
@@ -56,9 +58,6 @@ pub struct Selection {
 
 /// Maximum number of blocked threads in a lock log, which does not distinguish threads of one name.
 const MAX_PENDING: usize = 1 << 20;
-
-/// Stalls of one thread inside each other: a wait, and the contended enter after it. More are a sign of lost events.
-const MAX_NESTED: usize = 8;
 
 /// Gathers what a trace or a lock log says about threads and monitors.
 #[derive(Default)]
@@ -86,28 +85,6 @@ pub struct LockStats<'o> {
     facts: Facts,
     log_starts: Vec<WallClock>,
     is_log: bool,
-}
-
-/// The beginning of a stall, as the trace's elements describe it.
-struct StallBegin {
-    state: State,
-    is_contended: bool,
-    object: ObjectId,
-    owner: Option<ThreadId>,
-    stack: Option<StackId>,
-    owner_stack: Option<StackId>,
-}
-
-impl StallBegin {
-    fn contended(
-        state: State,
-        object: ObjectId,
-        owner: Option<ThreadId>,
-        stack: Option<StackId>,
-        owner_stack: Option<StackId>,
-    ) -> Self {
-        StallBegin { state, is_contended: true, object, owner, stack, owner_stack }
-    }
 }
 
 /// The state in which an element puts a thread.

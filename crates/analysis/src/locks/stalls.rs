@@ -1,0 +1,260 @@
+//! Waits that begin and end, and how they are entered into the tables.
+
+use trace::ids::{ObjectId, StackId, ThreadId};
+use trace::model::WaitEnd;
+use trace::time::{Nanos, Time};
+
+use super::live::{PendingStall, Serial};
+use super::observer::Stall;
+use super::stacks::StackIndex;
+use super::tables::{LongestWait, MonitorKey, PairKey, Wait};
+use super::threads::RowIndex;
+use super::timeline_row::State;
+use super::{LockStats, ThreadName};
+use crate::symbols::{ClassIndex, SiteIndex};
+
+/// Stalls of one thread inside each other: a wait, and the contended enter after it. More are a sign of lost events.
+const MAX_NESTED: usize = 8;
+
+/// The beginning of a stall, as the trace's elements describe it.
+pub(super) struct StallBegin {
+    pub(super) state: State,
+    pub(super) is_contended: bool,
+    pub(super) object: ObjectId,
+    pub(super) owner: Option<ThreadId>,
+    pub(super) stack: Option<StackId>,
+    pub(super) owner_stack: Option<StackId>,
+}
+
+impl StallBegin {
+    pub(super) fn contended(
+        state: State,
+        object: ObjectId,
+        owner: Option<ThreadId>,
+        stack: Option<StackId>,
+        owner_stack: Option<StackId>,
+    ) -> Self {
+        StallBegin { state, is_contended: true, object, owner, stack, owner_stack }
+    }
+}
+
+impl LockStats<'_> {
+    /// A thread begins to wait.
+    pub(super) fn begin(&mut self, thread: ThreadId, time: Time, begin: StallBegin) {
+        self.reach(time);
+        let serial = self.thread(thread, time);
+        let owner = begin.owner.filter(|owner| owner.0 != 0).map(|owner| self.thread(owner, time));
+        let monitor = self.monitor(begin.object);
+        let monitor_serial = monitor.serial;
+        match owner {
+            Some(owner) => monitor.owner = Some((owner, time)),
+            // `Object.wait` releases the monitor.
+            None if !begin.is_contended && monitor.owner.is_some_and(|(owner, _)| owner == serial) => {
+                monitor.owner = None
+            }
+            None => {}
+        }
+        let stack = |id: Option<StackId>| id.and_then(|id| self.stacks.get(id));
+        let pending = PendingStall {
+            state: begin.state,
+            is_contended: begin.is_contended,
+            object: Some(begin.object),
+            class: self.classes.get(&begin.object).copied(),
+            monitor: Some(monitor_serial),
+            stack: stack(begin.stack),
+            owner: owner.and_then(|owner| self.owner(owner)),
+            owner_stack: stack(begin.owner_stack),
+            since: time,
+            spent: Nanos(0),
+        };
+        self.change_state(serial, time);
+        let Some(live) = self.live.get_mut(&serial) else { return };
+        if live.pending.len() >= MAX_NESTED {
+            live.pending.pop_front();
+            self.problems.without_end += 1;
+        }
+        live.pending.push_back(pending);
+    }
+
+    /// A thread's wait for an object is over.
+    pub(super) fn end(
+        &mut self,
+        thread: ThreadId,
+        time: Time,
+        object: ObjectId,
+        is_contended: bool,
+        reason: Option<WaitEnd>,
+    ) -> Serial {
+        self.reach(time);
+        let serial = self.thread(thread, time);
+        self.change_state(serial, time);
+        let Some(live) = self.live.get_mut(&serial) else { return serial };
+        let fits = |pending: &PendingStall| pending.object == Some(object) && pending.is_contended == is_contended;
+        match live.pending.iter().rposition(fits) {
+            Some(at) => {
+                // What was nested in it and never ended has lost its end.
+                self.problems.without_end += (live.pending.len() - at - 1) as u64;
+                live.pending.truncate(at + 1);
+                if let Some(pending) = live.pending.pop_back() {
+                    self.finish_stall(serial, &pending, time, false, reason);
+                }
+            }
+            None => self.problems.without_begin += 1,
+        }
+        serial
+    }
+
+    pub(super) fn end_thread(&mut self, serial: Serial, time: Time) {
+        if let Some(live) = self.live.get(&serial) {
+            self.problems.without_end += live.pending.len() as u64;
+        }
+        self.close_thread(serial, time, false);
+    }
+
+    /// A thread ends, or its document does.
+    pub(super) fn close_thread(&mut self, serial: Serial, time: Time, is_open: bool) {
+        self.change_state(serial, time);
+        let Some(mut live) = self.live.remove(&serial) else { return };
+        if is_open {
+            let state = live.pending.back().map_or(State::Running, |pending| pending.state);
+            self.threads.row_mut(live.row).at_end[state as usize] += 1;
+        }
+        let row = self.threads.row_mut(live.row);
+        row.ended = row.ended.max(time);
+        row.started = row.started.min(live.started);
+        for pending in std::mem::take(&mut live.pending) {
+            self.finish_stall_of(serial, live.row, &pending, time, is_open, None);
+        }
+        if let Some((since, until)) = self.span.clip(live.started, time)
+            && let Some(observer) = &mut self.observer
+        {
+            observer.thread_ended(serial.0, since, until, is_open);
+        }
+    }
+
+    /// Enters the time that a thread spent in its present state, which is about to change.
+    fn change_state(&mut self, serial: Serial, time: Time) {
+        // Threads of a lock log share a name, and are never seen to run.
+        if self.is_log {
+            return;
+        }
+        let Some(live) = self.live.get_mut(&serial) else { return };
+        let since = live.since;
+        live.since = since.max(time);
+        let state = live.pending.back().map_or(State::Running, |pending| pending.state);
+        let spent = self.threads.row_mut(live.row).spend(&self.span, state, since, live.since);
+        if let Some(pending) = live.pending.back_mut() {
+            pending.spent = Nanos(pending.spent.0.saturating_add(spent.0));
+        }
+    }
+
+    pub(super) fn finish_stall(
+        &mut self,
+        serial: Serial,
+        pending: &PendingStall,
+        until: Time,
+        is_open: bool,
+        reason: Option<WaitEnd>,
+    ) {
+        if let Some(live) = self.live.get(&serial) {
+            self.finish_stall_of(serial, live.row, pending, until, is_open, reason);
+        }
+    }
+
+    /// Enters a wait into all tables.
+    fn finish_stall_of(
+        &mut self,
+        serial: Serial,
+        row: RowIndex,
+        pending: &PendingStall,
+        until: Time,
+        is_open: bool,
+        reason: Option<WaitEnd>,
+    ) {
+        let Some((since, until)) = self.span.clip(pending.since, until.max(pending.since)) else { return };
+        let thread = self.threads.row_mut(row);
+        let length = match self.is_log {
+            true => thread.spend(&self.span, pending.state, since, until),
+            false => pending.spent,
+        };
+        thread.stalls[pending.state as usize].add(length);
+        let site = pending.stack.and_then(|stack| self.stacks.site(stack));
+        if !self.selects(row, pending.class, site) {
+            return;
+        }
+        let longest = LongestWait {
+            length,
+            since,
+            waiter: row,
+            owner: pending.owner.map(|owner| owner.row),
+            stack: pending.stack,
+            owner_stack: pending.owner_stack,
+        };
+        let is_timed_out = reason == Some(WaitEnd::TimedOut);
+        let wait = Wait { is_contended: pending.is_contended, is_open, is_timed_out, longest };
+        let class = pending.class;
+        if let (Some(serial), Some(object)) = (pending.monitor, pending.object) {
+            let key = MonitorKey { class, object: Some((serial, object)) };
+            self.tables.monitors.add(key, wait, || MonitorKey { class, object: None });
+        }
+        self.tables.sites.add((class, site), wait, || (class, None));
+        let threads = &mut self.threads;
+        self.tables.waiters.add(row, wait, || threads.shared_with(row));
+        if wait.is_contended {
+            if let Some(stack) = pending.owner_stack {
+                self.tables.holders.add((class, self.stacks.site(stack)), wait, || (class, None));
+            }
+            let key = PairKey { waiter: row, owner: longest.owner, class };
+            self.tables.pairs.add(key, wait, || PairKey {
+                waiter: threads.shared_with(row),
+                owner: longest.owner.map(|owner| threads.shared_with(owner)),
+                class: None,
+            });
+        }
+        self.observe(serial, pending, since, until, is_open);
+    }
+
+    pub(super) fn selects_thread(&self, name: &str) -> bool {
+        let threads = &self.selection.threads;
+        threads.is_empty() || threads.iter().any(|pattern| pattern.matches(name))
+    }
+
+    fn selects(&mut self, row: RowIndex, class: Option<ClassIndex>, site: Option<SiteIndex>) -> bool {
+        let classes = &self.selection.classes;
+        if !self.selects_thread(&self.threads.row(row).name) {
+            return false;
+        }
+        if classes.is_empty() {
+            return true;
+        }
+        let matches = |name: &str| classes.iter().any(|pattern| pattern.matches(name));
+        match class {
+            Some(class) => *self.passes.entry(class).or_insert_with(|| matches(&self.symbols.class_name(class).name)),
+            None => site.is_some_and(|site| matches(self.symbols.location(site).class)),
+        }
+    }
+
+    fn observe(&mut self, serial: Serial, pending: &PendingStall, since: Time, until: Time, is_open: bool) {
+        let Some(observer) = &mut self.observer else { return };
+        let location = |stack: Option<StackIndex>| {
+            let site = stack.and_then(|stack| self.stacks.site(stack));
+            site.map(|site| self.symbols.location(site))
+        };
+        observer.stall(&Stall {
+            thread: serial.0,
+            state: pending.state,
+            is_contended: pending.is_contended,
+            since,
+            until,
+            is_open,
+            object: pending.object,
+            class: pending.class.map(|class| &*self.symbols.class_name(class).name),
+            at: location(pending.stack),
+            owner: pending.owner.map(|owner| {
+                let row = self.threads.row(owner.row);
+                (owner.serial.0, ThreadName { name: &row.name, group: &row.group, id: row.id })
+            }),
+            owner_at: location(pending.owner_stack),
+        });
+    }
+}
