@@ -25,7 +25,7 @@ impl AgeSpread {
         (self.objects > 0).then(|| self.sum as f64 / self.objects as f64)
     }
 
-    /// Number of different ages. Few say "made once"; many say "made all the time, and kept".
+    /// Number of different ages. Few mean "allocated once", many mean "always allocated, never released".
     pub fn generations(&self) -> u64 {
         self.different.len() as u64
     }

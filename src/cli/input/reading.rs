@@ -37,9 +37,9 @@ impl Report for LockReport {
     }
 }
 
-/// What makes a report.
+/// Statistics that become a report.
 trait Statistics {
-    /// What it makes.
+    /// The report.
     type Report: Report;
     fn element(&mut self, element: &Element<'_>);
     fn end_document(&mut self);

@@ -9,18 +9,12 @@ use trace::model::{AllocCount, CountSource, LiveCount};
 use trace::time::Time;
 
 use super::live::CellIndex;
-
-/// Objects and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) instances: u64,
-    pub(super) bytes: u64,
-}
+use super::totals::Amount;
 
 /// The last count of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SiteCount {
-    pub(super) sum: Sum,
+    pub(super) amount: Amount,
     /// How many of the bytes were really allocated, as a sampler estimates.
     pub(super) estimate: Option<u64>,
 }
@@ -33,16 +27,16 @@ type SiteIds = (ClassId, Option<MethodId>, Option<i64>, Option<CountSource>);
 pub(super) struct CountedDocument {
     /// By ids, because classes of one name share a cell and each has counts of its own.
     sites: FxHashMap<SiteIds, (CellIndex, SiteCount)>,
-    living: FxHashMap<CellIndex, Sum>,
+    living: FxHashMap<CellIndex, Amount>,
     walked: Option<Time>,
 }
 
 impl CountedDocument {
     /// Takes in the count of a site.
     pub(super) fn site(&mut self, cell: CellIndex, count: &AllocCount) {
-        let sum = Sum { instances: count.instances, bytes: count.bytes };
+        let amount = Amount { objects: count.instances, bytes: count.bytes };
         let ids = (count.class, count.method, count.line, count.source);
-        self.sites.insert(ids, (cell, SiteCount { sum, estimate: count.allocated_bytes }));
+        self.sites.insert(ids, (cell, SiteCount { amount, estimate: count.allocated_bytes }));
     }
 
     /// Takes in the living instances of a class. A later walk of the heap replaces what an earlier one found.
@@ -55,9 +49,7 @@ impl CountedDocument {
             self.walked = Some(count.time);
         }
         // Two classes of one name share a cell.
-        let sum = self.living.entry(cell).or_default();
-        sum.instances = sum.instances.saturating_add(count.instances);
-        sum.bytes = sum.bytes.saturating_add(count.bytes);
+        self.living.entry(cell).or_default().add(Amount { objects: count.instances, bytes: count.bytes });
     }
 
     /// The last count of each site, with its source; forgotten here.
@@ -66,7 +58,7 @@ impl CountedDocument {
     }
 
     /// What the last walk of the heap found; forgotten here.
-    pub(super) fn take_living(&mut self) -> impl Iterator<Item = (CellIndex, Sum)> + use<> {
+    pub(super) fn take_living(&mut self) -> impl Iterator<Item = (CellIndex, Amount)> + use<> {
         self.walked = None;
         std::mem::take(&mut self.living).into_iter()
     }

@@ -19,6 +19,7 @@ pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use accounts::{Account, ThreadSubject};
 pub use report::{AllocationReport, By, Row, Subject};
+use totals::Amount;
 pub use totals::ObjectTotals;
 
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
@@ -60,13 +61,6 @@ impl AllocKey {
     }
 }
 
-/// How many objects were allocated, and how large they were: the part of a cell that every allocation changes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Made {
-    objects: u64,
-    bytes: u64,
-}
-
 /// Gathers the statistics of a trace, element by element.
 #[derive(Debug, Default)]
 pub struct AllocationStats {
@@ -77,7 +71,7 @@ pub struct AllocationStats {
     stacks: FxHashMap<StackId, Option<SiteIndex>>,
     cells: Vec<Cell>,
     /// What was allocated in each cell, kept apart because every allocation changes it.
-    made: Vec<Made>,
+    allocated: Vec<Amount>,
     cell_index: FxHashMap<CellKey, CellIndex>,
     /// A shortcut from the ids of an allocation to its cell, one look-up instead of five: this is the hot path. Emptied whenever
     /// an id changes its meaning.
@@ -97,7 +91,7 @@ impl AllocationStats {
     }
 
     /// Statistics that name as allocation site not the innermost frame but, where the trace has call stacks, the innermost one in a
-    /// class of the patterns. `byte[]` is then made by the user's own line, not by a helper of the JDK.
+    /// class of the patterns. `byte[]` is then allocated by the user's own line, not by a helper of the JDK.
     pub fn with_callers(callers: Vec<Pattern>) -> Self {
         AllocationStats { callers, ..Self::default() }
     }
@@ -151,20 +145,18 @@ impl AllocationStats {
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
         }
         for (cell, source, count) in self.counted.take_sites() {
-            let made = &mut self.made[cell.0 as usize];
-            made.objects = made.objects.saturating_add(count.sum.instances);
-            made.bytes = made.bytes.saturating_add(count.sum.bytes);
+            self.allocated[cell.0 as usize].add(count.amount);
             if let Some(bytes) = count.estimate {
                 self.cells[cell.0 as usize].totals.estimated(bytes);
             }
             if source.is_some() {
                 let (objects, bytes) = &mut self.facts.counted_by_vm;
-                *objects = objects.saturating_add(count.sum.instances);
-                *bytes = bytes.saturating_add(count.sum.bytes);
+                *objects = objects.saturating_add(count.amount.objects);
+                *bytes = bytes.saturating_add(count.amount.bytes);
             }
         }
-        for (cell, sum) in self.counted.take_living() {
-            self.cells[cell.0 as usize].totals.living(sum.instances, sum.bytes);
+        for (cell, amount) in self.counted.take_living() {
+            self.cells[cell.0 as usize].totals.living(amount);
         }
         self.stacks.clear();
         self.shortcut.clear();
@@ -173,8 +165,8 @@ impl AllocationStats {
 
     /// The statistics of the documents that ended.
     pub fn finish(mut self) -> AllocationReport {
-        for (cell, made) in self.cells.iter_mut().zip(&self.made) {
-            cell.totals.allocated(made.objects, made.bytes);
+        for (cell, &amount) in self.cells.iter_mut().zip(&self.allocated) {
+            cell.totals.allocated(amount);
         }
         self.facts.undefined_ids += self.symbols.undefined();
         AllocationReport { symbols: self.symbols, cells: self.cells, accounts: self.accounts, facts: self.facts }
@@ -190,9 +182,7 @@ impl AllocationStats {
                 cell
             }
         };
-        let made = &mut self.made[cell.0 as usize];
-        made.objects += 1;
-        made.bytes = made.bytes.saturating_add(alloc.size);
+        self.allocated[cell.0 as usize].add(Amount { objects: 1, bytes: alloc.size });
         let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
         if self.live.insert(alloc.obj_id, object).is_some() {
             self.facts.reused_ids += 1;
@@ -207,9 +197,6 @@ impl AllocationStats {
         let site = match (method, alloc.stack) {
             (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
             (None, Some(stack)) => *self.stacks.entry(stack).or_insert_with(|| {
-                for (cell, made) in self.cells.iter_mut().zip(&self.made) {
-                    cell.totals.allocated(made.objects, made.bytes);
-                }
                 self.facts.undefined_ids += 1;
                 None
             }),
@@ -222,7 +209,7 @@ impl AllocationStats {
         let (class, thread, site) = key;
         *self.cell_index.entry(key).or_insert_with(|| {
             self.cells.push(Cell { class, thread, site, totals: ObjectTotals::default() });
-            self.made.push(Made::default());
+            self.allocated.push(Amount::default());
             CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
         })
     }
@@ -272,6 +259,29 @@ mod tests {
         assert_eq!(age(&collections, Time(10)), 3);
         assert_eq!(age(&collections, Time(20)), 1);
         assert_eq!(age(&collections, Time(30)), 0);
+    }
+
+    #[test]
+    fn an_undefined_stack_changes_no_numbers_but_its_own() {
+        let mut stats = AllocationStats::new();
+        for (id, stack) in [(1, None), (2, None), (3, Some(StackId(9)))] {
+            stats.element(&Element::ObjAlloc(ObjAlloc {
+                thread: None,
+                is_array: None,
+                size: 16,
+                obj_id: ObjectId(id),
+                class: trace::ids::ClassId(1),
+                method: None,
+                line: None,
+                stack,
+                time: Time(1),
+            }));
+        }
+        stats.end_document();
+        let report = stats.finish();
+        let sum = report.sum(|_| true);
+        assert_eq!((sum.total(), sum.total_bytes(), sum.live()), (3, 48, 3));
+        assert_eq!(report.facts().undefined_ids, 2);
     }
 
     #[test]

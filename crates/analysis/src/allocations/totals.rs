@@ -2,6 +2,21 @@
 
 use crate::ages::AgeSpread;
 
+/// A number of objects, and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub(super) objects: u64,
+    pub(super) bytes: u64,
+}
+
+impl Amount {
+    /// Adds another amount; stays at the largest numbers there are if a hostile trace exceeds them.
+    pub(super) fn add(&mut self, other: Amount) {
+        self.objects = self.objects.saturating_add(other.objects);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
 /// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectTotals {
@@ -73,7 +88,7 @@ impl ObjectTotals {
         self.ages.average()
     }
 
-    /// Number of different ages among the live objects. Few say "made once"; many say "made all the time, and kept".
+    /// Number of different ages among the live objects. Few mean "allocated once", many mean "always allocated, never released".
     pub fn generations(&self) -> u64 {
         self.ages.generations()
     }
@@ -89,9 +104,9 @@ impl ObjectTotals {
     }
 
     /// Counts objects that a walk of the heap found.
-    pub(super) fn living(&mut self, objects: u64, bytes: u64) {
-        self.live = self.live.saturating_add(objects);
-        self.live_bytes = self.live_bytes.saturating_add(bytes);
+    pub(super) fn living(&mut self, amount: Amount) {
+        self.live = self.live.saturating_add(amount.objects);
+        self.live_bytes = self.live_bytes.saturating_add(amount.bytes);
     }
 
     /// Counts bytes that a sampler estimates to have been allocated.
@@ -100,9 +115,9 @@ impl ObjectTotals {
     }
 
     /// Counts objects that were allocated.
-    pub(super) fn allocated(&mut self, objects: u64, bytes: u64) {
-        self.total = self.total.saturating_add(objects);
-        self.total_bytes = self.total_bytes.saturating_add(bytes);
+    pub(super) fn allocated(&mut self, amount: Amount) {
+        self.total = self.total.saturating_add(amount.objects);
+        self.total_bytes = self.total_bytes.saturating_add(amount.bytes);
     }
 
     /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
@@ -153,10 +168,10 @@ mod tests {
         let mut other = ObjectTotals::default();
         for totals in [&mut one, &mut other] {
             for age in [1, 1, 4] {
-                totals.allocated(1, 16);
+                totals.allocated(Amount { objects: 1, bytes: 16 });
                 totals.survived(16, age);
             }
-            totals.allocated(1, 100);
+            totals.allocated(Amount { objects: 1, bytes: 100 });
         }
         one.add(&other);
         assert_eq!((one.total(), one.live(), one.collected()), (8, 6, 2));
@@ -169,7 +184,7 @@ mod tests {
     fn sizes_that_no_heap_has_do_not_overflow() {
         let mut totals = ObjectTotals::default();
         for _ in 0..2 {
-            totals.allocated(1, u64::MAX);
+            totals.allocated(Amount { objects: 1, bytes: u64::MAX });
             totals.survived(u64::MAX, 0);
         }
         let mut sum = totals.clone();
@@ -180,7 +195,7 @@ mod tests {
     #[test]
     fn what_is_all_collected_has_no_age() {
         let mut totals = ObjectTotals::default();
-        totals.allocated(1, 24);
+        totals.allocated(Amount { objects: 1, bytes: 24 });
         assert_eq!(totals.average_age(), None);
         assert_eq!(totals.generations(), 0);
     }

@@ -33,7 +33,7 @@ pub struct Part {
     pub example: ObjectIndex,
     /// What most of that one's bytes are in: its largest dominated object, that one's, and so on.
     pub inside: Vec<ObjectIndex>,
-    /// The commonest stack of the line that made most of them, a number in [`Origins::sites`](super::Origins::sites) from 1, and
+    /// The commonest stack of the line that allocated most of them, a number in [`Origins::sites`](super::Origins::sites) from 1, and
     /// how many are from that line; `None` if the dump has no sites.
     pub site: Option<(u32, u64)>,
     /// How old they are; `None` if the dump has no ages.
@@ -162,7 +162,7 @@ fn inside(dominators: &Dominators, object: ObjectIndex) -> Vec<ObjectIndex> {
     std::iter::successors(largest(&object), largest).take(DEEPEST).collect()
 }
 
-/// The line that made most of some objects: its commonest stack, and how many are from that line.
+/// The line that allocated most of some objects: its commonest stack, and how many are from that line.
 fn commonest(graph: &Graph, objects: &[ObjectIndex]) -> Option<(u32, u64)> {
     let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
     for site in objects.iter().filter_map(|object| graph.origins.site_of.get(object.at()).copied()) {

@@ -25,7 +25,7 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
     write(arguments, heap, rows, out)
 }
 
-/// The lines that made some objects, those of most bytes first.
+/// The lines that allocated some objects, those of most bytes first.
 pub(crate) fn of_objects(heap: &Heap, objects: &[ObjectIndex]) -> Vec<SiteRow> {
     let mut rows = sites(heap.graph(), &heap.dominators, objects.iter().copied());
     sort(&mut rows, Column::Shallow);
@@ -52,7 +52,7 @@ pub(crate) fn growing(arguments: &Arguments, heap: &Heap, out: &mut impl Write) 
     write(arguments, heap, rows, out)
 }
 
-/// The lines that made the objects of the selected classes.
+/// The lines that allocated the objects of the selected classes.
 fn selected(arguments: &Arguments, heap: &Heap) -> Vec<SiteRow> {
     let graph = heap.graph();
     let is_selected: Vec<bool> = graph.classes().iter().map(|class| arguments.selects(&class.name)).collect();
