@@ -252,6 +252,13 @@ public final class MartiniHeapProxy {
         if (unloadable != 0) table = rebuild(((int[]) table[0]).length, true);
     }
 
+    /** Forgets all classes; the agent calls it before another recording, which may report other classes. */
+    private static synchronized void forget() {
+        used = 0;
+        unloadable = 0;
+        table = newTable(1024);
+    }
+
     private static Object[] rebuild(int size, boolean purge) {
         Object[] old = table;
         int[] codes = (int[]) old[0];

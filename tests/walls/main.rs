@@ -18,6 +18,7 @@ use tree::{Id, Sources, Tree};
 /// Roots of crates outside `crates/`, and down to which depth their modules are checked: 1 is the root's own modules.
 const ROOTS: &[(&str, usize)] = &[
     ("src/main.rs", ALL),
+    ("src/lib.rs", 2),
     ("bci-tests/src/lib.rs", ALL),
     ("bci-tests/src/bin/bench/main.rs", ALL),
     ("crates/jvmti/floor/src/lib.rs", ALL),
@@ -30,6 +31,11 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
     ("src/main.rs", "cli::input", &["commands", "launch", "render"]),
     ("src/main.rs", "cli::render", &["commands", "launch"]),
     ("src/main.rs", "cli::launch", &["commands"]),
+    (
+        "src/lib.rs",
+        "agent::core",
+        &["alloc", "counts", "locks", "heapdump", "trace_out", "recording", "heap_histogram"],
+    ),
 ];
 
 /// Where `unsafe` may stand.

@@ -103,6 +103,12 @@ impl Jni {
         unsafe { jni!(self, ExceptionDescribe) }
     }
 
+    /// What went wrong, in words; no exception is pending any more.
+    pub fn cleared(self, error: JniError) -> String {
+        self.exception_clear();
+        error.to_string()
+    }
+
     /// Removes the pending exception, if any. Allowed while one is pending.
     pub fn exception_clear(self) {
         // SAFETY: no argument.

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::slots::{CounterIndex, MOST_COUNTERS};
+use super::counters::{CounterIndex, MOST_COUNTERS};
 
 /// The counters of one thread, or of several that share them.
 pub(crate) struct Block {

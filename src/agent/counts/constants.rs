@@ -1,21 +1,21 @@
-//! String constants. The VM makes one when code uses it for the first time, and tells nobody; so rewritten code calls the agent just
+//! String constants. The VM makes one when code uses it for the first time, and sends no event; so rewritten code calls the agent just
 //! before, which makes the string in the VM's stead and knows whether it was there already.
 
 use std::collections::hash_map::Entry;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use jvmti::jni_sys::{jfieldID, jmethodID, jstring};
 use jvmti::{Jni, JniError};
 use rustc_hash::FxHashMap;
 
+use super::counters::AllocationSite;
 use super::marks::Marks;
-use super::slots::Resolved;
+use super::threads::CountsThread;
 use super::{Counts, lock};
-use crate::agent::Agent;
-use crate::agent::classes::ClassIndex;
-use crate::agent::lifecycle::cleared;
-use crate::agent::threads::ThreadContext;
+use crate::agent::core::Core;
+use crate::agent::core::context::ThreadContext;
+use crate::agent::ids::ClassIndex;
 
 /// Different constants there can be.
 const MOST: usize = 1 << 20;
@@ -29,8 +29,6 @@ pub(super) struct Constants {
     /// By number, marked once code has used it.
     used: Marks,
     texts: Mutex<Texts>,
-    /// Known from VMInit on.
-    maker: OnceLock<Maker>,
 }
 
 #[derive(Default)]
@@ -40,7 +38,7 @@ struct Texts {
 }
 
 /// What it takes to make a constant.
-struct Maker {
+pub(super) struct StringFactory {
     /// `String.intern`.
     intern: jmethodID,
     /// `String.value`.
@@ -50,14 +48,14 @@ struct Maker {
 }
 
 // SAFETY: a method and a field of a class that is never unloaded, which JNI lets every thread call.
-unsafe impl Send for Maker {}
+unsafe impl Send for StringFactory {}
 // SAFETY: as above.
-unsafe impl Sync for Maker {}
+unsafe impl Sync for StringFactory {}
 
 impl Constants {
     /// No constants; `None` if the system has no room.
     pub(super) fn new() -> Option<Constants> {
-        Some(Constants { used: Marks::new(MOST)?, texts: Mutex::default(), maker: OnceLock::new() })
+        Some(Constants { used: Marks::new(MOST)?, texts: Mutex::default() })
     }
 
     /// Where the mark of constant 0 is.
@@ -89,9 +87,9 @@ impl Constants {
     }
 }
 
-impl Maker {
-    fn find(agent: &'static Agent, jni: Jni) -> Result<Maker, String> {
-        let java = |error: JniError| cleared(jni, error);
+impl StringFactory {
+    fn find(core: &Core, jni: Jni) -> Result<StringFactory, String> {
+        let java = |error: JniError| jni.cleared(error);
         let jvmti = |error: jvmti::Error| error.to_string();
         let class = jni.find_class(c"java/lang/String").map_err(java)?;
         let array = jni.find_class(c"[B").map_err(java)?;
@@ -99,11 +97,11 @@ impl Maker {
         unsafe {
             let intern = jni.get_method_id(class, c"intern", c"()Ljava/lang/String;").map_err(java);
             let value = jni.get_field_id(class, c"value", c"[B").map_err(java);
-            let string = agent.classes.resolve(agent.env, jni, class, agent).map_err(jvmti);
-            let bytes = agent.classes.resolve(agent.env, jni, array, agent).map_err(jvmti);
+            let string = core.jvm.classes.resolve(jni, class).map_err(jvmti);
+            let bytes = core.jvm.classes.resolve(jni, array).map_err(jvmti);
             jni.delete_local_ref(class);
             jni.delete_local_ref(array);
-            Ok(Maker { intern: intern?, value: value?, string: string?, array: bytes? })
+            Ok(StringFactory { intern: intern?, value: value?, string: string?, array: bytes? })
         }
     }
 }
@@ -113,67 +111,69 @@ impl Counts {
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
-    pub(crate) fn watch_constants(&self, agent: &'static Agent, jni: Jni) -> Result<(), String> {
-        if let Some(constants) = &self.constants {
-            let _ = constants.maker.set(Maker::find(agent, jni)?);
+    pub(super) fn watch_constants(&self, jni: Jni) -> Result<(), String> {
+        if self.space.strings.get().is_none() {
+            let _ = self.space.strings.set(StringFactory::find(self.core, jni)?);
         }
         Ok(())
     }
 
     /// The current thread is going to use a string constant of that text.
-    pub(super) fn use_text(&self, agent: &'static Agent, jni: Jni, context: &mut ThreadContext, text: &[u8]) {
-        let Some(constants) = &self.constants else { return };
+    pub(super) fn use_text(&self, jni: Jni, thread: &ThreadContext, state: &mut CountsThread, text: &[u8]) {
+        let Some(constants) = &self.space.constants else { return };
         let Some(number) = constants.number(text) else { return };
         if !constants.used.is_set(number.0) {
-            self.use_constant(agent, jni, context, number);
+            self.use_constant(jni, thread, state, number);
         }
     }
 
     /// The current thread is going to use a string constant, which nobody has used so far.
     pub(super) fn use_constant(
         &self,
-        agent: &'static Agent,
         jni: Jni,
-        context: &mut ThreadContext,
+        thread: &ThreadContext,
+        state: &mut CountsThread,
         number: ConstantIndex,
     ) {
-        let Some(constants) = &self.constants else { return };
-        let Some(maker) = constants.maker.get() else { return };
+        let Some(constants) = &self.space.constants else { return };
+        let Some(factory) = self.space.strings.get() else { return };
+        let core = self.core;
         let Some(text) = constants.text(number).and_then(|text| CString::new(&*text).ok()) else { return };
-        let before = agent.accounting.current_thread_bytes(jni);
+        let before = core.jvm.accounting.current_thread_bytes(jni);
         // SAFETY: live local references, deleted here, and a method of theirs that takes nothing.
         let made = unsafe {
             jni.new_string_utf(&text).and_then(|string| {
-                let constant = jni.call_object_method(string, maker.intern, &[]);
+                let constant = jni.call_object_method(string, factory.intern, &[]);
                 let is_new = constant.as_ref().is_ok_and(|&constant| jni.is_same_object(string, constant));
-                let size = agent.env.get_object_size(string).unwrap_or(0) as u64;
+                let size = core.jvm.env.get_object_size(string).unwrap_or(0) as u64;
                 jni.delete_local_ref(string);
                 jni.delete_local_ref(constant?);
                 Ok(is_new.then_some(size))
             })
         };
-        let bytes = agent.accounting.current_thread_bytes(jni).zip(before).map_or(0, |(after, before)| after - before);
+        let bytes =
+            core.jvm.accounting.current_thread_bytes(jni).zip(before).map_or(0, |(after, before)| after - before);
         match made {
             Ok(Some(size)) => {
-                self.count_pair(context, maker, size, bytes.saturating_sub(size));
+                self.count_pair(thread, state, factory, size, bytes.saturating_sub(size));
             }
-            Ok(None) => agent.exclude_bytes(context.carrier, bytes),
+            Ok(None) => core.exclude_bytes(thread.carrier, bytes),
             // The VM will try itself, and say what it thinks of it.
             Err(_) => {
                 jni.exception_clear();
-                agent.exclude_bytes(context.carrier, bytes);
+                core.exclude_bytes(thread.carrier, bytes);
             }
         }
         constants.used.set(number.0);
     }
 
-    fn maker(&self) -> Option<&Maker> {
-        self.constants.as_ref()?.maker.get()
+    fn factory(&self) -> Option<&StringFactory> {
+        self.space.strings.get()
     }
 
     /// Whether that is the class of strings.
     pub(super) fn is_string(&self, class: ClassIndex) -> bool {
-        self.maker().is_some_and(|maker| maker.string == class)
+        self.factory().is_some_and(|factory| factory.string == class)
     }
 
     /// Counts a string of so many bytes, and its array, that the VM made.
@@ -182,28 +182,35 @@ impl Counts {
     /// `string` is a live reference to a string.
     pub(super) unsafe fn count_string(
         &self,
-        agent: &'static Agent,
         jni: Jni,
-        context: &mut ThreadContext,
+        thread: &ThreadContext,
+        state: &mut CountsThread,
         string: jstring,
         bytes: u64,
     ) {
-        let Some(maker) = self.maker() else { return };
+        let Some(factory) = self.factory() else { return };
         // SAFETY: by the caller's promise; the array is a local reference, deleted here.
         let array = unsafe {
-            let array = jni.get_object_field(string, maker.value);
-            let size = agent.env.get_object_size(array);
+            let array = jni.get_object_field(string, factory.value);
+            let size = self.core.jvm.env.get_object_size(array);
             jni.delete_local_ref(array);
             size
         };
         let Ok(array) = array else { return };
-        self.count_pair(context, maker, bytes, array as u64);
+        self.count_pair(thread, state, factory, bytes, array as u64);
     }
 
     /// Counts a string of so many bytes, and its array of so many.
-    fn count_pair(&self, context: &mut ThreadContext, maker: &Maker, string: u64, array: u64) {
-        for (class, bytes) in [(maker.string, string), (maker.array, array)] {
-            self.count_by_the_vm(context, Resolved { class, place: None }, bytes);
+    fn count_pair(
+        &self,
+        thread: &ThreadContext,
+        state: &mut CountsThread,
+        factory: &StringFactory,
+        string: u64,
+        array: u64,
+    ) {
+        for (class, bytes) in [(factory.string, string), (factory.array, array)] {
+            self.count_vm_object(thread, state, AllocationSite { class, location: None }, bytes);
         }
     }
 }

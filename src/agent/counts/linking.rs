@@ -8,51 +8,53 @@ use jvmti::Jni;
 use jvmti::jni_sys::jclass;
 use rustc_hash::FxHashMap;
 
-use super::slots::Resolved;
+use super::counters::AllocationSite;
 use super::{Counts, lock};
-use crate::agent::Agent;
 use crate::agent::clock::Ticks;
-use crate::agent::threads::with_context;
+use crate::agent::core::context::enter;
 
 /// By internal name, the elements of the arrays of classes that are not linked yet. Several loaders may have a class of that name.
 #[derive(Default)]
 pub(super) struct Unlinked(Mutex<FxHashMap<Box<[u8]>, Vec<u32>>>);
 
-/// The VM is going to make a class of that class file on the current thread, while the agent reports.
-pub(crate) fn class_read(agent: &'static Agent, jni: Jni, class: &ClassFile<'_>) {
-    let Some(counts) = &agent.counts else { return };
-    with_context(agent, jni, Ticks::now(), |context| {
-        for text in class.fields().filter_map(|field| field.constant_string()) {
-            counts.use_text(agent, jni, context, text);
-        }
-    });
-    let references = references(class);
-    if references > 0 {
-        lock(&counts.unlinked.0).entry(class.name().into()).or_default().push(references);
-    }
-}
-
-/// The VM has linked a class on the current thread.
-///
-/// # Safety
-/// `class` is a live reference.
-pub(crate) unsafe fn class_linked(agent: &'static Agent, jni: Jni, class: jclass) {
-    let Some(counts) = agent.counts.as_ref().filter(|_| Agent::reporting().is_some()) else { return };
-    // SAFETY: by the caller's promise.
-    let Ok(signature) = (unsafe { agent.env.get_class_signature(class) }) else { return };
-    let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return };
-    if let Some(length) = counts.take_unlinked(name)
-        && let Some((class, bytes)) = counts.references(agent, length)
-    {
-        with_context(agent, jni, Ticks::now(), |context| {
-            counts.count_by_the_vm(context, Resolved { class, place: None }, bytes);
-        });
-    }
-}
-
 impl Counts {
+    /// The VM is going to make a class of that class file on the current thread, while events are reported.
+    pub(super) fn class_read(&self, jni: Jni, class: &ClassFile<'_>) {
+        enter(self.core, jni, Ticks::now, |local| {
+            let (thread, state) = local.with();
+            for text in class.fields().filter_map(|field| field.constant_string()) {
+                self.use_text(jni, thread, state, text);
+            }
+        });
+        let references = references(class);
+        if references > 0 {
+            lock(&self.space.unlinked.0).entry(class.name().into()).or_default().push(references);
+        }
+    }
+
+    /// The VM has linked a class on the current thread.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub(super) unsafe fn class_linked(&self, jni: Jni, class: jclass) {
+        if !self.core.is_reporting() {
+            return;
+        }
+        // SAFETY: by the caller's promise.
+        let Ok(signature) = (unsafe { self.core.jvm.env.get_class_signature(class) }) else { return };
+        let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return };
+        if let Some(length) = self.take_unlinked(name)
+            && let Some((class, bytes)) = self.references(length)
+        {
+            enter(self.core, jni, Ticks::now, |local| {
+                let (thread, state) = local.with();
+                self.count_vm_object(thread, state, AllocationSite { class, location: None }, bytes);
+            });
+        }
+    }
+
     fn take_unlinked(&self, name: &[u8]) -> Option<u32> {
-        let mut unlinked = lock(&self.unlinked.0);
+        let mut unlinked = lock(&self.space.unlinked.0);
         let lengths = unlinked.get_mut(name)?;
         let length = lengths.pop();
         if lengths.is_empty() {

@@ -1,45 +1,34 @@
 //! MartiniCounts' native methods.
 
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering;
 
+use classfile::ClassFile;
 use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jobject};
 use jvmti::{Jni, guard};
 
 use super::constants::ConstantIndex;
-use super::instrument::{Moment, Subject};
-use super::rewritings::Origin;
+use super::counters::CounterIndex;
 use super::sites::Seen;
-use super::slots::CounterIndex;
-use super::{by_the_vm, upcalls};
-use crate::agent::Agent;
-use crate::agent::classes;
+use super::threads::CountsThread;
+use super::{Counts, upcalls, vm_allocations};
 use crate::agent::clock::Ticks;
-use crate::agent::threads::{ThreadContext, with_context};
-use crate::agent::transform;
-
-/// Runs `body` with the current thread's context while the agent reports, unless the thread is inside the agent already.
-///
-/// # Safety
-/// `jni` is the current thread's environment.
-unsafe fn in_context(jni: *mut JNIEnv, body: impl FnOnce(&'static Agent, Jni, &mut ThreadContext)) {
-    guard(|| {
-        let Some(agent) = Agent::reporting() else { return };
-        // SAFETY: by the caller's promise.
-        let jni = unsafe { Jni::from_raw(jni) };
-        with_context(agent, jni, Ticks::now(), |context| body(agent, jni, context));
-    });
-}
+use crate::agent::core::Core;
+use crate::agent::core::context::{Reporter, ThreadContext, callback, enter};
+use crate::agent::core::feature::{ClassPhase, RewriteRequest};
+use crate::agent::ids::ClassIndex;
+use crate::agent::instrument::Instrumentation;
 
 /// `MartiniCounts.count`.
 ///
 /// # Safety
 /// Called by the VM.
-pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter: jint, thread: jlong, bytes: jlong) {
+pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter: jint, number: jlong, bytes: jlong) {
     let counter = CounterIndex(counter as u32);
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        in_context(jni, |agent, jni, context| count_in(agent, jni, context, counter, thread, bytes as u64));
+        callback(jni, |counts: &Counts, jni, thread, state| {
+            counts.count_on(jni, thread, state, counter, number, bytes as u64);
+        });
     }
 }
 
@@ -51,32 +40,33 @@ pub(super) unsafe extern "system" fn count_large(
     jni: *mut JNIEnv,
     _: jclass,
     counter: jint,
-    thread: jlong,
+    number: jlong,
     bytes: jlong,
 ) {
     let counter = CounterIndex(counter as u32);
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        in_context(jni, |agent, jni, context| {
-            count_in(agent, jni, context, counter, thread, bytes as u64);
-            if let Some(counts) = &agent.counts {
-                counts.begin_large(agent, jni, counts.share(context), counter, bytes as u64);
-            }
+        callback(jni, |counts: &Counts, jni, thread, state| {
+            counts.count_on(jni, thread, state, counter, number, bytes as u64);
+            counts.begin_large(jni, counts.own(thread.carrier, state), counter, bytes as u64);
         });
     }
 }
 
-fn count_in(
-    agent: &'static Agent,
-    jni: Jni,
-    context: &mut ThreadContext,
-    counter: CounterIndex,
-    thread: jlong,
-    bytes: u64,
-) {
-    let Some(counts) = &agent.counts else { return };
-    let own = counts.share(context);
-    counts.count(agent, jni, own, thread, counter, bytes);
+impl Counts {
+    /// Counts an object on the current thread, which has that number in Java.
+    fn count_on(
+        &self,
+        jni: Jni,
+        thread: &ThreadContext,
+        state: &mut CountsThread,
+        counter: CounterIndex,
+        number: jlong,
+        bytes: u64,
+    ) {
+        let own = self.own(thread.carrier, state);
+        self.count(jni, own, number, counter, bytes);
+    }
 }
 
 /// `MartiniCounts.useConstant`.
@@ -86,10 +76,8 @@ fn count_in(
 pub(super) unsafe extern "system" fn use_constant(jni: *mut JNIEnv, _: jclass, number: jint) {
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        in_context(jni, |agent, jni, context| {
-            if let Some(counts) = &agent.counts {
-                counts.use_constant(agent, jni, context, ConstantIndex(number as u32));
-            }
+        callback(jni, |counts: &Counts, jni, thread, state| {
+            counts.use_constant(jni, thread, state, ConstantIndex(number as u32));
         });
     }
 }
@@ -101,20 +89,22 @@ pub(super) unsafe extern "system" fn use_constant(jni: *mut JNIEnv, _: jclass, n
 pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, class: jbyteArray) -> jbyteArray {
     let mut array = null_mut();
     guard(|| {
-        let is_on = |agent: &&Agent| agent.transform.direct.load(Ordering::Acquire) && !agent.pool.is_closed();
-        let Some(agent) = Agent::get().filter(is_on) else { return };
+        let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) else { return };
+        let is_on = |instrumentation: &&Instrumentation| instrumentation.is_initialised();
+        let Some(instrumentation) = Instrumentation::current().filter(is_on) else { return };
         // SAFETY: the VM passes this thread's environment and a live array.
         let (jni, class) = unsafe { (Jni::from_raw(jni), Jni::from_raw(jni).get_bytes(class)) };
-        let Ok(parsed) = classfile::ClassFile::parse(&class) else { return };
-        let subject = Subject { agent, jni, origin: Origin::Nameless, moment: Moment::Loading };
+        let Ok(parsed) = ClassFile::parse(&class) else { return };
+        let name = parsed.name();
+        let request = RewriteRequest { jni, name, loader: None, phase: ClassPhase::Loading, is_initialised: true };
         // SAFETY: there is no reference in it.
-        if let Some(bytes) = unsafe { transform::rewrite(parsed.name(), &parsed, true, subject) } {
-            with_context(agent, jni, Ticks::now(), |context| {
-                agent.exclude(jni, context.carrier, || match jni.new_bytes(&bytes) {
+        if let Some(bytes) = unsafe { instrumentation.rewrite(&parsed, request) } {
+            enter(core, jni, Ticks::now, |local| {
+                core.exclude(jni, local.thread.carrier, || match jni.new_bytes(&bytes) {
                     Ok(copy) => array = copy,
                     Err(_) => {
                         jni.exception_clear();
-                        agent.transform.refuse("class: no memory for it".into());
+                        core.rewriting.refuse("class: no memory for it");
                     }
                 });
             });
@@ -128,7 +118,7 @@ pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, clas
 /// # Safety
 /// Called by the VM.
 pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
-    guard(by_the_vm::note_call);
+    guard(vm_allocations::note_call);
 }
 
 /// `MartiniCounts.countGiven`.
@@ -138,7 +128,7 @@ pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
 pub(super) unsafe extern "system" fn count_given(jni: *mut JNIEnv, _: jclass, object: jobject) {
     // SAFETY: the VM passes this thread's environment and a live reference.
     unsafe {
-        in_context(jni, |agent, jni, context| upcalls::given(agent, jni, context, object));
+        callback(jni, |counts: &Counts, jni, thread, state| upcalls::given(counts, jni, thread, state, object));
     }
 }
 
@@ -149,7 +139,9 @@ pub(super) unsafe extern "system" fn count_given(jni: *mut JNIEnv, _: jclass, ob
 pub(super) unsafe extern "system" fn account_begins(jni: *mut JNIEnv, _: jclass) {
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        in_context(jni, |agent, jni, context| context.account = agent.accounting.current_thread_bytes(jni));
+        callback(jni, |counts: &Counts, jni, _, state: &mut CountsThread| {
+            state.account = counts.core.jvm.accounting.current_thread_bytes(jni);
+        });
     }
 }
 
@@ -157,15 +149,15 @@ pub(super) unsafe extern "system" fn account_begins(jni: *mut JNIEnv, _: jclass)
 ///
 /// # Safety
 /// Called by the VM.
-pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, counter: jint, thread: jlong) {
+pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, counter: jint, number: jlong) {
     let counter = CounterIndex(counter as u32);
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        in_context(jni, |agent, jni, context| {
-            let now = agent.accounting.current_thread_bytes(jni);
-            let bytes = context.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
+        callback(jni, |counts: &Counts, jni, thread, state: &mut CountsThread| {
+            let now = counts.core.jvm.accounting.current_thread_bytes(jni);
+            let bytes = state.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
             if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
-                count_in(agent, jni, context, counter, thread, bytes);
+                counts.count_on(jni, thread, state, counter, number, bytes);
             }
         });
     }
@@ -183,14 +175,14 @@ pub(super) unsafe extern "system" fn counters(
     class: jclass,
 ) -> jlong {
     guard(|| {
-        let Some(agent) = Agent::reporting() else { return 0 };
-        let Some(counts) = &agent.counts else { return 0 };
+        let Some(counts) = Counts::current().filter(|counts| counts.core.is_reporting()) else { return 0 };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         let mut made = None;
-        with_context(agent, jni, Ticks::now(), |_| {
+        enter(counts.core, jni, Ticks::now, |_| {
+            let (site, seen) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
             // SAFETY: the VM passes a live reference.
-            made = unsafe { counts.seen_at(agent, jni, CounterIndex(site as u32), classes::from_proxy(number), class) };
+            made = unsafe { counts.seen_at(jni, site, seen, class) };
         });
         match made {
             Some(Seen::Counters(counter)) => jlong::from(counter.0),

@@ -1,20 +1,16 @@
-//! MartiniCounts, the Java class with the counting hooks: its fields and natives, and how it gets into the VM.
+//! MartiniCounts, the Java class with the counting hooks: its fields and natives.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 
-use jvmti::jni_sys::{jclass, jfieldID, jmethodID, jobject};
-use jvmti::{Jni, JniError, NativeMethod};
+use jvmti::jni_sys::{jclass, jfieldID, jobject};
+use jvmti::{Jni, JniError};
 
-use crate::agent::accounting::tid_field;
+use super::natives;
+use crate::agent::core::accounting::tid_field;
+use crate::agent::helpers::{self, COUNTS, HelperClass, Helpers, native};
 
 /// Compiled from `java/MartiniCounts.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniCounts.class"));
-
-/// The class, as class files name it.
-pub(crate) const INTERNAL_NAME: &str = "java/lang/MartiniCounts";
-/// The class, as a trace would name it.
-pub(crate) const DOTTED_NAME: &str = "java.lang.MartiniCounts";
-const NAME: &CStr = c"java/lang/MartiniCounts";
 
 /// MartiniCounts' `registerNatives`, which its method `bind` calls: binds the natives that the hooks use.
 ///
@@ -22,57 +18,23 @@ const NAME: &CStr = c"java/lang/MartiniCounts";
 /// Called by the VM, with MartiniCounts as `class`.
 pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
     let natives = [
-        NativeMethod { name: c"count", signature: c"(IJJ)V", function: super::natives::count as *const c_void },
-        NativeMethod {
-            name: c"countLarge",
-            signature: c"(IJJ)V",
-            function: super::natives::count_large as *const c_void,
-        },
-        NativeMethod {
-            name: c"useConstant",
-            signature: c"(I)V",
-            function: super::natives::use_constant as *const c_void,
-        },
-        NativeMethod { name: c"rewritten", signature: c"([B)[B", function: super::natives::rewritten as *const c_void },
-        NativeMethod { name: c"noteCall", signature: c"()V", function: super::natives::note_call as *const c_void },
-        NativeMethod {
-            name: c"countGiven",
-            signature: c"(Ljava/lang/Object;)V",
-            function: super::natives::count_given as *const c_void,
-        },
-        NativeMethod {
-            name: c"accountBegins",
-            signature: c"()V",
-            function: super::natives::account_begins as *const c_void,
-        },
-        NativeMethod {
-            name: c"accountEnds",
-            signature: c"(IJ)V",
-            function: super::natives::account_ends as *const c_void,
-        },
-        NativeMethod {
-            name: c"counters",
-            signature: c"(IILjava/lang/Class;)J",
-            function: super::natives::counters as *const c_void,
-        },
+        native(c"count", c"(IJJ)V", natives::count as *const c_void),
+        native(c"countLarge", c"(IJJ)V", natives::count_large as *const c_void),
+        native(c"useConstant", c"(I)V", natives::use_constant as *const c_void),
+        native(c"rewritten", c"([B)[B", natives::rewritten as *const c_void),
+        native(c"noteCall", c"()V", natives::note_call as *const c_void),
+        native(c"countGiven", c"(Ljava/lang/Object;)V", natives::count_given as *const c_void),
+        native(c"accountBegins", c"()V", natives::account_begins as *const c_void),
+        native(c"accountEnds", c"(IJ)V", natives::account_ends as *const c_void),
+        native(c"counters", c"(IILjava/lang/Class;)J", natives::counters as *const c_void),
     ];
-    // An exception stays pending: `bind` throws it and `CountsProxy::bind` tells.
-    // SAFETY: the functions fit their descriptors, do not unwind, and stay loaded as long as the VM.
-    let _ = unsafe { jni.register_natives(class, &natives) };
+    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
+    unsafe { helpers::register_natives(jni, class, &natives) }
 }
 
-/// The class, before it is bound: a global reference, which nobody deletes.
-pub(crate) struct Defined(jclass);
-
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for Defined {}
-// SAFETY: as above.
-unsafe impl Sync for Defined {}
-
-/// The class inside the VM.
-pub(crate) struct CountsProxy {
-    class: jclass,
-    begin: jmethodID,
+/// The class inside the VM, bound to its natives.
+pub(super) struct CountsProxy {
+    class: HelperClass,
     counting: jfieldID,
     lost: jfieldID,
     /// `Thread.tid`.
@@ -85,86 +47,62 @@ unsafe impl Send for CountsProxy {}
 unsafe impl Sync for CountsProxy {}
 
 impl CountsProxy {
-    /// Defines the class, which works from the early VMStart on (design page, section 4). Its static initialiser calls nothing.
+    /// Defines the class, which works from the early VMStart on. Its static initialiser calls nothing.
     ///
     /// # Errors
-    /// What the VM refuses; the pending exception is cleared.
-    pub(crate) fn define(jni: Jni, class_file: &[u8]) -> Result<Defined, JniError> {
-        // SAFETY: the class has no loader but the boot loader, and the local reference is deleted at once.
-        let result = unsafe {
-            jni.define_class(NAME, std::ptr::null_mut(), class_file).map(|local| {
-                let class = jni.new_global_ref(local);
-                jni.delete_local_ref(local);
-                Defined(class)
-            })
-        };
-        if result.is_err() {
-            jni.exception_clear();
-        }
-        result
+    /// What the VM refuses; no exception is pending any more.
+    pub(super) fn define(helpers: &Helpers, jni: Jni, class_file: &[u8]) -> Result<HelperClass, JniError> {
+        helpers.define(jni, &COUNTS, class_file)
     }
 
     /// Initialises the class, if it is not yet, and binds its natives.
     ///
     /// # Errors
-    /// What the VM refuses; the pending exception is cleared.
-    pub(crate) fn bind(jni: Jni, &Defined(class): &Defined) -> Result<CountsProxy, JniError> {
-        let result = (|| {
-            // SAFETY: a global reference to the class, which nobody deletes, and a method of it that takes nothing.
-            unsafe {
-                let bind = jni.get_static_method_id(class, c"bind", c"()V")?;
-                jni.call_static_void_method(class, bind, &[])?;
-                Ok(CountsProxy {
-                    class,
-                    begin: jni.get_static_method_id(class, c"begin", c"()V")?,
-                    counting: jni.get_static_field_id(class, c"counting", c"Z")?,
-                    lost: jni.get_static_field_id(class, c"lost", c"I")?,
-                    number: tid_field(jni)?,
-                })
-            }
-        })();
-        if result.is_err() {
-            jni.exception_clear();
-        }
-        result
+    /// What the VM refuses; no exception is pending any more.
+    pub(super) fn bind(jni: Jni, class: HelperClass) -> Result<CountsProxy, JniError> {
+        class.call(jni, c"bind")?;
+        let fields = || {
+            Ok(CountsProxy {
+                class,
+                counting: class.field(jni, c"counting", c"Z")?,
+                lost: class.field(jni, c"lost", c"I")?,
+                number: tid_field(jni)?,
+            })
+        };
+        fields().inspect_err(|_| jni.exception_clear())
     }
 
     /// Lets the hooks count.
     ///
     /// # Errors
-    /// What the VM refuses; the pending exception is cleared.
-    pub(crate) fn begin(&self, jni: Jni) -> Result<(), JniError> {
-        // SAFETY: a method of the class that takes nothing.
-        let begun = unsafe { jni.call_static_void_method(self.class, self.begin, &[]) };
-        if begun.is_err() {
-            jni.exception_clear();
-        }
-        begun
+    /// What the VM refuses; no exception is pending any more.
+    pub(super) fn begin(&self, jni: Jni) -> Result<(), JniError> {
+        self.class.call(jni, c"begin")
     }
 
     /// Lets the hooks count no more on threads that have no counters.
-    pub(crate) fn end(&self, jni: Jni) {
-        // SAFETY: the class is a global reference and the field one of its own.
-        unsafe { jni.set_static_boolean_field(self.class, self.counting, false) }
+    pub(super) fn end(&self, jni: Jni) {
+        // SAFETY: the field is one of the class.
+        unsafe { self.class.set_boolean(jni, self.counting, false) }
     }
 
     /// Events that MartiniCounts could not count; a lower bound.
-    pub(crate) fn lost(&self, jni: Jni) -> u64 {
-        // SAFETY: the class is a global reference and the field one of its own.
-        unsafe { jni.get_static_int_field(self.class, self.lost) }.max(0) as u64
+    pub(super) fn lost(&self, jni: Jni) -> u64 {
+        // SAFETY: the field is one of the class.
+        unsafe { self.class.count(jni, self.lost) }
     }
 
     /// The number of a thread in Java.
     ///
     /// # Safety
     /// `thread` is a live reference to a thread.
-    pub(crate) unsafe fn number(&self, jni: Jni, thread: jobject) -> i64 {
+    pub(super) unsafe fn number(&self, jni: Jni, thread: jobject) -> i64 {
         // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
         unsafe { jni.get_long_field(thread, self.number) }
     }
 }
 
-/// The class file, with what is known of this VM in its constant pool: where it can tell a virtual thread's carrier, that is asked
+/// The class file, with what is known of this VM in its constant pool: where it knows a virtual thread's carrier, that is asked
 /// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and where
 /// threads find their counters.
 pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, counters: usize) -> Vec<u8> {
@@ -237,7 +175,7 @@ mod tests {
         let carriers = rename(BYTES, b"currentThread", b"currentCarrierThread");
         assert_eq!(carriers.len(), BYTES.len() + 7);
         let class = classfile::ClassFile::parse(&carriers).expect("a class file");
-        assert_eq!(class.name(), INTERNAL_NAME.as_bytes());
+        assert_eq!(class.name(), COUNTS.internal_name.as_bytes());
         assert_eq!(rename(&carriers, b"currentThread", b"x"), carriers);
     }
 }

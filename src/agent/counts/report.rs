@@ -2,34 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::slots::{CounterIndex, Resolved, Role};
-use super::{Counts, Totals};
-use crate::agent::classes::Classes;
+use super::Counts;
+use super::counters::{AllocationSite, CounterIndex, CounterKind};
+use super::threads::Totals;
 
 /// What was allocated of one class at one site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SiteCount {
-    pub(crate) site: Resolved,
+    pub(crate) site: AllocationSite,
     /// Not by the site's bytecode but by the VM in a method that it calls.
-    pub(crate) by_the_vm: bool,
+    pub(crate) by_vm: bool,
     pub(crate) totals: Totals,
 }
 
-/// Class, method and line, and whether the VM counted: the order in which sites are told.
+/// Class, method and line, and whether the VM counted: the order in which sites are reported.
 type SiteKey = (u32, Option<(u32, u32)>, bool);
 
 impl Counts {
     /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
-    pub(crate) fn sites(&self, classes: &Classes) -> (Vec<SiteCount>, u64) {
+    pub(crate) fn sites(&self) -> (Vec<SiteCount>, u64) {
         let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
         let mut nameless = 0u64;
         self.for_each(|counter, value| {
-            let (totals, site) = self.meaning(counter, value, classes);
+            let (totals, site) = self.meaning(counter, value);
             match site {
                 Some(site) => {
-                    let by_the_vm = self.is_by_the_vm(counter);
-                    let key = (site.class.0, site.place.map(|place| (place.method.0, place.line)), by_the_vm);
-                    let none = SiteCount { site, by_the_vm, totals: Totals::default() };
+                    let by_vm = self.is_vm_object(counter);
+                    let key = (site.class.0, site.location.map(|location| (location.method.0, location.line)), by_vm);
+                    let none = SiteCount { site, by_vm, totals: Totals::default() };
                     sites.entry(key).or_insert(none).totals += totals;
                 }
                 // One part may take back what another counted.
@@ -39,9 +39,15 @@ impl Counts {
         (sites.into_values().filter(|count| count.totals.instances > 0).collect(), nameless)
     }
 
-    fn is_by_the_vm(&self, counter: CounterIndex) -> bool {
-        let role = |counter| self.slots.get(counter).map(|slot| slot.role);
-        let role = role(counter).filter(|&role| role != Role::Bytes).or_else(|| role(CounterIndex(counter.0 - 1)));
-        matches!(role, Some(Role::ByTheVm(_) | Role::SeenByTheVm))
+    /// Counters that were handed out so far.
+    pub(crate) fn counters(&self) -> u64 {
+        self.space.counters.len().into()
+    }
+
+    fn is_vm_object(&self, counter: CounterIndex) -> bool {
+        let kind = |counter| self.space.counters.get(counter).map(|record| record.kind);
+        let kind =
+            kind(counter).filter(|&kind| kind != CounterKind::Bytes).or_else(|| kind(CounterIndex(counter.0 - 1)));
+        matches!(kind, Some(CounterKind::ByTheVm(_) | CounterKind::SeenByTheVm))
     }
 }

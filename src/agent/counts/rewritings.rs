@@ -12,12 +12,11 @@ use jvmti::jni_sys::{jclass, jlong, jobject, jweak};
 use jvmti::{Env, Jni, JniError};
 use rustc_hash::FxHashMap;
 
+use super::counters::CounterIndex;
 use super::lock;
 use super::sites::is_hidden_name;
-use super::slots::CounterIndex;
-use crate::agent::Agent;
-use crate::agent::classes::Surroundings;
-use crate::agent::table::Table;
+use crate::agent::core::Core;
+use crate::agent::tables::table::Table;
 
 /// Number of a class file that was rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +24,7 @@ pub(crate) struct RewritingIndex(u32);
 
 /// Number of a method with sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CodeIndex(u32);
+pub(crate) struct RewrittenMethodIndex(u32);
 
 /// Whose class file is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +36,9 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// A class of that internal name and loader; null is the boot loader.
-    pub(crate) fn of(loader: jobject, name: &[u8]) -> Origin {
+    /// A class of that internal name and loader; null is the boot loader, and a hidden class has none.
+    pub(crate) fn of(loader: Option<jobject>, name: &[u8]) -> Origin {
+        let Some(loader) = loader else { return Origin::Nameless };
         // HotSpot looks in the loader above that of such a class (`java_lang_ClassLoader::non_reflection_class_loader`).
         if name.starts_with(b"jdk/internal/reflect/Generated") { Origin::Nameless } else { Origin::Loader(loader) }
     }
@@ -59,7 +59,7 @@ enum Declaring {
 }
 
 /// A method with sites.
-pub(super) struct Code {
+pub(super) struct RewrittenMethod {
     pub(super) rewriting: RewritingIndex,
     /// Modified UTF-8.
     pub(super) name: Box<[u8]>,
@@ -145,26 +145,26 @@ const MOST_COMING: usize = 64;
 /// All that was rewritten and has sites.
 pub(super) struct Rewritings {
     rewritings: Table<Rewriting>,
-    codes: Table<Code>,
+    methods: Table<RewrittenMethod>,
     kept: Mutex<Kept>,
     fresh: Mutex<Fresh>,
 }
 
 impl Rewritings {
     pub(super) fn new() -> Rewritings {
-        Rewritings { rewritings: Table::new(), codes: Table::new(), kept: Mutex::default(), fresh: Mutex::default() }
+        Rewritings { rewritings: Table::new(), methods: Table::new(), kept: Mutex::default(), fresh: Mutex::default() }
     }
 
     /// A class file of that internal name is being rewritten and has a site; `None` if the VM has no memory for a reference.
     ///
     /// # Safety
     /// `origin` holds a live reference or null.
-    pub(super) unsafe fn begin(&self, agent: &Agent, jni: Jni, name: &[u8], origin: Origin) -> Option<RewritingIndex> {
+    pub(super) unsafe fn begin(&self, env: Env, jni: Jni, name: &[u8], origin: Origin) -> Option<RewritingIndex> {
         let name = CString::new(name).ok()?;
         let declaring = match origin {
             Origin::Loader(loader) if loader.is_null() => Declaring::Named(None),
             // SAFETY: by the caller's promise.
-            Origin::Loader(loader) => Declaring::Named(Some(unsafe { self.loader(agent.env, jni, loader) }?)),
+            Origin::Loader(loader) => Declaring::Named(Some(unsafe { self.loader(env, jni, loader) }?)),
             Origin::Nameless => Declaring::Nameless(OnceLock::new()),
         };
         Some(RewritingIndex(self.rewritings.push_with(|_| Rewriting { name, declaring })))
@@ -174,10 +174,10 @@ impl Rewritings {
     ///
     /// # Safety
     /// As for `begin`, with the same `origin`.
-    pub(super) unsafe fn end(&self, agent: &Agent, jni: Jni, origin: Origin, part: Part) {
+    pub(super) unsafe fn end(&self, core: &Core, jni: Jni, origin: Origin, part: Part) {
         let Some(rewriting) = self.rewritings.get(part.rewriting.0) else { return };
         match (origin, &rewriting.declaring) {
-            (Origin::Loader(loader), &Declaring::Named(Some(kept))) if !agent.is_permanent(jni, loader) => {
+            (Origin::Loader(loader), &Declaring::Named(Some(kept))) if !core.is_permanent(jni, loader) => {
                 // SAFETY: by the caller's promise.
                 unsafe { self.keep(jni, loader, kept, part) };
             }
@@ -225,7 +225,7 @@ impl Rewritings {
     unsafe fn keep(&self, jni: Jni, reference: jobject, kept: KeptIndex, part: Part) {
         // Only who reports looks, and lets go.
         let mut fresh = lock(&self.fresh);
-        if Agent::reporting().is_none() || fresh.parts.len() >= MOST_FRESH {
+        if Core::reporting().is_none() || fresh.parts.len() >= MOST_FRESH {
             return;
         }
         fresh.parts.push(part);
@@ -239,13 +239,13 @@ impl Rewritings {
     }
 
     /// A method of the class that is being rewritten has a site.
-    pub(super) fn code(&self, code: Code) -> CodeIndex {
-        CodeIndex(self.codes.push_with(|_| code))
+    pub(super) fn add_method(&self, method: RewrittenMethod) -> RewrittenMethodIndex {
+        RewrittenMethodIndex(self.methods.push_with(|_| method))
     }
 
     /// The method of that number.
-    pub(super) fn get_code(&self, code: CodeIndex) -> Option<&Code> {
-        self.codes.get(code.0)
+    pub(super) fn method(&self, method: RewrittenMethodIndex) -> Option<&RewrittenMethod> {
+        self.methods.get(method.0)
     }
 
     /// The class that came of a rewriting.
@@ -366,8 +366,8 @@ mod tests {
     #[test]
     fn what_reflection_makes_is_not_looked_for_by_name() {
         let loader = without_provenance_mut(8);
-        assert_eq!(Origin::of(loader, b"jdk/internal/reflect/GeneratedConstructorAccessor7"), Origin::Nameless);
-        assert_eq!(Origin::of(loader, b"app/Generated"), Origin::Loader(loader));
-        assert_eq!(Origin::of(null_mut(), b"java/lang/Object"), Origin::Loader(null_mut()));
+        assert_eq!(Origin::of(Some(loader), b"jdk/internal/reflect/GeneratedConstructorAccessor7"), Origin::Nameless);
+        assert_eq!(Origin::of(Some(loader), b"app/Generated"), Origin::Loader(loader));
+        assert_eq!(Origin::of(Some(null_mut()), b"java/lang/Object"), Origin::Loader(null_mut()));
     }
 }

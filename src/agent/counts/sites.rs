@@ -3,7 +3,7 @@
 //! The site is known from the rewriting; the class that it makes is there once the site has run, and looked up some time later, at
 //! the end at the latest. A site that has run but whose class is not there, or has no instances, has failed each time: that the VM
 //! finds a class, or can initialise it, does not change (JVMS 5.4.3, 5.5). What an initialiser made of its own class before it failed is
-//! not told.
+//! not reported.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -18,11 +18,14 @@ use jvmti::sys::{
 use jvmti::{Allocated, Jni};
 use rustc_hash::FxHashMap;
 
+use super::counters::{ARRAY_TAKEN, AllocationSite, BytecodeSite, CounterIndex, CounterKind};
 use super::rewritings::{Class, Part, RewritingIndex, no_memory};
-use super::slots::{ARRAY_TAKEN, CounterIndex, Place, Resolved, Role, Site};
-use super::{Counts, ThreadCounts, lock, proxy};
-use crate::agent::classes::ClassIndex;
-use crate::agent::{Agent, live};
+use super::threads::ThreadCounts;
+use super::{Counts, lock};
+use crate::agent::core::Core;
+use crate::agent::heap_histogram::instance_bytes;
+use crate::agent::helpers::COUNTS;
+use crate::agent::ids::{ClassIndex, CodeLocation};
 
 /// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
 const MOST_FRAMES: usize = 512;
@@ -38,7 +41,7 @@ pub(super) enum Seen {
 
 /// What is known of the class that a site makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Made {
+enum ClassLookup {
     Class(ClassIndex),
     /// It is not there yet, or not initialised.
     NotYet,
@@ -50,7 +53,7 @@ enum Made {
 
 /// When counters are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(super) enum ResolvePhase {
     /// The program runs on.
     Meanwhile,
     /// It ends.
@@ -70,13 +73,13 @@ struct Declaring {
 impl Declaring {
     /// # Safety
     /// `class` is a local reference, which the result takes over.
-    unsafe fn of(agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<Declaring> {
+    unsafe fn of(core: &Core, jni: Jni, class: jclass) -> jvmti::Result<Declaring> {
         // SAFETY: by the caller's promise.
         unsafe {
             let found = (|| {
-                let signature = agent.env.get_class_signature(class)?;
-                let index = agent.classes.resolve(agent.env, jni, class, agent)?;
-                Ok(Declaring { class, signature, loader: agent.env.get_class_loader(class)?, index })
+                let signature = core.jvm.env.get_class_signature(class)?;
+                let index = core.jvm.classes.resolve(jni, class)?;
+                Ok(Declaring { class, signature, loader: core.jvm.env.get_class_loader(class)?, index })
             })();
             if found.is_err() {
                 jni.delete_local_ref(class);
@@ -112,9 +115,9 @@ impl Declaring {
 
 impl Counts {
     /// Finds out what those counters count that are not zero: those of one thread, or of all.
-    pub(crate) fn resolve_counted(&self, agent: &'static Agent, jni: Jni, own: Option<&ThreadCounts>, look: Look) {
-        if look != Look::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
-            self.resolve_all(agent, jni, self.counted(own), look);
+    pub(super) fn resolve_counted(&self, jni: Jni, own: Option<&ThreadCounts>, look: ResolvePhase) {
+        if look != ResolvePhase::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
+            self.resolve_all(jni, self.counted(own), look);
         }
     }
 
@@ -124,34 +127,29 @@ impl Counts {
         let mut visit = |counter, _| unknown.extend(self.unknown(counter));
         // Threads that begin or end do not wait: whoever ends now looks for itself.
         let living = if own.is_none() { self.living() } else { Vec::new() };
-        let sums = self.sums.iter().filter(|_| own.is_none());
+        let sums = self.space.sums.iter().filter(|_| own.is_none());
         let blocks = own.into_iter().chain(living.iter().map(|counts| &**counts)).filter_map(ThreadCounts::block);
-        blocks.chain(sums).for_each(|block| block.for_each(self.slots.len(), &mut visit));
+        blocks.chain(sums).for_each(|block| block.for_each(self.space.counters.len(), &mut visit));
         unknown
     }
 
     /// After a collection: what was rewritten of classes that may be unloaded is looked at, and may be unloaded from now on; and,
     /// unless that was a short time ago, whatever is counted.
-    pub(crate) fn resolve_meanwhile(&self, agent: &'static Agent, jni: Jni) {
+    pub(super) fn resolve_meanwhile(&self, jni: Jni) {
         self.heap_is_full.store(false, Ordering::Relaxed);
-        let fresh = self.rewritings.take_fresh();
+        let fresh = self.space.rewritings.take_fresh();
         let counters = fresh.parts.iter().flat_map(Part::range);
-        self.resolve_all(agent, jni, counters.filter_map(|counter| self.unknown(counter)).collect(), Look::Meanwhile);
+        self.resolve_all(jni, counters.filter_map(|counter| self.unknown(counter)).collect(), ResolvePhase::Meanwhile);
         fresh.release(jni);
-        self.rewritings.sweep(jni);
+        self.space.rewritings.sweep(jni);
         let mut next = lock(&self.next_look);
         let begin = Instant::now();
         if next.is_none_or(|next| begin >= next) {
             let counted = self.counted(None);
             // So looking for them takes a hundredth of the time at most; finding out is done once.
             *next = Some(Instant::now() + begin.elapsed() * 99);
-            self.resolve_all(agent, jni, counted, Look::Meanwhile);
+            self.resolve_all(jni, counted, ResolvePhase::Meanwhile);
         }
-    }
-
-    /// Lets go of what nobody will look at any more.
-    pub(crate) fn release_unloadable(&self, jni: Jni) {
-        self.rewritings.take_fresh().release(jni);
     }
 
     /// Whether it is not known what a counter counts, and there may be memory to find out.
@@ -160,33 +158,27 @@ impl Counts {
     }
 
     /// Finds out what one counter counts.
-    pub(super) fn resolve_one(&self, agent: &'static Agent, jni: Jni, counter: CounterIndex) {
-        self.resolve_all(agent, jni, self.unknown(counter).into_iter().collect(), Look::Meanwhile);
+    pub(super) fn resolve_one(&self, jni: Jni, counter: CounterIndex) {
+        self.resolve_all(jni, self.unknown(counter).into_iter().collect(), ResolvePhase::Meanwhile);
     }
 
     /// A counter of which it is not known yet what it counts, with the number of its rewriting.
     fn unknown(&self, counter: CounterIndex) -> Option<(RewritingIndex, CounterIndex)> {
-        let slot = self.slots.get(counter)?;
-        let is_unknown = slot.role.name().is_some() && slot.resolved.get().is_none();
-        let code = self.rewritings.get_code(slot.site.filter(|_| is_unknown)?.code)?;
+        let record = self.space.counters.get(counter)?;
+        let is_unknown = record.kind.name().is_some() && record.resolved.get().is_none();
+        let code = self.space.rewritings.method(record.site.filter(|_| is_unknown)?.code)?;
         Some((code.rewriting, counter))
     }
 
-    fn resolve_all(
-        &self,
-        agent: &'static Agent,
-        jni: Jni,
-        mut unknown: Vec<(RewritingIndex, CounterIndex)>,
-        look: Look,
-    ) {
+    fn resolve_all(&self, jni: Jni, mut unknown: Vec<(RewritingIndex, CounterIndex)>, look: ResolvePhase) {
         unknown.sort_unstable();
         unknown.dedup();
         for counters in unknown.chunk_by(|a, b| a.0 == b.0) {
-            if let Err(error) = self.resolve(agent, jni, counters[0].0, counters.iter().map(|c| c.1), look) {
+            if let Err(error) = self.resolve(jni, counters[0].0, counters.iter().map(|c| c.1), look) {
                 if error == jvmti::Error::OUT_OF_MEMORY {
                     return self.heap_is_full.store(true, Ordering::Relaxed);
                 }
-                agent.count_failure("site", error);
+                self.core.count_failure("site", error);
             }
         }
     }
@@ -194,35 +186,34 @@ impl Counts {
     /// Finds out what counters of one rewriting count, unless its class is unloaded.
     fn resolve(
         &self,
-        agent: &'static Agent,
         jni: Jni,
         rewriting: RewritingIndex,
         counters: impl Iterator<Item = CounterIndex>,
-        look: Look,
+        look: ResolvePhase,
     ) -> jvmti::Result<()> {
-        let Class::There(class) = self.rewritings.class(jni, rewriting)? else { return Ok(()) };
+        let Class::There(class) = self.space.rewritings.class(jni, rewriting)? else { return Ok(()) };
         // SAFETY: a local reference, which nobody else has.
-        let declaring = unsafe { Declaring::of(agent, jni, class)? };
+        let declaring = unsafe { Declaring::of(self.core, jni, class)? };
         let mut known = FxHashMap::default();
         let mut resolve = |counter| {
-            let Some(slot) = self.slots.get(counter) else { return Ok(()) };
-            let (Some(name), Some(site)) = (slot.role.name(), slot.site) else { return Ok(()) };
+            let Some(record) = self.space.counters.get(counter) else { return Ok(()) };
+            let (Some(name), Some(site)) = (record.kind.name(), record.site) else { return Ok(()) };
             let made = match known.get(&name) {
                 Some(&made) => made,
                 None => {
-                    let is_instance = matches!(slot.role, Role::Instances(_));
-                    let made = self.made(agent, jni, &declaring, &self.slots.name_of(name), is_instance, look)?;
+                    let is_instance = matches!(record.kind, CounterKind::Instances(_));
+                    let made = self.made(jni, &declaring, &self.space.counters.name_of(name), is_instance, look)?;
                     *known.entry(name).or_insert(made)
                 }
             };
             match made {
-                Made::Class(class) => {
-                    let place = self.place(agent, &declaring, site);
-                    self.slots.resolve(counter, Some(Resolved { class, place }));
+                ClassLookup::Class(class) => {
+                    let location = self.location(&declaring, site);
+                    self.space.counters.resolve(counter, Some(AllocationSite { class, location }));
                 }
-                Made::NotYet if look == Look::AfterTheEnd => self.slots.resolve(counter, None),
-                Made::NotYet | Made::Unknown => {}
-                Made::Never => self.slots.resolve(counter, None),
+                ClassLookup::NotYet if look == ResolvePhase::AfterTheEnd => self.space.counters.resolve(counter, None),
+                ClassLookup::NotYet | ClassLookup::Unknown => {}
+                ClassLookup::Never => self.space.counters.resolve(counter, None),
             }
             Ok(())
         };
@@ -231,29 +222,28 @@ impl Counts {
         result
     }
 
-    fn place(&self, agent: &'static Agent, declaring: &Declaring, site: Site) -> Option<Place> {
-        let code = self.rewritings.get_code(site.code)?;
-        let method = agent.methods.named(declaring.index, &code.name, &code.descriptor, code.lines, agent);
-        Some(Place { method, line: site.line })
+    fn location(&self, declaring: &Declaring, site: BytecodeSite) -> Option<CodeLocation> {
+        let code = self.space.rewritings.method(site.code)?;
+        let method = self.core.jvm.methods.named(declaring.index, &code.name, &code.descriptor, code.lines);
+        Some(CodeLocation { method, line: site.line })
     }
 
     /// What the code of a class makes by that name.
     fn made(
         &self,
-        agent: &'static Agent,
         jni: Jni,
         declaring: &Declaring,
         name: &[u8],
         is_instance: bool,
-        look: Look,
-    ) -> jvmti::Result<Made> {
-        let Some(class) = declaring.find(jni, name)? else { return Ok(Made::NotYet) };
+        look: ResolvePhase,
+    ) -> jvmti::Result<ClassLookup> {
+        let Some(class) = declaring.find(jni, name)? else { return Ok(ClassLookup::NotYet) };
         // SAFETY: a live local reference, deleted here.
         unsafe {
             let made = if is_instance {
-                sized(agent, jni, class, look)
+                sized(self.core, jni, class, look)
             } else {
-                agent.classes.resolve(agent.env, jni, class, agent).map(Made::Class)
+                self.core.jvm.classes.resolve(jni, class).map(ClassLookup::Class)
             };
             jni.delete_local_ref(class);
             made
@@ -266,25 +256,24 @@ impl Counts {
     /// `loaded` is a live reference to that class.
     pub(super) unsafe fn seen_at(
         &self,
-        agent: &'static Agent,
         jni: Jni,
         site: CounterIndex,
         class: ClassIndex,
         loaded: jclass,
     ) -> Option<Seen> {
         if site == ARRAY_TAKEN {
-            return self.slots.taken(class).map(Seen::Counters);
+            return self.space.counters.taken(class).map(Seen::Counters);
         }
-        let found = caller(agent, jni).and_then(|(method, place)| {
+        let found = caller(self.core, jni).and_then(|(method, location)| {
             // SAFETY: by the caller's promise; the method is on the stack.
-            if !unsafe { self.makes(agent, jni, method, site, loaded)? } {
+            if !unsafe { self.makes(jni, method, site, loaded)? } {
                 return Ok(Some(Seen::MadeElsewhere));
             }
-            let resolved = Resolved { class, place: Some(place) };
-            Ok(self.slots.seen(site, resolved).map(Seen::Counters))
+            let resolved = AllocationSite { class, location: Some(location) };
+            Ok(self.space.counters.seen(site, resolved).map(Seen::Counters))
         });
         found.unwrap_or_else(|error| {
-            agent.count_failure("site", error);
+            self.core.count_failure("site", error);
             None
         })
     }
@@ -293,29 +282,23 @@ impl Counts {
     ///
     /// # Safety
     /// `class` is a live reference, and the class of `caller` is alive.
-    unsafe fn makes(
-        &self,
-        agent: &'static Agent,
-        jni: Jni,
-        caller: jmethodID,
-        site: CounterIndex,
-        class: jclass,
-    ) -> jvmti::Result<bool> {
-        let (owner, by_owner) = match self.slots.get(site).map(|slot| slot.role) {
-            Some(Role::CloneSite(owner)) => (owner, false),
-            Some(Role::SuperCloneSite(owner)) => (owner, true),
+    unsafe fn makes(&self, jni: Jni, caller: jmethodID, site: CounterIndex, class: jclass) -> jvmti::Result<bool> {
+        let (owner, by_owner) = match self.space.counters.get(site).map(|record| record.kind) {
+            Some(CounterKind::CloneSite(owner)) => (owner, false),
+            Some(CounterKind::SuperCloneSite(owner)) => (owner, true),
             _ => return Ok(true),
         };
+        let core = self.core;
         // SAFETY: by the caller's promise; local references, deleted here.
         unsafe {
-            let declaring = Declaring::of(agent, jni, agent.env.get_method_declaring_class(caller)?)?;
-            let owner = declaring.find(jni, &self.slots.name_of(owner));
+            let declaring = Declaring::of(core, jni, core.jvm.env.get_method_declaring_class(caller)?)?;
+            let owner = declaring.find(jni, &self.space.counters.name_of(owner));
             declaring.release(jni);
             let Some(owner) = owner? else { return Ok(false) };
             let makes = if by_owner {
-                clones_as_object(agent, jni, owner)
+                clones_as_object(core, jni, owner)
             } else if is_below(jni, class, owner) {
-                clones_as_object(agent, jni, class)
+                clones_as_object(core, jni, class)
             } else {
                 // It was made by a `clone` that returns what it likes.
                 Ok(false)
@@ -330,39 +313,39 @@ impl Counts {
 ///
 /// # Safety
 /// `class` is a live reference to a class that is no array.
-unsafe fn sized(agent: &'static Agent, jni: Jni, class: jclass, look: Look) -> jvmti::Result<Made> {
+unsafe fn sized(core: &Core, jni: Jni, class: jclass, look: ResolvePhase) -> jvmti::Result<ClassLookup> {
     // SAFETY: by the caller's promise.
     unsafe {
-        let status = agent.env.get_class_status(class)?;
+        let status = core.jvm.env.get_class_status(class)?;
         if status & JVMTI_CLASS_STATUS_ERROR != 0 {
-            return Ok(Made::Never);
+            return Ok(ClassLookup::Never);
         }
-        // The VM tells the size of objects only, so it takes one; but nobody shall initialise a class on our behalf.
+        // The VM shows the size of objects only, so it takes one; but no class may be initialised because of the agent.
         let is_initialised = status & JVMTI_CLASS_STATUS_INITIALIZED != 0;
         let is_linked = status & JVMTI_CLASS_STATUS_PREPARED != 0;
-        if !is_initialised && (look == Look::Meanwhile || !is_linked) {
-            return Ok(Made::NotYet);
+        if !is_initialised && (look == ResolvePhase::Meanwhile || !is_linked) {
+            return Ok(ClassLookup::NotYet);
         }
-        let index = agent.classes.resolve(agent.env, jni, class, agent)?;
-        if agent.classes.get(index).is_some_and(|class| class.instance_bytes() > 0) {
-            return Ok(Made::Class(index));
+        let index = core.jvm.classes.resolve(jni, class)?;
+        if core.jvm.classes.get(index).is_some_and(|class| class.instance_bytes() > 0) {
+            return Ok(ClassLookup::Class(index));
         }
         if !is_initialised {
             // Its initialiser, which may be the whole program, still runs.
-            let found = live::instance_bytes(agent, class)?;
-            if let (Some(bytes), Some(class)) = (found, agent.classes.get(index)) {
+            let found = instance_bytes(core.jvm, class)?;
+            if let (Some(bytes), Some(class)) = (found, core.jvm.classes.get(index)) {
                 class.set_instance_bytes(bytes);
-                return Ok(Made::Class(index));
+                return Ok(ClassLookup::Class(index));
             }
-            return Ok(Made::Unknown);
+            return Ok(ClassLookup::Unknown);
         }
-        if agent.env.get_class_modifiers(class)? & i32::from(ABSTRACT | INTERFACE) != 0 {
-            return Ok(Made::Never);
+        if core.jvm.env.get_class_modifiers(class)? & i32::from(ABSTRACT | INTERFACE) != 0 {
+            return Ok(ClassLookup::Never);
         }
         let object = jni.alloc_object(class).inspect_err(|_| jni.exception_clear()).map_err(no_memory)?;
-        let sized = agent.classes.code(agent.env, index, object);
+        let sized = core.jvm.classes.note_size(index, object);
         jni.delete_local_ref(object);
-        sized.map(|_| Made::Class(index))
+        sized.map(|_| ClassLookup::Class(index))
     }
 }
 
@@ -377,14 +360,14 @@ pub(super) fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
 ///
 /// # Safety
 /// `class` is a live reference.
-unsafe fn clones_as_object(agent: &'static Agent, jni: Jni, class: jclass) -> jvmti::Result<bool> {
+unsafe fn clones_as_object(core: &Core, jni: Jni, class: jclass) -> jvmti::Result<bool> {
     // SAFETY: by the caller's promise; all references are local and deleted.
     unsafe {
         let Ok(clone) = jni.get_method_id(class, c"clone", c"()Ljava/lang/Object;") else {
             jni.exception_clear();
             return Ok(false);
         };
-        let declaring = agent.env.get_method_declaring_class(clone)?;
+        let declaring = core.jvm.env.get_method_declaring_class(clone)?;
         let above = jni.get_superclass(declaring);
         jni.delete_local_ref(declaring);
         let is_object = above.is_null();
@@ -415,18 +398,18 @@ unsafe fn is_below(jni: Jni, class: jclass, above: jclass) -> bool {
 }
 
 /// Which method called MartiniCounts on the current thread, and where.
-fn caller(agent: &'static Agent, jni: Jni) -> jvmti::Result<(jmethodID, Place)> {
+fn caller(core: &Core, jni: Jni) -> jvmti::Result<(jmethodID, CodeLocation)> {
     // Two or three are MartiniCounts' own, under the native method.
     let mut frames = vec![jvmtiFrameInfo::default(); 5];
     loop {
         // SAFETY: null is the current thread, and methods on its stack are of living classes.
         unsafe {
-            let found = agent.env.get_stack_trace(null_mut(), 0, &mut frames)?.to_vec();
+            let found = core.jvm.env.get_stack_trace(null_mut(), 0, &mut frames)?.to_vec();
             for frame in &found {
-                let index = agent.methods.resolve(agent.env, jni, frame.method, &agent.classes, agent)?;
-                let Some(record) = agent.methods.get(index) else { continue };
-                if agent.classes.get(record.class).is_none_or(|c| c.name != proxy::DOTTED_NAME) {
-                    return Ok((frame.method, Place { method: index, line: record.line(frame.location) }));
+                let index = core.jvm.methods.resolve(jni, frame.method, &core.jvm.classes)?;
+                let Some(record) = core.jvm.methods.get(index) else { continue };
+                if core.jvm.classes.get(record.class).is_none_or(|c| c.name != COUNTS.dotted_name) {
+                    return Ok((frame.method, CodeLocation { method: index, line: record.line(frame.location) }));
                 }
             }
             if found.len() < frames.len() || frames.len() >= MOST_FRAMES {
@@ -442,7 +425,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_classes_are_told_by_what_is_appended() {
+    fn hidden_classes_are_identified_by_what_is_appended() {
         for (signature, hidden) in [
             (&b"La/B$$Lambda$1/1234;"[..], true),
             (b"La/B$$Lambda$1.0x00001234;", true),

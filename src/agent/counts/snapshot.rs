@@ -8,37 +8,64 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jvmti::Jni;
+use rustc_hash::FxHashMap;
 
-use super::{Counts, Look, Totals, lock};
-use crate::agent::classes::ClassIndex;
+use super::sites::ResolvePhase;
+use super::threads::{ThreadCounts, Totals};
+use super::{Counts, lock};
 use crate::agent::clock::Ticks;
-use crate::agent::live::{self, Living};
-use crate::agent::threads::ThreadIndex;
-use crate::agent::{Agent, accounting};
+use crate::agent::core::{Core, accounting};
+use crate::agent::heap_histogram::{ClassTotals, walk};
+use crate::agent::ids::{ClassIndex, ThreadIndex};
 
 /// What the writer cannot find out by itself.
-pub(crate) struct Snapshot {
+pub(crate) struct CountsSnapshot {
     pub(crate) time: Ticks,
     /// What each living thread counted, and what the JVM accounts to it, if it says.
     pub(crate) threads: Vec<(ThreadIndex, Totals, Option<u64>)>,
     /// What a walk of the heap found, if one was asked for.
-    pub(crate) live: Option<Vec<(ClassIndex, Living)>>,
+    pub(crate) live: Option<Vec<(ClassIndex, ClassTotals)>>,
 }
 
 impl Counts {
     /// The last snapshot that the writer has not taken yet.
-    pub(crate) fn take_snapshot(&self) -> Option<Snapshot> {
+    pub(crate) fn take_snapshot(&self) -> Option<CountsSnapshot> {
         lock(&self.snapshot).take()
     }
 
-    fn make_snapshot(&self, agent: &'static Agent, jni: Jni, with_live: bool) {
-        self.resolve_counted(agent, jni, None, Look::Meanwhile);
+    fn make_snapshot(&self, jni: Jni, with_live: bool) {
+        let core = self.core;
+        self.resolve_counted(jni, None, ResolvePhase::Meanwhile);
         let live = with_live
-            .then(|| live::walk(agent, jni))
-            .and_then(|walked| walked.inspect_err(|&error| agent.count_failure("heap walk", error)).ok());
+            .then(|| walk(core, jni))
+            .and_then(|walked| walked.inspect_err(|&error| core.count_failure("heap walk", error)).ok());
         let time = Ticks::now();
-        let threads = accounting::living(agent, jni, self);
-        *lock(&self.snapshot) = Some(Snapshot { time, threads, live });
+        let threads = self.living_accounts(jni);
+        *lock(&self.snapshot) = Some(CountsSnapshot { time, threads, live });
+    }
+}
+
+impl Counts {
+    /// Makes a snapshot if it is time for one, or if one was asked for.
+    pub(super) fn look_for_requests(&self, jni: Jni) {
+        let (is_due, is_asked) = lock(&self.trigger).look(self.core);
+        if is_asked || is_due {
+            self.make_snapshot(jni, is_asked);
+        }
+    }
+
+    /// What each living thread has counted so far, and what the JVM accounts to it.
+    fn living_accounts(&self, jni: Jni) -> Vec<(ThreadIndex, Totals, Option<u64>)> {
+        let own = self.living();
+        let own: FxHashMap<u32, &ThreadCounts> = own.iter().map(|own| (own.thread.0, &**own)).collect();
+        let mut found = Vec::new();
+        accounting::each_account(self.core, jni, |index, bytes| {
+            if let (Some(own), Some(record)) = (own.get(&index.0), self.core.jvm.threads.get(index)) {
+                self.settle(own, bytes, false);
+                found.push((index, self.totals(own), record.accounted(bytes)));
+            }
+        });
+        found
     }
 }
 
@@ -78,31 +105,26 @@ fn request(trace: &Path) -> PathBuf {
 }
 
 /// Looks for when a snapshot is wanted, on the control thread.
-pub(crate) struct Watch {
+pub(super) struct SnapshotTrigger {
     request: PathBuf,
     schedule: Option<Schedule>,
 }
 
-impl Watch {
-    /// How often to look.
-    pub(crate) const TURN: Duration = Duration::from_secs(1);
-
+impl SnapshotTrigger {
     /// Begins to look for requests, and at the clock.
-    pub(crate) fn begin(agent: &Agent) -> Watch {
-        let request = request(&agent.trace_path);
+    pub(super) fn begin(core: &Core) -> SnapshotTrigger {
+        let request = request(&core.trace_path);
         // What was left of another run is no request to this one.
         let _ = fs::remove_file(&request);
-        Watch { request, schedule: Schedule::begin(agent.options.every, Instant::now()) }
+        SnapshotTrigger { request, schedule: Schedule::begin(core.options.every, Instant::now()) }
     }
 
-    /// Makes a snapshot if it is time for one, or if one was asked for.
-    pub(crate) fn look(&mut self, agent: &'static Agent, counts: &Counts, jni: Jni) {
-        // Who cannot take the request away would answer it again and again.
-        let is_asked = Agent::reporting().is_some() && fs::remove_file(&self.request).is_ok();
+    /// Whether it is time for a snapshot, and whether one was asked for.
+    fn look(&mut self, core: &Core) -> (bool, bool) {
+        // Whoever cannot take the request away would answer it again and again.
+        let is_asked = core.is_reporting() && fs::remove_file(&self.request).is_ok();
         let is_due = self.schedule.as_mut().is_some_and(|schedule| schedule.is_due(Instant::now()));
-        if is_asked || is_due {
-            counts.make_snapshot(agent, jni, is_asked);
-        }
+        (is_due, is_asked)
     }
 }
 
@@ -111,15 +133,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_runs_are_told_of_less_often() {
+    fn long_runs_are_reported_less_often() {
         let (minute, begin) = (Duration::from_secs(60), Instant::now());
         assert!(Schedule::begin(Duration::ZERO, begin).is_none());
         let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
         assert!(!schedule.is_due(begin + minute - TICK));
         assert!(schedule.is_due(begin + minute) && !schedule.is_due(begin + minute));
         let week = 7 * 24 * 60;
-        let told = (2..week).filter(|&at| schedule.is_due(begin + minute * at)).count();
-        assert!((60..100).contains(&told), "{told} in a week");
+        let written = (2..week).filter(|&at| schedule.is_due(begin + minute * at)).count();
+        assert!((60..100).contains(&written), "{written} in a week");
         // No more than a tenth of the run is lost at any time.
         assert!(schedule.next() <= begin + minute * week * 11 / 10);
     }

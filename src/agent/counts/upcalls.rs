@@ -1,13 +1,13 @@
 //! Methods of the JDK that the VM calls, with objects that it made for that.
 
-use classfile::{MethodView, StaticMethod};
+use classfile::MethodView;
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 
-use super::instrument::{GIVEN, GIVEN_ARRAY};
-use super::slots::Resolved;
-use crate::agent::Agent;
-use crate::agent::threads::ThreadContext;
+use super::Counts;
+use super::counters::AllocationSite;
+use super::threads::CountsThread;
+use crate::agent::core::context::ThreadContext;
 
 /// What the VM hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +16,6 @@ pub(super) enum Given {
     Fresh,
     /// An array that it made; anything else was there before.
     Array,
-}
-
-impl Given {
-    /// What is called with it.
-    pub(super) fn hook(self) -> &'static StaticMethod {
-        match self {
-            Given::Fresh => &GIVEN,
-            Given::Array => &GIVEN_ARRAY,
-        }
-    }
 }
 
 /// A method that the VM calls.
@@ -64,22 +54,30 @@ impl Upcall {
 ///
 /// # Safety
 /// `object` is a live reference.
-pub(super) unsafe fn given(agent: &'static Agent, jni: Jni, context: &mut ThreadContext, object: jobject) {
-    let Some(counts) = &agent.counts else { return };
+pub(super) unsafe fn given(
+    counts: &Counts,
+    jni: Jni,
+    thread: &ThreadContext,
+    state: &mut CountsThread,
+    object: jobject,
+) {
+    let core = counts.core;
     // SAFETY: by the caller's promise; the class is a local reference, deleted here.
     let found = unsafe {
         let class = jni.get_object_class(object);
-        let found = agent.classes.resolve(agent.env, jni, class, agent);
+        let found = core.jvm.classes.resolve(jni, class);
         jni.delete_local_ref(class);
-        found.and_then(|class| Ok((class, agent.env.get_object_size(object)?)))
+        found.and_then(|class| Ok((class, core.jvm.env.get_object_size(object)?)))
     };
     match found {
         Ok((class, bytes)) if counts.is_string(class) => {
             // SAFETY: by the caller's promise.
-            unsafe { counts.count_string(agent, jni, context, object, bytes as u64) }
+            unsafe { counts.count_string(jni, thread, state, object, bytes as u64) }
         }
-        Ok((class, bytes)) => counts.count_by_the_vm(context, Resolved { class, place: None }, bytes as u64),
-        Err(error) => agent.count_failure("VM object", error),
+        Ok((class, bytes)) => {
+            counts.count_vm_object(thread, state, AllocationSite { class, location: None }, bytes as u64)
+        }
+        Err(error) => core.count_failure("VM object", error),
     }
 }
 

@@ -180,9 +180,9 @@ fn read<R: Read, S: Statistics>(
     let facts = report.facts();
     match broken {
         Some(error) if facts.elements == 0 => return Err(named(path, error)),
-        None if facts.documents == 0 => bail!("cannot read {}: it has no document", path.display()),
+        None if facts.documents == 0 => bail!("cannot read {}: it holds no document", path.display()),
         _ if facts.elements + malformed > 0 && facts.elements == facts.unknown => {
-            bail!("{} is XML, but not a trace: it has no element of a trace", path.display());
+            bail!("{} is XML, but no trace: it holds no element that a trace has", path.display());
         }
         _ => {}
     }

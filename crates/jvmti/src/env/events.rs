@@ -32,6 +32,13 @@ impl Env {
         unsafe { self.set_event_notification_mode(JVMTI_DISABLE, event, null_mut()) }
     }
 
+    /// Stops sending these events; one that the VM refuses to switch off is passed over.
+    pub fn disable_events(self, events: &[jvmtiEvent]) {
+        for &event in events {
+            let _ = self.disable_event(event);
+        }
+    }
+
     /// Switches an event on or off, for one thread or, with null, for all.
     ///
     /// # Safety

@@ -1,0 +1,251 @@
+//! Each thread's own end of a recording: the buffer that it fills, the ids that it gives, and what each feature keeps for it.
+//!
+//! A thread finds its context in a native thread-local, made when the thread is first met: at its start event, or in its first hook
+//! if it was there before us or allocates before its start event (a thread attaching by JNI does). While a context is in use the
+//! thread is inside the agent, and whatever it allocates there is not reported: [`Entry`] is the one guard against re-entry, and
+//! [`callback`] the one way into the agent for events that are reported.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::ptr::null_mut;
+
+use jvmti::jni_sys::JNIEnv;
+use jvmti::{Jni, guard};
+use trace::ids::ObjectId;
+
+use super::Core;
+use super::feature::Slot;
+use crate::agent::clock::Ticks;
+use crate::agent::events::buffer::{Producer, channel};
+use crate::agent::events::event::Event;
+use crate::agent::ids::ThreadIndex;
+use crate::agent::objects::tags::{ClassShard, ObjectShard};
+use crate::agent::objects::weak_refs::WeakRefRecorder;
+use crate::agent::tables::threads::NameStage;
+
+/// What all features use of the current thread.
+pub(crate) struct ThreadContext {
+    pub(crate) core: &'static Core,
+    /// The platform thread itself.
+    pub(crate) carrier: ThreadIndex,
+    /// The virtual thread that runs on it, or itself.
+    pub(crate) current: ThreadIndex,
+    /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
+    pub(crate) is_virtual: bool,
+    /// Where it tags what it allocates next, and where it looks classes up.
+    pub(crate) object_tags: ObjectShard,
+    pub(crate) class_tags: ClassShard,
+    /// Notes the objects that it allocates.
+    pub(crate) weak_refs: WeakRefRecorder,
+    producer: Producer,
+    next_object: u64,
+    last_object: u64,
+    /// The end of the collection after which the ids at hand were taken.
+    generation: Ticks,
+}
+
+/// Object ids that a thread takes at once.
+const ID_BLOCK: u64 = 1024;
+
+impl ThreadContext {
+    /// Hands an event to the writer.
+    #[inline]
+    pub(crate) fn push(&mut self, event: Event, time: Ticks) {
+        if self.producer.push(event.pack(time)) {
+            self.core.wake_writer_if_behind();
+        }
+    }
+
+    /// An id for an object made at that time. Ids taken before a collection are not given to objects made after it, so that an
+    /// id shows how many collections its object may have survived.
+    #[inline]
+    pub(crate) fn new_object(&mut self, now: Ticks) -> ObjectId {
+        let generation = self.core.collections.generation();
+        if self.next_object == self.last_object || generation != self.generation && generation <= now {
+            self.generation = generation;
+            self.next_object = self.core.jvm.ids.take(ID_BLOCK);
+            self.last_object = self.next_object + ID_BLOCK;
+        }
+        self.next_object += 1;
+        ObjectId(self.next_object - 1)
+    }
+}
+
+/// What a feature keeps for one thread.
+pub(crate) trait ThreadState: Any {
+    /// The thread ends, or is met in another recording.
+    fn end(&mut self, _jni: Jni) {}
+}
+
+/// The state of a feature, as the feature names it.
+pub(crate) trait FeatureState: ThreadState + Sized {
+    /// Where contexts keep it.
+    const SLOT: Slot;
+
+    /// For a thread that is met for the first time.
+    fn new(core: &'static Core) -> Self;
+}
+
+/// A thread's context with what features keep for it.
+pub(crate) struct LocalThread {
+    pub(crate) thread: ThreadContext,
+    states: [Option<Box<dyn ThreadState>>; Slot::COUNT],
+}
+
+impl LocalThread {
+    /// The context, and the state of one feature, which is made if the thread has none yet.
+    #[inline]
+    pub(crate) fn with<S: FeatureState>(&mut self) -> (&mut ThreadContext, &mut S) {
+        let slot = &mut self.states[S::SLOT as usize];
+        let core = self.thread.core;
+        let state: &mut dyn Any = &mut **slot.get_or_insert_with(|| Box::new(S::new(core)));
+        (&mut self.thread, state.downcast_mut().expect("each slot has one type"))
+    }
+
+    fn end(mut self, jni: Jni) {
+        self.states.iter_mut().flatten().for_each(|state| state.end(jni));
+    }
+}
+
+thread_local! {
+    static CONTEXT: Cell<*mut LocalThread> = const { Cell::new(null_mut()) };
+}
+
+/// Stands in `CONTEXT` while the context is being made or is in use: hooks that run meanwhile do nothing.
+const BUSY: *mut LocalThread = std::ptr::without_provenance_mut(1);
+
+/// The current thread is inside the agent until this is left. There is one for each thread at a time.
+pub(crate) struct Entry(*mut LocalThread);
+
+impl Entry {
+    /// Enters, unless the thread is inside the agent already. `now` is asked for only if the thread is new.
+    #[inline]
+    fn enter(core: &'static Core, jni: Jni, now: impl FnOnce() -> Ticks) -> Option<Entry> {
+        let mut context = CONTEXT.get();
+        if context == BUSY {
+            return None;
+        }
+        // SAFETY: a pointer in this thread's CONTEXT comes from `make_context`, and only this thread frees it, after it took it out.
+        if context.is_null() || !std::ptr::eq(unsafe { (*context).thread.core }, core) {
+            context = make_context(core, jni, now(), context);
+        }
+        CONTEXT.set(BUSY);
+        Some(Entry(context))
+    }
+
+    #[inline]
+    fn context(&mut self) -> &mut LocalThread {
+        // SAFETY: as in `enter`. While it is out of CONTEXT nobody can make a second reference of it.
+        unsafe { &mut *self.0 }
+    }
+
+    /// Leaves. Not done when the body panics: then the thread's events end, which is better than a second panic.
+    #[inline]
+    fn leave(self) {
+        CONTEXT.set(self.0);
+    }
+
+    /// Keeps the current thread inside the agent for good, so that none of its events is ever reported.
+    pub(crate) fn stay() {
+        CONTEXT.set(BUSY);
+    }
+
+    /// Takes the current thread's context away and keeps the thread inside: what it still does, such as waking those who join it, is
+    /// no event of it any more.
+    pub(crate) fn end(jni: Jni) {
+        let context = CONTEXT.replace(BUSY);
+        if !context.is_null() && context != BUSY {
+            // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it.
+            (*unsafe { Box::from_raw(context) }).end(jni);
+        }
+    }
+
+    /// A thread whose events had ended is Java's again: a native one that was attached before, or the one that ends the VM, of
+    /// whose beginning the VM sends no event.
+    pub(crate) fn begin_again() {
+        if CONTEXT.get() == BUSY {
+            CONTEXT.set(null_mut());
+        }
+    }
+}
+
+/// Runs `body` with the current thread's context, unless the thread is inside the agent already. `now` is asked for only if the
+/// thread is new.
+#[inline]
+pub(crate) fn enter(core: &'static Core, jni: Jni, now: impl FnOnce() -> Ticks, body: impl FnOnce(&mut LocalThread)) {
+    let Some(mut entry) = Entry::enter(core, jni, now) else { return };
+    let local = entry.context();
+    // Events of threads that wait name each other, so their order counts.
+    let in_order = core.records_locks();
+    if in_order {
+        local.thread.producer.begin_publish();
+    }
+    body(local);
+    if in_order {
+        local.thread.producer.end_publish();
+    }
+    entry.leave();
+}
+
+/// A feature whose events callbacks of the VM report.
+pub(crate) trait Reporter: Sync + Sized + 'static {
+    /// What it keeps for each thread.
+    type State: FeatureState;
+
+    /// The instance of the current recording.
+    fn current() -> Option<&'static Self>;
+
+    /// Its recording.
+    fn core(&self) -> &'static Core;
+}
+
+/// The way into the agent for each callback that reports an event: nothing happens unless the recording reports, nor within the
+/// agent itself, and no panic gets out.
+///
+/// # Safety
+/// `jni` is the current thread's environment.
+#[inline]
+pub(crate) unsafe fn callback<F: Reporter>(
+    jni: *mut JNIEnv,
+    body: impl FnOnce(&'static F, Jni, &mut ThreadContext, &mut F::State),
+) {
+    guard(|| {
+        let Some(feature) = F::current().filter(|feature| feature.core().is_reporting()) else { return };
+        // SAFETY: by the caller's promise.
+        let jni = unsafe { Jni::from_raw(jni) };
+        enter(feature.core(), jni, Ticks::now, |local| {
+            let (thread, state) = local.with();
+            body(feature, jni, thread, state);
+        });
+    });
+}
+
+/// A context of the current thread for this recording; one of an earlier recording goes.
+#[cold]
+fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThread) -> *mut LocalThread {
+    CONTEXT.set(BUSY);
+    if !before.is_null() {
+        // SAFETY: made by this function on this thread, and taken out of CONTEXT.
+        (*unsafe { Box::from_raw(before) }).end(jni);
+    }
+    // SAFETY: null is the current thread.
+    let carrier = unsafe { core.jvm.threads.resolve_as(jni, null_mut(), now, NameStage::Unknown) };
+    let (producer, consumer) = channel(&core.pool);
+    core.add_buffer(carrier, consumer);
+    let thread = ThreadContext {
+        core,
+        carrier,
+        current: carrier,
+        is_virtual: false,
+        object_tags: core.tags.for_objects(carrier),
+        class_tags: core.tags.for_classes(carrier),
+        weak_refs: WeakRefRecorder::default(),
+        producer,
+        next_object: 0,
+        last_object: 0,
+        generation: Ticks(0),
+    };
+    let context = Box::into_raw(Box::new(LocalThread { thread, states: [const { None }; Slot::COUNT] }));
+    CONTEXT.set(context);
+    context
+}

@@ -1,0 +1,32 @@
+//! The instance that callbacks of the VM work with, which have no argument of the agent's own.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The current instance of `T`, if there is one.
+pub(crate) struct Current<T: 'static>(AtomicPtr<T>);
+
+impl<T: Sync> Current<T> {
+    /// None yet.
+    pub(crate) const fn none() -> Current<T> {
+        Current(AtomicPtr::new(null_mut()))
+    }
+
+    /// Replaces the instance, or takes it away.
+    pub(crate) fn replace(&self, instance: Option<&'static T>) {
+        let pointer = instance.map_or(null_mut(), |instance| std::ptr::from_ref(instance).cast_mut());
+        self.0.store(pointer, Ordering::Release);
+    }
+
+    /// Replaces the instance.
+    pub(crate) fn set(&self, instance: &'static T) {
+        self.replace(Some(instance));
+    }
+
+    /// The instance.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&'static T> {
+        // SAFETY: null, or a shared reference that is valid for ever.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a feature is to the rest of the agent: the moments at which it is asked.
+
+use classfile::ClassFile;
+use jvmti::Jni;
+use jvmti::jni_sys::{jclass, jobject};
+use jvmti::sys::jvmtiEventCallbacks;
+
+use super::context::{LocalThread, ThreadContext};
+use crate::agent::clock::Ticks;
+use crate::agent::ids::{GcNumber, ThreadIndex};
+
+/// Where a thread's context keeps what a feature needs for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slot {
+    Alloc,
+    Counts,
+    Locks,
+}
+
+impl Slot {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 3;
+}
+
+/// Why a recording ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With the VM.
+    Vm,
+    /// Before it: the VM runs on.
+    Recording,
+}
+
+/// One feature of a recording. All references to Java objects that are passed are live.
+pub(crate) trait Feature: Sync {
+    /// Sets its callbacks, in the environment of classes and threads, and in that of objects and collections.
+    fn callbacks(&self, _main: &mut jvmtiEventCallbacks, _objects: &mut jvmtiEventCallbacks) {}
+
+    /// At VMStart: defines the helper class that rewritten code calls.
+    ///
+    /// # Errors
+    /// What went wrong: one sentence. Nothing is recorded then.
+    fn prepare(&'static self, _jni: Jni) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// At VMInit: gets ready, and enables its events. Nothing is reported yet.
+    ///
+    /// # Errors
+    /// What went wrong: one sentence. Nothing is recorded then.
+    fn begin(&'static self, jni: Jni) -> Result<(), String>;
+
+    /// A thread is there: a platform thread from before the recording, or a virtual one that is mounted for the first time.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to the thread.
+    unsafe fn thread_found(&'static self, _jni: Jni, _thread: jobject, _index: ThreadIndex) {}
+
+    /// From now on events are reported.
+    fn resume(&'static self, _jni: Jni) {}
+
+    /// The current platform thread starts.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    unsafe fn thread_start(&'static self, _jni: Jni, _local: &mut LocalThread, _thread: jobject) {}
+
+    /// The current platform or virtual thread begins to end, before the time of its end is taken.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    unsafe fn thread_leaves(&'static self, _jni: Jni, _thread: jobject, _index: ThreadIndex) {}
+
+    /// The current platform thread ends: the last time to report something of it.
+    fn thread_end(&'static self, _jni: Jni, _local: &mut LocalThread, _now: Ticks) {}
+
+    /// Another thread runs on the current platform thread: a virtual one, or the platform thread itself.
+    fn switched(&'static self, _jni: Jni, _local: &mut LocalThread) {}
+
+    /// A class has been linked on the current thread.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    unsafe fn class_prepared(&'static self, _jni: Jni, _class: jclass) {}
+
+    /// Whether [`tick`](Feature::tick) is to be called now and then.
+    fn wants_ticks(&self) -> bool {
+        false
+    }
+
+    /// Time goes by; called on the agent's own thread.
+    fn tick(&'static self, _jni: Jni) {}
+
+    /// Collections have ended, those behind `before` up to `last`; called on the agent's own thread.
+    fn collected(&'static self, _jni: Jni, _before: GcNumber, _last: GcNumber) {}
+
+    /// The recording ends; events are still reported.
+    fn stop(&'static self, _jni: Jni, _end: End) {}
+
+    /// The accounts of all living threads are about to be read.
+    fn accounts_begin(&'static self, _jni: Jni, _thread: &mut ThreadContext) {}
+
+    /// The JVM accounts so many bytes to a living thread, or does not say; that goes to the trace next.
+    fn account(&'static self, _thread: &mut ThreadContext, _of: ThreadIndex, _vm_bytes: Option<u64>, _now: Ticks) {}
+
+    /// All accounts have been read.
+    fn accounts_end(&'static self, _thread: &mut ThreadContext) {}
+
+    /// Events are not reported any more; the writer has not written the end of the trace yet.
+    fn stopped(&'static self, _jni: Jni, _end: End) {}
+
+    /// What it does to classes, if it rewrites any.
+    fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
+        None
+    }
+}
+
+/// How far a class is when its class file is rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClassPhase {
+    /// Before the VM makes it.
+    Loading,
+    /// It is there, but its static initialiser has not run.
+    Loaded,
+    /// Its static initialiser has run.
+    Initialised,
+}
+
+/// A class file that is to be rewritten.
+#[derive(Clone, Copy)]
+pub(crate) struct RewriteRequest<'r> {
+    pub(crate) jni: Jni,
+    /// Internal; empty if the VM gives none.
+    pub(crate) name: &'r [u8],
+    /// A live reference or null for the boot loader; `None` for a hidden class, which is not found by its name.
+    pub(crate) loader: Option<jobject>,
+    pub(crate) phase: ClassPhase,
+    /// VMInit has come: rewritten code need not ask whether it has.
+    pub(crate) is_initialised: bool,
+}
+
+/// What a feature does to classes.
+pub(crate) trait Rewriter: Sync {
+    /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
+    ///
+    /// # Safety
+    /// The loader of the request is a live reference or null.
+    unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>>;
+
+    /// Whether a class of that internal name, which is loaded already, may be worth a look.
+    fn considers(&self, name: &[u8]) -> bool;
+
+    /// Whether such a class holds something to rewrite.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    unsafe fn wants(&self, class: jclass) -> bool;
+
+    /// Whether it rewrites classes as they are loaded, and not only those that it names.
+    fn rewrites_all(&self) -> bool;
+
+    /// The VM begins to make a class of that class file on the current thread, if it can be read.
+    fn class_loading(&self, _jni: Jni, _class: Option<&ClassFile<'_>>) {}
+}

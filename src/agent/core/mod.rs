@@ -1,0 +1,337 @@
+//! What every feature stands on: the JVM with its tables, the recording with its options and buffers, and the threads' own ends of
+//! it. It knows no feature.
+
+pub(crate) mod accounting;
+pub(crate) mod context;
+pub(crate) mod current;
+pub(crate) mod feature;
+pub(crate) mod lost;
+pub(crate) mod rewriting;
+pub(crate) mod source;
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::Thread;
+
+use agent_options::Options;
+use jvmti::jni_sys::jobject;
+use jvmti::{Env, Jni, Vm};
+use trace::model::ArrayCode;
+
+use super::clock::{Clock, Ticks};
+use super::events::buffer::{Consumer, Pool, RECORD_BYTES};
+use super::helpers::Helpers;
+use super::hotspot::Hotspot;
+use super::ids::{ClassIndex, IdSource, RecordingNumber, ThreadIndex};
+use super::objects::collections::Collections;
+use super::objects::tags::Tags;
+use super::objects::weak_refs::WeakRefs;
+use super::stacks::Stacks;
+use super::stacks::cache::StackReader;
+use super::stacks::walker::Tables;
+use super::tables::array_layout::ArrayLayout;
+use super::tables::classes::Classes;
+use super::tables::methods::Methods;
+use super::tables::threads::Threads;
+use accounting::Accounting;
+use current::Current;
+use feature::Feature;
+use lost::Lost;
+use rewriting::RewritingCounts;
+use source::AllocationSource;
+
+/// What lives as long as the JVM, however many recordings there are.
+pub(crate) struct Jvm {
+    pub(crate) vm: Vm,
+    /// Tags of classes, thread-local storage, and all events that are not about objects or collections.
+    pub(crate) env: Env,
+    /// The feature release, such as 17.
+    pub(crate) java: u32,
+    pub(crate) ids: &'static IdSource,
+    pub(crate) classes: Classes,
+    pub(crate) methods: Methods,
+    pub(crate) stacks: Stacks,
+    pub(crate) threads: Threads,
+    pub(crate) accounting: Accounting,
+    pub(crate) hotspot: Hotspot,
+    pub(crate) helpers: Helpers,
+    /// Environments for tags, which recordings use one after the other.
+    tag_envs: Mutex<Vec<Env>>,
+    /// What features keep from one recording to the next.
+    kept: Mutex<Vec<&'static (dyn Any + Send + Sync)>>,
+}
+
+impl Jvm {
+    /// The JVM of an environment that was made for the agent.
+    ///
+    /// # Errors
+    /// Why the agent cannot serve it: one sentence.
+    pub(crate) fn new(vm: Vm, env: Env) -> Result<Jvm, String> {
+        static IDS: IdSource = IdSource::new();
+        let version = env.get_system_property(c"java.vm.specification.version").ok();
+        let java = version.and_then(|version| std::str::from_utf8(&version).ok()?.parse().ok());
+        Ok(Jvm {
+            vm,
+            env,
+            java: java.ok_or("this JVM does not show its version; JDK 11 to 25 are supported")?,
+            ids: &IDS,
+            classes: Classes::new(env, &IDS),
+            methods: Methods::new(env, &IDS),
+            stacks: Stacks::new(&IDS),
+            threads: Threads::new(env, &IDS),
+            accounting: Accounting::default(),
+            hotspot: Hotspot::default(),
+            helpers: Helpers::default(),
+            tag_envs: Mutex::default(),
+            kept: Mutex::default(),
+        })
+    }
+
+    /// What a feature keeps as long as the JVM lives, one of each type; made when it is asked for first.
+    pub(crate) fn keep<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> &'static T {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.iter().find_map(|any| any.downcast_ref()) {
+            return known;
+        }
+        let made = Box::leak(Box::new(make()));
+        kept.push(made);
+        made
+    }
+
+    /// So many environments for tags, the same for each recording; `make` makes those that are missing.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn tag_envs(
+        &self,
+        number: usize,
+        mut make: impl FnMut() -> Result<Env, String>,
+    ) -> Result<Box<[Env]>, String> {
+        let mut envs = self.tag_envs.lock().unwrap_or_else(PoisonError::into_inner);
+        while envs.len() < number {
+            envs.push(make()?);
+        }
+        Ok(envs[..number].into())
+    }
+}
+
+/// A recording: what all its features share. One is current at a time; those of before are never freed, since hooks on other
+/// threads may still hold them.
+pub(crate) struct Core {
+    pub(crate) jvm: &'static Jvm,
+    pub(crate) number: RecordingNumber,
+    pub(crate) options: Options,
+    /// Who reports allocations.
+    pub(crate) source: AllocationSource,
+    /// Every class is rewritten as it is loaded, from the first on.
+    pub(crate) rewrites_early: bool,
+    /// The trace file.
+    pub(crate) trace_path: PathBuf,
+    /// Tags of objects, and the events about them.
+    pub(crate) tags: Tags,
+    pub(crate) clock: Clock,
+    pub(crate) start: Ticks,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) collections: Collections,
+    pub(crate) weak_refs: WeakRefs,
+    pub(crate) lost: Lost,
+    pub(crate) rewriting: RewritingCounts,
+    features: OnceLock<Box<[&'static dyn Feature]>>,
+    /// Between VMInit and VMDeath, unless the trace had to end before.
+    reporting: AtomicBool,
+    /// Buffers that the writer has not taken over yet.
+    new_buffers: Mutex<Vec<(ThreadIndex, Consumer)>>,
+    writer: OnceLock<Thread>,
+}
+
+static CURRENT: Current<Core> = Current::none();
+
+/// What a recording begins with.
+pub(crate) struct Plan {
+    pub(crate) number: RecordingNumber,
+    pub(crate) options: Options,
+    pub(crate) source: AllocationSource,
+    pub(crate) rewrites_early: bool,
+    pub(crate) trace_path: PathBuf,
+    pub(crate) tags: Tags,
+    pub(crate) start: Ticks,
+}
+
+impl Core {
+    /// A recording that does not report yet.
+    pub(crate) fn new(jvm: &'static Jvm, plan: Plan) -> Core {
+        let Plan { number, options, source, rewrites_early, trace_path, tags, start } = plan;
+        Core {
+            jvm,
+            number,
+            source,
+            rewrites_early,
+            trace_path,
+            tags,
+            clock: Clock::start(),
+            start,
+            pool: Pool::new(options.buffer_bytes / RECORD_BYTES),
+            collections: Collections::new(options.dump.when.ever()),
+            weak_refs: WeakRefs::default(),
+            lost: Lost::default(),
+            rewriting: RewritingCounts::default(),
+            features: OnceLock::new(),
+            reporting: AtomicBool::new(false),
+            new_buffers: Mutex::default(),
+            writer: OnceLock::new(),
+            options,
+        }
+    }
+
+    /// Makes it the current recording, with its features in the order in which they are asked.
+    pub(crate) fn install(&'static self, features: Box<[&'static dyn Feature]>) {
+        let _ = self.features.set(features);
+        CURRENT.set(self);
+    }
+
+    /// The current recording, once there is one.
+    #[inline]
+    pub(crate) fn current() -> Option<&'static Core> {
+        CURRENT.get()
+    }
+
+    /// The current recording, while it reports.
+    #[inline]
+    pub(crate) fn reporting() -> Option<&'static Core> {
+        CURRENT.get().filter(|core| core.is_reporting())
+    }
+
+    /// Whether events are reported.
+    #[inline]
+    pub(crate) fn is_reporting(&self) -> bool {
+        self.reporting.load(Ordering::Relaxed)
+    }
+
+    /// From now on events are reported, or are not.
+    pub(crate) fn set_reporting(&self, on: bool) {
+        self.reporting.store(on, Ordering::SeqCst);
+    }
+
+    /// Ends reporting for good: hooks return at once and nobody waits for the writer any more.
+    pub(crate) fn stop_reporting(&self) {
+        self.set_reporting(false);
+        self.pool.close();
+    }
+
+    /// The features, in the order in which they are asked.
+    pub(crate) fn features(&self) -> impl Iterator<Item = &'static dyn Feature> {
+        self.features.get().into_iter().flatten().copied()
+    }
+
+    /// What walking a stack needs.
+    pub(crate) fn tables(&self, jni: Jni) -> Tables<'static> {
+        Tables {
+            env: self.jvm.env,
+            classes: &self.jvm.classes,
+            methods: &self.jvm.methods,
+            stacks: &self.jvm.stacks,
+            reader: self.stack_reader(jni),
+        }
+    }
+
+    /// How the current thread reads its stack.
+    pub(crate) fn stack_reader(&self, jni: Jni) -> StackReader<'static> {
+        StackReader { jni, layout: self.jvm.hotspot.stacks(), generation: self.collections.generation() }
+    }
+
+    /// Whether the filters let objects of a class through.
+    #[inline]
+    pub(crate) fn includes(&self, class: ClassIndex) -> bool {
+        let record = self.jvm.classes.get(class);
+        record.is_some_and(|record| record.is_included(self.number, &self.options.filters))
+    }
+
+    /// Whether a loader lives as long as the VM.
+    pub(crate) fn is_permanent(&self, jni: Jni, loader: jobject) -> bool {
+        self.jvm.classes.is_permanent(jni, loader)
+    }
+
+    /// The size rule of arrays of that kind.
+    pub(crate) fn layout(&self, array: ArrayCode) -> Option<ArrayLayout> {
+        self.jvm.classes.layout(array)
+    }
+
+    /// Counts something that could not be reported.
+    #[cold]
+    pub(crate) fn count_failure(&self, what: &str, error: jvmti::Error) {
+        self.count_lost(&format!("{what} {}", error.name()), 1);
+    }
+
+    /// Counts events that were lost.
+    pub(crate) fn count_lost(&self, what: &str, number: u64) {
+        self.lost.count(what, number);
+    }
+
+    /// Runs `body`, which allocates in the VM on behalf of the agent, and keeps that out of the current thread's account.
+    pub(crate) fn exclude<T>(&self, jni: Jni, carrier: ThreadIndex, body: impl FnOnce() -> T) -> T {
+        let before = self.jvm.accounting.current_thread_bytes(jni);
+        let result = body();
+        let after = self.jvm.accounting.current_thread_bytes(jni);
+        self.exclude_bytes(carrier, after.zip(before).map_or(0, |(after, before)| after - before));
+        result
+    }
+
+    /// Takes bytes away from what the JVM accounts to a thread.
+    pub(crate) fn exclude_bytes(&self, carrier: ThreadIndex, bytes: u64) {
+        if let Some(record) = self.jvm.threads.get(carrier) {
+            record.excluded_bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether objects, or monitors among them, may have ids in the trace.
+    pub(crate) fn has_ids(&self) -> bool {
+        self.source.tracks_objects() || self.records_locks()
+    }
+
+    /// Whether threads that wait are recorded: their events name each other, so the order of all events counts.
+    #[inline]
+    pub(crate) fn records_locks(&self) -> bool {
+        self.options.locks.is_some()
+    }
+
+    /// Whether objects are tagged as they are reported.
+    pub(crate) fn tags_objects(&self) -> bool {
+        self.source.identifies(self.records_locks())
+    }
+
+    /// Whether objects have weak references: to report their deaths, or to find them when the heap is dumped.
+    pub(crate) fn keeps_weak_refs(&self) -> bool {
+        self.options.lifetimes || self.options.dump.when.ever()
+    }
+
+    /// Whether there is something to do after each collection.
+    pub(crate) fn watches_collections(&self) -> bool {
+        self.source != AllocationSource::Off || self.options.dump.when.ever()
+    }
+
+    /// The writer's thread, which is woken if so much waits that its next turn may be too late.
+    pub(crate) fn set_writer(&self, writer: Thread) {
+        let _ = self.writer.set(writer);
+    }
+
+    #[inline]
+    fn wake_writer_if_behind(&self) {
+        let limit = self.options.buffer_bytes / RECORD_BYTES;
+        if self.pool.backlog() > limit / 4
+            && let Some(writer) = self.writer.get()
+        {
+            writer.unpark();
+        }
+    }
+
+    fn add_buffer(&self, carrier: ThreadIndex, consumer: Consumer) {
+        self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
+    }
+
+    /// The buffers that came since the last call, with the platform threads that fill them.
+    pub(crate) fn take_new_buffers(&self) -> Vec<(ThreadIndex, Consumer)> {
+        std::mem::take(&mut self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

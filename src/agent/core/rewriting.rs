@@ -1,0 +1,43 @@
+//! What rewriting did to classes, and what it left as it was: shown at the end of a recording.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use classfile::Rewritten;
+
+use super::lost::Lost;
+
+/// Numbers of classes, and of what stayed as it was, by reason.
+#[derive(Default)]
+pub(crate) struct RewritingCounts {
+    rewritten: AtomicU64,
+    refused: Lost,
+}
+
+impl RewritingCounts {
+    /// Counts something that is left as it was.
+    pub(crate) fn refuse(&self, reason: &str) {
+        self.refused.count(reason, 1);
+    }
+
+    /// The bytes of what the rewriter made; what it did is counted.
+    pub(crate) fn note(&self, rewritten: Rewritten<'_>) -> Option<Vec<u8>> {
+        for refused in &rewritten.refused {
+            self.refuse(&format!("method: {}", refused.reason));
+        }
+        if rewritten.bytes.is_some() {
+            self.rewritten.fetch_add(1, Ordering::Relaxed);
+        }
+        rewritten.bytes
+    }
+
+    /// Classes that were rewritten.
+    pub(crate) fn rewritten(&self) -> u64 {
+        self.rewritten.load(Ordering::Relaxed)
+    }
+
+    /// What was left as it was, by reason.
+    pub(crate) fn refused(&self) -> BTreeMap<String, u64> {
+        self.refused.all()
+    }
+}

@@ -1,0 +1,127 @@
+//! Who reports allocations: rewritten bytecode, or the VM.
+//!
+//! The VM's own event, `SampledObjectAlloc` with interval 0, comes for every object that it accounts to a thread, however it
+//! was made, and its price is the same for all. Hooks in rewritten code report what bytecode makes, and cost next to nothing
+//! for a class that is filtered out. So the VM reports when everything is wanted, and the hooks when little is.
+//!
+//! C2 removes objects that nobody else sees, boxes, and chains of `StringBuilder` calls. With `heap=events` it is kept from that
+//! by the VM's own flags. From JDK 17 on it still removes objects that nobody uses at all (`PhaseMacroExpand::expand_allocate_common`):
+//! so rewritten code hands each object to a method that C2 does not look into. That is not worth the start-up for the classes
+//! that are there before the rewriting, but for `Object`, whose constructor all others call.
+//!
+//! Before JDK 17 the VM's event has a hole: when an object does not fit into what is left of a thread's allocation buffer and
+//! is put beside it, the rest of that buffer goes unwatched. There the hooks report too what has no tag yet.
+
+use std::ffi::CStr;
+
+use agent_options::{HeapMode, Options};
+
+/// The feature release from which on the VM's event comes for every object.
+const FIRST_WITHOUT_HOLE: u32 = 17;
+
+/// Who reports allocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AllocationSource {
+    /// Rewritten code hands over each object of a class that the filters let through.
+    Hooks,
+    /// The VM, and the hooks report what it missed.
+    VmAndHooks,
+    /// The VM; rewritten code only keeps the JIT from removing objects.
+    VmAndEscape,
+    /// The VM, and no code is rewritten: what the JIT removes is never allocated.
+    Vm,
+    /// Nobody: rewritten code counts.
+    Counts,
+    /// Nobody.
+    Off,
+}
+
+impl AllocationSource {
+    /// The engine for these options on a VM of that feature release.
+    pub(crate) fn of(options: &Options, java: u32) -> AllocationSource {
+        match options.heap {
+            HeapMode::Vm => AllocationSource::Vm,
+            HeapMode::Counts => AllocationSource::Counts,
+            HeapMode::Off => AllocationSource::Off,
+            // Hooks tell an object that has been reported by its tag, and so need lifetimes.
+            HeapMode::Events if options.lifetimes && !options.filters.rules().is_empty() => AllocationSource::Hooks,
+            HeapMode::Events if java < FIRST_WITHOUT_HOLE => AllocationSource::VmAndHooks,
+            HeapMode::Events => AllocationSource::VmAndEscape,
+        }
+    }
+
+    /// Whether the VM's event for every object is used.
+    pub(crate) fn is_by_vm_event(self) -> bool {
+        matches!(self, AllocationSource::VmAndHooks | AllocationSource::VmAndEscape | AllocationSource::Vm)
+    }
+
+    /// Whether rewritten code hands objects over.
+    pub(crate) fn has_hooks(self) -> bool {
+        matches!(self, AllocationSource::Hooks | AllocationSource::VmAndHooks)
+    }
+
+    /// Whether an object that a hook hands over may have been reported already.
+    pub(crate) fn may_report_twice(self) -> bool {
+        self == AllocationSource::VmAndHooks
+    }
+
+    /// The flags of the VM that are switched off, so that the JIT does not remove what is to be reported.
+    pub(crate) fn unwanted_flags(self, heap: HeapMode) -> &'static [&'static CStr] {
+        match (heap, self) {
+            (_, AllocationSource::VmAndEscape) => {
+                &[c"EliminateAutoBox", c"OptimizeStringConcat", c"EliminateAllocations"]
+            }
+            (HeapMode::Events, _) => &[c"EliminateAutoBox", c"OptimizeStringConcat"],
+            _ => &[],
+        }
+    }
+
+    /// Whether classes are rewritten for the heap's sake.
+    pub(crate) fn rewrites(self) -> bool {
+        !matches!(self, AllocationSource::Vm | AllocationSource::Off)
+    }
+
+    /// Whether many classes that were loaded before VMInit are rewritten.
+    pub(crate) fn rewrites_much(self) -> bool {
+        self.rewrites() && self != AllocationSource::VmAndEscape
+    }
+
+    /// Whether rewritten code counts.
+    pub(crate) fn counts(self) -> bool {
+        self == AllocationSource::Counts
+    }
+
+    /// Whether an object gets a tag as soon as it is reported, by which it is identified: to hooks, or because `locks` are
+    /// recorded, and threads may wait on it.
+    pub(crate) fn identifies(self, locks: bool) -> bool {
+        self.has_hooks() || locks && self.tracks_objects()
+    }
+
+    /// Whether objects are followed one by one, from allocation to death.
+    pub(crate) fn tracks_objects(self) -> bool {
+        !matches!(self, AllocationSource::Counts | AllocationSource::Off)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_options::parse;
+
+    #[test]
+    fn few_classes_are_for_the_hooks() {
+        for (given, java, engine) in [
+            ("heap=vm", 11, AllocationSource::Vm),
+            ("heap=vm,include=a.*", 17, AllocationSource::Vm),
+            ("heap=counts", 11, AllocationSource::Counts),
+            ("heap=off", 11, AllocationSource::Off),
+            ("heap=events", 11, AllocationSource::VmAndHooks),
+            ("heap=events", 17, AllocationSource::VmAndEscape),
+            ("heap=events,lifetimes=false,include=a.*", 17, AllocationSource::VmAndEscape),
+            ("heap=events,include=a.*", 11, AllocationSource::Hooks),
+            ("heap=events,include=a.*", 17, AllocationSource::Hooks),
+        ] {
+            assert_eq!(AllocationSource::of(&parse(given).unwrap(), java), engine, "{given} on {java}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What each counter counts: known in part when its site is rewritten, and in full once the site has run.
+
+use std::hash::Hash;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::rewritings::RewrittenMethodIndex;
+use crate::agent::ids::{ClassIndex, CodeLocation};
+use crate::agent::tables::table::Table;
+
+/// Counters there can be. Each takes eight bytes of address space per thread.
+pub(crate) const MOST_COUNTERS: u32 = 1 << 20;
+
+/// Number of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CounterIndex(pub(crate) u32);
+
+impl CounterIndex {
+    /// The counter behind this one.
+    pub(crate) fn next(self) -> CounterIndex {
+        CounterIndex(self.0 + 1)
+    }
+}
+
+/// The site in `Array.newInstance`.
+pub(super) const ARRAY_MADE: CounterIndex = CounterIndex(1);
+/// Its callers that count the array themselves.
+pub(super) const ARRAY_TAKEN: CounterIndex = CounterIndex(2);
+
+/// A class as class files name it: an internal name, or the descriptor of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NameIndex(u32);
+
+/// What a counter is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CounterKind {
+    /// Instances of the named class.
+    Instances(NameIndex),
+    /// Arrays of the named class; their bytes are in the next counter.
+    Arrays(NameIndex),
+    /// Times that the VM made objects of the named class and others that no Java code sees; their bytes are in the next counter.
+    ByTheVm(NameIndex),
+    /// Bytes of what the counter before counts.
+    Bytes,
+    /// Not a counter: a site whose classes show when it runs, each with counters of its own.
+    DynamicSite,
+    /// As `DynamicSite`, where an object of the named class is told to clone itself: its class may do that in its own way.
+    CloneSite(NameIndex),
+    /// As `DynamicSite`, where the named class does, for an object of a class below it.
+    SuperCloneSite(NameIndex),
+    /// As `Instances` or `Arrays`, of a class seen at a `DynamicSite`.
+    Seen,
+    /// Arrays counted at a `DynamicSite` that were counted elsewhere too; their bytes are in the next counter.
+    Taken,
+    /// Bytes of what the counter before counts.
+    TakenBytes,
+    /// Objects of a class that the VM made; their bytes are in the next counter.
+    SeenByTheVm,
+}
+
+impl CounterKind {
+    /// The name of the class that is counted, if it is known from the class file.
+    pub(crate) fn name(self) -> Option<NameIndex> {
+        match self {
+            CounterKind::Instances(name) | CounterKind::Arrays(name) | CounterKind::ByTheVm(name) => Some(name),
+            CounterKind::Bytes
+            | CounterKind::DynamicSite
+            | CounterKind::CloneSite(_)
+            | CounterKind::SuperCloneSite(_) => None,
+            CounterKind::Seen | CounterKind::Taken | CounterKind::TakenBytes | CounterKind::SeenByTheVm => None,
+        }
+    }
+}
+
+/// A counter's site, as the class file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BytecodeSite {
+    pub(crate) code: RewrittenMethodIndex,
+    /// 0 if unknown.
+    pub(crate) line: u32,
+}
+
+/// Where a counter's site is and what it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AllocationSite {
+    pub(crate) class: ClassIndex,
+    /// `None` if no site makes it.
+    pub(crate) location: Option<CodeLocation>,
+}
+
+/// What is known of a counter.
+pub(crate) struct CounterRecord {
+    pub(crate) kind: CounterKind,
+    /// `None` for what no single site counts.
+    pub(crate) site: Option<BytecodeSite>,
+    /// `None` inside if what it counts was never made.
+    pub(crate) resolved: OnceLock<Option<AllocationSite>>,
+}
+
+#[derive(Default)]
+struct Names {
+    by_name: FxHashMap<Box<[u8]>, NameIndex>,
+    names: Vec<Box<[u8]>>,
+}
+
+/// All counters.
+pub(crate) struct Counters {
+    table: Table<CounterRecord>,
+    names: Mutex<Names>,
+    /// The counters of a class at a `DynamicSite`.
+    seen: Mutex<FxHashMap<(CounterIndex, ClassIndex), CounterIndex>>,
+    /// The counters of what the VM makes.
+    vm_objects: Mutex<FxHashMap<AllocationSite, CounterIndex>>,
+    appending: Mutex<u32>,
+}
+
+impl Counters {
+    /// No counters but number 0, which nobody gets since it stands for none, and the two sites that have a name.
+    pub(crate) fn new() -> Counters {
+        let counters = Counters {
+            table: Table::new(),
+            names: Mutex::default(),
+            seen: Mutex::default(),
+            vm_objects: Mutex::default(),
+            appending: Mutex::new(0),
+        };
+        // None, `ARRAY_MADE` and `ARRAY_TAKEN`.
+        let _ = counters.append(None, &[CounterKind::DynamicSite; 3]);
+        counters
+    }
+
+    /// The counter of that number.
+    pub(crate) fn get(&self, counter: CounterIndex) -> Option<&CounterRecord> {
+        self.table.get(counter.0)
+    }
+
+    /// Whether there are so many counters left.
+    pub(crate) fn has_room(&self, counters: usize) -> bool {
+        (MOST_COUNTERS - self.len()) as usize >= counters
+    }
+
+    /// Counters handed out so far.
+    pub(crate) fn len(&self) -> u32 {
+        *self.appending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the counter is of is found out: nothing if it was never made.
+    pub(crate) fn resolve(&self, counter: CounterIndex, resolved: Option<AllocationSite>) {
+        if let Some(record) = self.get(counter) {
+            // Somebody else may have been faster, with the same result.
+            let _ = record.resolved.set(resolved);
+        }
+    }
+
+    /// The number of a name.
+    pub(crate) fn name(&self, name: &[u8]) -> NameIndex {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = names.by_name.get(name) {
+            return known;
+        }
+        let index = NameIndex(names.names.len() as u32);
+        names.names.push(name.into());
+        names.by_name.insert(name.into(), index);
+        index
+    }
+
+    /// The name of a number that `name` gave.
+    pub(crate) fn name_of(&self, name: NameIndex) -> Vec<u8> {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.names.get(name.0 as usize).map(|n| n.to_vec()).unwrap_or_default()
+    }
+
+    /// Appends counters next to each other and returns the first; `None` if there would be too many.
+    pub(crate) fn append(&self, site: Option<BytecodeSite>, kinds: &[CounterKind]) -> Option<CounterIndex> {
+        let mut len = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = CounterIndex(*len);
+        if MOST_COUNTERS - *len < kinds.len() as u32 {
+            return None;
+        }
+        for &kind in kinds {
+            self.table.push_with(|_| CounterRecord { kind, site, resolved: OnceLock::new() });
+        }
+        *len += kinds.len() as u32;
+        Some(first)
+    }
+
+    /// The counters of a class at a `DynamicSite`, made by the first who asks.
+    pub(crate) fn seen(&self, site: CounterIndex, resolved: AllocationSite) -> Option<CounterIndex> {
+        self.first_of(&self.seen, (site, resolved.class), [CounterKind::Seen, CounterKind::Bytes], resolved)
+    }
+
+    /// The counters of arrays of a class that `ARRAY_MADE` counted and a caller counts; `None` if it counted none.
+    pub(crate) fn taken(&self, class: ClassIndex) -> Option<CounterIndex> {
+        let made = *self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&(ARRAY_MADE, class))?;
+        let resolved = (*self.get(made)?.resolved.get()?)?;
+        self.first_of(&self.seen, (ARRAY_TAKEN, class), [CounterKind::Taken, CounterKind::TakenBytes], resolved)
+    }
+
+    /// The counters of what the VM makes, made by the first who asks.
+    pub(crate) fn of_vm_objects(&self, resolved: AllocationSite) -> Option<CounterIndex> {
+        self.first_of(&self.vm_objects, resolved, [CounterKind::SeenByTheVm, CounterKind::Bytes], resolved)
+    }
+
+    fn first_of<K: Hash + Eq>(
+        &self,
+        known: &Mutex<FxHashMap<K, CounterIndex>>,
+        key: K,
+        kinds: [CounterKind; 2],
+        resolved: AllocationSite,
+    ) -> Option<CounterIndex> {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&counter) = known.get(&key) {
+            return Some(counter);
+        }
+        let counter = self.append(None, &kinds)?;
+        self.resolve(counter, Some(resolved));
+        known.insert(key, counter);
+        Some(counter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::ids::MethodIndex;
+
+    #[test]
+    fn counters_of_a_site_are_neighbours_and_classes_share_none() {
+        let counters = Counters::new();
+        let name = counters.name(b"[I");
+        assert_eq!(counters.name(b"[I"), name);
+        assert_eq!(counters.name_of(name), b"[I");
+        assert_eq!(counters.append(None, &[CounterKind::Instances(counters.name(b"A"))]), Some(CounterIndex(3)));
+        let pair = counters.append(None, &[CounterKind::Arrays(name), CounterKind::Bytes]).expect("room");
+        assert_eq!((pair, counters.len()), (CounterIndex(4), 6));
+        assert_eq!(counters.get(CounterIndex(5)).map(|s| s.kind), Some(CounterKind::Bytes));
+        let site = counters.append(None, &[CounterKind::DynamicSite]).expect("room");
+        let of = |class| AllocationSite {
+            class: ClassIndex(class),
+            location: Some(CodeLocation { method: MethodIndex(0), line: 7 }),
+        };
+        let one = counters.seen(site, of(1));
+        assert_ne!(one, counters.seen(site, of(2)));
+        assert_eq!(one, counters.seen(site, of(1)));
+        assert_eq!(counters.taken(ClassIndex(1)), None);
+        let _ = counters.seen(ARRAY_MADE, of(1));
+        let taken = counters.taken(ClassIndex(1)).and_then(|taken| counters.get(taken)).expect("a counter");
+        assert_eq!((taken.kind, taken.resolved.get()), (CounterKind::Taken, Some(&Some(of(1)))));
+    }
+
+    #[test]
+    fn there_are_no_more_counters_than_a_block_has() {
+        let counters = Counters::new();
+        let kinds = [CounterKind::DynamicSite; 1024];
+        let room = MOST_COUNTERS - counters.len();
+        for _ in 0..room / 1024 {
+            assert!(counters.append(None, &kinds).is_some());
+        }
+        assert_eq!(counters.append(None, &kinds), None);
+        assert!(counters.append(None, &kinds[..room as usize % 1024]).is_some());
+        assert_eq!(counters.append(None, &[CounterKind::DynamicSite]), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! What each thread counts.
+
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use jvmti::Jni;
+use jvmti::jni_sys::jobject;
+use rustc_hash::FxHashMap;
+
+use super::blocks::Block;
+use super::counters::CounterIndex;
+use super::large::Large;
+use super::vm_allocations::AllocatingMethods;
+use super::{Counts, lock};
+use crate::agent::core::Core;
+use crate::agent::core::context::{FeatureState, Reporter, ThreadState};
+use crate::agent::core::feature::Slot;
+use crate::agent::ids::ThreadIndex;
+use crate::agent::stacks::cache::StackCache;
+
+/// What a thread has allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) instances: u64,
+    pub(crate) bytes: u64,
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Totals) {
+        // What was counted twice is taken back by its complement.
+        self.instances = self.instances.wrapping_add(other.instances);
+        self.bytes = self.bytes.wrapping_add(other.bytes);
+    }
+}
+
+/// The counters of one thread.
+pub(crate) struct ThreadCounts {
+    pub(crate) thread: ThreadIndex,
+    /// Not set while the thread is under construction and has no number.
+    pub(super) own: OnceLock<Own>,
+    /// What it added to shared counters.
+    pub(super) shared_instances: AtomicU64,
+    pub(super) shared_bytes: AtomicU64,
+    /// An array that was counted but may not fit into the heap.
+    pub(super) large: Mutex<Option<Large>>,
+    /// Instances and bytes of arrays that did not, by counter.
+    pub(super) taken: Mutex<FxHashMap<CounterIndex, (u64, u64)>>,
+}
+
+pub(super) struct Own {
+    /// The thread's number in Java.
+    pub(super) number: i64,
+    /// Its counters; `None` if it has to share them.
+    pub(super) block: Option<Arc<Block>>,
+}
+
+impl ThreadCounts {
+    pub(super) fn block(&self) -> Option<&Block> {
+        self.own.get()?.block.as_deref()
+    }
+
+    pub(super) fn add_shared(&self, totals: Totals) {
+        self.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
+        self.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+    }
+}
+
+/// What the feature keeps for a thread.
+pub(crate) struct CountsThread {
+    /// From its first allocation on.
+    pub(super) own: Option<Arc<ThreadCounts>>,
+    /// Which methods made the VM make objects.
+    pub(super) allocating_methods: AllocatingMethods,
+    /// Which native methods are counted where they are called.
+    pub(super) natives: StackCache<bool>,
+    /// What the JVM accounted to the thread before it called a method that makes objects nobody sees.
+    pub(super) account: Option<u64>,
+}
+
+impl ThreadState for CountsThread {
+    fn end(&mut self, _: Jni) {
+        if let (Some(own), Some(counts)) = (&self.own, Counts::current()) {
+            counts.end(own);
+        }
+    }
+}
+
+impl FeatureState for CountsThread {
+    const SLOT: Slot = Slot::Counts;
+
+    fn new(_: &'static Core) -> CountsThread {
+        CountsThread {
+            own: None,
+            allocating_methods: AllocatingMethods::default(),
+            natives: StackCache::default(),
+            account: None,
+        }
+    }
+}
+
+impl Counts {
+    /// The counters of the current thread.
+    pub(super) fn own<'s>(&self, carrier: ThreadIndex, state: &'s mut CountsThread) -> &'s Arc<ThreadCounts> {
+        state.own.get_or_insert_with(|| self.expected(carrier).unwrap_or_else(|| self.begin(carrier)))
+    }
+
+    fn expected(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
+        let mut expected = lock(&self.expected);
+        let found = expected.iter().position(|counts| counts.thread == thread)?;
+        Some(expected.swap_remove(found))
+    }
+
+    /// A thread was there before there were events, which come now.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(super) unsafe fn expect(&self, jni: Jni, index: ThreadIndex, thread: jobject) {
+        let counts = self.begin(index);
+        // SAFETY: by the caller's promise.
+        unsafe { self.give_counters(jni, &counts, thread) };
+        lock(&self.expected).push(counts);
+    }
+
+    /// The current thread starts: hooks find its counters from the beginning, so that C2 sees no other way through them.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(super) unsafe fn starts(&self, jni: Jni, carrier: ThreadIndex, state: &mut CountsThread, thread: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.give_counters(jni, self.own(carrier, state), thread) };
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    unsafe fn give_counters(&self, jni: Jni, counts: &ThreadCounts, thread: jobject) {
+        if let Some(proxy) = self.proxy.get() {
+            // SAFETY: by the caller's promise.
+            self.block(counts, unsafe { proxy.number(jni, thread) });
+        }
+    }
+
+    fn begin(&self, thread: ThreadIndex) -> Arc<ThreadCounts> {
+        let counts = Arc::new(ThreadCounts {
+            thread,
+            own: OnceLock::new(),
+            shared_instances: AtomicU64::new(0),
+            shared_bytes: AtomicU64::new(0),
+            large: Mutex::default(),
+            taken: Mutex::default(),
+        });
+        lock(&self.living).push(counts.clone());
+        counts
+    }
+
+    /// The counters of a thread, made now if it has a number in Java and there is room.
+    pub(super) fn block<'c>(&self, counts: &'c ThreadCounts, number: i64) -> Option<&'c Block> {
+        if number <= 0 {
+            return counts.block();
+        }
+        let own = counts.own.get_or_init(|| {
+            let block = self.own_block();
+            if let Some(table) = &self.space.table {
+                table.add(number, block.as_ref().map_or(0, |block| block.address()));
+            }
+            Own { number, block }
+        });
+        own.block.as_deref()
+    }
+
+    fn own_block(&self) -> Option<Arc<Block>> {
+        let owners = lock(&self.living).iter().filter(|t| t.block().is_some()).count();
+        if (owners + 1) * self.space.counters.len() as usize * size_of::<u64>() > self.limit {
+            return None;
+        }
+        lock(&self.space.spare).pop().or_else(|| Block::new().map(Arc::new))
+    }
+
+    /// The current thread ends: its counters are added to the sums.
+    fn end(&self, counts: &Arc<ThreadCounts>) {
+        let own = counts.own.get();
+        if let (Some(own), Some(table)) = (own, &self.space.table) {
+            table.remove(own.number);
+        }
+        // Whoever adds up all counters finds these among the living's or in the sums.
+        let mut living = lock(&self.living);
+        let Some(found) = living.iter().position(|other| Arc::ptr_eq(other, counts)) else {
+            // Its counters are among the sums already (`end_all`).
+            return;
+        };
+        living.swap_remove(found);
+        let Some(block) = own.and_then(|own| own.block.as_ref()) else { return };
+        block.drain(self.space.counters.len(), |counter, value| self.add_to_sums(counter, value));
+        drop(living);
+        lock(&self.space.spare).push(block.clone());
+    }
+}

@@ -1,0 +1,50 @@
+//! What the agent knows of a dump that the VM has just written.
+
+use std::path::PathBuf;
+
+use trace::ids::{HeapDumpId, ObjectId};
+
+use super::id_map::IdMap;
+use crate::agent::clock::Ticks;
+use crate::agent::ids::{ClassIndex, GcNumber, ThreadIndex};
+
+/// A class in the dump.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DumpedClass {
+    pub(crate) address: u64,
+    pub(crate) index: ClassIndex,
+    /// Bytes of the class object.
+    pub(crate) bytes: u64,
+    /// Bytes of an instance that is no array; 0 if there is none.
+    pub(crate) instance_bytes: u32,
+}
+
+/// The VM's dump, which is deleted when nobody needs it any more.
+#[derive(Debug)]
+pub(crate) struct Base(pub(crate) PathBuf);
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        // If it was given its final name, or never written, there is nothing to delete.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A dump and what joins it to the trace.
+#[derive(Debug)]
+pub(crate) struct DumpData {
+    pub(crate) id: HeapDumpId,
+    /// What it is called in the trace.
+    pub(crate) name: String,
+    pub(crate) time: Ticks,
+    /// Collections that had ended.
+    pub(crate) collections: GcNumber,
+    /// The first id given after so many collections.
+    pub(crate) generations: Vec<(ObjectId, u64)>,
+    pub(crate) classes: Vec<DumpedClass>,
+    pub(crate) threads: Vec<(u64, ThreadIndex)>,
+    /// Tags of the objects that are tracked.
+    pub(crate) tags: IdMap,
+    /// The VM's dump, for the trace.
+    pub(crate) base: Option<Base>,
+}

@@ -1,0 +1,209 @@
+//! HotSpot's code cache, as far as it exports its structure for debuggers (`gHotSpotVMStructs`): which piece of code an address
+//! lies in, and how large its frames are.
+
+use std::ffi::CStr;
+
+use jvmti::{Field, size_of_type};
+
+use super::memory::load;
+
+/// # Safety
+/// As for `load`.
+unsafe fn load_u32(address: usize) -> u32 {
+    // SAFETY: by the caller's promise.
+    unsafe { (address as *const u32).read_volatile() }
+}
+
+/// The word in a static field.
+fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
+    let field = Field::find(structure, name)?;
+    // SAFETY: HotSpot exports where the field lies.
+    (!field.address.is_null()).then(|| unsafe { load(field.address as usize) })
+}
+
+/// An address in the code cache at which a frame goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pc(pub(crate) usize);
+
+/// What code an address lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CodeKind {
+    /// A compiled method, or what calls a native one: bytes of its frame. It is this code as long as `still` says so.
+    Compiled { frame: usize, id_at: usize, id: u32 },
+    /// What compiled code calls to get into the VM: bytes of its frame.
+    Stub { frame: usize },
+    /// The interpreter.
+    Interpreter,
+    /// Where the VM has called Java.
+    Entry,
+}
+
+impl CodeKind {
+    /// Whether the address still lies in that code: a compiled method may make room for another, which has another id.
+    pub(crate) fn still(&self) -> bool {
+        match *self {
+            // SAFETY: the code cache stays mapped where it has once been used.
+            CodeKind::Compiled { id_at, id, .. } => unsafe { load_u32(id_at) == id },
+            _ => true,
+        }
+    }
+}
+
+/// Where a compiled method says at which address a frame goes on whose code has become invalid.
+#[derive(Clone, Copy, Debug)]
+enum DeoptHandler {
+    /// As an address (up to JDK 22).
+    Address(usize),
+    /// As a distance from its beginning.
+    Distance(usize),
+}
+
+/// Offsets of fields, and a part of the code cache.
+#[derive(Debug)]
+pub(crate) struct CodeCache {
+    heaps: Box<[CodeHeap]>,
+    /// The lowest address of all parts.
+    low: usize,
+    block_header: usize,
+    used: usize,
+    name: usize,
+    frame_size: usize,
+    compile_id: usize,
+    deopt_handlers: [DeoptHandler; 2],
+    call_stub_return: Pc,
+}
+
+#[derive(Debug)]
+struct CodeHeap {
+    low: usize,
+    /// Where its end stands, which moves.
+    high_at: usize,
+    /// A byte for each segment: how far back its block begins.
+    segments: usize,
+    log2_segment: u32,
+}
+
+/// In the map of segments: nothing there.
+const UNUSED: u8 = 0xff;
+
+impl CodeCache {
+    /// The code cache of this VM, if it exports all that is needed and what it exports holds for code that is known.
+    pub(crate) fn find() -> Option<CodeCache> {
+        let offset = Field::offset_of;
+        let handler = |address, distance| {
+            let address = offset(c"CompiledMethod", address).or_else(|| offset(c"nmethod", address));
+            address.map(DeoptHandler::Address).or_else(|| Some(DeoptHandler::Distance(offset(c"nmethod", distance)?)))
+        };
+        let cache = CodeCache {
+            heaps: CodeHeap::all()?,
+            low: static_word(c"CodeCache", c"_low_bound")?,
+            block_header: size_of_type(c"HeapBlock")?,
+            used: offset(c"HeapBlock", c"_header")? + offset(c"HeapBlock::Header", c"_used")?,
+            name: offset(c"CodeBlob", c"_name")?,
+            frame_size: offset(c"CodeBlob", c"_frame_size")?,
+            compile_id: offset(c"nmethod", c"_compile_id")?,
+            deopt_handlers: [
+                handler(c"_deopt_handler_begin", c"_deopt_handler_offset")?,
+                handler(c"_deopt_mh_handler_begin", c"_deopt_mh_handler_offset")?,
+            ],
+            call_stub_return: Pc(static_word(c"StubRoutines", c"_call_stub_return_address")?),
+        };
+        let stub = cache.blob(cache.call_stub_return)?;
+        // SAFETY: `blob` found a piece of code.
+        unsafe { cache.name(stub) }?.to_bytes().starts_with(b"StubRoutines").then_some(cache)
+    }
+
+    /// How far behind the lowest address; less than 2^31.
+    pub(crate) fn distance(&self, pc: Pc) -> usize {
+        pc.0.wrapping_sub(self.low)
+    }
+
+    /// The code at an address, unless it is of a kind that has no frames, or stands for several places.
+    pub(crate) fn code(&self, pc: Pc) -> Option<CodeKind> {
+        if pc == self.call_stub_return {
+            return Some(CodeKind::Entry);
+        }
+        let blob = self.blob(pc)?;
+        // SAFETY: `blob` found a piece of code, and the thread is about to return to it, so it stays.
+        unsafe {
+            let name = self.name(blob)?.to_bytes();
+            if name == b"Interpreter" {
+                return Some(CodeKind::Interpreter);
+            }
+            let words = load_u32(blob + self.frame_size) as i32;
+            let frame = usize::try_from(words).ok().filter(|&words| words > 0)? * size_of::<usize>();
+            if name != b"nmethod" && name != b"native nmethod" {
+                return Some(CodeKind::Stub { frame });
+            }
+            let is_handler = |handler: &DeoptHandler| match *handler {
+                DeoptHandler::Address(at) => load(blob + at) == pc.0,
+                DeoptHandler::Distance(at) => blob.wrapping_add_signed(load_u32(blob + at) as i32 as isize) == pc.0,
+            };
+            let id_at = blob + self.compile_id;
+            (!self.deopt_handlers.iter().any(is_handler)).then(|| CodeKind::Compiled {
+                frame,
+                id_at,
+                id: load_u32(id_at),
+            })
+        }
+    }
+
+    /// The `CodeBlob` at an address.
+    fn blob(&self, pc: Pc) -> Option<usize> {
+        // SAFETY: the parts of the code cache are mapped up to where they say they end, and so are their maps.
+        unsafe {
+            let heap = self.heaps.iter().find(|heap| heap.low <= pc.0 && pc.0 < load(heap.high_at))?;
+            let segment = |index: usize| ((heap.segments + index) as *const u8).read_volatile();
+            let mut index = (pc.0 - heap.low) >> heap.log2_segment;
+            loop {
+                match segment(index) {
+                    UNUSED => return None,
+                    0 => break,
+                    back => index = index.checked_sub(usize::from(back))?,
+                }
+            }
+            let block = heap.low + (index << heap.log2_segment);
+            let is_used = ((block + self.used) as *const u8).read_volatile() != 0;
+            is_used.then_some(block + self.block_header)
+        }
+    }
+
+    /// # Safety
+    /// `blob` is a `CodeBlob`.
+    unsafe fn name(&self, blob: usize) -> Option<&'static CStr> {
+        // SAFETY: by the caller's promise; the names of code are literals of libjvm, or never freed while it is in use.
+        unsafe {
+            let name = load(blob + self.name);
+            (name != 0).then(|| CStr::from_ptr(name as *const std::ffi::c_char))
+        }
+    }
+}
+
+impl CodeHeap {
+    fn all() -> Option<Box<[CodeHeap]>> {
+        let length = Field::offset_of(c"GrowableArrayBase", c"_len")
+            .or_else(|| Field::offset_of(c"GenericGrowableArray", c"_len"))?;
+        let data = Field::offset_of(c"GrowableArray<int>", c"_data")?;
+        let memory = Field::offset_of(c"CodeHeap", c"_memory")?;
+        let segments = Field::offset_of(c"CodeHeap", c"_segmap")?;
+        let log2 = Field::offset_of(c"CodeHeap", c"_log2_segment_size")?;
+        let low = Field::offset_of(c"VirtualSpace", c"_low")?;
+        let high = Field::offset_of(c"VirtualSpace", c"_high")?;
+        let list = static_word(c"CodeCache", c"_heaps").filter(|&list| list != 0)?;
+        // SAFETY: the VM says where its list is; it is made once, before any agent's VMInit.
+        unsafe {
+            let number = load_u32(list + length) as usize;
+            let first = load(list + data);
+            let heap = |index: usize| {
+                let heap = load(first + index * size_of::<usize>());
+                CodeHeap {
+                    low: load(heap + memory + low),
+                    high_at: heap + memory + high,
+                    segments: load(heap + segments + low),
+                    log2_segment: load_u32(heap + log2),
+                }
+            };
+            Some((0..number).map(heap).collect())
+        }
+    }
+}

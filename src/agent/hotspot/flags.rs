@@ -1,0 +1,132 @@
+//! HotSpot's own switches, read and set from within: what `-XX:` does on the command line.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use jvmti::{Field, size_of_type};
+
+/// Switches a product flag of type `bool` on or off, and returns what it was; `None` if this VM has no such flag or does not
+/// show its flags (`JVMFlag` in `gHotSpotVMStructs`, JDK 9 to 25).
+///
+/// # Safety
+///
+/// It is a flag of type `bool` that the VM looks at again after this call and that it can bear to see changed; no other thread
+/// of the VM looks at it meanwhile, as in `Agent_OnLoad`.
+pub(crate) unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
+    let place = place(name)?;
+    // SAFETY: the VM says that the flag is there; the caller promises that it may be changed.
+    unsafe {
+        let before = place.read_volatile();
+        place.write_volatile(value.into());
+        Some(before != 0)
+    }
+}
+
+/// Whether a product flag is on; `None` if this VM has no such flag or does not show its flags.
+///
+/// # Safety
+///
+/// It is a flag of type `bool`.
+unsafe fn bool_flag(name: &CStr) -> Option<bool> {
+    // SAFETY: the VM says that the flag is there, and flags stay where they are.
+    place(name).map(|place| unsafe { place.read_volatile() != 0 })
+}
+
+/// Where the VM keeps the value of a flag.
+fn place(name: &CStr) -> Option<*mut u8> {
+    let name_at = Field::offset_of(c"JVMFlag", c"_name")?;
+    let address_at = Field::offset_of(c"JVMFlag", c"_addr")?;
+    let stride = size_of_type(c"JVMFlag")?;
+    // SAFETY: the VM says where its table of flags is, how long it is and what an entry looks like; a name is a literal or
+    // null.
+    unsafe {
+        let table = static_word(c"JVMFlag", c"flags")?;
+        for index in 0..static_word(c"JVMFlag", c"numFlags")? {
+            let entry = table + index * stride;
+            let found = ((entry + name_at) as *const *const c_char).read();
+            if !found.is_null() && CStr::from_ptr(found) == name {
+                let place = ((entry + address_at) as *const *mut u8).read();
+                return (!place.is_null()).then_some(place);
+            }
+        }
+    }
+    None
+}
+
+/// # Safety
+/// It is a static field that is as large as a word.
+unsafe fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
+    let address: *const c_void = Field::find(structure, name)?.address;
+    // SAFETY: by the caller's promise.
+    (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() })
+}
+
+/// Whether there is a product flag with a text, and it has one; false if this VM does not show its flags.
+///
+/// # Safety
+///
+/// It is a flag of type `ccstr`.
+unsafe fn has_text(name: &CStr) -> bool {
+    // SAFETY: as above; such a flag is a pointer to a text or null.
+    place(name).is_some_and(|place| unsafe { !place.cast::<*const c_char>().read_volatile().is_null() })
+}
+
+/// What the command line says of an archive of classes (CDS, AOT cache).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArchiveWish {
+    /// It names one, to be used or made, or there has to be one.
+    Needed,
+    /// It asks for none.
+    Unwanted,
+    /// Nothing: the VM takes the one of the JDK, if that has one.
+    IfThere,
+}
+
+/// What the command line says of an archive. Known from `Agent_OnLoad` on.
+pub(crate) fn archive_wish() -> ArchiveWish {
+    let texts = [
+        c"SharedArchiveFile",
+        c"ArchiveClassesAtExit",
+        c"AOTCache",
+        c"AOTCacheOutput",
+        c"AOTConfiguration",
+        c"AOTMode",
+    ];
+    // From JDK 19 on only the VM itself sees the flags that it sets.
+    let sharing = last_option(b"-Xshare:");
+    // SAFETY: HotSpot declares these flags as ccstr, and the last as bool.
+    let is_flagged =
+        unsafe { texts.into_iter().any(|flag| has_text(flag)) || bool_flag(c"RequireSharedSpaces") == Some(true) };
+    if is_flagged || matches!(sharing, Some(b"on" | b"dump")) {
+        ArchiveWish::Needed
+    } else if sharing == Some(b"off") {
+        ArchiveWish::Unwanted
+    } else {
+        ArchiveWish::IfThere
+    }
+}
+
+/// What stands behind that beginning in the last option of the VM that has it, wherever the VM took its options from.
+fn last_option(beginning: &[u8]) -> Option<&'static [u8]> {
+    let count: *const c_void = Field::find(c"Arguments", c"_num_jvm_args")?.address;
+    if count.is_null() {
+        return None;
+    }
+    // SAFETY: the VM says where its list of options is, and how long as an int; options are texts, and stay as long as the VM.
+    unsafe {
+        let options = static_word(c"Arguments", c"_jvm_args_array")? as *const *const c_char;
+        let count = usize::try_from(count.cast::<i32>().read_volatile()).ok().filter(|_| !options.is_null())?;
+        let option = |index| CStr::from_ptr(options.add(index).read()).to_bytes();
+        (0..count).rev().find_map(|index| option(index).strip_prefix(beginning))
+    }
+}
+
+/// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart on.
+pub(crate) fn uses_archive() -> Option<bool> {
+    // SAFETY: HotSpot declares it as a bool.
+    if let Some(shares) = unsafe { bool_flag(c"UseSharedSpaces") } {
+        return Some(shares);
+    }
+    // From JDK 21 on it is no flag any more, and there is such an object only while an archive is mapped.
+    // SAFETY: a static field of the VM that is a pointer.
+    unsafe { static_word(c"FileMapInfo", c"_current_info") }.map(|archive| archive != 0)
+}

@@ -1,0 +1,55 @@
+//! All that reads HotSpot's private memory, where the VM exports its layout for debuggers (`gHotSpotVMStructs`).
+//!
+//! [`Hotspot`] is the one way in: each layout is looked up and tested once, and whoever uses one does without where it is not
+//! known. `object_addresses` tests what it finds in each walk; `flags` reads and sets the VM's own switches.
+
+mod code_cache;
+pub(crate) mod flags;
+pub(crate) mod memory;
+pub(crate) mod monitors;
+pub(crate) mod object_addresses;
+pub(crate) mod return_addresses;
+
+use std::sync::OnceLock;
+
+use jvmti::{Env, Jni};
+
+use memory::JavaThread;
+use monitors::MonitorLayout;
+use return_addresses::StackLayout;
+
+pub(crate) use code_cache::{CodeKind, Pc};
+
+/// The layouts that are known of this VM.
+#[derive(Default)]
+pub(crate) struct Hotspot {
+    stacks: OnceLock<Option<StackLayout>>,
+    monitors: OnceLock<Option<MonitorLayout>>,
+}
+
+impl Hotspot {
+    /// Looks up how frames lie on stacks, from VMInit on.
+    pub(crate) fn find_stacks(&self, env: Env, jni: Jni) {
+        self.stacks.get_or_init(|| StackLayout::find(jni, JavaThread::current(env, jni)?));
+    }
+
+    /// How frames lie on stacks, if that was looked up and is known.
+    pub(crate) fn stacks(&self) -> Option<&StackLayout> {
+        self.stacks.get()?.as_ref()
+    }
+
+    /// Whether it was looked up how frames lie on stacks.
+    pub(crate) fn reads_stacks(&self) -> bool {
+        self.stacks.get().is_some()
+    }
+
+    /// Looks up where monitors have their owners, from VMInit on.
+    pub(crate) fn find_monitors(&self, env: Env, jni: Jni) {
+        self.monitors.get_or_init(|| MonitorLayout::find(jni, JavaThread::current(env, jni)?));
+    }
+
+    /// Where monitors have their owners, if that was looked up and is known.
+    pub(crate) fn monitors(&self) -> Option<&MonitorLayout> {
+        self.monitors.get()?.as_ref()
+    }
+}

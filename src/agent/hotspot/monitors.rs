@@ -1,0 +1,132 @@
+//! What HotSpot has in memory of monitors and of the threads that block on them.
+//!
+//! HotSpot notes in each thread which monitor it is about to block on, before it sends the event, and the monitor knows its
+//! owner. Where both stand in memory HotSpot exports for debuggers (`gHotSpotVMStructs`), on every version. The monitor cannot go
+//! while the current thread is about to enter it, so reading it needs no lock.
+
+use jvmti::jni_sys::jobject;
+use jvmti::{Field, Jni};
+
+use super::memory::{JavaThread, load};
+
+/// The address of an object's monitor; 0 where none is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MonitorAddress(pub(crate) usize);
+
+/// What stands in a monitor for its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerWord(pub(crate) usize);
+
+/// More entries no lock stack has.
+const MOST_LOCKED: usize = 64;
+
+/// Where HotSpot keeps what is needed: offsets in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct MonitorLayout {
+    /// From a `JavaThread` to the JNI environment inside it.
+    env: usize,
+    pending_monitor: usize,
+    owner: usize,
+    /// The owner is a number of a thread.
+    owner_is_number: bool,
+    /// In a monitor: the address in the stack of an anonymous owner.
+    stack_locker: Option<usize>,
+    stack_base: usize,
+    stack_size: usize,
+    /// In a `JavaThread`: the end of its lock stack, as an offset from its own beginning, and the first entry.
+    lock_stack: Option<(usize, usize)>,
+}
+
+impl MonitorLayout {
+    /// The layout of this VM, if it exports one that holds for the current thread, whose `JavaThread` is given.
+    pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<MonitorLayout> {
+        let thread = |name| Field::offset_of(c"JavaThread", name).or_else(|| Field::offset_of(c"Thread", name));
+        let lock_stack = thread(c"_lock_stack").and_then(|lock_stack| {
+            let top = Field::offset_of(c"LockStack", c"_top")?;
+            Some((lock_stack + top, lock_stack + Field::offset_of(c"LockStack", c"_base[0]")?))
+        });
+        let layout = MonitorLayout {
+            env: (jni.as_raw() as usize).checked_sub(current.0)?,
+            pending_monitor: thread(c"_current_pending_monitor")?,
+            owner: Field::offset_of(c"ObjectMonitor", c"_owner")?,
+            owner_is_number: thread(c"_monitor_owner_id").or_else(|| thread(c"_lock_id")).is_some(),
+            stack_locker: Field::offset_of(c"ObjectMonitor", c"_stack_locker"),
+            stack_base: thread(c"_stack_base")?,
+            stack_size: thread(c"_stack_size")?,
+            lock_stack,
+        };
+        // SAFETY: the current thread lives.
+        let (low, high) = unsafe { layout.stack(current) };
+        // What is not where the layout says shows in where this thread's stack would be.
+        let here = (&raw const layout) as usize;
+        (low < here && here < high && high - low < 1 << 40).then_some(layout)
+    }
+
+    /// The `JavaThread` of the current thread.
+    pub(crate) fn current(&self, jni: Jni) -> JavaThread {
+        JavaThread(jni.as_raw() as usize - self.env)
+    }
+
+    /// The lowest address of a thread's stack, and the first above it.
+    ///
+    /// # Safety
+    /// The thread lives.
+    pub(crate) unsafe fn stack(&self, thread: JavaThread) -> (usize, usize) {
+        // SAFETY: by the caller's promise.
+        let (base, size) = unsafe { (load(thread.0 + self.stack_base), load(thread.0 + self.stack_size)) };
+        (base.saturating_sub(size), base)
+    }
+
+    /// Whether the object at that address is on the thread's lock stack.
+    ///
+    /// # Safety
+    /// The thread lives.
+    pub(crate) unsafe fn has_locked(&self, thread: JavaThread, oop: usize) -> bool {
+        let Some((top, first)) = self.lock_stack else { return false };
+        // SAFETY: by the caller's promise; the end is an offset of 32 bits, and what it may be is checked below.
+        let end = unsafe { load(thread.0 + top) } as u32 as usize;
+        let room = first + MOST_LOCKED * size_of::<usize>();
+        end <= room
+            && (first..end).step_by(size_of::<usize>()).any(|entry| {
+                // SAFETY: by the caller's promise; the entry lies within the lock stack.
+                unsafe { load(thread.0 + entry) == oop }
+            })
+    }
+
+    /// What stands for the owner in the monitor that the current thread is about to block on; `None` if there is none.
+    pub(crate) fn pending_owner(&self, current: JavaThread) -> Option<OwnerWord> {
+        let MonitorAddress(monitor) = self.pending_monitor(current);
+        // SAFETY: the monitor that the current thread is about to enter is not freed meanwhile.
+        (monitor != 0).then(|| OwnerWord(unsafe { load(monitor + self.owner) }))
+    }
+
+    /// The monitor that the current thread is about to block on.
+    pub(crate) fn pending_monitor(&self, current: JavaThread) -> MonitorAddress {
+        // SAFETY: the current thread lives.
+        MonitorAddress(unsafe { load(current.0 + self.pending_monitor) })
+    }
+
+    /// In the monitor that the current thread is about to block on: the address in the stack of an anonymous owner, if the VM
+    /// keeps one.
+    pub(crate) fn pending_stack_locker(&self, current: JavaThread) -> Option<usize> {
+        let locker = self.stack_locker?;
+        let MonitorAddress(monitor) = self.pending_monitor(current);
+        // SAFETY: as in `pending_owner`.
+        let address = if monitor == 0 { 0 } else { unsafe { load(monitor + locker) } };
+        Some(address).filter(|&address| address != 0)
+    }
+
+    /// Whether the word of an owner is the number of a thread, and not an address.
+    pub(crate) fn owner_is_number(&self) -> bool {
+        self.owner_is_number
+    }
+}
+
+/// Where the object of a local reference lies at this moment: the reference points to a place that the collector keeps up to date.
+///
+/// # Safety
+/// `object` is a local reference of the current thread.
+pub(crate) unsafe fn object_address(object: jobject) -> usize {
+    // SAFETY: by the caller's promise.
+    unsafe { load(object as usize) }
+}

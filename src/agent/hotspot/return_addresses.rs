@@ -1,0 +1,216 @@
+//! What distinguishes one stack of the calling thread from another, read from the stack itself: the return addresses of compiled
+//! methods, with the numbers of their compilations, and method and instruction of interpreted ones.
+//!
+//! `GetStackTrace` takes 1.5 to 2 microseconds above compiled code, and `AsyncGetCallTrace` does not work there (docs/internals/hotspot.md).
+//! But where the same code returns to the same code_by_pc, the frames are the same as last time, and nobody has to be asked. How
+//! frames lie on the stack is fixed by HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; how large
+//! those of compiled methods are, the code cache tells.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jvmti::{Field, Jni};
+use rustc_hash::FxHashMap;
+
+use super::code_cache::{CodeCache, CodeKind, Pc};
+use super::memory::{JavaThread, load};
+
+const WORD: usize = size_of::<usize>();
+/// In words from the frame pointer of an interpreted frame: its method, and the bytecode that it executes.
+const METHOD: usize = 3;
+const BYTECODE: usize = 8;
+/// The stack pointer of its caller before the caller's frame was extended by arguments.
+const SENDER_SP: usize = 1;
+/// In words from the frame pointer of an entry frame: the `JavaCallWrapper`.
+const CALL_WRAPPER: usize = 6;
+/// Marks a place in compiled code, or at the edge of the VM, among addresses of methods and bytecodes.
+const PLACE: u64 = 1 << 63;
+
+/// Where HotSpot keeps what is needed: offsets in bytes.
+#[derive(Debug)]
+pub(crate) struct StackLayout {
+    code: CodeCache,
+    /// From a `JavaThread` to the JNI environment inside it.
+    env: usize,
+    stack_base: usize,
+    /// From a `JavaThread` to its anchor, and from a `JavaCallWrapper`.
+    anchor: usize,
+    wrapper_anchor: usize,
+    /// In an anchor: where the thread left Java.
+    sp: usize,
+    pc: usize,
+    fp: usize,
+    /// Stacks that were not those they were taken for.
+    mismatches: AtomicU64,
+}
+
+/// A frame: its lowest address, where it goes on, and its frame pointer, which only some frames have.
+#[derive(Clone, Copy)]
+struct RawFrame {
+    sp: usize,
+    pc: Pc,
+    fp: usize,
+}
+
+/// What a thread knows of addresses that it has met.
+pub(crate) type CodeByPc = FxHashMap<Pc, CodeKind>;
+
+/// How long a key identifies its stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyValidity {
+    /// Nothing else will ever have it.
+    Forever,
+    /// Once its class is unloaded, a method's address can become another's.
+    UntilCollection,
+}
+
+impl StackLayout {
+    /// The layout of this VM, if frames lie as we know it and all is exported that is needed.
+    pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<StackLayout> {
+        if cfg!(not(target_arch = "x86_64")) {
+            return None;
+        }
+        let thread = |name| Field::offset_of(c"JavaThread", name).or_else(|| Field::offset_of(c"Thread", name));
+        let anchor = |name| Field::offset_of(c"JavaFrameAnchor", name);
+        let layout = StackLayout {
+            code: CodeCache::find()?,
+            env: (jni.as_raw() as usize).checked_sub(current.0)?,
+            stack_base: thread(c"_stack_base")?,
+            anchor: thread(c"_anchor")?,
+            wrapper_anchor: Field::offset_of(c"JavaCallWrapper", c"_anchor")?,
+            sp: anchor(c"_last_Java_sp")?,
+            pc: anchor(c"_last_Java_pc")?,
+            fp: anchor(c"_last_Java_fp")?,
+            mismatches: AtomicU64::new(0),
+        };
+        Some(layout)
+    }
+
+    /// A stack was another than the one that it was taken for: from now on none is identified by addresses.
+    pub(crate) fn count_mismatch(&self) {
+        self.mismatches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Stacks that were found to be others than those they were taken for.
+    pub(crate) fn mismatches(&self) -> u64 {
+        self.mismatches.load(Ordering::Relaxed)
+    }
+
+    /// Reads the calling thread's innermost `most` frames of Java into `key`, which is then that of no other stack. `None` if
+    /// this is a stack that cannot be identified so.
+    ///
+    /// The thread is in native code that Java code or the VM called.
+    pub(crate) fn read(
+        &self,
+        jni: Jni,
+        most: usize,
+        code_by_pc: &mut CodeByPc,
+        key: &mut Vec<u64>,
+    ) -> Option<KeyValidity> {
+        if self.mismatches() > 0 {
+            return None;
+        }
+        let mut validity = KeyValidity::Forever;
+        let thread = jni.as_raw() as usize - self.env;
+        // SAFETY: the current thread lives.
+        let base = unsafe { load(thread + self.stack_base) };
+        let stack = Stack { low: (&raw const validity) as usize, base };
+        // SAFETY: as above.
+        let Some(mut frame) = (unsafe { self.left_java(thread + self.anchor, stack) })? else { return Some(validity) };
+        let mut is_first = true;
+        let mut number = 0;
+        while number < most {
+            let code = match code_by_pc.get(&frame.pc) {
+                Some(code) if code.still() => *code,
+                _ => {
+                    let code = self.code.code(frame.pc)?;
+                    code_by_pc.insert(frame.pc, code);
+                    code
+                }
+            };
+            let place = PLACE | (self.code.distance(frame.pc) as u64) << 32;
+            frame = match code {
+                CodeKind::Compiled { frame: bytes, id, .. } => {
+                    key.push(place | u64::from(id));
+                    number += 1;
+                    stack.caller(frame, bytes)?
+                }
+                CodeKind::Stub { frame: bytes } if is_first => {
+                    key.push(place);
+                    stack.caller(frame, bytes)?
+                }
+                CodeKind::Stub { .. } => return None,
+                CodeKind::Interpreter => {
+                    validity = KeyValidity::UntilCollection;
+                    let word = |words: usize| stack.word(frame.fp.checked_sub(words * WORD)?);
+                    key.extend([word(METHOD)? as u64, word(BYTECODE)? as u64]);
+                    number += 1;
+                    let caller = RawFrame {
+                        sp: word(SENDER_SP)?,
+                        pc: Pc(stack.word(frame.fp + WORD)?),
+                        fp: stack.word(frame.fp)?,
+                    };
+                    (caller.sp > frame.sp).then_some(caller)?
+                }
+                CodeKind::Entry => {
+                    key.push(place);
+                    let wrapper = stack.word(frame.fp.checked_sub(CALL_WRAPPER * WORD)?)?;
+                    if !stack.holds(wrapper) || wrapper <= frame.sp {
+                        return None;
+                    }
+                    // SAFETY: the wrapper is a variable of the VM's function that called Java, which has not returned.
+                    match unsafe { self.left_java(wrapper + self.wrapper_anchor, stack) }? {
+                        Some(caller) if caller.sp > frame.sp => {
+                            is_first = true;
+                            frame = caller;
+                            continue;
+                        }
+                        Some(_) => return None,
+                        None => break,
+                    }
+                }
+            };
+            is_first = false;
+        }
+        Some(validity)
+    }
+
+    /// The frame in which a thread left Java; `Some(None)` if it had not been there, `None` if that makes no sense.
+    ///
+    /// # Safety
+    /// There is an anchor, of the current thread.
+    unsafe fn left_java(&self, anchor: usize, stack: Stack) -> Option<Option<RawFrame>> {
+        // SAFETY: by the caller's promise.
+        let (sp, pc, fp) = unsafe { (load(anchor + self.sp), load(anchor + self.pc), load(anchor + self.fp)) };
+        if sp == 0 {
+            return Some(None);
+        }
+        // Not each stub says where it left; then it is where its call returns to.
+        let pc = if pc == 0 { stack.word(sp.checked_sub(WORD)?)? } else { pc };
+        stack.holds(sp).then_some(Some(RawFrame { sp, pc: Pc(pc), fp }))
+    }
+}
+
+/// The part of the calling thread's stack that its callers use.
+#[derive(Clone, Copy)]
+struct Stack {
+    low: usize,
+    base: usize,
+}
+
+impl Stack {
+    fn holds(self, address: usize) -> bool {
+        address.is_multiple_of(WORD) && self.low <= address && address < self.base
+    }
+
+    fn word(self, address: usize) -> Option<usize> {
+        // SAFETY: an aligned word of the thread's own stack.
+        self.holds(address).then(|| unsafe { load(address) })
+    }
+
+    /// What called the compiled code whose frame takes so many bytes.
+    fn caller(self, frame: RawFrame, bytes: usize) -> Option<RawFrame> {
+        let sp = frame.sp.checked_add(bytes)?;
+        // Compiled code saves the frame pointer next to the return address, in case its caller has one.
+        Some(RawFrame { sp, pc: Pc(self.word(sp - WORD)?), fp: self.word(sp - 2 * WORD)? })
+    }
+}

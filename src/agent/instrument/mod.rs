@@ -1,0 +1,237 @@
+//! The class file load hook: hands every class to what rewrites it, as it is loaded or, if it came before that, when the VM is
+//! asked to load it again (`retransform`).
+
+pub(crate) mod intrinsics;
+pub(crate) mod retransform;
+mod start_up;
+
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use classfile::{ClassFile, MethodView};
+use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
+use jvmti::sys::jvmtiEnv;
+use jvmti::{Jni, guard};
+use rustc_hash::FxHashSet;
+
+use super::core::Core;
+use super::core::current::Current;
+use super::core::feature::{ClassPhase, RewriteRequest, Rewriter};
+use super::helpers::is_helper;
+use super::hotspot::flags;
+use retransform::is_initialised;
+use start_up::StartUp;
+
+/// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
+const HUGE_METHOD_LIMIT: u32 = 8000;
+/// The class whose constructor all objects share.
+pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
+
+/// The first feature release whose CDS archive has classes with calls that are resolved.
+const FIRST_WITH_RESOLVED_CALLS: u32 = 24;
+
+/// The length up to which a method may grow.
+pub(crate) fn max_code_length(method: &MethodView<'_>) -> u32 {
+    // HotSpot interprets longer methods for ever (HugeMethodLimit), which would harm the program more than the lost
+    // events harm the trace; a method that is longer already may grow.
+    if method.code().bytes().len() <= HUGE_METHOD_LIMIT as usize { HUGE_METHOD_LIMIT } else { 65_535 }
+}
+
+/// Whether a method never runs again in a class that is initialised: its static initialiser, and what javac makes of an enum's
+/// constants.
+pub(crate) fn runs_once(method: &[u8]) -> bool {
+    matches!(method, b"<clinit>" | b"$values")
+}
+
+/// The rewriting of classes in one recording.
+pub(crate) struct Instrumentation {
+    core: &'static Core,
+    /// One after the other, each gets what the one before made.
+    rewriters: Box<[&'static dyn Rewriter]>,
+    /// What rewritten classes call is defined, or will be before the first of them runs.
+    is_ready: AtomicBool,
+    /// VMInit has come.
+    is_initialised: AtomicBool,
+    /// The VM begins, or has begun, to swap the methods of classes that were there before.
+    swapping: AtomicBool,
+    /// The VM may take classes out of a CDS archive.
+    archive: OnceLock<bool>,
+    /// Classes of the boot loader that were rewritten before VMInit.
+    before_init: Mutex<FxHashSet<Box<[u8]>>>,
+    start_up: StartUp,
+}
+
+static CURRENT: Current<Instrumentation> = Current::none();
+
+impl Instrumentation {
+    /// The rewriting of a recording; nothing is rewritten before [`set_ready`](Self::set_ready), unless classes are rewritten from
+    /// the first one on.
+    pub(crate) fn new(core: &'static Core, rewriters: Box<[&'static dyn Rewriter]>) -> Instrumentation {
+        Instrumentation {
+            core,
+            rewriters,
+            is_ready: AtomicBool::new(core.rewrites_early),
+            is_initialised: AtomicBool::new(false),
+            swapping: AtomicBool::new(false),
+            archive: OnceLock::new(),
+            before_init: Mutex::default(),
+            start_up: StartUp::default(),
+        }
+    }
+
+    /// Makes it the current one.
+    pub(crate) fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    /// That of the current recording.
+    pub(crate) fn current() -> Option<&'static Instrumentation> {
+        CURRENT.get()
+    }
+
+    /// Whether the hook is needed for every class.
+    pub(crate) fn rewrites_all(&self) -> bool {
+        self.rewriters.iter().any(|rewriter| rewriter.rewrites_all())
+    }
+
+    /// What rewritten classes call is defined.
+    pub(crate) fn set_ready(&self) {
+        self.is_ready.store(!self.rewriters.is_empty(), Ordering::Release);
+    }
+
+    /// Nothing is rewritten any more.
+    pub(crate) fn stop(&self) {
+        self.is_ready.store(false, Ordering::Release);
+    }
+
+    /// Whether VMInit has come.
+    pub(crate) fn is_initialised(&self) -> bool {
+        self.is_initialised.load(Ordering::Acquire)
+    }
+
+    /// The class file as all rewriters leave it; `None` if it stays as it is.
+    ///
+    /// # Safety
+    /// The loader of the request is a live reference or null.
+    pub(crate) unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
+        if is_helper(request.name) {
+            return None;
+        }
+        let mut rewritten: Option<Vec<u8>> = None;
+        for rewriter in &self.rewriters {
+            // SAFETY: by the caller's promise.
+            let next = unsafe {
+                match &rewritten {
+                    None => rewriter.rewrite(class, request),
+                    Some(before) => ClassFile::parse(before).ok().and_then(|class| rewriter.rewrite(&class, request)),
+                }
+            };
+            rewritten = next.or(rewritten);
+        }
+        rewritten
+    }
+
+    /// A copy of a class file that stays as it is, where the class may come out of the CDS archive with calls that are resolved: the
+    /// VM makes the class of the copy instead. Those calls would lead to the methods as they were before the retransformation, which
+    /// corrects the calls in loaded classes only, those that it loads itself to verify others among them.
+    fn fresh_copy(&self, class: &[u8]) -> Option<Vec<u8>> {
+        let core = self.core;
+        let is_late = self.swapping.load(Ordering::Acquire)
+            && self.rewrites_all()
+            && *self.archive.get_or_init(|| flags::uses_archive() != Some(false));
+        // What the VM makes when it links a class is counted, which out of the archive it may be already.
+        let is_worth = core.jvm.java >= FIRST_WITH_RESOLVED_CALLS || core.source.counts();
+        (is_late && is_worth).then(|| class.to_vec())
+    }
+
+    /// # Safety
+    /// The references are live or null.
+    unsafe fn class_file(
+        &self,
+        jni: Jni,
+        redefined: jclass,
+        loader: jobject,
+        name: Option<&[u8]>,
+        bytes: &[u8],
+    ) -> Option<Vec<u8>> {
+        let core = self.core;
+        let parsed = ClassFile::parse(bytes);
+        if redefined.is_null() && core.is_reporting() {
+            let class = parsed.as_ref().ok();
+            self.rewriters.iter().for_each(|rewriter| rewriter.class_loading(jni, class));
+        }
+        // Without a name the class cannot be Object nor a helper, which are loaded by name.
+        let name = name.unwrap_or_default();
+        if !redefined.is_null() {
+            self.meet_before_the_end(name);
+        }
+        let is_initialised_vm = self.is_initialised();
+        let phase = match redefined.is_null() {
+            true => ClassPhase::Loading,
+            // SAFETY: by the caller's promise.
+            false if unsafe { is_initialised(core.jvm.env, redefined) } => ClassPhase::Initialised,
+            false => ClassPhase::Loaded,
+        };
+        let request = RewriteRequest { jni, name, loader: Some(loader), phase, is_initialised: is_initialised_vm };
+        let rewritten = match &parsed {
+            // SAFETY: by the caller's promise.
+            Ok(class) => unsafe { self.rewrite(class, request) },
+            // The VM will say what it thinks of the class; here it only counts as not looked at.
+            Err(error) => {
+                core.rewriting.refuse(&format!("class: {error}"));
+                None
+            }
+        };
+        let Some(rewritten) = rewritten else {
+            return if redefined.is_null() { self.fresh_copy(bytes) } else { None };
+        };
+        if !is_initialised_vm && !core.rewrites_early && redefined.is_null() && loader.is_null() {
+            self.before_init.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
+        }
+        Some(rewritten)
+    }
+}
+
+/// JVMTI `ClassFileLoadHook`.
+///
+/// # Safety
+/// Called by the VM.
+#[allow(clippy::too_many_arguments, reason = "the signature is JVMTI's")]
+pub(crate) unsafe extern "system" fn class_file_load_hook(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    redefined: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _: jobject,
+    len: jint,
+    data: *const u8,
+    new_len: *mut jint,
+    new_data: *mut *mut u8,
+) {
+    guard(|| {
+        let is_ready = |current: &&Instrumentation| current.is_ready.load(Ordering::Acquire);
+        let Some(instrumentation) = CURRENT.get().filter(is_ready) else { return };
+        // In its first phase the VM passes no environment, and has no other loader.
+        if data.is_null() || len <= 0 || jni.is_null() && !loader.is_null() {
+            return;
+        }
+        // SAFETY: the VM passes `len` bytes of class file, a NUL-terminated name or null, and this thread's environment, or null,
+        // which nothing below uses for a class of the boot loader; the references are live or null.
+        let changed = unsafe {
+            let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
+            let bytes = std::slice::from_raw_parts(data, len as usize);
+            instrumentation.class_file(Jni::from_raw(jni), redefined, loader, name, bytes)
+        };
+        let Some(bytes) = changed else { return };
+        match instrumentation.core.jvm.env.allocate_copy(&bytes) {
+            // SAFETY: the VM passes places for the new class file, and frees it.
+            Ok(copy) => unsafe {
+                *new_len = bytes.len() as jint;
+                *new_data = copy.into_raw();
+            },
+            Err(error) => instrumentation.core.rewriting.refuse(&format!("class: {}", error.name())),
+        }
+    });
+}

@@ -1,0 +1,236 @@
+//! Asks the VM to load again what was loaded before the hook was there.
+
+use std::cell::RefCell;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use jvmti::jni_sys::jclass;
+use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK};
+use jvmti::{Env, Jni};
+
+use super::start_up::StartStage;
+use super::{Instrumentation, OBJECT, runs_once};
+use crate::agent::helpers::is_helper;
+
+/// Which of the classes that are there already a thread retransforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RetransformSubset {
+    /// All of them.
+    All,
+    /// One half, while another thread takes the other.
+    Even,
+    /// The other half.
+    Odd,
+}
+
+impl RetransformSubset {
+    fn contains(self, name: &[u8]) -> bool {
+        // So the halves are equally large in bytes on JDK 17 to 25, to a twentieth.
+        let odd = name.last().is_some_and(|byte| byte & 1 == 1);
+        match self {
+            RetransformSubset::All => true,
+            RetransformSubset::Even => !odd,
+            RetransformSubset::Odd => odd,
+        }
+    }
+}
+
+/// Classes that HotSpot never verifies; each half has some.
+const NEVER_VERIFIED: [&[u8]; 4] = [OBJECT, b"java/lang/String", b"java/lang/Class", b"java/lang/Throwable"];
+
+thread_local! {
+    /// The last class of this thread's half.
+    static LAST: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
+
+impl Instrumentation {
+    /// VMInit has come: retransforms the classes that came before the hook and hold something to rewrite.
+    ///
+    /// Most of the start-up cost: two threads share it where the VM locks the classes it redefines. The program waits: a class
+    /// that is loaded while others are redefined can crash the VM (`meet_before_the_end`).
+    ///
+    /// # Errors
+    /// What the VM refuses: one sentence.
+    pub(crate) fn begin(&self, jni: Jni) -> Result<(), String> {
+        let core = self.core;
+        self.is_initialised.store(true, Ordering::Release);
+        let is_shared =
+            self.rewrites_all() && !core.rewrites_early && core.source.rewrites_much() && core.jvm.java >= 17;
+        if is_shared {
+            self.start_up.reach(StartStage::Share);
+            self.retransform_loaded(jni, RetransformSubset::Even);
+            if self.start_up.wait_for(StartStage::Shared) != StartStage::Shared {
+                core.rewriting.refuse("half of the classes loaded before VMInit: no answer");
+            }
+            return Ok(());
+        }
+        self.start_up.reach(StartStage::Shared);
+        if self.rewriters.is_empty() || core.rewrites_early && self.rewrites_all() {
+            return Ok(());
+        }
+        if self.rewrites_all() {
+            self.retransform_loaded(jni, RetransformSubset::All);
+            return Ok(());
+        }
+        // The hook costs every class that is loaded a little, so it is on only meanwhile.
+        let env = core.jvm.env;
+        env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
+        self.retransform_loaded(jni, RetransformSubset::All);
+        env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())
+    }
+
+    /// The agent's own thread runs.
+    pub(crate) fn second_thread_runs(&self) {
+        self.start_up.reach(StartStage::Up);
+    }
+
+    /// Waits until the agent's own thread runs.
+    pub(crate) fn wait_for_second_thread(&self) {
+        self.start_up.wait_for(StartStage::Up);
+    }
+
+    /// On the agent's own thread: takes its half of the classes, if the work is shared.
+    pub(crate) fn share(&self, jni: Jni) {
+        if self.start_up.wait_for(StartStage::Share) == StartStage::Share {
+            self.retransform_loaded(jni, RetransformSubset::Odd);
+            self.start_up.reach(StartStage::Shared);
+        }
+    }
+
+    /// Where two threads share the work, waits at the last class of each half until the other thread has come as far.
+    ///
+    /// HotSpot verifies all classes of a request, which from JDK 24 on loads further classes, before it swaps their methods at a
+    /// safepoint. A class must not be loaded while the methods of those above it are swapped: that crashes the VM, which holds
+    /// pointers to them in `DefaultMethods::generate_default_methods` (seen on 25). The last classes are not verified.
+    pub(super) fn meet_before_the_end(&self, name: &[u8]) {
+        if LAST.with_borrow_mut(|last| last.take_if(|last| last == name)).is_some() {
+            self.start_up.meet();
+            self.swapping.store(true, Ordering::Release);
+        }
+    }
+
+    /// Puts a class that is never verified last, for `meet_before_the_end`.
+    fn put_last(&self, wanted: &mut [jclass]) {
+        let env = self.core.jvm.env;
+        let name_of = |class: jclass| {
+            // SAFETY: a live local reference.
+            let signature = unsafe { env.get_class_signature(class) }.ok()?;
+            let found = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";"))?;
+            NEVER_VERIFIED.into_iter().find(|&name| name == found)
+        };
+        let found = wanted.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)));
+        match (found, wanted.len()) {
+            (Some((index, name)), len) => {
+                wanted.swap(index, len - 1);
+                LAST.set(Some(name.to_vec()));
+            }
+            (None, _) => {
+                self.start_up.arrive();
+                self.swapping.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Makes the VM reload the classes of a subset that came before the hook and that hold something to rewrite.
+    fn retransform_loaded(&self, jni: Jni, subset: RetransformSubset) {
+        let env = self.core.jvm.env;
+        let refuse = |reason: String| self.core.rewriting.refuse(&reason);
+        let classes = match env.get_loaded_classes() {
+            Ok(classes) => classes,
+            Err(error) => return refuse(format!("loaded classes: {}", error.name())),
+        };
+        let mut wanted: Vec<jclass> =
+            classes.iter().copied().filter(|&class| self.needs_rewriting(class, subset)).collect();
+        match subset {
+            RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
+            RetransformSubset::All => self.swapping.store(true, Ordering::Release),
+        }
+        // SAFETY: live local references, deleted at the end.
+        let result = unsafe { env.retransform_classes(&wanted) };
+        if LAST.take().is_some() {
+            self.start_up.arrive();
+        }
+        if result.is_err() {
+            // One bad class fails them all; alone each shows whether it is the one.
+            for class in &wanted {
+                // SAFETY: as above.
+                if let Err(error) = unsafe { env.retransform_classes(&[*class]) } {
+                    refuse(format!("class: {}", error.name()));
+                }
+            }
+        }
+        for class in classes.iter() {
+            // SAFETY: a local reference that nobody uses any more.
+            unsafe { jni.delete_local_ref(*class) };
+        }
+    }
+
+    fn needs_rewriting(&self, class: jclass, subset: RetransformSubset) -> bool {
+        let env = self.core.jvm.env;
+        // SAFETY: a live local reference.
+        let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
+        let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return false };
+        let considering = || self.rewriters.iter().filter(|rewriter| rewriter.considers(name));
+        if !subset.contains(name)
+            || is_helper(name)
+            || considering().next().is_none()
+            || self.before_init.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+        {
+            return false;
+        }
+        // SAFETY: a live local reference.
+        unsafe {
+            env.is_modifiable_class(class).unwrap_or(false) && considering().any(|rewriter| rewriter.wants(class))
+        }
+    }
+}
+
+/// Whether the class may call or be one of the methods of these names: its constant pool has such a text. Bytecode of a loaded
+/// class does not show whom it calls.
+pub(crate) fn names_one(env: Env, class: jclass, names: &[&[u8]]) -> bool {
+    // SAFETY: a live local reference.
+    let Ok(pool) = (unsafe { env.get_constant_pool(class) }) else { return true };
+    names.iter().any(|name| memchr::memmem::find(&pool, &[&[1, 0, name.len() as u8], *name].concat()).is_some())
+}
+
+/// Whether the static initialiser of a class has run.
+///
+/// # Safety
+/// `class` is a live reference.
+pub(super) unsafe fn is_initialised(env: Env, class: jclass) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { env.get_class_status(class) }.is_ok_and(|status| status & JVMTI_CLASS_STATUS_INITIALIZED != 0)
+}
+
+/// Whether code of the class that may still run has one of these instructions.
+pub(crate) fn has_site(env: Env, class: jclass, opcodes: &[u8]) -> bool {
+    // SAFETY: a live local reference; the methods are of this class.
+    unsafe {
+        // Loaded but not linked yet, it shows no methods; the VM links it to retransform it.
+        let Ok(methods) = env.get_class_methods(class) else { return names_one(env, class, &[b"Code"]) };
+        let initialised = is_initialised(env, class);
+        methods.iter().any(|&method| {
+            // Abstract and native methods have no code, which the VM calls an error.
+            env.get_bytecodes(method)
+                .is_ok_and(|code| classfile::walk(&code).any(|(_, opcode)| opcodes.contains(&opcode)))
+                // Retransforming is most of the start-up cost.
+                && !(initialised && env.get_method_name(method).is_ok_and(|m| runs_once(&m.name)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_is_in_one_half() {
+        for name in [&b"java/lang/Object"[..], b"java/lang/String", b"a", b""] {
+            assert!(RetransformSubset::All.contains(name));
+            assert_ne!(RetransformSubset::Even.contains(name), RetransformSubset::Odd.contains(name));
+        }
+        for subset in [RetransformSubset::Even, RetransformSubset::Odd] {
+            assert!(NEVER_VERIFIED.iter().any(|name| subset.contains(name)), "{subset:?}");
+        }
+    }
+}

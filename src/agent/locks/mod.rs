@@ -1,0 +1,314 @@
+//! Threads that wait for each other (`locks=on`): for which lock, how long, and who owns it.
+//!
+//! `monitors` takes JVMTI's events, `parking` those of `java.util.concurrent`; `owner` and `thread_registry` find the owner,
+//! `identify` the lock, `snapshot` answers data requests. `time_budget` bounds what the stacks of owners cost.
+
+mod identify;
+mod monitors;
+mod owner;
+mod parking;
+mod snapshot;
+mod state;
+mod thread_registry;
+mod time_budget;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use agent_options::{LockOptions, Owners};
+use jvmti::Jni;
+use jvmti::jni_sys::{JNIEnv, jclass, jobject};
+use jvmti::sys::{
+    JVMTI_EVENT_DATA_DUMP_REQUEST, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED, jvmtiEvent, jvmtiEventCallbacks,
+};
+
+use super::clock::Ticks;
+use super::core::Core;
+use super::core::context::{LocalThread, Reporter, ThreadContext};
+use super::core::current::Current;
+use super::core::feature::{End, Feature, Rewriter};
+use super::hotspot::monitors::MonitorLayout;
+use super::ids::{StackIndex, ThreadIndex};
+use parking::ParkHooks;
+use snapshot::SnapshotScope;
+use state::LockThread;
+use thread_registry::{ThreadFields, ThreadRegistry};
+use time_budget::TimeBudget;
+
+pub(crate) use snapshot::{LockSnapshot, Monitor, Thread};
+
+const EVENTS: [jvmtiEvent; 5] = [
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT,
+    JVMTI_EVENT_MONITOR_WAITED,
+    JVMTI_EVENT_DATA_DUMP_REQUEST,
+];
+
+/// The thread that is made to stop, and the processor that has to turn to it, pay twice as much again (measured with
+/// `bench -- locks`).
+const STACK_PRICE: u64 = 3;
+
+/// Binds MartiniParking's natives, called from its static initialiser.
+///
+/// # Safety
+/// Called by the VM, with MartiniParking as `class`.
+pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: by the caller's promise.
+    unsafe { parking::register_natives(Jni::from_raw(jni), class) }
+}
+
+/// The feature.
+pub(crate) struct Locks {
+    core: &'static Core,
+    options: LockOptions,
+    registry: ThreadRegistry,
+    fields: OnceLock<Fields>,
+    parking: OnceLock<parking::Proxy>,
+    park_hooks: ParkHooks,
+    /// Held while an object gets its id, so that it gets one only.
+    announcing: Mutex<()>,
+    /// For the stacks of owners.
+    stacks: TimeBudget,
+    /// For asking JVMTI who the owner is.
+    asking: TimeBudget,
+    /// Stacks that were taken when the owner had let go already.
+    stale_stacks: AtomicU64,
+    unknown_owners: AtomicU64,
+    asked_owners: AtomicU64,
+    /// Threads that waited until another had initialised a class.
+    initializations: AtomicU64,
+    /// What data requests found, until the writer takes it.
+    snapshots: Mutex<Vec<Option<LockSnapshot>>>,
+}
+
+/// Fields of the class library.
+struct Fields {
+    thread: ThreadFields,
+    juc: parking::Fields,
+}
+
+// SAFETY: ids and global references of classes that are never unloaded, which JNI lets every thread use.
+unsafe impl Send for Fields {}
+// SAFETY: as above.
+unsafe impl Sync for Fields {}
+
+static CURRENT: Current<Locks> = Current::none();
+
+impl Locks {
+    /// For a recording with these options.
+    pub(crate) fn new(core: &'static Core, options: LockOptions) -> Locks {
+        Locks {
+            core,
+            registry: ThreadRegistry::new(options.owners != Owners::WithoutStacks && options.stack_depth > 0),
+            options,
+            fields: OnceLock::new(),
+            parking: OnceLock::new(),
+            park_hooks: ParkHooks::new(core),
+            announcing: Mutex::new(()),
+            stacks: TimeBudget::new(core.start, STACK_PRICE),
+            asking: TimeBudget::new(core.start, 1),
+            stale_stacks: AtomicU64::new(0),
+            unknown_owners: AtomicU64::new(0),
+            asked_owners: AtomicU64::new(0),
+            initializations: AtomicU64::new(0),
+            snapshots: Mutex::default(),
+        }
+    }
+
+    /// Makes it the current one.
+    pub(crate) fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    /// Where monitors have their owners, if that may be read.
+    fn layout(&self) -> Option<&'static MonitorLayout> {
+        self.core.jvm.hotspot.monitors().filter(|_| self.options.owners != Owners::ByJvmti)
+    }
+
+    /// The stack of an owner, unless stacks have cost too much lately or it has let go meanwhile.
+    ///
+    /// # Safety
+    /// `owner` gives a new local reference to a thread, or null if that has ended.
+    unsafe fn owner_stack(
+        &self,
+        jni: Jni,
+        state: &mut LockThread,
+        now: Ticks,
+        owner: impl FnOnce() -> jobject,
+        still_owns: impl FnOnce() -> bool,
+    ) -> StackIndex {
+        let wanted = self.options.owners != Owners::WithoutStacks;
+        let Some(walker) = state.owner_walker.as_mut().filter(|_| wanted) else {
+            return StackIndex::default();
+        };
+        let walked = self.stacks.spend(now, || {
+            let owner = owner();
+            if owner.is_null() {
+                return None;
+            }
+            // SAFETY: by the caller's promise; the reference is deleted when it is done with.
+            unsafe {
+                // A thread that has just ended, or a frame that is gone, gives an error, and is no owner any more.
+                let stack = walker.walk_other(owner, &self.core.tables(jni)).ok();
+                jni.delete_local_ref(owner);
+                stack.filter(|_| still_owns())
+            }
+        });
+        match walked {
+            Some(Some(stack)) => stack,
+            Some(None) => {
+                self.stale_stacks.fetch_add(1, Ordering::Relaxed);
+                StackIndex::default()
+            }
+            None => StackIndex::default(),
+        }
+    }
+
+    /// What is not known of owners: key and number.
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 6] {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        [
+            ("owners.unknown", load(&self.unknown_owners)),
+            ("owners.asked", load(&self.asked_owners)),
+            ("owners.notAsked", self.asking.skipped()),
+            ("ownerStacks.skipped", self.stacks.skipped()),
+            ("ownerStacks.stale", load(&self.stale_stacks)),
+            ("monitors.classInit", load(&self.initializations)),
+        ]
+    }
+
+    /// Hands over what a data request found; the number is for the event.
+    fn add_snapshot(&self, snapshot: LockSnapshot) -> u32 {
+        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshots.push(Some(snapshot));
+        snapshots.len() as u32 - 1
+    }
+
+    /// What a data request found.
+    pub(crate) fn take_snapshot(&self, number: u32) -> Option<LockSnapshot> {
+        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshots.get_mut(number as usize)?.take()
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a thread that runs and has not had its end event.
+    unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        if let Some(fields) = self.fields.get() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.registry.enter(jni, self.layout(), fields.thread, thread, index) };
+        }
+    }
+}
+
+impl Reporter for Locks {
+    type State = LockThread;
+
+    fn current() -> Option<&'static Locks> {
+        CURRENT.get()
+    }
+
+    fn core(&self) -> &'static Core {
+        self.core
+    }
+}
+
+impl Feature for Locks {
+    fn callbacks(&self, main: &mut jvmtiEventCallbacks, _: &mut jvmtiEventCallbacks) {
+        main.MonitorContendedEnter = Some(monitors::contended_enter);
+        main.MonitorContendedEntered = Some(monitors::contended_entered);
+        main.MonitorWait = Some(monitors::wait);
+        main.MonitorWaited = Some(monitors::waited);
+        main.DataDumpRequest = Some(snapshot::data_dump_request);
+    }
+
+    fn prepare(&'static self, jni: Jni) -> Result<(), String> {
+        if self.options.juc {
+            let proxy = parking::Proxy::define(&self.core.jvm.helpers, jni);
+            let proxy =
+                proxy.map_err(|error| format!("MartiniParking cannot be defined, so nothing is reported: {error}"))?;
+            let _ = self.parking.set(proxy);
+        }
+        Ok(())
+    }
+
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        let env = self.core.jvm.env;
+        let fields = Fields::find(jni).map_err(|error| jni.cleared(error))?;
+        if self.options.owners != Owners::ByJvmti {
+            self.core.jvm.hotspot.find_monitors(env, jni);
+        }
+        let _ = self.fields.set(fields);
+        if self.options.juc {
+            parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
+        }
+        EVENTS.into_iter().try_for_each(|event| env.enable_event(event)).map_err(|error| error.to_string())
+    }
+
+    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register(jni, thread, index) }
+    }
+
+    fn resume(&'static self, jni: Jni) {
+        if let Some(proxy) = self.parking.get() {
+            proxy.set_on(jni, true);
+        }
+    }
+
+    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register(jni, thread, local.thread.carrier) }
+    }
+
+    unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        self.core.jvm.threads.get(index).inspect(|record| record.ends());
+        if let Some(fields) = self.fields.get() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.registry.leave(jni, fields.thread, thread, index) };
+        }
+    }
+
+    fn switched(&'static self, jni: Jni, local: &mut LocalThread) {
+        let (thread, state): (&mut ThreadContext, &mut LockThread) = local.with();
+        state.blocked = None;
+        if state.mounted.is_none() {
+            state.mounted = self.layout().and_then(|layout| self.registry.mounted(layout.current(jni)));
+        }
+        if let Some(mounted) = &state.mounted {
+            mounted.store(thread.current.0, Ordering::Relaxed);
+        }
+    }
+
+    fn stop(&'static self, jni: Jni, end: End) {
+        if let Some(proxy) = self.parking.get() {
+            proxy.set_on(jni, false);
+            self.core.count_lost("park without stack or memory", proxy.lost(jni));
+        }
+        snapshot::take(self, jni, SnapshotScope::Blocked);
+        if end == End::Recording {
+            self.core.jvm.env.disable_events(&EVENTS);
+        }
+    }
+
+    fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
+        self.options.juc.then_some(&self.park_hooks)
+    }
+}
+
+impl Fields {
+    fn find(jni: Jni) -> Result<Fields, jvmti::JniError> {
+        let class = jni.find_class(c"java/lang/Thread")?;
+        // SAFETY: a live local reference, deleted at the end.
+        unsafe {
+            let thread = ThreadFields {
+                eetop: jni.get_field_id(class, c"eetop", c"J")?,
+                tid: jni.get_field_id(class, c"tid", c"J")?,
+            };
+            let juc = parking::Fields::find(jni, class)?;
+            jni.delete_local_ref(class);
+            Ok(Fields { thread, juc })
+        }
+    }
+}

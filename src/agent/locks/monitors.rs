@@ -1,0 +1,226 @@
+//! JVMTI's events of monitors: a thread blocks on one, gets it, waits to be notified, continues.
+
+use std::sync::atomic::Ordering;
+
+use jvmti::Jni;
+use jvmti::jni_sys::{JNIEnv, jlong, jobject};
+use jvmti::sys::{JVMTI_THREAD_STATE_INTERRUPTED, jboolean, jthread, jvmtiEnv};
+use trace::ids::ObjectId;
+use trace::model::WaitEnd;
+
+use super::Locks;
+use super::owner::{Owner, owner_of};
+use super::state::LockThread;
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+use crate::agent::core::context::{ThreadContext, callback};
+use crate::agent::events::event::{Event, WaitKind};
+use crate::agent::hotspot::monitors::MonitorAddress;
+use crate::agent::ids::{StackIndex, ThreadIndex};
+use crate::agent::stacks::walker::FramesToSkip;
+
+/// JVMTI `MonitorContendedEnter`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn contended_enter(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jthread,
+    object: jobject,
+) {
+    // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
+    unsafe {
+        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            // First of all, while it is true.
+            let layout = locks.layout().map(|layout| (layout, layout.current(jni)));
+            let word = layout.and_then(|(layout, current)| layout.pending_owner(current));
+            let mut owner = match (layout, word) {
+                (Some((layout, current)), Some(word)) => owner_of(layout, &locks.registry, word, current, object),
+                _ => Owner::Unknown,
+            };
+            state.blocked = None;
+            let monitor = layout.map_or(MonitorAddress::default(), |(layout, current)| layout.pending_monitor(current));
+            let Some(id) = locks.object(jni, context, state, monitor, object) else { return };
+            // Not before the object was announced, which another thread may have done just now.
+            let now = Ticks::now();
+            let thread = locks.this_thread(jni, state, thread, now);
+            if owner == Owner::Unknown {
+                owner = ask(locks, jni, object, now);
+                if owner == Owner::Unknown {
+                    locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            // A thread that has ended by that time has let go before.
+            let has_ended = |thread| locks.core.jvm.threads.get(thread).is_some_and(|record| record.has_ended());
+            if let Owner::Thread(owner) = owner
+                && !has_ended(owner)
+            {
+                let reference = || locks.registry.reference(jni, owner);
+                let stack = locks.owner_stack(jni, state, now, reference, || match layout {
+                    Some((layout, current)) => layout.pending_owner(current) == word,
+                    None => ask(locks, jni, object, Ticks::now()) == Owner::Thread(owner),
+                });
+                context.push(Event::Owner { thread: owner, stack }, now);
+            }
+            let stack = stack(locks.core, jni, state, FramesToSkip::Method);
+            context.push(Event::Enter { object: id, thread, stack, kind: WaitKind::Monitor }, now);
+            state.blocked = Some((thread, id));
+        });
+    }
+}
+
+/// Asks JVMTI for the owner, if that has not cost too much lately.
+///
+/// # Safety
+/// `object` is a live reference.
+unsafe fn ask(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
+    let jvm = locks.core.jvm;
+    // SAFETY: by the caller's promise.
+    let usage = locks.asking.spend(now, || unsafe { jvm.env.get_object_monitor_usage(object) });
+    let Some(Ok(usage)) = usage else { return Owner::Unknown };
+    locks.asked_owners.fetch_add(1, Ordering::Relaxed);
+    let mut owner = Owner::Nobody;
+    // SAFETY: live local references, each deleted when it is done with.
+    unsafe {
+        if !usage.owner.is_null() {
+            owner = Owner::Thread(jvm.threads.resolve(jni, usage.owner, now));
+        }
+        for &thread in [usage.owner].iter().chain(usage.waiters.iter()).chain(usage.notify_waiters.iter()) {
+            jni.delete_local_ref(thread);
+        }
+    }
+    owner
+}
+
+/// The stack of the current thread, if stacks are wanted.
+pub(super) fn stack(core: &Core, jni: Jni, state: &mut LockThread, skip: FramesToSkip) -> StackIndex {
+    let Some(walker) = &mut state.walker else { return StackIndex::default() };
+    walker.walk(skip, &core.tables(jni)).unwrap_or_else(|error| {
+        core.count_failure("stack", error);
+        StackIndex::default()
+    })
+}
+
+/// JVMTI `MonitorContendedEntered`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn contended_entered(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jthread,
+    object: jobject,
+) {
+    // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
+    unsafe {
+        // The thread owns the monitor: every moment here is one that the others wait.
+        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            let now = Ticks::now();
+            let thread = locks.this_thread(jni, state, thread, now);
+            let blocked = state.blocked.take().filter(|(blocked, _)| *blocked == thread);
+            // What was not announced was not entered either, as far as the trace knows.
+            if let Some(object) = blocked.map(|(_, object)| object).or_else(|| locks.core.tags.find(object)) {
+                context.push(Event::Entered { object, thread }, now);
+            }
+        });
+    }
+}
+
+/// JVMTI `MonitorWait`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn wait(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jthread,
+    object: jobject,
+    timeout: jlong,
+) {
+    // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
+    unsafe {
+        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            let unknown = MonitorAddress::default();
+            let Some(object) = locks.object(jni, context, state, unknown, object) else { return };
+            let now = Ticks::now();
+            let thread = locks.this_thread(jni, state, thread, now);
+            let stack = stack(locks.core, jni, state, FramesToSkip::Wait);
+            state.is_waiting = true;
+            let wait = Wait { object, thread, stack, millis: timeout.max(0) as u64, park_nanos: None };
+            begin_wait(context, wait, now);
+        });
+    }
+}
+
+/// A thread that begins to wait.
+pub(super) struct Wait {
+    pub(super) object: ObjectId,
+    pub(super) thread: ThreadIndex,
+    pub(super) stack: StackIndex,
+    /// For so long at most; 0 if there is no limit.
+    pub(super) millis: u64,
+    /// The same of a park; `None` for a monitor.
+    pub(super) park_nanos: Option<u64>,
+}
+
+/// Reports that a thread begins to wait.
+pub(super) fn begin_wait(context: &mut ThreadContext, wait: Wait, now: Ticks) {
+    let Wait { object, thread, stack, millis, park_nanos } = wait;
+    if millis > 0 {
+        context.push(Event::Limit { millis, nanos: park_nanos.unwrap_or(0) }, now);
+    }
+    let kind = if park_nanos.is_some() { WaitKind::Park } else { WaitKind::Monitor };
+    context.push(Event::Wait { object, thread, stack, kind }, now);
+}
+
+/// JVMTI `MonitorWaited`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn waited(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jthread,
+    object: jobject,
+    timed_out: jboolean,
+) {
+    // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
+    unsafe {
+        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            let core = locks.core;
+            let now = Ticks::now();
+            let was_waiting = std::mem::take(&mut state.is_waiting);
+            if !was_waiting && !context.is_virtual && is_array(core, jni, object) {
+                locks.initializations.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            let Some(object) = core.tags.find(object) else { return };
+            // The VM clears the state after the event, when it throws.
+            let is_interrupted =
+                || core.jvm.env.get_thread_state(thread).is_ok_and(|state| state & JVMTI_THREAD_STATE_INTERRUPTED != 0);
+            let reason = match timed_out != 0 {
+                true => WaitEnd::TimedOut,
+                false if is_interrupted() => WaitEnd::Interrupted,
+                false => WaitEnd::Notified,
+            };
+            let thread = locks.this_thread(jni, state, thread, now);
+            context.push(Event::Waited { object, thread, reason }, now);
+        });
+    }
+}
+
+/// Whether the object is an array, such as the VM locks while it initialises a class: of a thread that waits for this HotSpot
+/// sends the end alone (`MonitorWait` comes from `Object.wait`, `MonitorWaited` from the monitor).
+///
+/// # Safety
+/// `object` is a live reference.
+unsafe fn is_array(core: &Core, jni: Jni, object: jobject) -> bool {
+    // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
+    unsafe {
+        let class = jni.get_object_class(object);
+        let is_array = core.jvm.env.is_array_class(class).unwrap_or(false);
+        jni.delete_local_ref(class);
+        is_array
+    }
+}

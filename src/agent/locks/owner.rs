@@ -1,0 +1,73 @@
+//! Who owns a monitor at the moment at which another thread blocks on it.
+//!
+//! JVMTI's `GetObjectMonitorUsage` answers after milliseconds, when one owner in eight has let go. So the owner is read from the
+//! monitor itself (`hotspot::monitors`).
+//!
+//! | what a monitor has as owner | in HotSpot |
+//! |---|---|
+//! | the address of a `JavaThread` | up to 23 |
+//! | an address in the owner's stack, where it keeps the header of an object that it locked without a monitor | up to 23; 24 and later in a field of its own, if asked for `LockingMode=1` |
+//! | the number of a `java.lang.Thread` | 24 and later |
+//! | 1, "anonymous": the owner has the object on its lock stack, a list in its `JavaThread` | 21 and later, as a rule from 23 on |
+
+use jvmti::jni_sys::jobject;
+
+use super::thread_registry::ThreadRegistry;
+use crate::agent::hotspot::memory::JavaThread;
+use crate::agent::hotspot::monitors::{MonitorLayout, OwnerWord, object_address};
+use crate::agent::ids::ThreadIndex;
+
+/// The monitor's owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// It has just let go.
+    Nobody,
+    /// This thread.
+    Thread(ThreadIndex),
+    /// Memory does not show it.
+    Unknown,
+}
+
+const NOBODY: usize = 0;
+/// Only the owner's own lock stack shows it.
+const ANONYMOUS: usize = 1;
+
+/// Whose word that is, of the monitor of `object` that the current thread is about to block on.
+///
+/// # Safety
+/// `object` is a local reference of the current thread.
+pub(super) unsafe fn owner_of(
+    layout: &MonitorLayout,
+    registry: &ThreadRegistry,
+    word: OwnerWord,
+    current: JavaThread,
+    object: jobject,
+) -> Owner {
+    let found = match word.0 {
+        NOBODY => return Owner::Nobody,
+        // SAFETY: by the caller's promise.
+        ANONYMOUS => unsafe { anonymous(layout, registry, current, object) },
+        number if layout.owner_is_number() => registry.of_number(number as u64),
+        address => registry.of_java_thread(JavaThread(address)).or_else(|| registry.of_stack(address)),
+    };
+    found.map_or(Owner::Unknown, Owner::Thread)
+}
+
+/// # Safety
+/// As for `owner_of`.
+unsafe fn anonymous(
+    layout: &MonitorLayout,
+    registry: &ThreadRegistry,
+    current: JavaThread,
+    object: jobject,
+) -> Option<ThreadIndex> {
+    if let Some(address) = layout.pending_stack_locker(current) {
+        return registry.of_stack(address);
+    }
+    // SAFETY: by the caller's promise.
+    let address = || unsafe { object_address(object) };
+    let before = address();
+    let found = registry.of_lock_stack(layout, before)?;
+    // Neither moved nor let go meanwhile: only the owner itself puts its name in the monitor.
+    (address() == before && layout.pending_owner(current) == Some(OwnerWord(ANONYMOUS))).then_some(found)
+}

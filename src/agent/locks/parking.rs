@@ -1,0 +1,388 @@
+//! Waiting in `java.util.concurrent` (`juc=on`): all of it comes down to `LockSupport.park*`, whose methods are rewritten to call
+//! MartiniParking, a Java class like HeapProxy, when they begin and end.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+
+use classfile::{ClassFile, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod, opcode};
+use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jlong, jmethodID, jobject};
+use jvmti::{Jni, JniError};
+use trace::ids::ObjectId;
+
+use super::Locks;
+use super::monitors::{Wait, begin_wait, stack};
+use super::state::LockThread;
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+use crate::agent::core::context::{ThreadContext, callback};
+use crate::agent::core::feature::{RewriteRequest, Rewriter};
+use crate::agent::events::event::{Event, WaitKind};
+use crate::agent::helpers::{self, HelperClass, Helpers, PARKING, native};
+use crate::agent::hotspot::monitors::MonitorAddress;
+use crate::agent::ids::ClassIndex;
+use crate::agent::stacks::walker::FramesToSkip;
+use crate::agent::tables::classes::Parker;
+
+/// Compiled from `java/MartiniParking.java`.
+const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniParking.class"));
+
+/// The class that is rewritten.
+const LOCK_SUPPORT: &[u8] = b"java/util/concurrent/locks/LockSupport";
+
+const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
+    StaticMethod { class: PARKING.internal_name, name, descriptor }
+}
+
+/// The methods of LockSupport that park, which have the hooks' names and descriptors, and what hands their arguments on.
+static HOOKS: [(StaticMethod, &[Op<'static>]); 6] = [
+    (method("park", "(Ljava/lang/Object;)V"), &[Op::Aload0]),
+    (method("parkNanos", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
+    (method("parkUntil", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
+    (method("park", "()V"), &[]),
+    (method("parkNanos", "(J)V"), &[Op::Lload(0)]),
+    (method("parkUntil", "(J)V"), &[Op::Lload(0)]),
+];
+static PARKED: StaticMethod = method("parked", "()V");
+
+/// Loads LockSupport, if nobody has done so yet.
+///
+/// # Errors
+/// What the VM refuses; an exception is pending then.
+pub(super) fn load_lock_support(jni: Jni) -> Result<(), JniError> {
+    let class = jni.find_class(c"java/util/concurrent/locks/LockSupport")?;
+    // SAFETY: a local reference that nobody uses.
+    unsafe { jni.delete_local_ref(class) };
+    Ok(())
+}
+
+/// Rewrites LockSupport, and no other class.
+pub(super) struct ParkHooks {
+    core: &'static Core,
+}
+
+impl ParkHooks {
+    /// For a recording.
+    pub(super) fn new(core: &'static Core) -> ParkHooks {
+        ParkHooks { core }
+    }
+}
+
+impl Rewriter for ParkHooks {
+    unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
+        if request.name != LOCK_SUPPORT {
+            return None;
+        }
+        self.core.rewriting.note(classfile::rewrite_class(class, &mut ParkCalls::default()))
+    }
+
+    fn considers(&self, name: &[u8]) -> bool {
+        name == LOCK_SUPPORT
+    }
+
+    unsafe fn wants(&self, _: jclass) -> bool {
+        true
+    }
+
+    fn rewrites_all(&self) -> bool {
+        false
+    }
+}
+
+/// Puts the calls into LockSupport.
+#[derive(Default)]
+struct ParkCalls {
+    /// Of the method at hand.
+    hook: Option<&'static (StaticMethod, &'static [Op<'static>])>,
+}
+
+impl Instrument for ParkCalls {
+    fn method(&mut self, method: &MethodView<'_>) -> bool {
+        let is_it = |(hook, _): &&(StaticMethod, _)| {
+            hook.name.as_bytes() == method.name() && hook.descriptor.as_bytes() == method.descriptor()
+        };
+        self.hook = HOOKS.iter().find(is_it);
+        self.hook.is_some()
+    }
+
+    fn opcodes(&self) -> OpcodeSet {
+        OpcodeSet::ALL
+    }
+
+    fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        let Some((hook, arguments)) = self.hook else { return };
+        if instruction.pc() == 0 {
+            insert.before(&[arguments, &[Op::InvokeStatic(hook)][..]].concat());
+        }
+        if matches!(instruction.opcode(), opcode::RETURN | opcode::ATHROW) {
+            insert.before(&[Op::InvokeStatic(&PARKED)]);
+        }
+    }
+}
+
+/// MartiniParking's `registerNatives`, which its static initialiser calls.
+///
+/// # Safety
+/// Called by the VM, with MartiniParking as `class`.
+pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
+    let natives = [
+        native(c"begin", c"(Ljava/lang/Thread;Ljava/lang/Object;J)V", begin as *const c_void),
+        native(c"end", c"(Z)V", end as *const c_void),
+    ];
+    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
+    unsafe { helpers::register_natives(jni, class, &natives) }
+}
+
+/// MartiniParking inside the VM.
+pub(super) struct Proxy {
+    class: HelperClass,
+    on: jfieldID,
+    lost: jfieldID,
+}
+
+// SAFETY: a global reference and ids, which JNI lets every thread use.
+unsafe impl Send for Proxy {}
+// SAFETY: as above.
+unsafe impl Sync for Proxy {}
+
+impl Proxy {
+    /// Defines and initialises the class, if the VM does not have it. Works from VMStart on.
+    ///
+    /// # Errors
+    /// What the VM refuses; no exception is pending any more.
+    pub(super) fn define(helpers: &Helpers, jni: Jni) -> Result<Proxy, JniError> {
+        let class = helpers.define(jni, &PARKING, BYTES)?;
+        // The first look-up initialises the class, which binds its natives.
+        let fields = || Ok(Proxy { class, on: class.field(jni, c"on", c"Z")?, lost: class.field(jni, c"lost", c"I")? });
+        fields().inspect_err(|_| jni.exception_clear())
+    }
+
+    /// Lets the hooks through, or stops them.
+    pub(super) fn set_on(&self, jni: Jni, on: bool) {
+        // SAFETY: the field is one of the class.
+        unsafe { self.class.set_boolean(jni, self.on, on) }
+    }
+
+    /// Parks that could not be handed over; a lower bound.
+    pub(super) fn lost(&self, jni: Jni) -> u64 {
+        // SAFETY: the field is one of the class.
+        unsafe { self.class.count(jni, self.lost) }
+    }
+}
+
+/// What identifies a lock and its owner.
+pub(crate) struct Fields {
+    /// `AbstractOwnableSynchronizer`, a global reference.
+    ownable: jclass,
+    /// Its field `exclusiveOwnerThread`.
+    owner: jfieldID,
+    stamped: jclass,
+    /// `isHeldExclusively` of the classes that only say that they do not know.
+    undecided: [jmethodID; 2],
+    /// `Thread.parkBlocker`.
+    pub(super) blocker: jfieldID,
+}
+
+impl Fields {
+    /// # Safety
+    /// `thread` is a live reference to the class `java.lang.Thread`.
+    pub(super) unsafe fn find(jni: Jni, thread: jclass) -> Result<Fields, JniError> {
+        let class = |name| {
+            let local = jni.find_class(name)?;
+            // SAFETY: a live local reference, deleted at once.
+            unsafe {
+                let global = jni.new_global_ref(local);
+                jni.delete_local_ref(local);
+                Ok::<jclass, JniError>(global)
+            }
+        };
+        let ownable = class(c"java/util/concurrent/locks/AbstractOwnableSynchronizer")?;
+        let queued = class(c"java/util/concurrent/locks/AbstractQueuedSynchronizer")?;
+        let queued_long = class(c"java/util/concurrent/locks/AbstractQueuedLongSynchronizer")?;
+        let held = |class| {
+            // SAFETY: a global reference.
+            unsafe { jni.get_method_id(class, c"isHeldExclusively", c"()Z") }
+        };
+        // SAFETY: global references, and the caller's promise.
+        unsafe {
+            Ok(Fields {
+                ownable,
+                owner: jni.get_field_id(ownable, c"exclusiveOwnerThread", c"Ljava/lang/Thread;")?,
+                stamped: class(c"java/util/concurrent/locks/StampedLock")?,
+                undecided: [held(queued)?, held(queued_long)?],
+                blocker: jni.get_field_id(thread, c"parkBlocker", c"Ljava/lang/Object;")?,
+            })
+        }
+    }
+
+    /// What parks on that object.
+    ///
+    /// # Safety
+    /// `blocker` is a live reference to an object.
+    unsafe fn parker(&self, core: &Core, jni: Jni, blocker: jobject) -> Parker {
+        // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
+        unsafe {
+            let class = jni.get_object_class(blocker);
+            let parker = match core.jvm.classes.resolve(jni, class) {
+                Ok(index) => self.parker_of(core, jni, index, class, blocker),
+                Err(_) => Parker::Other,
+            };
+            jni.delete_local_ref(class);
+            parker
+        }
+    }
+
+    /// What parks on objects of that class.
+    ///
+    /// # Safety
+    /// `blocker` is a live reference to an object of that class.
+    unsafe fn parker_of(&self, core: &Core, jni: Jni, index: ClassIndex, class: jclass, blocker: jobject) -> Parker {
+        let Some(record) = core.jvm.classes.get(index) else { return Parker::Other };
+        if let Some(known) = record.parker() {
+            return known;
+        }
+        // SAFETY: by the caller's promise.
+        let parker = unsafe {
+            if jni.is_instance_of(blocker, self.stamped) {
+                Parker::Lock
+            } else if jni.is_instance_of(blocker, self.ownable) {
+                // A synchronizer that one thread can own overrides this; semaphores and latches do not.
+                match jni.get_method_id(class, c"isHeldExclusively", c"()Z") {
+                    Ok(method) if !self.undecided.contains(&method) => Parker::OwnableLock,
+                    Ok(_) => Parker::Other,
+                    Err(_) => {
+                        jni.exception_clear();
+                        Parker::OwnableLock
+                    }
+                }
+            } else {
+                Parker::Other
+            }
+        };
+        record.set_parker(parker);
+        parker
+    }
+
+    /// The thread that owns a lock, as a new local reference, or null.
+    ///
+    /// # Safety
+    /// `lock` is a live reference to an `AbstractOwnableSynchronizer`.
+    unsafe fn owner(&self, jni: Jni, lock: jobject) -> jobject {
+        // SAFETY: by the caller's promise.
+        unsafe { jni.get_object_field(lock, self.owner) }
+    }
+}
+
+impl Locks {
+    /// The parking of `java.util.concurrent`'s lock that a thread is in, and who owns it: new local references, or null.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(super) unsafe fn parked_on(&self, jni: Jni, thread: jobject) -> Option<(jobject, jobject)> {
+        let fields = &self.fields.get()?.juc;
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let blocker = jni.get_object_field(thread, fields.blocker);
+            if blocker.is_null() {
+                return None;
+            }
+            let is_ownable = jni.is_instance_of(blocker, fields.ownable);
+            let owner = if is_ownable { fields.owner(jni, blocker) } else { null_mut() };
+            Some((blocker, owner))
+        }
+    }
+}
+
+/// `MartiniParking.begin`: the current thread is about to park.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, blocker: jobject, nanos: jlong) {
+    // SAFETY: the VM passes this thread's environment, MartiniParking the current thread, and a live object or null.
+    unsafe {
+        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            let Some(fields) = locks.fields.get().map(|fields| &fields.juc) else { return };
+            let noted = if blocker.is_null() { jni.get_object_field(thread, fields.blocker) } else { null_mut() };
+            let blocker = [blocker, noted, thread].into_iter().find(|object| !object.is_null()).unwrap_or(thread);
+            let Some(object) = locks.object(jni, context, state, MonitorAddress::default(), blocker) else { return };
+            let parker = match state.parked {
+                Some((last, parker)) if last == object => parker,
+                _ => fields.parker(locks.core, jni, blocker),
+            };
+            state.parked = Some((object, parker));
+            let now = Ticks::now();
+            if parker == Parker::Other {
+                let stack = stack(locks.core, jni, state, FramesToSkip::Park);
+                let nanos = nanos.max(0) as u64;
+                let millis = nanos.div_ceil(1_000_000);
+                let wait = Wait { object, thread: context.current, stack, millis, park_nanos: Some(nanos) };
+                begin_wait(context, wait, now);
+            } else {
+                block(locks, fields, jni, context, state, Blocked { now, object, lock: blocker, parker });
+            }
+        });
+    }
+}
+
+/// A thread that is about to wait for a lock.
+struct Blocked {
+    now: Ticks,
+    object: ObjectId,
+    /// A live reference to what `parker` says.
+    lock: jobject,
+    parker: Parker,
+}
+
+/// Reports that a thread waits for a lock.
+///
+/// # Safety
+/// As `Blocked` says.
+unsafe fn block(
+    locks: &Locks,
+    fields: &Fields,
+    jni: Jni,
+    context: &mut ThreadContext,
+    state: &mut LockThread,
+    blocked: Blocked,
+) {
+    let Blocked { now, object, lock, parker } = blocked;
+    // SAFETY: by the caller's promise; local references, deleted when they are done with.
+    unsafe {
+        let owner = if parker == Parker::OwnableLock { fields.owner(jni, lock) } else { null_mut() };
+        if !owner.is_null() {
+            let index = locks.other_thread(jni, owner, now);
+            let stack = locks.owner_stack(
+                jni,
+                state,
+                now,
+                || jni.new_local_ref(owner),
+                || {
+                    let then = fields.owner(jni, lock);
+                    let same = jni.is_same_object(owner, then);
+                    jni.delete_local_ref(then);
+                    same
+                },
+            );
+            context.push(Event::Owner { thread: index, stack }, now);
+            jni.delete_local_ref(owner);
+        } else if parker == Parker::OwnableLock {
+            // Readers hold it, or it has just been let go.
+            locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
+        }
+        let stack = stack(locks.core, jni, state, FramesToSkip::Park);
+        context.push(Event::Enter { object, thread: context.current, stack, kind: WaitKind::Park }, now);
+    }
+}
+
+/// `MartiniParking.end`: the current thread has parked.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass, interrupted: jboolean) {
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        callback(jni, |_: &Locks, _, context, _: &mut LockThread| {
+            context.push(Event::Unparked { thread: context.current, interrupted }, Ticks::now());
+        });
+    }
+}

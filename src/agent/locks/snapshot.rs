@@ -1,0 +1,231 @@
+//! Data requests: what all threads do and who owns the monitors that they wait for, whenever somebody asks (`kill -QUIT`, or
+//! `jcmd PID JVMTI.data_dump`), and once at the end of those that are still blocked then.
+
+use std::time::{Duration, Instant};
+
+use jvmti::jni_sys::jobject;
+use jvmti::sys::*;
+use jvmti::{Jni, guard};
+use rustc_hash::FxHashSet;
+use trace::ids::ObjectId;
+pub(crate) use trace::model::ThreadState;
+
+use super::Locks;
+use super::state::LockThread;
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+use crate::agent::core::context::{Reporter, ThreadContext, enter};
+use crate::agent::events::event::Event;
+use crate::agent::hotspot::monitors::MonitorAddress;
+use crate::agent::ids::{StackIndex, ThreadIndex};
+
+/// The program waits for the answer at its end, so it must not take for ever.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// What a thread does.
+pub(crate) struct Thread {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) name: String,
+    pub(crate) state: ThreadState,
+    pub(crate) priority: u64,
+    pub(crate) is_daemon: bool,
+    pub(crate) object: Option<ObjectId>,
+    pub(crate) stack: StackIndex,
+}
+
+/// Who owns a monitor and who waits for it.
+pub(crate) struct Monitor {
+    pub(crate) object: ObjectId,
+    pub(crate) owner: Option<ThreadIndex>,
+    /// `None` for a lock of `java.util.concurrent`, of which only the owner is known.
+    pub(crate) usage: Option<Usage>,
+}
+
+/// What JVMTI says of a monitor.
+pub(crate) struct Usage {
+    pub(crate) entry_count: u64,
+    pub(crate) waiters: Vec<ThreadIndex>,
+    pub(crate) notify_waiters: Vec<ThreadIndex>,
+}
+
+/// One answer.
+#[derive(Default)]
+pub(crate) struct LockSnapshot {
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) monitors: Vec<Monitor>,
+    /// Threads and monitors that there was no time for.
+    pub(crate) skipped: u64,
+}
+
+/// JVMTI `DataDumpRequest`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn data_dump_request(_: *mut jvmtiEnv) {
+    guard(|| {
+        let Some(locks) = Locks::current().filter(|locks| locks.core.is_reporting()) else { return };
+        let Ok(jni) = locks.core.jvm.vm.get_jni() else { return };
+        take(locks, jni, SnapshotScope::All);
+    });
+}
+
+/// Which threads are asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SnapshotScope {
+    /// All of them.
+    All,
+    /// Those that are blocked on a monitor or parked.
+    Blocked,
+}
+
+/// Asks, and hands the answer to the writer.
+pub(super) fn take(locks: &'static Locks, jni: Jni, scope: SnapshotScope) {
+    enter(locks.core, jni, Ticks::now, |local| {
+        let (thread, state) = local.with();
+        let mut request = Request { locks, jni, scope, thread, state, asked: FxHashSet::default() };
+        let number = locks.add_snapshot(request.ask());
+        request.thread.push(Event::Snapshot(number), Ticks::now());
+    });
+}
+
+/// A request that is being answered.
+struct Request<'r> {
+    locks: &'static Locks,
+    jni: Jni,
+    scope: SnapshotScope,
+    /// The thread that asks.
+    thread: &'r mut ThreadContext,
+    state: &'r mut LockThread,
+    /// Monitors that are in the answer.
+    asked: FxHashSet<ObjectId>,
+}
+
+impl Request<'_> {
+    fn ask(&mut self) -> LockSnapshot {
+        let mut snapshot = LockSnapshot::default();
+        let begun = Instant::now();
+        let threads = match self.locks.core.jvm.env.get_all_threads() {
+            Ok(threads) => threads,
+            Err(error) => {
+                self.locks.core.count_failure("snapshot", error);
+                return snapshot;
+            }
+        };
+        for &thread in threads.iter() {
+            if begun.elapsed() > LONGEST {
+                snapshot.skipped += 1;
+            } else {
+                // SAFETY: a live local reference.
+                unsafe { self.ask_thread(thread, &mut snapshot) };
+            }
+            // SAFETY: as above, and nobody uses it any more.
+            unsafe { self.jni.delete_local_ref(thread) };
+        }
+        snapshot
+    }
+
+    /// # Safety
+    /// `object` is a live reference.
+    unsafe fn id_of(&mut self, object: jobject) -> Option<ObjectId> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.locks.object(self.jni, self.thread, self.state, MonitorAddress::default(), object) }
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a platform thread.
+    unsafe fn ask_thread(&mut self, thread: jobject, snapshot: &mut LockSnapshot) {
+        let (locks, jni, jvm) = (self.locks, self.jni, self.locks.core.jvm);
+        let env = jvm.env;
+        // SAFETY: by the caller's promise; what JVMTI and JNI return are local references, deleted when they are done with. A
+        // thread that ends meanwhile gives errors, and is left out.
+        unsafe {
+            let Ok(state) = env.get_thread_state(thread) else { return };
+            let is_parked = state & JVMTI_THREAD_STATE_PARKED != 0 && locks.options.juc;
+            let is_blocked = state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
+            if self.scope == SnapshotScope::Blocked && !is_parked && !is_blocked {
+                return;
+            }
+            let (Some(index), Ok(info)) = (jvm.threads.find(thread), env.get_thread_info(thread)) else { return };
+            jni.delete_local_ref(info.thread_group);
+            jni.delete_local_ref(info.context_class_loader);
+            let mut object = None;
+            let monitor = env.get_current_contended_monitor(thread).unwrap_or(std::ptr::null_mut());
+            if !monitor.is_null() {
+                object = self.id_of(monitor);
+                if let Some(id) = object.filter(|&id| self.asked.insert(id)) {
+                    snapshot.monitors.extend(ask_monitor(locks.core, jni, monitor, id));
+                }
+                jni.delete_local_ref(monitor);
+            } else if is_parked && let Some((lock, owner)) = locks.parked_on(jni, thread) {
+                object = self.id_of(lock);
+                if let Some(id) = object.filter(|&id| self.asked.insert(id) && !owner.is_null()) {
+                    let owner = jvm.threads.resolve(jni, owner, Ticks::now());
+                    snapshot.monitors.push(Monitor { object: id, owner: Some(owner), usage: None });
+                }
+                jni.delete_local_ref(lock);
+                jni.delete_local_ref(owner);
+            }
+            let stack = match &mut self.state.owner_walker {
+                Some(walker) => walker.walk_other(thread, &locks.core.tables(jni)).unwrap_or_default(),
+                None => StackIndex::default(),
+            };
+            snapshot.threads.push(Thread {
+                thread: index,
+                name: info.name.as_ref().map(|name| trace::modified_utf8::decode(name)).unwrap_or_default(),
+                state: state_of(state),
+                priority: info.priority.max(0) as u64,
+                is_daemon: info.is_daemon,
+                object,
+                stack,
+            });
+        }
+    }
+}
+
+/// # Safety
+/// `monitor` is a live reference.
+unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> Option<Monitor> {
+    let now = Ticks::now();
+    // SAFETY: by the caller's promise; each thread is a local reference, deleted when it is done with.
+    unsafe {
+        let usage = match core.jvm.env.get_object_monitor_usage(monitor) {
+            Ok(usage) => usage,
+            Err(error) => {
+                core.count_failure("monitor usage", error);
+                return None;
+            }
+        };
+        let resolve = |&thread: &jobject| {
+            let index = core.jvm.threads.resolve(jni, thread, now);
+            jni.delete_local_ref(thread);
+            index
+        };
+        Some(Monitor {
+            object: id,
+            owner: Some(&usage.owner).filter(|owner| !owner.is_null()).map(resolve),
+            usage: Some(Usage {
+                entry_count: usage.entry_count.into(),
+                waiters: usage.waiters.iter().map(resolve).collect(),
+                notify_waiters: usage.notify_waiters.iter().map(resolve).collect(),
+            }),
+        })
+    }
+}
+
+/// JVMTI's bits as one of Java's words.
+fn state_of(bits: i32) -> ThreadState {
+    let has = |bit: i32| bits & bit != 0;
+    if has(JVMTI_THREAD_STATE_TERMINATED) {
+        ThreadState::Terminated
+    } else if !has(JVMTI_THREAD_STATE_ALIVE) {
+        ThreadState::New
+    } else if has(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) {
+        ThreadState::Blocked
+    } else if has(JVMTI_THREAD_STATE_WAITING_WITH_TIMEOUT) {
+        ThreadState::TimedWaiting
+    } else if has(JVMTI_THREAD_STATE_WAITING_INDEFINITELY) {
+        ThreadState::Waiting
+    } else {
+        ThreadState::Runnable
+    }
+}

@@ -1,0 +1,256 @@
+//! Collections and the objects they free, on their way to the writer.
+//!
+//! The VM sends its events inside the pause, so they are only queued. After it the control thread looks which objects are dead
+//! (`weak_refs`), and the writer holds the collection's `gcFinish` back until that is done: so each `objFree` stands
+//! between the `gcStart` and `gcFinish` of the collection that found the object dead.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use trace::ids::ObjectId;
+
+use crate::agent::clock::Ticks;
+use crate::agent::ids::GcNumber;
+
+/// The beginning or end of a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GcEvent {
+    /// A collection began.
+    Start(Ticks),
+    /// A collection ended.
+    Finish(Ticks, GcNumber),
+    /// The heap was dumped.
+    Dump(Ticks, DumpNumber),
+}
+
+/// Number of a dump among those that the writer knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DumpNumber(pub(crate) usize);
+
+impl GcEvent {
+    /// When it happened.
+    pub(crate) fn time(&self) -> Ticks {
+        match *self {
+            GcEvent::Start(time) | GcEvent::Finish(time, _) | GcEvent::Dump(time, _) => time,
+        }
+    }
+}
+
+/// What the writer takes from the queue.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// Beginnings and ends, oldest first.
+    pub(crate) events: VecDeque<GcEvent>,
+    /// Freed objects, with the collection they are charged to, oldest first.
+    pub(crate) freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
+    /// All frees of collections up to this one have been delivered.
+    pub(crate) settled: GcNumber,
+}
+
+#[derive(Default)]
+struct Inner {
+    events: VecDeque<GcEvent>,
+    /// Pauses that have begun and not ended: HotSpot may tell of one twice, nested (G1 collecting for metadata).
+    depth: u32,
+    finished: GcNumber,
+    freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
+    settled: GcNumber,
+    /// Objects freed so far.
+    delivered: usize,
+    /// The first id given to an object after the last collection.
+    young: ObjectId,
+    /// The first id given to an object after so many collections, if they are remembered.
+    generations: Option<Vec<(ObjectId, u64)>>,
+    closed: bool,
+}
+
+/// The queue.
+pub(crate) struct Collections {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+    /// When the last pause ended; 0 before.
+    last_finish: AtomicU64,
+}
+
+impl Collections {
+    /// An empty queue, which may be asked for `generations` if it remembers them.
+    pub(crate) fn new(remembers: bool) -> Collections {
+        let inner = Inner { generations: remembers.then(Vec::new), ..Inner::default() };
+        Collections { inner: Mutex::new(inner), changed: Condvar::new(), last_finish: AtomicU64::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A pause began.
+    pub(crate) fn start(&self, now: Ticks) {
+        let mut inner = self.lock();
+        inner.depth += 1;
+        if inner.depth == 1 {
+            inner.events.push_back(GcEvent::Start(now));
+        }
+    }
+
+    /// A pause ended; wakes the control thread. `next` is the id of the next object.
+    pub(crate) fn finish(&self, now: Ticks, next: ObjectId) {
+        let mut inner = self.lock();
+        inner.depth = inner.depth.saturating_sub(1);
+        if inner.depth > 0 {
+            return;
+        }
+        inner.finished.0 += 1;
+        let number = inner.finished;
+        inner.events.push_back(GcEvent::Finish(now, number));
+        inner.young = next;
+        if let Some(generations) = &mut inner.generations {
+            generations.push((next, number.0));
+        }
+        self.last_finish.store(now.0, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Collections so far.
+    pub(crate) fn finished(&self) -> GcNumber {
+        self.lock().finished
+    }
+
+    /// Collections so far, and when the last one ended.
+    pub(crate) fn last_finish(&self) -> (GcNumber, Ticks) {
+        let inner = self.lock();
+        (inner.finished, Ticks(self.last_finish.load(Ordering::Relaxed)))
+    }
+
+    /// When the last pause ended, by whoever allocates; ids must not be older than the collection before their object.
+    #[inline]
+    pub(crate) fn generation(&self) -> Ticks {
+        Ticks(self.last_finish.load(Ordering::Relaxed))
+    }
+
+    /// The first id given to an object after so many collections.
+    pub(crate) fn generations(&self) -> Vec<(ObjectId, u64)> {
+        std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().flatten().copied()).collect()
+    }
+
+    /// Objects with this id or a later one have seen no collection. If such a one is dead, the VM has collected without telling of it
+    /// (before a heap dump, with some collectors); the next collection is charged with it.
+    pub(crate) fn young(&self) -> ObjectId {
+        self.lock().young
+    }
+
+    /// These objects are dead: charged to the last finished collection.
+    ///
+    /// A collection that ended while they were looked at may have found some of them, so charging the last one is late at
+    /// worst, and never earlier than the object's allocation.
+    pub(crate) fn free(&self, objects: Vec<ObjectId>) {
+        if objects.is_empty() {
+            return;
+        }
+        let mut inner = self.lock();
+        inner.delivered += objects.len();
+        let number = inner.finished;
+        inner.freed.push_back((number, objects));
+    }
+
+    /// All frees of collections up to that one have been delivered.
+    pub(crate) fn settle(&self, number: GcNumber) {
+        let mut inner = self.lock();
+        inner.settled = inner.settled.max(number);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// Waits until the frees of every collection so far are settled. Gives up when nothing is delivered for `longest`.
+    pub(crate) fn wait_until_settled(&self, longest: Duration) {
+        let mut inner = self.lock();
+        let wanted = inner.finished;
+        while inner.settled < wanted {
+            let delivered = inner.delivered;
+            let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
+            inner = guard;
+            if timeout.timed_out() && inner.delivered == delivered {
+                break;
+            }
+        }
+    }
+
+    /// Waits until a collection later than `seen` has ended, or for that long, and returns the number of the last one; `None`
+    /// once closed.
+    pub(crate) fn wait_for_finish(&self, seen: GcNumber, longest: Option<Duration>) -> Option<GcNumber> {
+        let mut inner = self.lock();
+        let until = longest.map(|longest| Instant::now() + longest);
+        while inner.finished <= seen && !inner.closed {
+            let Some(until) = until else {
+                inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            inner = self.changed.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        (!inner.closed).then_some(inner.finished)
+    }
+
+    /// Ends the control thread's wait.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Takes all that is there.
+    pub(crate) fn take(&self) -> Taken {
+        let mut inner = self.lock();
+        Taken {
+            events: std::mem::take(&mut inner.events),
+            freed: std::mem::take(&mut inner.freed),
+            settled: inner.settled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frees_belong_to_the_last_pause_that_may_have_found_them() {
+        let queue = Collections::new(false);
+        queue.start(Ticks(1));
+        queue.finish(Ticks(2), ObjectId(0));
+        assert_eq!(queue.take().settled, GcNumber(0));
+        queue.free(vec![ObjectId(6)]);
+        queue.start(Ticks(3));
+        queue.finish(Ticks(4), ObjectId(0));
+        queue.free(vec![ObjectId(7)]);
+        queue.free(Vec::new());
+        queue.settle(GcNumber(1));
+        let taken = queue.take();
+        assert_eq!(taken.freed, [(GcNumber(1), vec![ObjectId(6)]), (GcNumber(2), vec![ObjectId(7)])]);
+        assert_eq!(taken.settled, GcNumber(1));
+        assert_eq!(taken.events.len(), 2);
+    }
+
+    #[test]
+    fn nested_pauses_are_one() {
+        let queue = Collections::new(false);
+        queue.start(Ticks(1));
+        queue.start(Ticks(2));
+        queue.finish(Ticks(3), ObjectId(0));
+        queue.finish(Ticks(4), ObjectId(0));
+        assert_eq!(queue.take().events, [GcEvent::Start(Ticks(1)), GcEvent::Finish(Ticks(4), GcNumber(1))]);
+    }
+
+    #[test]
+    fn waiting_ends_when_closed() {
+        let queue = Collections::new(false);
+        queue.finish(Ticks(1), ObjectId(0));
+        assert_eq!(queue.wait_for_finish(GcNumber(0), None), Some(GcNumber(1)));
+        assert_eq!(queue.wait_for_finish(GcNumber(1), Some(Duration::from_millis(1))), Some(GcNumber(1)));
+        queue.close();
+        assert_eq!(queue.wait_for_finish(GcNumber(1), None), None);
+    }
+}

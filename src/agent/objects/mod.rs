@@ -1,0 +1,5 @@
+//! Single objects as long as a recording follows them: their tags, weak references to them, and the collections that free them.
+
+pub(crate) mod collections;
+pub(crate) mod tags;
+pub(crate) mod weak_refs;

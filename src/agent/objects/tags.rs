@@ -1,0 +1,140 @@
+//! The environments of the VM in which objects are tagged with their ids.
+//!
+//! Where hooks report objects, the tag says which were reported already; where threads wait on objects, it distinguishes them.
+//! HotSpot keeps one map of tags per environment, under one lock, with long chains: with a single environment, threads would wait
+//! for each other at every object. So there are several, and each thread keeps to one. The numbers of classes are tags too, in
+//! environments that hold nothing else, one for each processor.
+//!
+//! Tags outlive a recording. Ids only grow, so a tag below the first id of a recording is none of its own.
+
+use jvmti::Env;
+use jvmti::jni_sys::{jclass, jlong, jobject};
+use trace::ids::ObjectId;
+
+use crate::agent::ids::{ClassIndex, ThreadIndex};
+
+/// An environment for objects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ObjectShard {
+    env: Env,
+    first: ObjectId,
+}
+
+impl ObjectShard {
+    /// The id that the object has here.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    #[inline]
+    pub(crate) unsafe fn find(self, object: jobject) -> Option<ObjectId> {
+        // SAFETY: by the caller's promise.
+        let tag = unsafe { self.env.get_tag(object) }.ok()?;
+        Some(ObjectId(tag as u64)).filter(|&id| id >= self.first)
+    }
+
+    /// Gives the object its id.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    #[inline]
+    pub(crate) unsafe fn set(self, object: jobject, id: ObjectId) -> jvmti::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.env.set_tag(object, id.0 as jlong) }
+    }
+}
+
+/// An environment for classes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassShard(Env);
+
+impl ClassShard {
+    /// The number noted with a class, if there is one.
+    ///
+    /// # Safety
+    /// `class` is a live reference to a class.
+    pub(crate) unsafe fn class(self, class: jclass) -> jvmti::Result<Option<ClassIndex>> {
+        // SAFETY: by the caller's promise.
+        let tag = unsafe { self.0.get_tag(class) }?;
+        Ok((tag > 0).then(|| ClassIndex((tag - 1) as u32)))
+    }
+
+    /// Notes the number of a class.
+    ///
+    /// # Safety
+    /// `class` is a live reference to a class.
+    pub(crate) unsafe fn note_class(self, class: jclass, index: ClassIndex) -> jvmti::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.set_tag(class, jlong::from(index.0) + 1) }
+    }
+}
+
+/// How many environments are for objects; the first is there in any case.
+fn object_shards(identifies: bool) -> usize {
+    if identifies { OBJECT_SHARDS } else { 1 }
+}
+
+/// Shards for objects. Each costs every event of the VM and every thread a little.
+const OBJECT_SHARDS: usize = 16;
+/// More shards for classes than this gain nothing.
+const MOST_CLASS_SHARDS: usize = 8;
+
+/// All shards of a recording.
+pub(crate) struct Tags {
+    /// Those for objects come first.
+    envs: Box<[Env]>,
+    objects: usize,
+    /// The first id of this recording.
+    first: ObjectId,
+}
+
+impl Tags {
+    /// How many environments `new` wants: more if objects get tags as soon as they are reported (`identifies`), and for classes
+    /// if objects are tracked one by one.
+    pub(crate) fn wanted(tracks_objects: bool, identifies: bool) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let classes = if tracks_objects { processors.next_power_of_two().min(MOST_CLASS_SHARDS) } else { 1 };
+        object_shards(identifies) + classes
+    }
+
+    /// Of as many environments as are wanted, in the order in which they were made, for ids from `first` on.
+    pub(crate) fn new(envs: Box<[Env]>, identifies: bool, first: ObjectId) -> Tags {
+        let objects = object_shards(identifies).min(envs.len() - 1);
+        Tags { envs, objects, first }
+    }
+
+    /// The environments, in the order in which they were made.
+    pub(crate) fn envs(&self) -> &[Env] {
+        &self.envs
+    }
+
+    /// Where a thread tags objects.
+    pub(crate) fn for_objects(&self, thread: ThreadIndex) -> ObjectShard {
+        // Threads that begin together are half of all shards apart.
+        let shard = (thread.0 as usize).wrapping_mul(self.objects / 2 + 1);
+        self.object_shard(shard % self.objects)
+    }
+
+    fn object_shard(&self, shard: usize) -> ObjectShard {
+        ObjectShard { env: self.envs[shard], first: self.first }
+    }
+
+    /// The shard for objects that get their id because threads wait on them.
+    pub(crate) fn for_monitors(&self) -> ObjectShard {
+        self.object_shard(0)
+    }
+
+    /// The id of an object that has one.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn find(&self, object: jobject) -> Option<ObjectId> {
+        // SAFETY: by the caller's promise.
+        (0..self.objects).find_map(|shard| unsafe { self.object_shard(shard).find(object) })
+    }
+
+    /// Where a thread looks classes up.
+    pub(crate) fn for_classes(&self, thread: ThreadIndex) -> ClassShard {
+        let classes = &self.envs[self.objects..];
+        ClassShard(classes[thread.0 as usize % classes.len()])
+    }
+}

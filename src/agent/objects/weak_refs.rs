@@ -1,0 +1,396 @@
+//! Which objects still live: a weak reference to each, made with its allocation and looked at after each collection.
+//!
+//! JVMTI's own way, a tag and `ObjectFree`, costs eight times as much (a search in a map with long chains, under a lock), and can
+//! stop the VM for ever: while its service thread delivers frees and a safepoint begins, whoever else delivers waits without
+//! minding safepoints (seen on 17 and 21), and at its end the VM itself does (`JvmtiExport::post_vm_death`).
+//!
+//! Each thread notes its objects in chunks that it alone fills; the agent's thread reads them, and keeps those that live on.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jvmti::Jni;
+use jvmti::jni_sys::{jobject, jweak};
+use trace::ids::ObjectId;
+
+use super::collections::Collections;
+use crate::agent::ids::StackIndex;
+
+/// A thread's first chunk is small, since many threads allocate little.
+const FIRST_CHUNK: usize = 64;
+const LARGEST_CHUNK: usize = 4096;
+/// Empty chunks that are kept for the next thread in need: 4 MiB.
+const MOST_SPARE: usize = 64;
+/// Objects looked at before their deaths are charged: those found in the midst of the next collection are charged to it.
+const BATCH: usize = 4096;
+
+/// What a heap dump wants to know of an object: its id, and the stack of its allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ObjectTag(pub(crate) u64);
+
+/// Bits of a tag that are the object's id, where others are its stack's number.
+const ID_BITS: u32 = 44;
+/// A tag that has no room for the stack: the rest is the id.
+const ID_ONLY: u64 = 1 << 63;
+
+impl ObjectTag {
+    /// Numbers too large for one word leave the stack out.
+    #[inline]
+    pub(crate) fn new(id: ObjectId, stack: StackIndex) -> ObjectTag {
+        if id.0 >> ID_BITS == 0 && stack.0 >> (63 - ID_BITS) == 0 {
+            ObjectTag(id.0 | u64::from(stack.0) << ID_BITS)
+        } else {
+            ObjectTag(id.0 | ID_ONLY)
+        }
+    }
+
+    #[inline]
+    pub(crate) fn id(self) -> ObjectId {
+        let mask = if self.0 & ID_ONLY == 0 { (1 << ID_BITS) - 1 } else { !ID_ONLY };
+        ObjectId(self.0 & mask)
+    }
+
+    #[inline]
+    pub(crate) fn stack(self) -> StackIndex {
+        StackIndex(if self.0 & ID_ONLY == 0 { (self.0 >> ID_BITS) as u32 } else { 0 })
+    }
+}
+
+/// An object and a weak reference to it.
+struct TrackedObject {
+    weak: jweak,
+    tag: ObjectTag,
+}
+
+// SAFETY: JNI lets every thread use a weak global reference.
+unsafe impl Send for TrackedObject {}
+
+struct Chunk {
+    weaks: Box<[AtomicUsize]>,
+    tags: Box<[AtomicU64]>,
+    len: AtomicU32,
+}
+
+impl Chunk {
+    fn new(capacity: usize) -> Arc<Chunk> {
+        Arc::new(Chunk {
+            weaks: (0..capacity).map(|_| AtomicUsize::new(0)).collect(),
+            tags: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
+            len: AtomicU32::new(0),
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.len.load(Ordering::Acquire) as usize
+    }
+
+    fn get(&self, index: usize) -> TrackedObject {
+        let weak = std::ptr::with_exposed_provenance_mut(self.weaks[index].load(Ordering::Relaxed));
+        TrackedObject { weak, tag: ObjectTag(self.tags[index].load(Ordering::Relaxed)) }
+    }
+}
+
+/// What the threads of the program hand to the agent's.
+#[derive(Default)]
+pub(crate) struct WeakRefs {
+    /// Chunks that a thread has begun to fill since the last look.
+    fresh: Mutex<Vec<Arc<Chunk>>>,
+    /// Full-sized chunks of which all has been read.
+    spare: Mutex<Vec<Arc<Chunk>>>,
+    tracked: Mutex<TrackedObjects>,
+}
+
+impl WeakRefs {
+    /// Those that were alive at the last look. While it is held no weak reference is given up.
+    pub(crate) fn tracked(&self) -> MutexGuard<'_, TrackedObjects> {
+        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A chunk to fill, twice as large as the last.
+    #[cold]
+    fn next_chunk(&self, last: usize) -> Arc<Chunk> {
+        let capacity = (last * 2).clamp(FIRST_CHUNK, LARGEST_CHUNK);
+        let lock = |list| Mutex::lock(list).unwrap_or_else(PoisonError::into_inner);
+        let spare = if capacity == LARGEST_CHUNK { lock(&self.spare).pop() } else { None };
+        let chunk = spare.unwrap_or_else(|| Chunk::new(capacity));
+        lock(&self.fresh).push(Arc::clone(&chunk));
+        chunk
+    }
+
+    /// Takes a chunk that nobody fills and of which all has been read.
+    fn give_back(&self, chunk: &Arc<Chunk>) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if chunk.weaks.len() == LARGEST_CHUNK && spare.len() < MOST_SPARE {
+            chunk.len.store(0, Ordering::Relaxed);
+            spare.push(Arc::clone(chunk));
+        }
+    }
+}
+
+/// One thread's pen.
+#[derive(Default)]
+pub(crate) struct WeakRefRecorder {
+    chunk: Option<Arc<Chunk>>,
+    filled: usize,
+}
+
+impl WeakRefRecorder {
+    /// Notes that an object weak_refs.
+    ///
+    /// # Errors
+    /// The VM has no memory for a weak reference; an exception is cleared.
+    ///
+    /// # Safety
+    /// `object` is a live reference, and `jni` belongs to the current thread.
+    #[inline]
+    pub(crate) unsafe fn note(
+        &mut self,
+        weak_refs: &WeakRefs,
+        jni: Jni,
+        object: jobject,
+        tag: ObjectTag,
+    ) -> Result<(), NoMemory> {
+        // SAFETY: by the caller's promise.
+        let Ok(weak) = (unsafe { jni.new_weak_global_ref(object) }) else {
+            jni.exception_clear();
+            return Err(NoMemory);
+        };
+        self.push(weak_refs, TrackedObject { weak, tag });
+        Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, weak_refs: &WeakRefs, object: TrackedObject) {
+        let chunk = match &self.chunk {
+            Some(chunk) if self.filled < chunk.weaks.len() => chunk,
+            last => {
+                let capacity = last.as_ref().map_or(0, |chunk| chunk.weaks.len());
+                self.filled = 0;
+                self.chunk.insert(weak_refs.next_chunk(capacity))
+            }
+        };
+        chunk.weaks[self.filled].store(object.weak.expose_provenance(), Ordering::Relaxed);
+        chunk.tags[self.filled].store(object.tag.0, Ordering::Relaxed);
+        self.filled += 1;
+        chunk.len.store(self.filled as u32, Ordering::Release);
+    }
+}
+
+/// The VM could not make a weak reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoMemory;
+
+/// The agent's thread's view.
+#[derive(Default)]
+pub(crate) struct TrackedObjects {
+    /// Chunks that are being filled, and how far they have been read.
+    open: Vec<(Arc<Chunk>, usize)>,
+    /// What was alive at the last look.
+    alive: Vec<TrackedObject>,
+}
+
+impl TrackedObjects {
+    /// Looks at all objects, and reports to the queue, if one is given, which are dead.
+    pub(crate) fn look(&mut self, weak_refs: &WeakRefs, jni: Jni, gc: Option<&Collections>) {
+        // SAFETY: the reference is ours, and deleted once, when it is taken out of the list.
+        self.take_with(weak_refs, gc, |weak| unsafe {
+            let is_dead = jni.is_same_object(weak, std::ptr::null_mut());
+            if is_dead {
+                jni.delete_weak_global_ref(weak);
+            }
+            is_dead
+        });
+    }
+
+    /// Gives up all weak references: the recording has ended.
+    pub(crate) fn clear(&mut self, weak_refs: &WeakRefs, jni: Jni) {
+        self.take_with(weak_refs, None, |weak| {
+            // SAFETY: the reference is ours, and deleted once, when it is taken out of the list.
+            unsafe { jni.delete_weak_global_ref(weak) };
+            true
+        });
+    }
+
+    /// All objects of which it is not known that they are dead.
+    pub(crate) fn each(&mut self, weak_refs: &WeakRefs, mut visit: impl FnMut(jweak, ObjectTag)) {
+        self.open_fresh(weak_refs);
+        self.alive.iter().for_each(|object| visit(object.weak, object.tag));
+        for (chunk, read) in &self.open {
+            (*read..chunk.len()).map(|index| chunk.get(index)).for_each(|object| visit(object.weak, object.tag));
+        }
+    }
+
+    fn open_fresh(&mut self, weak_refs: &WeakRefs) {
+        let fresh = std::mem::take(&mut *weak_refs.fresh.lock().unwrap_or_else(PoisonError::into_inner));
+        self.open.extend(fresh.into_iter().map(|chunk| (chunk, 0)));
+    }
+
+    /// `buries` tells whether an object is dead, and if so gives the reference up.
+    fn take_with(&mut self, weak_refs: &WeakRefs, gc: Option<&Collections>, mut buries: impl FnMut(jweak) -> bool) {
+        let mut dead = Batch { gc, objects: Vec::new(), looked_at: 0 };
+        // A younger one cannot die before the collection that it is charged to.
+        let young = gc.map_or(ObjectId(u64::MAX), Collections::young);
+        let mut buries = |object: &TrackedObject| object.tag.id() < young && buries(object.weak);
+        self.alive.retain(|object| {
+            let is_dead = buries(object);
+            dead.looked_at(is_dead.then_some(object.tag.id()));
+            !is_dead
+        });
+        self.open_fresh(weak_refs);
+        let alive = &mut self.alive;
+        self.open.retain_mut(|(chunk, read)| {
+            // Asked first: whoever holds it still may add to it after `len` was read.
+            let is_ours_alone = Arc::get_mut(chunk).is_some();
+            let len = chunk.len();
+            for object in (*read..len).map(|index| chunk.get(index)) {
+                let is_dead = buries(&object);
+                dead.looked_at(is_dead.then_some(object.tag.id()));
+                if !is_dead {
+                    alive.push(object);
+                }
+            }
+            *read = len;
+            if is_ours_alone {
+                weak_refs.give_back(chunk);
+            }
+            !is_ours_alone && len < chunk.weaks.len()
+        });
+        dead.charge();
+    }
+}
+
+/// Dead objects on their way to the queue.
+struct Batch<'a> {
+    gc: Option<&'a Collections>,
+    objects: Vec<ObjectId>,
+    looked_at: usize,
+}
+
+impl Batch<'_> {
+    fn looked_at(&mut self, dead: Option<ObjectId>) {
+        self.objects.extend(dead);
+        self.looked_at += 1;
+        if self.looked_at == BATCH {
+            self.charge();
+        }
+    }
+
+    fn charge(&mut self) {
+        let objects = std::mem::take(&mut self.objects);
+        if let Some(gc) = self.gc {
+            gc.free(objects);
+        }
+        self.looked_at = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::clock::Ticks;
+
+    fn object(number: usize) -> TrackedObject {
+        TrackedObject { weak: std::ptr::without_provenance_mut(number), tag: ObjectTag(number as u64) }
+    }
+
+    fn freed(gc: &Collections) -> Vec<u64> {
+        gc.take().freed.into_iter().flat_map(|(_, objects)| objects).map(|object| object.0).collect()
+    }
+
+    fn collection(gc: &Collections, next: u64) {
+        gc.start(Ticks(1));
+        gc.finish(Ticks(2), ObjectId(next));
+    }
+
+    #[test]
+    fn a_death_without_a_collection_waits_for_the_next() {
+        let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
+        let mut recorder = WeakRefRecorder::default();
+        (1..=20).for_each(|number| recorder.push(&weak_refs, object(number)));
+        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        assert_eq!(freed(&gc), []);
+        collection(&gc, 11);
+        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(1..=10));
+        collection(&gc, 21);
+        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(11..=20));
+    }
+
+    #[test]
+    fn each_death_is_told_once() {
+        let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
+        collection(&gc, u64::MAX);
+        let mut recorder = WeakRefRecorder::default();
+        (1..=20_000).for_each(|number| recorder.push(&weak_refs, object(number)));
+        tracked.take_with(&weak_refs, Some(&gc), |weak| weak.addr() % 2 == 0);
+        assert_eq!(freed(&gc), (1..=10_000).map(|half| half * 2).collect::<Vec<_>>());
+        (20_001..=20_010).for_each(|number| recorder.push(&weak_refs, object(number)));
+        tracked.take_with(&weak_refs, Some(&gc), |weak| weak.addr() % 5 == 0);
+        let mut expected: Vec<u64> = (1..=20_000).filter(|n| n % 2 == 1 && n % 5 == 0).collect();
+        expected.extend([20_005, 20_010]);
+        assert_eq!(freed(&gc), expected);
+        drop(recorder);
+        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        assert_eq!(freed(&gc).len(), 20_010 - 10_000 - expected.len());
+        assert!(tracked.alive.is_empty() && tracked.open.is_empty());
+    }
+
+    #[test]
+    fn marks_hold_what_fits() {
+        let whole = ObjectTag::new(ObjectId((1 << 44) - 1), StackIndex((1 << 19) - 1));
+        assert_eq!((whole.id(), whole.stack()), (ObjectId((1 << 44) - 1), StackIndex((1 << 19) - 1)));
+        for (id, stack) in [(1 << 44, 5), (7, 1 << 19)] {
+            let tag = ObjectTag::new(ObjectId(id), StackIndex(stack));
+            assert_eq!((tag.id(), tag.stack()), (ObjectId(id), StackIndex(0)));
+        }
+    }
+
+    #[test]
+    fn all_that_live_are_seen() {
+        let (weak_refs, mut tracked) = (WeakRefs::default(), TrackedObjects::default());
+        let mut recorder = WeakRefRecorder::default();
+        let seen = |tracked: &mut TrackedObjects| {
+            let mut tags = Vec::new();
+            tracked.each(&weak_refs, |_, tag| tags.push(tag.0));
+            tags.sort_unstable();
+            tags
+        };
+        (1..=1000).for_each(|number| recorder.push(&weak_refs, object(number)));
+        assert!(seen(&mut tracked).into_iter().eq(1..=1000));
+        tracked.take_with(&weak_refs, None, |weak| weak.addr() <= 500);
+        (1001..=1010).for_each(|number| recorder.push(&weak_refs, object(number)));
+        assert!(seen(&mut tracked).into_iter().eq(501..=1010));
+    }
+
+    #[test]
+    fn nothing_is_lost_while_a_thread_goes_on() {
+        const LIVES: usize = 200_000;
+        let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
+        collection(&gc, u64::MAX);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut recorder = WeakRefRecorder::default();
+                (1..=LIVES).for_each(|number| recorder.push(&weak_refs, object(number)));
+            });
+            while !writer.is_finished() {
+                tracked.take_with(&weak_refs, Some(&gc), |_| true);
+            }
+        });
+        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(1..=LIVES as u64));
+    }
+
+    #[test]
+    fn chunks_come_back() {
+        let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
+        collection(&gc, u64::MAX);
+        for _ in 0..100 {
+            let mut recorder = WeakRefRecorder::default();
+            (1..=20_000).for_each(|number| recorder.push(&weak_refs, object(number)));
+            tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        }
+        assert!(!weak_refs.spare.lock().unwrap().is_empty());
+        assert!(weak_refs.spare.lock().unwrap().iter().all(|chunk| chunk.len() == 0));
+    }
+}

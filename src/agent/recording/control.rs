@@ -1,0 +1,44 @@
+//! The agent's own thread: what is done after each collection, and now and then.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use jvmti::jni_sys::JNIEnv;
+use jvmti::sys::jvmtiEnv;
+use jvmti::{Jni, guard};
+
+use crate::agent::core::Core;
+use crate::agent::core::context::Entry;
+use crate::agent::ids::GcNumber;
+use crate::agent::instrument::Instrumentation;
+
+/// How often features look at the clock and for requests.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Looks which objects are dead after each collection; at the start takes its half of the classes.
+///
+/// # Safety
+/// Called by the VM, on the agent's thread.
+pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
+    guard(|| {
+        let (Some(core), Some(instrumentation)) = (Core::current(), Instrumentation::current()) else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        Entry::stay();
+        instrumentation.second_thread_runs();
+        instrumentation.share(jni);
+        let mut seen = GcNumber(0);
+        let tick = core.features().any(|feature| feature.wants_ticks()).then_some(TICK);
+        while let Some(number) = core.collections.wait_for_finish(seen, tick) {
+            core.features().for_each(|feature| feature.tick(jni));
+            if number == seen {
+                continue;
+            }
+            core.features().for_each(|feature| feature.collected(jni, seen, number));
+            seen = number;
+            let reports = core.options.lifetimes.then_some(&core.collections);
+            core.weak_refs.tracked().look(&core.weak_refs, jni, reports);
+            core.collections.settle(number);
+        }
+    });
+}

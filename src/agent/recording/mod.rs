@@ -1,0 +1,328 @@
+//! A recording from its options to the end of its trace: which features it has, and in what order they begin and end.
+//!
+//! One JVM can be recorded several times, one recording after the other. With the agent given at start, the VM's phases lead the
+//! first one (`phases`).
+
+mod control;
+mod phases;
+mod writer_thread;
+
+pub(crate) use phases::on_load;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use agent_options::{Format, Options};
+use jvmti::sys::*;
+use jvmti::{Allocated, Jni, Vm};
+
+use super::agent_thread;
+use super::alloc::{self, Alloc};
+use super::clock::Ticks;
+use super::core::context::{Entry, enter};
+use super::core::feature::{End, Feature};
+use super::core::source::AllocationSource;
+use super::core::{Core, Jvm, Plan, accounting};
+use super::counts::{self, Counts};
+use super::events::event::Event;
+use super::heap_histogram::HeapHistogram;
+use super::heapdump::HeapDumps;
+use super::hotspot::flags;
+use super::ids::RecordingNumber;
+use super::instrument::{Instrumentation, class_file_load_hook};
+use super::locks::Locks;
+use super::message::message;
+use super::trace_out::{Features, Output};
+use super::vm::{collections, environments, threads, virtual_threads};
+
+/// If nothing at all is found dead for so long, nothing more is waited for.
+const LONGEST_SILENCE: Duration = Duration::from_secs(5);
+
+/// The events that every recording needs; the first three come once.
+const THREAD_EVENTS: [jvmtiEvent; 3] = [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE];
+const COLLECTION_EVENTS: [jvmtiEvent; 2] =
+    [JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH];
+
+/// The JVM of this process, once an agent was loaded into it.
+static JVM: OnceLock<Jvm> = OnceLock::new();
+
+/// A recording, which is never freed: hooks on other threads may still hold it after its end.
+pub(super) struct Recording {
+    core: &'static Core,
+    instrumentation: &'static Instrumentation,
+    alloc: Option<&'static Alloc>,
+    counts: Option<&'static Counts>,
+    prepared: Once,
+    /// What rewritten code calls is defined.
+    is_prepared: AtomicBool,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Makes a value that lives for ever.
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+impl Recording {
+    /// A recording with these options, whose trace has been begun. Nothing is reported yet.
+    ///
+    /// # Errors
+    /// Why there is none: one sentence.
+    pub(super) fn open(vm: Vm, mut options: Options) -> Result<&'static Recording, String> {
+        static RECORDINGS: AtomicU32 = AtomicU32::new(0);
+        let jvm = jvm(vm)?;
+        let source = AllocationSource::of(&options, jvm.java);
+        if !source.tracks_objects() {
+            options.lifetimes = false;
+        }
+        for flag in source.unwanted_flags(options.heap) {
+            // SAFETY: C2 looks at these flags at each compilation.
+            if unsafe { flags::set_bool_flag(flag, false) }.is_none() {
+                let flag = flag.to_string_lossy();
+                message(&format!(
+                    "this JVM hides its flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
+                ));
+            }
+        }
+        let interval = if source.is_by_vm_event() { Some(alloc::INTERVAL) } else { options.estimate_bytes };
+        let rewrites_early = environments::rewrites_early(jvm, source, &options);
+        let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
+        let output = Output::open(&options.file, options.format)?;
+        let log = options.locks.as_ref().and_then(|locks| locks.log.as_deref()).map(open_log).transpose()?;
+        let plan = Plan {
+            number: RecordingNumber(RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1),
+            source,
+            rewrites_early,
+            trace_path: output.path.clone(),
+            tags,
+            start: Ticks::now(),
+            options,
+        };
+        let recording = leak(Recording::with_features(leak(Core::new(jvm, plan)), |core, features| {
+            writer_thread::start(core, features, output, log)
+        })?);
+        Ok(recording)
+    }
+
+    fn with_features(
+        core: &'static Core,
+        start_writer: impl FnOnce(&'static Core, Features) -> Result<JoinHandle<()>, String>,
+    ) -> Result<Recording, String> {
+        let options = &core.options;
+        let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
+        let counts = core.source.counts().then(|| leak(Counts::new(core)));
+        // Once the first classes have hooks the VM cannot do without what they call.
+        if core.rewrites_early && !counts.is_some_and(|counts| counts.can_count()) {
+            return Err(counts::NO_ROOM.into());
+        }
+        let reports = core.source.tracks_objects();
+        let alloc = reports.then(|| leak(Alloc::new(core)));
+        let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
+        let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
+        // In the order in which they are asked.
+        let mut features: Vec<&'static dyn Feature> = Vec::new();
+        if let Some(dumps) = dumps {
+            dumps.install();
+            features.push(dumps);
+        }
+        if let Some(alloc) = alloc {
+            alloc.install();
+            features.push(alloc);
+        }
+        if let Some(counts) = counts {
+            counts.install();
+            features.push(counts);
+        }
+        if let Some(locks) = locks {
+            locks.install();
+            features.push(locks);
+        }
+        if let Some(histogram) = histogram {
+            features.push(histogram);
+        }
+        // LockSupport gets the hooks for parking before those for the heap.
+        let mut rewriters: Vec<_> = features.iter().filter_map(|feature| feature.rewriter()).collect();
+        rewriters.sort_by_key(|rewriter| rewriter.rewrites_all());
+        let instrumentation = leak(Instrumentation::new(core, rewriters.into()));
+        core.install(features.into());
+        instrumentation.install();
+        set_callbacks(core)?;
+        let writer = start_writer(core, Features { counts, locks, dumps, histogram })?;
+        core.set_writer(writer.thread().clone());
+        Ok(Recording {
+            core,
+            instrumentation,
+            alloc,
+            counts,
+            prepared: Once::new(),
+            is_prepared: AtomicBool::new(false),
+            writer: Mutex::new(Some(writer)),
+        })
+    }
+
+    /// Defines the classes that rewritten code calls; from then on code is rewritten.
+    fn prepare(&self, jni: Jni) {
+        self.prepared.call_once(|| {
+            for feature in self.core.features() {
+                if let Err(problem) = feature.prepare(jni) {
+                    return message(&problem);
+                }
+            }
+            self.is_prepared.store(true, Ordering::Release);
+            self.instrumentation.set_ready();
+        });
+    }
+
+    /// Begins to report, at VMInit or later.
+    pub(super) fn begin(&'static self, jni: Jni) {
+        self.prepare(jni);
+        if !self.is_prepared.load(Ordering::Acquire) {
+            return;
+        }
+        // Before the agent's own thread is one of them.
+        let there = self.core.jvm.env.get_all_threads();
+        if let Err(error) = self.initialise(jni) {
+            return message(&format!("nothing is reported: {error}"));
+        }
+        if self.alloc.is_some() {
+            alloc::close_first_buffer(self.core, jni);
+        }
+        self.announce_threads(jni, &there);
+        if self.core.source != AllocationSource::Off {
+            accounting::begin(self.core, jni);
+        }
+        self.core.set_reporting(true);
+        self.core.features().for_each(|feature| feature.resume(jni));
+    }
+
+    fn initialise(&'static self, jni: Jni) -> Result<(), String> {
+        let core = self.core;
+        let env = core.jvm.env;
+        core.jvm.classes.find_permanent_loaders(jni)?;
+        // Before thread events are switched on: the agent's own threads are no threads of the program.
+        if core.watches_collections() {
+            agent_thread::start(env, jni, c"Martini control", control::run)
+                .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
+            self.instrumentation.wait_for_second_thread();
+        }
+        if core.options.frames() > 0
+            || core.options.locks.as_ref().is_some_and(|locks| locks.stack_depth > 0)
+            || core.source.counts()
+        {
+            core.jvm.hotspot.find_stacks(env, jni);
+        }
+        core.features().try_for_each(|feature| feature.begin(jni))?;
+        for event in THREAD_EVENTS {
+            env.enable_event(event).map_err(|e| e.to_string())?;
+        }
+        if core.source.tracks_objects() || core.records_locks() {
+            virtual_threads::enable(env);
+        }
+        if core.watches_collections() {
+            for event in COLLECTION_EVENTS {
+                core.tags.envs()[0].enable_event(event).map_err(|e| e.to_string())?;
+            }
+        }
+        if self.instrumentation.rewrites_all() {
+            env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
+        }
+        self.instrumentation.begin(jni)
+    }
+
+    /// Announces the threads that are there already, and that reporting begins.
+    fn announce_threads(&self, jni: Jni, there: &jvmti::Result<Allocated<jthread>>) {
+        let core = self.core;
+        let now = Ticks::now();
+        enter(
+            core,
+            jni,
+            || now,
+            |local| {
+                for &thread in there.iter().flat_map(|threads| threads.iter()) {
+                    // SAFETY: live local references, each deleted when it is done with.
+                    unsafe {
+                        let index = core.jvm.threads.resolve(jni, thread, now);
+                        core.features().for_each(|feature| feature.thread_found(jni, thread, index));
+                        local.thread.push(Event::ThreadStart(index), now);
+                        jni.delete_local_ref(thread);
+                    }
+                }
+                let carrier = local.thread.carrier;
+                local.thread.push(Event::InitDone(carrier), now);
+            },
+        );
+    }
+
+    /// Ends the recording: what is still to be reported is, and the trace gets its end.
+    pub(super) fn end(&self, jni: Jni, end: End) {
+        let core = self.core;
+        Entry::begin_again();
+        if core.is_reporting() {
+            core.features().for_each(|feature| feature.stop(jni, end));
+            if core.source != AllocationSource::Off {
+                accounting::end(core, jni);
+            }
+        }
+        core.set_reporting(false);
+        core.features().for_each(|feature| feature.stopped(jni, end));
+        core.collections.wait_until_settled(LONGEST_SILENCE);
+        core.collections.close();
+        core.stop_reporting();
+        if end == End::Recording {
+            self.instrumentation.stop();
+            core.jvm.env.disable_events(&THREAD_EVENTS);
+            core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
+            core.tags.envs()[0].disable_events(&COLLECTION_EVENTS);
+            core.weak_refs.tracked().clear(&core.weak_refs, jni);
+        }
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            writer.thread().unpark();
+            if writer.join().is_err() {
+                message("the thread that writes the trace has failed; the trace ends early");
+            }
+        }
+    }
+}
+
+/// The JVM's part of the agent, which is made once.
+fn jvm(vm: Vm) -> Result<&'static Jvm, String> {
+    if let Some(jvm) = JVM.get() {
+        return Ok(jvm);
+    }
+    let made = Jvm::new(vm, environments::make(vm)?)?;
+    Ok(JVM.get_or_init(|| made))
+}
+
+/// The lock log: text, in a file of its own.
+fn open_log(path: &Path) -> Result<Output, String> {
+    Output::open(path, Format::Xml).map_err(|problem| format!("locklog: {problem}"))
+}
+
+fn set_callbacks(core: &'static Core) -> Result<(), String> {
+    let mut main = jvmtiEventCallbacks {
+        VMStart: Some(phases::vm_start),
+        VMInit: Some(phases::vm_init),
+        VMDeath: Some(phases::vm_death),
+        ClassFileLoadHook: Some(class_file_load_hook),
+        ClassPrepare: Some(threads::class_prepare),
+        ThreadStart: Some(threads::thread_start),
+        ThreadEnd: Some(threads::thread_end),
+        VirtualThreadEnd: Some(virtual_threads::end),
+        ..jvmtiEventCallbacks::default()
+    };
+    let mut objects = jvmtiEventCallbacks {
+        GarbageCollectionStart: Some(collections::gc_start),
+        GarbageCollectionFinish: Some(collections::gc_finish),
+        ..jvmtiEventCallbacks::default()
+    };
+    core.features().for_each(|feature| feature.callbacks(&mut main, &mut objects));
+    // SAFETY: the callbacks fit their events, do not unwind, and look at nothing but what lives for ever.
+    unsafe {
+        core.jvm.env.set_event_callbacks(&main).map_err(|e| e.to_string())?;
+        core.tags.envs().iter().try_for_each(|env| env.set_event_callbacks(&objects)).map_err(|e| e.to_string())
+    }
+}

@@ -1,0 +1,92 @@
+//! The phases of a VM that starts with the agent: what is switched on when.
+
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+use jvmti::jni_sys::{JNIEnv, JavaVM};
+use jvmti::sys::{
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jthread,
+    jvmtiEnv,
+};
+use jvmti::{Jni, Vm, guard};
+
+use super::Recording;
+use crate::agent::core::feature::End;
+use crate::agent::message::message;
+
+/// The recording that the VM started with.
+static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
+
+/// The JVM starts with the agent. False, after a message, if it must not start.
+///
+/// # Safety
+/// Called by the JVM with its VM and a NUL-terminated or null option string.
+pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
+    // SAFETY: by the caller's promise.
+    let (vm, given) = unsafe {
+        let given = if given.is_null() { String::new() } else { CStr::from_ptr(given).to_string_lossy().into_owned() };
+        (Vm::from_raw(vm), given)
+    };
+    match load(vm, &given) {
+        Ok(()) => true,
+        Err(problem) => {
+            message(&problem);
+            false
+        }
+    }
+}
+
+fn load(vm: Vm, given: &str) -> Result<(), String> {
+    let options = agent_options::parse(given).map_err(|e| e.to_string())?;
+    if RECORDING.get().is_some() {
+        return Err("the agent is loaded twice; leave one -agentpath out".into());
+    }
+    let recording = Recording::open(vm, options)?;
+    let _ = RECORDING.set(recording);
+    // The hook cannot be switched on at VMStart, only here or from VMInit on; unless classes are rewritten early it does nothing until
+    // what they call is defined.
+    let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
+    if recording.instrumentation.rewrites_all() {
+        events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    }
+    let env = recording.core.jvm.env;
+    events.into_iter().try_for_each(|event| env.enable_event(event)).map_err(|e| e.to_string())
+}
+
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guard(|| {
+        let Some(recording) = RECORDING.get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        match recording.counts.filter(|_| recording.core.rewrites_early) {
+            Some(counts) => {
+                if let Err(error) = counts.define(jni) {
+                    message(&format!("MartiniCounts cannot be defined, which all classes need by now: {error}"));
+                }
+            }
+            None => recording.prepare(jni),
+        }
+    });
+}
+
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
+    guard(|| {
+        let Some(recording) = RECORDING.get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        recording.begin(unsafe { Jni::from_raw(jni) });
+    });
+}
+
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guard(|| {
+        let Some(recording) = RECORDING.get() else { return };
+        // SAFETY: the VM passes this thread's environment.
+        recording.end(unsafe { Jni::from_raw(jni) }, End::Vm);
+    });
+}

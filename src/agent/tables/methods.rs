@@ -1,0 +1,205 @@
+//! The methods that allocation sites and stacks refer to.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use classfile::opcode;
+use jvmti::jni_sys::jmethodID;
+use jvmti::{Env, Jni};
+use rustc_hash::FxHashMap;
+use trace::ids::MethodId;
+
+use super::classes::Classes;
+use super::table::Table;
+use crate::agent::ids::{ClassIndex, IdSource, MethodIndex};
+
+/// What is known of a method.
+#[derive(Debug)]
+pub(crate) struct MethodRecord {
+    pub(crate) id: MethodId,
+    pub(crate) class: ClassIndex,
+    /// Source name, `<init>` for constructors.
+    pub(crate) name: String,
+    pub(crate) signature: String,
+    /// First bytecode index and line of each range, by bytecode index; empty if unknown. Not there as long as nobody has met the
+    /// method on a stack.
+    lines: OnceLock<Vec<(i64, u32)>>,
+    /// First and last line, until then.
+    range: Option<(u32, u32)>,
+    /// For constructors: where they call another constructor for the same object.
+    delegation: Option<i64>,
+}
+
+impl MethodRecord {
+    /// The source line of a bytecode index; 0 if unknown.
+    pub(crate) fn line(&self, location: i64) -> u32 {
+        let Some(lines) = self.lines.get() else { return 0 };
+        let after = lines.partition_point(|&(start, _)| start <= location);
+        after.checked_sub(1).map_or(0, |at| lines[at].1)
+    }
+
+    /// First and last source line.
+    pub(crate) fn line_range(&self) -> Option<(u32, u32)> {
+        let Some(lines) = self.lines.get() else { return self.range };
+        let lines = lines.iter().map(|&(_, line)| line);
+        Some((lines.clone().min()?, lines.max()?))
+    }
+
+    /// Whether a frame of this method at this place is a constructor at its `this(...)` or `super(...)`, so that what is
+    /// being constructed further in is the same object.
+    pub(crate) fn delegates_at(&self, location: i64) -> bool {
+        self.delegation == Some(location)
+    }
+}
+
+/// All methods met so far.
+pub(crate) struct Methods {
+    env: Env,
+    ids: &'static IdSource,
+    table: Table<MethodRecord>,
+    known: Mutex<KnownMethods>,
+}
+
+#[derive(Default)]
+struct KnownMethods {
+    by_id: FxHashMap<usize, MethodIndex>,
+    by_class: FxHashMap<u32, Vec<MethodIndex>>,
+}
+
+impl Methods {
+    pub(crate) fn new(env: Env, ids: &'static IdSource) -> Methods {
+        Methods { env, ids, table: Table::new(), known: Mutex::default() }
+    }
+
+    /// The method of that number.
+    pub(crate) fn get(&self, index: MethodIndex) -> Option<&MethodRecord> {
+        self.table.get(index.0)
+    }
+
+    /// The number of a method, which is registered if it is new.
+    ///
+    /// # Safety
+    /// `method` is a valid method id.
+    pub(crate) unsafe fn resolve(&self, jni: Jni, method: jmethodID, classes: &Classes) -> jvmti::Result<MethodIndex> {
+        let env = self.env;
+        if let Some(&known) = self.known().by_id.get(&(method as usize)) {
+            return Ok(known);
+        }
+        // SAFETY: by the caller's promise; the class is a local reference, deleted below.
+        let (names, class, lines) = unsafe {
+            (env.get_method_name(method)?, env.get_method_declaring_class(method)?, env.get_line_number_table(method))
+        };
+        // SAFETY: a live local reference.
+        let declaring = unsafe { classes.resolve(jni, class) };
+        // SAFETY: as above; nobody uses it after this.
+        unsafe { jni.delete_local_ref(class) };
+        let class = declaring?;
+        let name = trace::modified_utf8::decode(&names.name);
+        let signature = trace::modified_utf8::decode(&names.signature);
+        let mut lines: Vec<_> = lines
+            .map(|table| table.iter().map(|l| (l.start_location, l.line_number.max(0) as u32)).collect())
+            .unwrap_or_default();
+        lines.sort_unstable();
+        // SAFETY: by the caller's promise.
+        let code = || unsafe { env.get_bytecodes(method) }.ok();
+        let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
+        let mut known = self.known();
+        // Versions of a method that was redefined have ids, and lines, of their own.
+        let found = self.find(&known, class, &name, &signature);
+        let index = match found.filter(|&(_, record)| record.lines.set(lines.clone()).is_ok()) {
+            Some((index, _)) => index,
+            None => {
+                let lines = OnceLock::from(lines);
+                let id = MethodId(self.ids.next());
+                self.add(&mut known, MethodRecord { id, class, name, signature, lines, range: None, delegation })
+            }
+        };
+        known.by_id.insert(method as usize, index);
+        Ok(index)
+    }
+
+    /// The number of the method of that class, name and signature, which is registered if it is new, with its first and last line.
+    pub(crate) fn named(
+        &self,
+        class: ClassIndex,
+        name: &[u8],
+        signature: &[u8],
+        range: Option<(u32, u32)>,
+    ) -> MethodIndex {
+        let (name, signature) = (trace::modified_utf8::decode(name), trace::modified_utf8::decode(signature));
+        let mut known = self.known();
+        let found = self.find(&known, class, &name, &signature);
+        found.map(|(index, _)| index).unwrap_or_else(|| {
+            let (id, lines) = (MethodId(self.ids.next()), OnceLock::new());
+            self.add(&mut known, MethodRecord { id, class, name, signature, lines, range, delegation: None })
+        })
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownMethods> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(
+        &self,
+        known: &KnownMethods,
+        class: ClassIndex,
+        name: &str,
+        signature: &str,
+    ) -> Option<(MethodIndex, &MethodRecord)> {
+        let of_class = known.by_class.get(&class.0)?.iter().filter_map(|&index| Some((index, self.get(index)?)));
+        of_class.into_iter().find(|(_, record)| record.name == name && record.signature == signature)
+    }
+
+    fn add(&self, known: &mut KnownMethods, record: MethodRecord) -> MethodIndex {
+        let class = record.class;
+        let index = MethodIndex(self.table.push_with(|_| record));
+        known.by_class.entry(class.0).or_default().push(index);
+        index
+    }
+}
+
+/// Where a constructor calls `this(...)` or `super(...)`.
+///
+/// Before that call no other method of an object can be called by `invokespecial`, so each one constructs what a `new` before
+/// it made, and the first without a `new` of its own is the call.
+fn delegation(code: &[u8]) -> Option<i64> {
+    let mut pending = 0u32;
+    for (pc, opcode) in classfile::walk(code) {
+        match opcode {
+            opcode::NEW => pending += 1,
+            opcode::INVOKESPECIAL if pending == 0 => return Some(pc as i64),
+            opcode::INVOKESPECIAL => pending -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delegating_call_is_distinguished_from_constructing_its_arguments() {
+        // aload_0; new #1; dup; new #2; dup; invokespecial #3; invokespecial #4; invokespecial #5; return
+        let code = [42, 187, 0, 1, 89, 187, 0, 2, 89, 183, 0, 3, 183, 0, 4, 183, 0, 5, 177];
+        assert_eq!(delegation(&code), Some(15));
+        assert_eq!(delegation(&[42, 183, 0, 1, 187, 0, 2, 89, 183, 0, 3, 87, 177]), Some(1));
+        assert_eq!(delegation(&[177]), None);
+        assert_eq!(delegation(&[187, 0]), None);
+    }
+
+    #[test]
+    fn lines_are_ranges_of_bytecode() {
+        let method = MethodRecord {
+            id: MethodId(1),
+            class: ClassIndex(0),
+            name: "m".into(),
+            signature: "()V".into(),
+            lines: OnceLock::from(vec![(0, 10), (4, 12), (9, 11)]),
+            range: None,
+            delegation: None,
+        };
+        assert_eq!([-1, 0, 3, 4, 8, 9, 100].map(|at| method.line(at)), [0, 10, 10, 12, 12, 11, 11]);
+        assert_eq!(method.line_range(), Some((10, 12)));
+    }
+}

@@ -1,0 +1,198 @@
+//! The threads that events refer to: what the trace says of them.
+
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use jvmti::jni_sys::jobject;
+use jvmti::{Env, Jni};
+use trace::ids::ThreadId;
+
+use super::table::Table;
+use crate::agent::clock::Ticks;
+use crate::agent::ids::{IdSource, RecordingNumber, ThreadIndex};
+
+/// Names of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadNames {
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) parent: String,
+}
+
+/// What is known of a thread.
+#[derive(Debug)]
+pub(crate) struct ThreadRecord {
+    pub(crate) id: ThreadId,
+    pub(crate) started: Ticks,
+    /// Known once the thread is far enough to have them.
+    pub(crate) names: OnceLock<ThreadNames>,
+    /// What the JVM accounts to it and the program did not allocate while the agent reports: what it allocated before, and
+    /// what the agent itself allocates on it.
+    pub(crate) excluded_bytes: AtomicU64,
+    /// Of a virtual thread: the recording whose features were asked to expect it.
+    announced: AtomicU32,
+    /// Its end has begun: it is no owner in events of later.
+    has_ended: AtomicBool,
+}
+
+impl ThreadRecord {
+    /// The thread ends. What is stamped after this is later than every event for which it had not ended.
+    pub(crate) fn ends(&self) {
+        self.has_ended.store(true, Ordering::SeqCst);
+    }
+
+    /// True the first time that a recording asks: then it announces the thread to its features.
+    pub(crate) fn announce(&self, recording: RecordingNumber) -> bool {
+        self.announced.swap(recording.0, Ordering::Relaxed) != recording.0
+    }
+
+    /// Whether its end has begun.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::SeqCst)
+    }
+
+    /// What the program allocated on it while the agent reports, by what the JVM accounts to it.
+    pub(crate) fn accounted(&self, vm_bytes: Option<u64>) -> Option<u64> {
+        vm_bytes.map(|bytes| bytes.saturating_sub(self.excluded_bytes.load(Ordering::Relaxed)))
+    }
+}
+
+/// All threads met so far.
+pub(crate) struct Threads {
+    env: Env,
+    ids: &'static IdSource,
+    table: Table<ThreadRecord>,
+}
+
+impl Threads {
+    /// No thread yet. Threads carry their numbers in the thread-local storage of `env`.
+    pub(crate) fn new(env: Env, ids: &'static IdSource) -> Threads {
+        Threads { env, ids, table: Table::new() }
+    }
+
+    /// Calls `visit` with every living platform thread that is registered, as a live local reference.
+    pub(crate) fn each_living(&self, jni: Jni, mut visit: impl FnMut(jobject, ThreadIndex)) {
+        let Ok(threads) = self.env.get_all_threads() else { return };
+        for &thread in threads.iter() {
+            // SAFETY: live local references, each deleted when it is done with.
+            unsafe {
+                if let Some(index) = self.find(thread) {
+                    visit(thread, index);
+                }
+                jni.delete_local_ref(thread);
+            }
+        }
+    }
+
+    /// The thread of that number.
+    pub(crate) fn get(&self, index: ThreadIndex) -> Option<&ThreadRecord> {
+        self.table.get(index.0)
+    }
+
+    fn register(&self, now: Ticks) -> ThreadIndex {
+        let id = ThreadId(self.ids.next());
+        ThreadIndex(self.table.push_with(|_| ThreadRecord {
+            id,
+            started: now,
+            names: OnceLock::new(),
+            excluded_bytes: AtomicU64::new(0),
+            announced: AtomicU32::new(0),
+            has_ended: AtomicBool::new(false),
+        }))
+    }
+
+    /// The number of a thread, if it is registered.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread, or null for the current one.
+    pub(crate) unsafe fn find(&self, thread: jobject) -> Option<ThreadIndex> {
+        // SAFETY: by the caller's promise.
+        let stored = unsafe { self.env.get_thread_local_storage(thread) }.map_or(0, |data| data as usize);
+        stored.checked_sub(1).map(|index| ThreadIndex(index as u32))
+    }
+
+    /// The number of a thread, registered if it is new; its names are looked up if it has any by now.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread, or null for the current one.
+    pub(crate) unsafe fn resolve(&self, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
+        // SAFETY: by the caller's promise.
+        unsafe { self.resolve_as(jni, thread, now, NameStage::Constructed) }
+    }
+
+    /// # Safety
+    /// As for `resolve`.
+    pub(crate) unsafe fn resolve_as(&self, jni: Jni, thread: jobject, now: Ticks, stage: NameStage) -> ThreadIndex {
+        // SAFETY: by the caller's promise.
+        let index = match unsafe { self.find(thread) } {
+            Some(index) => index,
+            None => {
+                let index = self.register(now);
+                // A thread that cannot be marked (it is just starting) is registered once more at its start event, unless
+                // its context remembers.
+                // SAFETY: by the caller's promise; the number is stored as if it were a pointer and never followed.
+                let _ = unsafe { self.env.set_thread_local_storage(thread, (index.0 as usize + 1) as *const c_void) };
+                index
+            }
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { self.name(index, jni, thread, stage) };
+        index
+    }
+
+    /// Looks up the names of a thread that has none yet.
+    ///
+    /// # Safety
+    /// As for `resolve`.
+    pub(crate) unsafe fn name(&self, index: ThreadIndex, jni: Jni, thread: jobject, stage: NameStage) {
+        let Some(record) = self.get(index).filter(|r| r.names.get().is_none()) else { return };
+        // SAFETY: by the caller's promise.
+        if let Some(names) = unsafe { names_of(self.env, jni, thread, stage) } {
+            // Somebody else may have been faster, with the same names.
+            let _ = record.names.set(names);
+        }
+    }
+}
+
+/// How far a thread is when its names are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameStage {
+    /// The constructor of its `java.lang.Thread` may still run: a thread that JNI attaches runs it itself. Its group is set
+    /// before its name, so that no name is not yet an empty one.
+    Unknown,
+    /// It has the name that it starts with, which may be empty.
+    Constructed,
+}
+
+/// The names of a thread; `None` while it has none.
+///
+/// # Safety
+/// `thread` is a live reference to a thread, or null for the current one.
+unsafe fn names_of(env: Env, jni: Jni, thread: jobject, stage: NameStage) -> Option<ThreadNames> {
+    // SAFETY: by the caller's promise; what the VM returns are local references, deleted below.
+    unsafe {
+        let info = env.get_thread_info(thread).ok()?;
+        jni.delete_local_ref(info.context_class_loader);
+        let mut names = ThreadNames {
+            name: info.name.as_ref().map(|n| trace::modified_utf8::decode(n)).unwrap_or_default(),
+            ..ThreadNames::default()
+        };
+        if info.thread_group.is_null() {
+            // Not yet constructed, or already ended.
+            return (!names.name.is_empty()).then_some(names);
+        }
+        if let Ok(group) = env.get_thread_group_info(info.thread_group) {
+            names.group = group.name.as_ref().map(|n| trace::modified_utf8::decode(n)).unwrap_or_default();
+            if !group.parent.is_null() {
+                if let Ok(parent) = env.get_thread_group_info(group.parent) {
+                    names.parent = parent.name.as_ref().map(|n| trace::modified_utf8::decode(n)).unwrap_or_default();
+                    jni.delete_local_ref(parent.parent);
+                }
+                jni.delete_local_ref(group.parent);
+            }
+        }
+        jni.delete_local_ref(info.thread_group);
+        (stage == NameStage::Constructed || !names.name.is_empty()).then_some(names)
+    }
+}

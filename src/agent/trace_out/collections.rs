@@ -1,0 +1,108 @@
+//! Collections, the objects that they freed, and heap dumps, on their way into the trace.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use trace::ids::ObjectId;
+use trace::model::{GcFinish, GcStart, ObjFree, Record};
+use trace::time::Time;
+
+use super::writer::Writer;
+use crate::agent::clock::Ticks;
+use crate::agent::heapdump::DumpData;
+use crate::agent::ids::GcNumber;
+use crate::agent::objects::collections::{DumpNumber, GcEvent, Taken};
+
+/// A `gcFinish` waits this long at most for the frees of its collection; the control thread gives up long before.
+const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
+
+/// What has not been written yet.
+#[derive(Default)]
+pub(super) struct PendingCollections {
+    events: VecDeque<GcEvent>,
+    dumps: Vec<Option<DumpData>>,
+    freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
+    /// All frees of collections up to this one are known.
+    settled: GcNumber,
+    /// A `gcStart` stands in the trace without its `gcFinish`.
+    pub(super) is_open: bool,
+    /// Collections whose frees did not come in time.
+    pub(super) gave_up_waiting: u64,
+}
+
+impl PendingCollections {
+    /// Takes over what came since the last time.
+    pub(super) fn add(&mut self, taken: Taken, dumps: Vec<DumpData>) {
+        self.events.extend(taken.events);
+        for dump in dumps {
+            let time = dump.time;
+            let later = self.events.iter().position(|event| event.time() > time).unwrap_or(self.events.len());
+            self.events.insert(later, GcEvent::Dump(time, DumpNumber(self.dumps.len())));
+            self.dumps.push(Some(dump));
+        }
+        self.freed.extend(taken.freed);
+        self.settled = self.settled.max(taken.settled);
+    }
+
+    /// When the next of them happened.
+    pub(super) fn next_time(&self) -> Option<Ticks> {
+        self.events.front().map(GcEvent::time)
+    }
+
+    /// Dead objects whose collection is not in the trace.
+    pub(super) fn unattributed(&self) -> u64 {
+        self.freed.iter().map(|(_, objects)| objects.len() as u64).sum()
+    }
+}
+
+impl Writer {
+    /// Writes the beginning or end of a collection; false if it has to wait.
+    pub(super) fn gc_event(&mut self, ticks: Ticks, horizon: Ticks) -> bool {
+        match self.collections.events.front() {
+            Some(GcEvent::Finish(_, number)) => {
+                let number = *number;
+                if self.core.options.lifetimes && self.collections.settled < number {
+                    if !self.waited(LONGEST_WAIT_FOR_FREES, horizon) {
+                        return false;
+                    }
+                    self.collections.gave_up_waiting += 1;
+                }
+                self.waiting_since = None;
+                // Just before the end, so that the collection which killed an object does not count in its age.
+                let time = self.time(Ticks(ticks.0.saturating_sub(1)));
+                while self.collections.freed.front().is_some_and(|(charged, _)| *charged <= number) {
+                    let (_, objects) = self.collections.freed.pop_front().unwrap_or_default();
+                    // A full trace may not hold a whole collection's frees; the collection is finished all the same.
+                    for object in objects {
+                        if self.text.is_full() {
+                            break;
+                        }
+                        self.text.emit(|out| ObjFree { object, time, thread: None }.write(out));
+                    }
+                }
+                let time = self.time(ticks);
+                self.finish_collection(time);
+            }
+            Some(GcEvent::Start(_)) => {
+                let time = self.time(ticks);
+                self.text.emit(|out| GcStart { time, thread: None }.write(out));
+                self.collections.is_open = true;
+            }
+            Some(&GcEvent::Dump(_, number)) => {
+                let time = self.time(ticks);
+                if let Some(snapshot) = self.collections.dumps.get_mut(number.0).and_then(Option::take) {
+                    self.heap_dump(&snapshot, time);
+                }
+            }
+            None => {}
+        }
+        self.collections.events.pop_front();
+        true
+    }
+
+    pub(super) fn finish_collection(&mut self, time: Time) {
+        let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
+        self.text.emit(|out| finish.write(out));
+        self.collections.is_open = false;
+    }
+}

@@ -1,0 +1,112 @@
+//! The footer of a trace: what was counted, and the last elements.
+
+use std::borrow::Cow;
+
+use trace::model::{AgentDestroy, MartiniCount, Record, RuntimeShutdown, TraceEnd};
+use trace::writer::DOCUMENT_END;
+
+use super::writer::Writer;
+use crate::agent::clock::Ticks;
+use crate::agent::core::source::AllocationSource;
+
+impl Writer {
+    /// Writes what was counted, and the last elements.
+    pub(super) fn end(mut self) {
+        for thread in self.tallies.unreported() {
+            self.account(thread, Ticks::now(), None);
+        }
+        self.still_blocked();
+        let time = self.time(Ticks::now());
+        if self.collections.is_open {
+            self.finish_collection(time);
+        }
+        if self.text.is_full() {
+            self.text.say_full();
+        } else {
+            self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
+        }
+        if let Some(counts) = self.features.counts {
+            let nameless = self.all_site_counts(counts, time);
+            self.core.count_lost("site not found", nameless);
+        }
+        if let Some((ticks, found)) = self.features.histogram.and_then(|histogram| histogram.found()) {
+            self.live_counts(found.iter().copied(), *ticks);
+        }
+        for (key, detail, value) in self.counts() {
+            let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
+            self.text.emit(|out| element.write(out));
+        }
+        let agent_id = Cow::Borrowed(self.header.agent_id.as_str());
+        self.text.emit(|out| TraceEnd { time }.write(out));
+        self.text.emit(|out| AgentDestroy { agent_id, time }.write(out));
+        self.text.emit(|out| out.extend_from_slice(DOCUMENT_END));
+        self.text.finish();
+        if let Some(log) = self.log {
+            log.finish();
+        }
+    }
+
+    /// What was done, and what was not seen: key, detail and number.
+    fn counts(&self) -> Vec<(&'static str, Option<String>, u64)> {
+        let mut counts = vec![
+            ("classes.rewritten", None, self.core.rewriting.rewritten()),
+            ("buffer.waits", None, self.core.pool.waits()),
+        ];
+        if let Some(sites) = self.features.counts {
+            counts.extend([("counters", None, sites.counters()), ("counters.bytes", None, sites.memory())]);
+        }
+        if let Some(bytes) = self.core.options.estimate_bytes {
+            counts.push(("estimate.interval", None, bytes.into()));
+            counts.push(("estimate.unmatched", None, self.site_counts.estimate_unmatched));
+        }
+        counts.extend(
+            self.core.rewriting.refused().into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)),
+        );
+        counts.extend(self.core.lost.all().into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
+        counts.extend(self.text.reached_limit().map(|limit| ("limit.reached", None, limit)));
+        if self.core.source != AllocationSource::Off {
+            counts.extend(self.coverage());
+        }
+        let hotspot = &self.core.jvm.hotspot;
+        if hotspot.reads_stacks() {
+            counts.push(("stackCache.mismatches", None, hotspot.stacks().map_or(0, |layout| layout.mismatches())));
+        }
+        if let Some(locks) = self.features.locks {
+            counts.extend(locks.counts().into_iter().chain(self.locks.counts()).map(|(key, n)| (key, None, n)));
+        }
+        let problem = self.core.jvm.accounting.problem();
+        counts.extend(problem.map(|why| ("coverage.unavailable", Some(why.to_owned()), 1)));
+        for (key, value) in [
+            ("frees.late", self.collections.unattributed()),
+            ("gc.unprocessed", self.collections.gave_up_waiting),
+            ("agent.panics", jvmti::caught_panics()),
+        ] {
+            if value > 0 {
+                counts.push((key, None, value));
+            }
+        }
+        counts
+    }
+
+    /// The sums of all accounts: they stand at the end of the trace, where they are found without reading all of it.
+    fn coverage(&self) -> Vec<(&'static str, Option<String>, u64)> {
+        let sums = self.tallies.sums();
+        let mode = self.core.options.heap.as_str().to_owned();
+        let mut coverage = vec![
+            ("coverage.reported", Some(mode), sums.reported),
+            ("coverage.accounted", None, sums.accounted),
+            ("coverage.missing", None, sums.missing),
+            ("coverage.excess", None, sums.excess),
+            ("coverage.unknown", None, sums.unknown),
+            ("coverage.unknownBytes", None, sums.unknown_bytes),
+        ];
+        if let Some((millionths, thread)) = sums.worst {
+            let name = self.core.jvm.threads.get(thread).and_then(|t| t.names.get()).map(|names| names.name.clone());
+            coverage.push(("coverage.worst", Some(name.unwrap_or_default()), millionths));
+        }
+        if !self.core.options.filters.rules().is_empty() {
+            coverage.push(("coverage.filtered", None, 1));
+        }
+        coverage
+    }
+}

@@ -1,0 +1,278 @@
+//! A heap dump in the trace: the objects that it does not know yet, all roots, all references.
+//!
+//! The VM's dump is read several times, front to back: the ids that objects get need eight bytes each, everything else is constant.
+
+use std::borrow::Cow;
+use std::fs::File;
+
+use hprof::layouts::Layouts;
+use hprof::read::{ReadError, Reader, Record as Dumped, Root};
+use hprof::{BasicType, RootKind, ThreadSerial};
+use rustc_hash::FxHashMap;
+use trace::ids::{HeapDumpId, ObjectId};
+use trace::model::{ArrayCode, GcRoot, HeapDumpDef, ObjAlloc, ObjectReference, Record, RootType};
+use trace::time::Time;
+
+use super::writer::Writer;
+use crate::agent::heapdump::id_map::IdMap;
+use crate::agent::heapdump::{Base, DumpData, DumpedClass};
+use crate::agent::ids::{ClassIndex, ThreadIndex};
+use crate::agent::message::message;
+use crate::agent::objects::weak_refs::ObjectTag;
+use crate::agent::tables::classes::ClassRecord;
+
+/// A dump on its way into the trace.
+struct DumpInTrace<'s> {
+    data: &'s DumpData,
+    /// Of the objects that the profiler does not follow.
+    ids: IdMap,
+    classes: FxHashMap<u64, DumpedClass>,
+    /// Classes of arrays of primitives.
+    primitive_arrays: FxHashMap<u8, ClassIndex>,
+    layouts: Layouts,
+    threads: FxHashMap<ThreadSerial, ThreadIndex>,
+    time: Time,
+    /// Objects whose class is not known, which cannot be written.
+    unknown: u64,
+}
+
+impl Writer {
+    /// Writes a dump.
+    pub(super) fn heap_dump(&mut self, data: &DumpData, time: Time) {
+        let name = Some(Cow::Borrowed(data.name.as_str()));
+        let Some(base) = &data.base else {
+            return self.text.emit(|out| HeapDumpDef { dump_id: data.id, name, time }.write(out));
+        };
+        let mut dump = DumpInTrace {
+            data,
+            ids: IdMap::default(),
+            classes: data.classes.iter().map(|class| (class.address, *class)).collect(),
+            primitive_arrays: FxHashMap::default(),
+            layouts: Layouts::new(8),
+            threads: FxHashMap::default(),
+            time,
+            unknown: 0,
+        };
+        let written = self.give_ids(&mut dump, base).and_then(|()| {
+            self.text.emit(|out| HeapDumpDef { dump_id: data.id, name, time }.write(out));
+            self.roots(&mut dump, base)?;
+            self.references(&mut dump, base)
+        });
+        if let Err(error) = written {
+            self.core.count_lost("heap dump", 1);
+            message(&format!("the heap dump in the trace is not whole: {error}"));
+        }
+        self.core.count_lost("heap dump: object of an unknown class", dump.unknown);
+    }
+
+    /// Announces the objects that the trace does not know.
+    fn give_ids(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
+        for class in &dump.data.classes {
+            if let Some(record) = self.core.jvm.classes.get(class.index).filter(|record| record.array.is_array()) {
+                // Of arrays of arrays of primitives the code is that of references.
+                if record.array != ArrayCode::REFERENCE {
+                    dump.primitive_arrays.insert(record.array.0, class.index);
+                }
+            }
+        }
+        let mut reader = open(base, true)?;
+        while let Some(record) = reader.next_record()? {
+            let object = match record {
+                Dumped::Class(class) => class.id,
+                Dumped::Instance { id, .. } | Dumped::ObjectArray { id, .. } | Dumped::PrimitiveArray { id, .. } => id,
+                _ => continue,
+            };
+            if dump.data.tags.get(object.0).is_none() {
+                dump.ids.note(object.0);
+            }
+        }
+        dump.ids.number();
+        let mut reader = open(base, true)?;
+        let mut class_objects = Vec::new();
+        while let Some(record) = reader.next_record()? {
+            let (address, class, length) = match record {
+                Dumped::Class(class) => {
+                    dump.layouts.add(class);
+                    class_objects.push(class.id.0);
+                    continue;
+                }
+                Dumped::Instance { id, class, .. } => (id.0, dump.classes.get(&class.0).copied(), None),
+                Dumped::ObjectArray { id, class, length, .. } => {
+                    (id.0, dump.classes.get(&class.0).copied(), Some(length))
+                }
+                Dumped::PrimitiveArray { id, kind, length, .. } => {
+                    let index = dump.primitive_arrays.get(&kind.code()).copied();
+                    let class = index.map(|index| DumpedClass { address: 0, index, bytes: 0, instance_bytes: 0 });
+                    (id.0, class, Some(length))
+                }
+                _ => continue,
+            };
+            let bytes = |class: DumpedClass, record: &ClassRecord| match length {
+                Some(length) => self.core.layout(record.array).map_or(0, |layout| layout.bytes(length)),
+                None => class.instance_bytes.into(),
+            };
+            self.announce(dump, address, class, bytes);
+        }
+        let class_of_classes = dump.data.classes.iter().copied().find(|class| {
+            self.core.jvm.classes.get(class.index).is_some_and(|record| record.name == "java.lang.Class")
+        });
+        for address in class_objects {
+            let bytes = dump.classes.get(&address).map_or(0, |class| class.bytes);
+            self.announce(dump, address, class_of_classes, |_, _| bytes);
+        }
+        Ok(())
+    }
+
+    /// Announces one object, unless the trace knows it.
+    fn announce(
+        &mut self,
+        dump: &mut DumpInTrace,
+        address: u64,
+        class: Option<DumpedClass>,
+        bytes: impl FnOnce(DumpedClass, &ClassRecord) -> u64,
+    ) {
+        if dump.ids.get(address) != Some(0) {
+            return;
+        }
+        let known = class.and_then(|class| Some((class, self.core.jvm.classes.get(class.index)?)));
+        let Some((class, record)) = known else {
+            dump.unknown += 1;
+            return;
+        };
+        let object = ObjectId(self.core.jvm.ids.next());
+        dump.ids.set(address, object.0);
+        self.define_class(class.index);
+        let element = ObjAlloc {
+            thread: None,
+            is_array: Some(record.array),
+            size: bytes(class, record),
+            obj_id: object,
+            class: record.id,
+            method: None,
+            line: None,
+            stack: None,
+            time: dump.time,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    fn roots(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
+        let threads: FxHashMap<u64, ThreadIndex> = dump.data.threads.iter().copied().collect();
+        // What belongs to a thread may come before the thread.
+        for pass in 0..2 {
+            let mut reader = open(base, true)?;
+            while let Some(record) = reader.next_record()? {
+                let Dumped::Root(root) = record else { continue };
+                if pass > 0 {
+                    self.root(dump, root);
+                } else if let (RootKind::ThreadObject, Some(serial)) = (root.kind, root.thread)
+                    && let Some(&thread) = threads.get(&root.object.0)
+                {
+                    dump.threads.insert(serial, thread);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn root(&mut self, dump: &DumpInTrace, root: Root) {
+        let Some(object) = dump.object(root.object.0) else { return };
+        let root_type = match root.kind {
+            RootKind::JniGlobal => RootType::JniGlobal,
+            RootKind::JniLocal => RootType::JniLocal,
+            RootKind::JavaFrame => RootType::JavaFrame,
+            RootKind::NativeStack => RootType::NativeStack,
+            RootKind::StickyClass => RootType::StickyClass,
+            RootKind::ThreadBlock => RootType::ThreadBlock,
+            RootKind::MonitorUsed => RootType::MonitorUsed,
+            RootKind::ThreadObject => RootType::ThreadObject,
+            RootKind::Unknown => RootType::Unknown,
+        };
+        let thread = root.thread.and_then(|serial| dump.threads.get(&serial)).copied();
+        let thread = thread.filter(|thread| !self.defined.ended.contains(thread.0));
+        if let Some(thread) = thread {
+            self.define_thread(thread);
+        }
+        let thread = thread.and_then(|thread| self.core.jvm.threads.get(thread)).map(|record| record.id);
+        self.text.emit(|out| GcRoot { dump: dump.data.id, object, root_type, thread }.write(out));
+    }
+
+    fn references(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
+        let id = dump.data.id;
+        let mut reader = open(base, false)?;
+        reader.skip_contents(true);
+        let mut array = None;
+        let mut index = 0;
+        while let Some(record) = reader.next_record()? {
+            if self.text.is_full() || self.text.has_failed() {
+                break;
+            }
+            match record {
+                Dumped::Class(class) => {
+                    let Some(owner) = dump.object(class.id.0) else { continue };
+                    for referred in [class.superclass, class.loader, class.signers, class.domain] {
+                        self.reference(id, owner, dump.object(referred.0), None);
+                    }
+                    for (number, (_, value)) in class.statics.iter().enumerate() {
+                        if let Some(referred) = value.object() {
+                            self.reference(id, owner, dump.object(referred.0), Some(number as i64));
+                        }
+                    }
+                }
+                Dumped::Instance { id: instance, class, fields, .. } => {
+                    let (tags, ids, layouts) = (&dump.data.tags, &dump.ids, &mut dump.layouts);
+                    let Some(owner) = object(tags, ids, instance.0) else { continue };
+                    for (number, field) in layouts.fields(class).unwrap_or_default().iter().enumerate() {
+                        if field.kind == BasicType::Object
+                            && let Some(bytes) = fields.get(field.offset as usize..).and_then(|f| f.first_chunk())
+                        {
+                            let referred = object(tags, ids, u64::from_be_bytes(*bytes));
+                            self.reference(id, owner, referred, Some(number as i64));
+                        }
+                    }
+                }
+                Dumped::ObjectArray { id: own, .. } => {
+                    array = dump.object(own.0);
+                    index = 0;
+                }
+                Dumped::Elements(elements) => {
+                    for element in elements.iter() {
+                        if let Some(owner) = array {
+                            self.reference(id, owner, dump.object(element), Some(index));
+                        }
+                        index += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, dump: HeapDumpId, owner: ObjectId, object: Option<ObjectId>, index: Option<i64>) {
+        if let Some(object) = object {
+            self.text.emit(|out| ObjectReference { dump, owner, object, field_index: index }.write(out));
+        }
+    }
+}
+
+impl DumpInTrace<'_> {
+    fn object(&self, address: u64) -> Option<ObjectId> {
+        object(&self.data.tags, &self.ids, address)
+    }
+}
+
+/// The object at an address, if the trace can name it.
+fn object(tags: &IdMap, ids: &IdMap, address: u64) -> Option<ObjectId> {
+    let followed = tags.get(address).map(|tag| ObjectTag(tag).id());
+    followed.or_else(|| ids.get(address).map(ObjectId)).filter(|id| id.0 != 0)
+}
+
+/// Reads the VM's dump from the beginning.
+fn open(base: &Base, skip: bool) -> Result<Reader<File>, ReadError> {
+    let file = File::open(&base.0).map_err(|source| ReadError::Open { path: base.0.clone(), source })?;
+    let mut reader = Reader::new(file)?;
+    reader.skip_contents(skip);
+    reader.skip_elements(skip);
+    Ok(reader)
+}

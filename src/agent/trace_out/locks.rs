@@ -1,0 +1,358 @@
+//! The elements of threads that wait, and what the trace has of them at each moment: so the time that a thread waited is
+//! known, whatever begins ends in the trace, and who is still blocked at the end is written.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+use trace::ids::{ObjectId, ThreadId};
+use trace::locklog::LockEventKind;
+use trace::model::{
+    Flag, MonContendedEnter, MonContendedEntered, MonStillOwned, MonWait, MonWaited, MonitorUsage, ObjAlloc, Record,
+    ThreadIds, ThreadInfo, WaitEnd,
+};
+use trace::time::Time;
+
+use super::writer::Writer;
+use crate::agent::clock::Ticks;
+use crate::agent::events::event::WaitKind;
+use crate::agent::ids::{ClassIndex, StackIndex, ThreadIndex};
+use crate::agent::locks::{Monitor, Thread};
+
+/// How long a wait may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    pub(super) millis: u64,
+    /// Of a park.
+    pub(super) nanos: u64,
+}
+
+/// What came pending of an event in the same buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PendingDetails {
+    pub(super) owner: Option<(ThreadIndex, StackIndex)>,
+    pub(super) limit: Option<Limit>,
+}
+
+/// A thread that is blocked on a lock.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    object: ObjectId,
+    stack: StackIndex,
+    owner: Option<(ThreadIndex, StackIndex)>,
+}
+
+/// A thread that waits to be notified or unparked.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    object: ObjectId,
+    since: Ticks,
+    limit: Option<Limit>,
+}
+
+/// What a parked thread is after.
+#[derive(Clone, Copy, Debug)]
+enum Parked {
+    Blocked(Blocked),
+    Waiting(Waiting),
+}
+
+/// Who is blocked, waits and is parked, as far as the trace has come.
+#[derive(Default)]
+pub(super) struct LockEvents {
+    blocked: FxHashMap<u32, Blocked>,
+    waiting: FxHashMap<u32, Waiting>,
+    parked: FxHashMap<u32, Parked>,
+    /// Owners that the last data request found.
+    owners: FxHashMap<ObjectId, Option<ThreadIndex>>,
+    /// Ends of what had not begun.
+    unbegun: u64,
+    /// Beginnings of what did not end, though the thread went on.
+    unended: u64,
+    /// What data requests left out.
+    unasked: u64,
+    /// Owners whose end is in the trace already.
+    ended_owners: u64,
+}
+
+impl LockEvents {
+    /// What did not fit together: key and number.
+    pub(super) fn counts(&self) -> [(&'static str, u64); 4] {
+        [
+            ("waits.withoutBegin", self.unbegun),
+            ("waits.withoutEnd", self.unended),
+            ("owners.terminated", self.ended_owners),
+            ("snapshots.skipped", self.unasked),
+        ]
+    }
+}
+
+fn flag(kind: WaitKind) -> Option<Flag> {
+    (kind == WaitKind::Park).then_some(Flag::Yes)
+}
+
+impl Writer {
+    fn thread_id(&mut self, thread: ThreadIndex) -> ThreadId {
+        self.define_thread(thread);
+        self.core.jvm.threads.get(thread).map_or(ThreadId(0), |record| record.id)
+    }
+
+    /// An object that was there before.
+    pub(super) fn found(&mut self, ticks: Ticks, object: ObjectId, class: ClassIndex, words: u32) {
+        self.define_class(class);
+        let Some(class) = self.core.jvm.classes.get(class) else { return };
+        let element = ObjAlloc {
+            thread: None,
+            is_array: Some(class.array),
+            size: u64::from(words) * 8,
+            obj_id: object,
+            class: class.id,
+            method: None,
+            line: None,
+            stack: None,
+            time: self.time(ticks),
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    pub(super) fn enter(
+        &mut self,
+        source: usize,
+        ticks: Ticks,
+        object: ObjectId,
+        thread: ThreadIndex,
+        stack: StackIndex,
+        kind: WaitKind,
+    ) {
+        let mut owner = self.sources[source].pending.owner.take();
+        // Only if this event came too late to be waited for.
+        if owner.is_some_and(|(owner, _)| self.defined.ended.contains(owner.0)) {
+            self.locks.ended_owners += 1;
+            owner = None;
+        }
+        let blocked = Blocked { object, stack, owner };
+        let before = match kind {
+            WaitKind::Monitor => self.close_blocked(ticks, thread),
+            WaitKind::Park => self.close_parked(ticks, thread, WaitEnd::Notified),
+        };
+        self.locks.unended += u64::from(before);
+        let element = MonContendedEnter {
+            thread: self.thread_id(thread),
+            object,
+            owner: owner.map(|(owner, _)| self.thread_id(owner)),
+            owner_object: None,
+            stack: self.stack(stack),
+            owner_stack: owner.and_then(|(_, stack)| self.stack(stack)),
+            parked: flag(kind),
+            time: self.time(ticks),
+        };
+        self.text.emit(|out| element.write(out));
+        self.log(ticks, LockEventKind::Try, thread, stack);
+        match kind {
+            WaitKind::Monitor => drop(self.locks.blocked.insert(thread.0, blocked)),
+            WaitKind::Park => drop(self.locks.parked.insert(thread.0, Parked::Blocked(blocked))),
+        }
+    }
+
+    pub(super) fn entered(&mut self, ticks: Ticks, object: ObjectId, thread: ThreadIndex) {
+        let is_open = self.locks.blocked.get(&thread.0).is_some_and(|blocked| blocked.object == object);
+        if !is_open || !self.close_blocked(ticks, thread) {
+            self.locks.unbegun += 1;
+        }
+    }
+
+    fn end_block(&mut self, ticks: Ticks, thread: ThreadIndex, blocked: Blocked, kind: WaitKind) {
+        let element = MonContendedEntered {
+            thread: self.thread_id(thread),
+            time: self.time(ticks),
+            object: blocked.object,
+            parked: flag(kind),
+        };
+        self.text.emit(|out| element.write(out));
+        self.log(ticks, LockEventKind::Locked, thread, blocked.stack);
+    }
+
+    /// Ends what a thread is blocked on; false if it is blocked on no monitor.
+    fn close_blocked(&mut self, ticks: Ticks, thread: ThreadIndex) -> bool {
+        let Some(blocked) = self.locks.blocked.remove(&thread.0) else { return false };
+        self.end_block(ticks, thread, blocked, WaitKind::Monitor);
+        true
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        source: usize,
+        ticks: Ticks,
+        object: ObjectId,
+        thread: ThreadIndex,
+        stack: StackIndex,
+        kind: WaitKind,
+    ) {
+        let limit = self.sources[source].pending.limit.take();
+        let waiting = Waiting { object, since: ticks, limit };
+        let before = match kind {
+            WaitKind::Monitor => self.close_waiting(ticks, thread, WaitEnd::Notified),
+            WaitKind::Park => self.close_parked(ticks, thread, WaitEnd::Notified),
+        };
+        self.locks.unended += u64::from(before);
+        let element = MonWait {
+            thread: self.thread_id(thread),
+            object,
+            timeout_millis: limit.map_or(0, |limit| limit.millis),
+            stack: self.stack(stack),
+            parked: flag(kind),
+            time: self.time(ticks),
+        };
+        self.text.emit(|out| element.write(out));
+        match kind {
+            WaitKind::Monitor => drop(self.locks.waiting.insert(thread.0, waiting)),
+            WaitKind::Park => drop(self.locks.parked.insert(thread.0, Parked::Waiting(waiting))),
+        }
+    }
+
+    pub(super) fn wait_over(&mut self, ticks: Ticks, object: ObjectId, thread: ThreadIndex, reason: WaitEnd) {
+        let is_open = self.locks.waiting.get(&thread.0).is_some_and(|waiting| waiting.object == object);
+        if !is_open || !self.close_waiting(ticks, thread, reason) {
+            self.locks.unbegun += 1;
+        }
+    }
+
+    fn end_wait(&mut self, ticks: Ticks, thread: ThreadIndex, waiting: Waiting, reason: WaitEnd, kind: WaitKind) {
+        let element = MonWaited {
+            thread: self.thread_id(thread),
+            time: self.time(ticks),
+            object: waiting.object,
+            timeout_millis: ticks.0.saturating_sub(waiting.since.0) / 1_000_000,
+            reason: Some(reason),
+            parked: flag(kind),
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    fn close_waiting(&mut self, ticks: Ticks, thread: ThreadIndex, reason: WaitEnd) -> bool {
+        let Some(waiting) = self.locks.waiting.remove(&thread.0) else { return false };
+        self.end_wait(ticks, thread, waiting, reason, WaitKind::Monitor);
+        true
+    }
+
+    /// A park ended. One that the hook did not report, because it had nothing to wait for, ends too.
+    pub(super) fn unparked(&mut self, ticks: Ticks, thread: ThreadIndex, interrupted: bool) {
+        let since = match self.locks.parked.get(&thread.0) {
+            Some(Parked::Waiting(waiting)) => Some((waiting.since, waiting.limit)),
+            _ => None,
+        };
+        let is_over =
+            since.and_then(|(since, limit)| Some(ticks.0.saturating_sub(since.0) >= limit?.nanos)).unwrap_or_default();
+        let reason = match () {
+            () if interrupted => WaitEnd::Interrupted,
+            () if is_over => WaitEnd::TimedOut,
+            () => WaitEnd::Notified,
+        };
+        self.close_parked(ticks, thread, reason);
+    }
+
+    fn close_parked(&mut self, ticks: Ticks, thread: ThreadIndex, reason: WaitEnd) -> bool {
+        match self.locks.parked.remove(&thread.0) {
+            Some(Parked::Blocked(blocked)) => self.end_block(ticks, thread, blocked, WaitKind::Park),
+            Some(Parked::Waiting(waiting)) => self.end_wait(ticks, thread, waiting, reason, WaitKind::Park),
+            None => return false,
+        }
+        true
+    }
+
+    /// A thread ends, and with it whatever it was doing.
+    pub(super) fn close_all(&mut self, ticks: Ticks, thread: ThreadIndex) {
+        let closed = [
+            self.close_blocked(ticks, thread),
+            self.close_waiting(ticks, thread, WaitEnd::Notified),
+            self.close_parked(ticks, thread, WaitEnd::Notified),
+        ];
+        self.locks.unended += closed.into_iter().map(u64::from).sum::<u64>();
+    }
+
+    fn log(&mut self, ticks: Ticks, kind: LockEventKind, thread: ThreadIndex, stack: StackIndex) {
+        let Some(log) = &mut self.log else { return };
+        let names = self.core.jvm.threads.get(thread).and_then(|record| record.names.get());
+        let frames = self.core.jvm.stacks.get(stack).map_or(&[][..], |stack| &stack.frames);
+        let frames = frames.iter().filter_map(|frame| {
+            let method = self.core.jvm.methods.get(frame.method)?;
+            Some((self.core.jvm.classes.get(method.class)?.name.as_str(), method.name.as_str()))
+        });
+        log.line(ticks, kind, names.map_or("", |names| &names.name), frames);
+    }
+
+    /// The answer to a data request.
+    pub(super) fn answer(&mut self, ticks: Ticks, number: u32) {
+        let Some(snapshot) = self.features.locks.and_then(|locks| locks.take_snapshot(number)) else { return };
+        let time = self.time(ticks);
+        self.locks.owners.clear();
+        self.locks.unasked += snapshot.skipped;
+        for monitor in snapshot.monitors {
+            self.monitor_usage(monitor, time);
+        }
+        for thread in snapshot.threads {
+            self.thread_info(thread, time);
+        }
+    }
+
+    fn monitor_usage(&mut self, monitor: Monitor, time: Time) {
+        self.locks.owners.insert(monitor.object, monitor.owner);
+        let Some(usage) = monitor.usage else { return };
+        let mut ids = |threads: &[ThreadIndex]| {
+            let ids: Vec<ThreadId> = threads.iter().map(|&thread| self.thread_id(thread)).collect();
+            ThreadIds(Cow::Owned(ids))
+        };
+        let element = MonitorUsage {
+            object: monitor.object,
+            waiters: ids(&usage.waiters),
+            notify_waiters: ids(&usage.notify_waiters),
+            owner: monitor.owner.map(|owner| self.thread_id(owner)),
+            entry_count: usage.entry_count,
+            time,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    fn thread_info(&mut self, thread: Thread, time: Time) {
+        let element = ThreadInfo {
+            thread: self.thread_id(thread.thread),
+            time,
+            name: Cow::Borrowed(&thread.name),
+            state: thread.state,
+            priority: thread.priority,
+            daemon: if thread.is_daemon { Flag::Yes } else { Flag::No },
+            object: thread.object,
+            stack: self.stack(thread.stack),
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    /// The trace ends: who is still blocked, and who owns that lock now.
+    pub(super) fn still_blocked(&mut self) {
+        let parked = self.locks.parked.iter().filter_map(|(&thread, parked)| match parked {
+            Parked::Blocked(blocked) => Some((thread, *blocked, WaitKind::Park)),
+            Parked::Waiting(_) => None,
+        });
+        let blocked = self.locks.blocked.iter().map(|(&thread, &blocked)| (thread, blocked, WaitKind::Monitor));
+        let mut all: Vec<_> = blocked.chain(parked).collect();
+        all.sort_unstable_by_key(|&(thread, _, kind)| (thread, kind == WaitKind::Park));
+        let time = self.time(Ticks::now());
+        for (thread, blocked, kind) in all {
+            let owner = match self.locks.owners.get(&blocked.object) {
+                Some(&owner) => owner,
+                None => blocked.owner.map(|(owner, _)| owner),
+            };
+            // Where the owner was is only known of the one that was asked then.
+            let owner_stack = blocked.owner.filter(|(then, _)| Some(*then) == owner).map(|(_, stack)| stack);
+            let element = MonStillOwned {
+                thread: Some(self.thread_id(ThreadIndex(thread))),
+                time,
+                object: blocked.object,
+                owner: owner.map(|owner| self.thread_id(owner)),
+                stack: self.stack(blocked.stack),
+                owner_stack: owner_stack.and_then(|stack| self.stack(stack)),
+                parked: flag(kind),
+            };
+            self.text.emit(|out| element.write(out));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! All buffers merged by time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
+
+use super::locks::PendingDetails;
+use super::tallies::TallyIndex;
+use super::writer::{GRACE_NANOS, Writer};
+use crate::agent::clock::Ticks;
+use crate::agent::events::buffer::Consumer;
+use crate::agent::events::event::Event;
+use crate::agent::ids::ThreadIndex;
+
+/// A thread with an event on its way, which has taken its time perhaps, is waited for as long as this at most.
+const LONGEST_PUBLISHING_NANOS: u64 = 2_000_000_000;
+/// An event of a thread that has no name yet waits this long at most for it.
+const LONGEST_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
+
+/// The buffer of a platform thread.
+pub(super) struct Source {
+    pub(super) consumer: Consumer,
+    /// The tally of the platform thread.
+    pub(super) tally: TallyIndex,
+    /// The thread whose events these are: the platform thread, or a virtual one that it carries.
+    pub(super) thread: ThreadIndex,
+    /// What came before the event that it belongs to.
+    pub(super) pending: PendingDetails,
+}
+
+impl Writer {
+    /// The horizon, or the time before it at which a thread began what it has not yet handed over.
+    pub(super) fn published_horizon(&mut self, horizon: Ticks) -> Ticks {
+        // A thread that waits for room publishes nothing meanwhile.
+        if horizon.0 == u64::MAX || self.core.pool.is_nearly_full() {
+            return horizon;
+        }
+        let now = Ticks::now().0;
+        let expired = now.saturating_sub(LONGEST_PUBLISHING_NANOS);
+        // A thread that took the time longer ago than the grace has shown by now that it publishes.
+        let looked = std::mem::replace(&mut self.looked, Ticks(now.saturating_sub(GRACE_NANOS)));
+        let published_horizon = self.sources.iter_mut().filter_map(|source| source.consumer.publishing_since(looked.0));
+        published_horizon.filter(|&since| since > expired).map(Ticks).fold(horizon, Ticks::min)
+    }
+
+    pub(super) fn merge(&mut self, horizon: Ticks) {
+        let mut queue: BinaryHeap<Reverse<(Ticks, usize)>> = BinaryHeap::with_capacity(self.sources.len());
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            queue.extend(source.consumer.peek().map(|record| Reverse((Event::time(&record), index))));
+        }
+        loop {
+            let gc_time = self.collections.next_time();
+            let next = queue.peek().map(|Reverse((time, _))| *time);
+            if let Some(gc_time) = gc_time.filter(|&t| t <= horizon && next.is_none_or(|n| t <= n)) {
+                if !self.gc_event(gc_time, horizon) {
+                    return;
+                }
+                continue;
+            }
+            let Some(Reverse((time, index))) = queue.pop() else { return };
+            if time > horizon || !self.is_presentable(self.sources[index].thread, horizon) {
+                return;
+            }
+            // As long as this thread's events are the oldest there is no need to ask the others.
+            let rival = queue.peek().map_or(horizon, |Reverse((time, _))| *time).min(horizon);
+            let rival = gc_time.map_or(rival, |t| t.min(rival));
+            while let Some(record) = self.sources[index].consumer.peek() {
+                let time = Event::time(&record);
+                if time > rival {
+                    queue.push(Reverse((time, index)));
+                    break;
+                }
+                self.sources[index].consumer.pop();
+                self.event(index, time, Event::unpack(&record));
+                if self.text.is_full() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether a thread can be announced: its name is known, or it has been waited for long enough.
+    fn is_presentable(&mut self, thread: ThreadIndex, horizon: Ticks) -> bool {
+        if self.defined.threads.contains(thread.0) {
+            return true;
+        }
+        let named = self.core.jvm.threads.get(thread).is_none_or(|t| t.names.get().is_some());
+        if named {
+            self.waiting_since = None;
+            return true;
+        }
+        self.waited(LONGEST_WAIT_FOR_NAME, horizon)
+    }
+
+    /// Whether the merge has waited long enough for what it waits for. At the end of the trace nothing is waited for.
+    pub(super) fn waited(&mut self, longest: Duration, horizon: Ticks) -> bool {
+        let since = *self.waiting_since.get_or_insert_with(Instant::now);
+        let enough = horizon.0 == u64::MAX || since.elapsed() > longest;
+        if enough {
+            self.waiting_since = None;
+        }
+        enough
+    }
+}

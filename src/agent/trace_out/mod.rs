@@ -1,0 +1,19 @@
+//! From the buffers to the trace.
+
+mod collections;
+mod definitions;
+mod events;
+mod footer;
+mod header;
+mod heap_dump;
+mod lock_log;
+mod locks;
+mod merge;
+mod output;
+mod site_counts;
+mod tallies;
+mod text;
+mod writer;
+
+pub(crate) use output::Output;
+pub(crate) use writer::{Features, Writer};

@@ -1,0 +1,183 @@
+//! Where the trace's bytes go: a file, a pipe, or a zip.
+//!
+//! A file must end with a complete element even if the JVM is killed in the middle of a write. The kernel copies a write page
+//! by page and may stop between two pages, never inside one; so no element is let across a page's end ([`Pages`]).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use trace::zip::ZipWriter;
+
+use agent_options::Format;
+
+const PAGE: u64 = 4096;
+
+enum Sink {
+    Stream(File),
+    Zip(Box<ZipWriter<File>>),
+}
+
+/// The open trace file.
+pub(crate) struct Output {
+    sink: Sink,
+    pub(crate) path: PathBuf,
+    /// Set for plain XML in a regular file.
+    pages: Option<Pages>,
+}
+
+impl Output {
+    /// Opens the file, empties it and locks it against other JVMs. `%p` in the path becomes the process id.
+    pub(crate) fn open(path: &Path, format: Format) -> Result<Output, String> {
+        let path = PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
+        let problem =
+            |e: io::Error| format!("cannot write the trace to {}: {e}; give another file=PATH", path.display());
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(problem)?;
+        let regular = file.metadata().map_err(problem)?.file_type();
+        if regular.is_file() {
+            // SAFETY: flock takes a descriptor that `file` keeps open.
+            if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+                return Err(format!(
+                    "another JVM is writing its trace to {}; put %p into file=PATH to give each its own",
+                    path.display()
+                ));
+            }
+            file.set_len(0).map_err(problem)?;
+        } else if !(regular.is_fifo() || regular.is_char_device()) {
+            return Err(format!("{} is neither a file nor a pipe; give another file=PATH", path.display()));
+        }
+        let pages = (regular.is_file() && format == Format::Xml).then(Pages::default);
+        let sink = match format {
+            Format::Xml => Sink::Stream(file),
+            Format::Zip => Sink::Zip(Box::new(ZipWriter::new(file, "trace.trcxml").map_err(problem)?)),
+        };
+        Ok(Output { sink, path, pages })
+    }
+
+    /// The page arithmetic of the text that is to be written, if this output needs it.
+    pub(crate) fn pages(&mut self) -> Option<&mut Pages> {
+        self.pages.as_mut()
+    }
+
+    /// Writes whole elements.
+    pub(crate) fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Stream(file) => file.write_all(text)?,
+            Sink::Zip(zip) => zip.write_all(text)?,
+        }
+        if let Some(pages) = &mut self.pages {
+            pages.written += text.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Lets a reader see what was written so far.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Stream(_) => Ok(()),
+            Sink::Zip(zip) => zip.flush(),
+        }
+    }
+
+    /// Ends the file.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.sink {
+            Sink::Stream(_) => Ok(()),
+            Sink::Zip(zip) => zip.finish().map(drop),
+        }
+    }
+
+    /// After a write that failed half-way: cuts off the incomplete element.
+    pub(crate) fn cut_back(&mut self) {
+        if let (Sink::Stream(file), Some(pages)) = (&self.sink, &self.pages)
+            && let Ok(metadata) = file.metadata()
+        {
+            // Where a page ends an element ends; so does everything written before this write.
+            let _ = file.set_len((metadata.len() / PAGE * PAGE).max(pages.written));
+        }
+    }
+}
+
+/// Keeps elements from crossing the ends of pages.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    /// Bytes in the file, in front of the text at hand.
+    written: u64,
+}
+
+impl Pages {
+    /// Called when `text` has grown by one element that begins at `start`: moves it to the next page if it crosses into it,
+    /// and fills the gap with blanks at the end of the element before.
+    pub(crate) fn settle(&self, text: &mut Vec<u8>, start: usize) {
+        let begins = self.written + start as u64;
+        let ends = self.written + text.len() as u64;
+        let gap = (PAGE - begins % PAGE) % PAGE;
+        if begins / PAGE == (ends - 1) / PAGE || gap == 0 || text.len() - start > PAGE as usize {
+            return;
+        }
+        let blanks = std::iter::repeat_n(b' ', gap as usize);
+        match text[..start].strip_suffix(b"/>\n") {
+            Some(before) => {
+                let at = before.len();
+                text.splice(at..at, blanks);
+            }
+            // Nothing before it that could be widened: a line of blanks.
+            None => drop(text.splice(start..start, blanks.take(gap as usize - 1).chain([b'\n']))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_page_ends_with_a_complete_element(
+            lengths in prop::collection::vec(4usize..400, 1..300),
+            drains in prop::collection::vec(any::<bool>(), 300),
+        ) {
+            let mut pages = Pages::default();
+            let (mut file, mut text) = (Vec::new(), Vec::new());
+            for (length, drain) in lengths.iter().zip(&drains) {
+                let start = text.len();
+                text.push(b'<');
+                text.extend(std::iter::repeat_n(b'x', length - 4));
+                text.extend(b"/>\n");
+                pages.settle(&mut text, start);
+                if *drain {
+                    pages.written += text.len() as u64;
+                    file.append(&mut text);
+                }
+            }
+            file.append(&mut text);
+            for end in (PAGE as usize..file.len()).step_by(PAGE as usize) {
+                prop_assert_eq!(file[end - 1], b'\n');
+            }
+            let elements = file.split(|&b| b == b'\n').filter(|l| l.iter().any(|&b| b != b' ')).count();
+            prop_assert_eq!(elements, lengths.len());
+            prop_assert_eq!(file.iter().filter(|&&b| b == b'x').count(), lengths.iter().map(|l| l - 4).sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn a_directory_is_refused_in_one_sentence() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = Output::open(dir.path(), Format::Xml).err().unwrap();
+        assert!(error.starts_with("cannot write the trace to /"), "{error}");
+    }
+
+    #[test]
+    fn two_writers_of_one_file_are_distinguished() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a-%p.trcxml");
+        let first = Output::open(&path, Format::Xml).ok().unwrap();
+        assert!(first.path.ends_with(format!("a-{}.trcxml", std::process::id())));
+        let error = Output::open(&path, Format::Xml).err().unwrap();
+        assert!(error.contains("another JVM is writing"), "{error}");
+    }
+}

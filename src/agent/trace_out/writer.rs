@@ -1,0 +1,152 @@
+//! The writer: one native thread that merges all buffers by time (`merge`) and turns records into elements (`events`).
+//!
+//! It never touches JNI, so it continues while the VM stands still in a collection.
+
+use std::time::{Duration, Instant};
+
+use trace::time::Time;
+use trace::writer::DOCUMENT_START;
+
+use super::collections::PendingCollections;
+use super::definitions::Definitions;
+use super::header::{self, Header};
+use super::lock_log::LockLog;
+use super::locks::{LockEvents, PendingDetails};
+use super::merge::Source;
+use super::output::Output;
+use super::site_counts::SiteCounts;
+use super::tallies::Tallies;
+use super::text::Text;
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+use crate::agent::core::source::AllocationSource;
+use crate::agent::counts::Counts;
+use crate::agent::heap_histogram::HeapHistogram;
+use crate::agent::heapdump::HeapDumps;
+use crate::agent::locks::Locks;
+
+/// A compressed trace can be read up to here at most before now.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// The writer rests so long between looking for events.
+const SHORTEST_REST: Duration = Duration::from_millis(10);
+/// Where only locks are recorded it rests the longer the less there is, up to this: each turn costs, and so does each small
+/// write. Of the heap a kill takes as little as can be.
+const LONGEST_REST: Duration = Duration::from_millis(100);
+/// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
+pub(super) const GRACE_NANOS: u64 = 1_000_000;
+
+/// The features that have more for the trace than their events.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Features {
+    pub(crate) counts: Option<&'static Counts>,
+    pub(crate) locks: Option<&'static Locks>,
+    pub(crate) dumps: Option<&'static HeapDumps>,
+    pub(crate) histogram: Option<&'static HeapHistogram>,
+}
+
+/// The writing end of a recording.
+pub(crate) struct Writer {
+    pub(super) core: &'static Core,
+    pub(super) features: Features,
+    pub(super) text: Text,
+    pub(super) header: Header,
+    pub(super) sources: Vec<Source>,
+    pub(super) defined: Definitions,
+    pub(super) tallies: Tallies,
+    /// No element is written with an earlier time.
+    last: Time,
+    pub(super) collections: PendingCollections,
+    /// When all buffers were asked what they publish.
+    pub(super) looked: Ticks,
+    /// Since when the merge waits for something that is not an event.
+    pub(super) waiting_since: Option<Instant>,
+    pub(super) site_counts: SiteCounts,
+    flushed: Instant,
+    pub(super) locks: LockEvents,
+    pub(super) log: Option<LockLog>,
+}
+
+impl Writer {
+    /// Writes the header of the trace, and of the lock log.
+    pub(crate) fn begin(core: &'static Core, features: Features, output: Output, log: Option<Output>) -> Writer {
+        let mut text = Text::new(output, core.options.limit_bytes);
+        text.emit(|out| out.extend_from_slice(DOCUMENT_START));
+        let start = core.clock.time(core.start);
+        let header = header::write(&core.options, start, |write| text.emit(write));
+        text.drain();
+        Writer {
+            core,
+            features,
+            text,
+            header,
+            sources: Vec::new(),
+            defined: Definitions::default(),
+            tallies: Tallies::default(),
+            last: start,
+            collections: PendingCollections::default(),
+            looked: Ticks::now(),
+            waiting_since: None,
+            site_counts: SiteCounts::default(),
+            flushed: Instant::now(),
+            locks: LockEvents::default(),
+            log: log.map(|output| LockLog::begin(output, core.start, start)),
+        }
+    }
+
+    /// Writes until reporting ends, and then the rest.
+    pub(crate) fn run(mut self) {
+        let longest = if self.core.source == AllocationSource::Off { LONGEST_REST } else { SHORTEST_REST };
+        let mut rest = SHORTEST_REST;
+        while !self.core.pool.is_closed() {
+            std::thread::park_timeout(rest);
+            let before = self.text.total();
+            self.turn(Ticks(Ticks::now().0.saturating_sub(GRACE_NANOS)));
+            if self.text.has_failed() || self.text.is_full() {
+                self.core.stop_reporting();
+            }
+            rest = match self.text.total() - before < Text::PIECE as u64 {
+                true => (rest * 2).min(longest),
+                false => (rest / 2).max(SHORTEST_REST),
+            };
+        }
+        self.turn(Ticks(u64::MAX));
+        self.end();
+    }
+
+    /// Writes all events up to the horizon, or to the first that has to wait.
+    fn turn(&mut self, horizon: Ticks) {
+        // Frees first: an object that is dead by now was allocated in a record that is visible by now.
+        let (horizon, dumps) = match self.features.dumps {
+            Some(dumps) => (dumps.horizon(horizon), dumps.take_ready()),
+            None => (horizon, Vec::new()),
+        };
+        self.collections.add(self.core.collections.take(), dumps);
+        for (carrier, consumer) in self.core.take_new_buffers() {
+            let tally = self.tallies.of(carrier);
+            self.sources.push(Source { consumer, tally, thread: carrier, pending: PendingDetails::default() });
+        }
+        let horizon = self.published_horizon(horizon);
+        self.sources.retain_mut(|source| {
+            source.consumer.refresh();
+            !source.consumer.is_finished()
+        });
+        if !self.text.is_full() {
+            self.merge(horizon);
+            self.snapshot();
+        }
+        self.text.drain();
+        if let Some(log) = &mut self.log {
+            log.drain();
+        }
+        if self.flushed.elapsed() > FLUSH_EVERY {
+            self.text.flush();
+            self.flushed = Instant::now();
+        }
+    }
+
+    /// The time of the next element.
+    pub(super) fn time(&mut self, ticks: Ticks) -> Time {
+        self.last = self.last.max(self.core.clock.time(ticks));
+        self.last
+    }
+}

@@ -1,0 +1,31 @@
+//! JVMTI's events of collections, which come inside the pause: they are only queued.
+
+use jvmti::guard;
+use jvmti::sys::jvmtiEnv;
+
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+
+/// JVMTI `GarbageCollectionStart`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
+    guard(|| {
+        if let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) {
+            core.collections.start(Ticks::now());
+        }
+    });
+}
+
+/// JVMTI `GarbageCollectionFinish`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn gc_finish(_: *mut jvmtiEnv) {
+    guard(|| {
+        if let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) {
+            core.collections.finish(Ticks::now(), core.jvm.ids.peek());
+        }
+    });
+}

@@ -1,0 +1,111 @@
+//! The agent's environments in the VM, and what each may do.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use agent_options::Options;
+
+use jvmti::sys::*;
+use jvmti::{Env, Vm};
+
+use super::virtual_threads;
+use crate::agent::core::Jvm;
+use crate::agent::core::source::AllocationSource;
+use crate::agent::hotspot::flags::{ArchiveWish, archive_wish};
+use crate::agent::objects::tags::Tags;
+
+const CLASSES: jvmtiCapabilities =
+    jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
+const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
+/// What the events of monitors need.
+const LOCKS: [Capability; 3] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO, CAN_GET_CURRENT_CONTENDED_MONITOR];
+const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
+
+/// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for that.
+const FIRST_TO_VERIFY: u32 = 25;
+
+/// Whether every class is to be rewritten as it is loaded, from the first on: redefining at VMInit what was loaded before takes many
+/// times as long. The VM then does without its CDS archive, which costs less than that, where it does not verify the classes too; but
+/// not if one was asked for. And not with `juc=on`, whose class needs more of the JDK than is there in the beginning.
+pub(crate) fn rewrites_early(jvm: &Jvm, source: AllocationSource, options: &Options) -> bool {
+    let is_cheaper = || match archive_wish() {
+        ArchiveWish::Needed => false,
+        ArchiveWish::Unwanted => true,
+        ArchiveWish::IfThere => jvm.java < FIRST_TO_VERIFY || !has_archive(jvm.env),
+    };
+    source.counts() && !options.locks.as_ref().is_some_and(|locks| locks.juc) && is_cheaper()
+}
+
+/// Whether the JDK comes with a CDS archive.
+fn has_archive(env: Env) -> bool {
+    let home = env.get_system_property(c"java.home").ok();
+    let folder = home.map(|home| Path::new(OsStr::from_bytes(&home)).join("lib/server"));
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+    entries.into_iter().flatten().flatten().any(|entry| entry.path().extension() == Some(OsStr::new("jsa")))
+}
+
+/// One environment.
+pub(crate) fn make(vm: Vm) -> Result<Env, String> {
+    vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"))
+}
+
+/// The environments for tags of a recording, with the capabilities of all that it needs. The VM samples allocations if the bytes
+/// between two samples are given, and shows even its first classes if classes are rewritten `early`.
+///
+/// # Errors
+/// What the VM refuses: one sentence.
+pub(crate) fn prepare(
+    jvm: &Jvm,
+    options: &Options,
+    source: AllocationSource,
+    early: bool,
+    interval_bytes: Option<u32>,
+) -> Result<Tags, String> {
+    let locks = options.locks.as_ref();
+    let identifies = source.identifies(locks.is_some());
+    let tags = jvm.tag_envs(Tags::wanted(source.tracks_objects(), identifies), || make(jvm.vm))?;
+    let mut classes = CLASSES;
+    for capability in REWRITING.into_iter().filter(|_| source.rewrites()) {
+        classes = classes.with(capability);
+    }
+    if early {
+        classes = classes.with(CAN_GENERATE_EARLY_VMSTART).with(CAN_GENERATE_EARLY_CLASS_HOOK_EVENTS);
+    }
+    if let Some(locks) = locks {
+        for capability in LOCKS {
+            classes = classes.with(capability);
+        }
+        if locks.juc {
+            classes = classes.with(CAN_RETRANSFORM_CLASSES);
+        }
+    }
+    // Counters belong to platform threads.
+    if (source.tracks_objects() || locks.is_some()) && virtual_threads::are_offered(jvm.env) {
+        classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
+    }
+    if options.dump.when.out_of_memory {
+        classes = classes.with(CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS);
+    }
+    let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);
+    if interval_bytes.is_some() {
+        heap = heap.with(CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
+    }
+    if source.has_hooks() || source.counts() {
+        heap = heap.with(CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS);
+    }
+    let add = |env: Env, wanted| {
+        env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))
+    };
+    add(jvm.env, classes)?;
+    add(tags[0], heap)?;
+    for &tagging in &tags {
+        add(tagging, TAGS)?;
+    }
+    if let Some(bytes) = interval_bytes {
+        // Each thread takes the interval over when it is made, the first one soon after this.
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        tags[0].set_heap_sampling_interval(bytes).map_err(|e| e.to_string())?;
+    }
+    Ok(Tags::new(tags, identifies, jvm.ids.peek()))
+}

@@ -1,0 +1,95 @@
+//! JVMTI's events of platform threads and classes that every recording needs.
+
+use jvmti::jni_sys::{JNIEnv, jclass};
+use jvmti::sys::{jthread, jvmtiEnv};
+use jvmti::{Jni, guard};
+
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+use crate::agent::core::accounting;
+use crate::agent::core::context::{Entry, enter};
+use crate::agent::core::source::AllocationSource;
+use crate::agent::events::event::Event;
+use crate::agent::tables::threads::NameStage;
+
+/// JVMTI `ThreadStart`.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guard(|| {
+        // Not only while events are reported: a thread may start while VMInit is still at work.
+        let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) else { return };
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let now = Ticks::now();
+        Entry::begin_again();
+        enter(
+            core,
+            jni,
+            || now,
+            |local| {
+                // SAFETY: the VM passes a live reference to the thread.
+                unsafe {
+                    core.jvm.threads.name(local.thread.carrier, jni, thread, NameStage::Constructed);
+                    core.features().for_each(|feature| feature.thread_start(jni, local, thread));
+                }
+                let carrier = local.thread.carrier;
+                local.thread.push(Event::ThreadStart(carrier), now);
+            },
+        );
+    });
+}
+
+/// JVMTI `ThreadEnd`: its last event, and its context goes.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guard(|| {
+        let Some(core) = Core::current() else { return };
+        // SAFETY: the VM passes this thread's environment, and a live reference to the thread.
+        let jni = unsafe {
+            let jni = Jni::from_raw(jni);
+            if let Some(index) = core.jvm.threads.find(thread) {
+                core.features().for_each(|feature| feature.thread_leaves(jni, thread, index));
+            }
+            jni
+        };
+        // Later than every event of others that still name this thread as an owner.
+        let now = Ticks::now();
+        if !core.pool.is_closed() {
+            enter(
+                core,
+                jni,
+                || now,
+                |local| {
+                    core.features().for_each(|feature| feature.thread_end(jni, local, now));
+                    if core.source != AllocationSource::Off {
+                        accounting::thread_ends(core, jni, local, now);
+                    }
+                    let carrier = local.thread.carrier;
+                    local.thread.push(Event::ThreadEnd(carrier), now);
+                },
+            );
+        }
+        Entry::end(jni);
+    });
+}
+
+/// JVMTI `ClassPrepare`: the time of a class, until something refers to it.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {
+    guard(|| {
+        let Some(core) = Core::current() else { return };
+        // SAFETY: the VM passes this thread's environment and a live reference. A load time that cannot be noted is replaced by the
+        // agent's start.
+        unsafe {
+            let jni = Jni::from_raw(jni);
+            core.features().for_each(|feature| feature.class_prepared(jni, class));
+            let _ = core.jvm.classes.note_load(class, Ticks::now());
+        }
+    });
+}

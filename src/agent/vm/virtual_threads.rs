@@ -1,0 +1,114 @@
+//! Virtual threads (JDK 21): whose events a carrier thread's are at each moment.
+//!
+//! JVMTI's extension events come when a virtual thread is mounted on its carrier and when it leaves it. Without them
+//! (JDK 19 and 20, or a VM that does not offer them) a virtual thread's events count for its carrier.
+
+use jvmti::jni_sys::JNIEnv;
+use jvmti::sys::*;
+use jvmti::{Env, Jni, guard};
+
+use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
+use crate::agent::core::context::{LocalThread, enter};
+use crate::agent::events::event::Event;
+use crate::agent::ids::ThreadIndex;
+
+const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
+const UNMOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadUnmount";
+
+type MountEvent = unsafe extern "C" fn(*mut jvmtiEnv, *mut JNIEnv, jthread);
+
+/// Whether this VM has virtual threads.
+pub(crate) fn are_offered(env: Env) -> bool {
+    env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_SUPPORT_VIRTUAL_THREADS))
+}
+
+/// Switches the events on, where there are any.
+pub(crate) fn enable(env: Env) {
+    if !env.get_capabilities().is_ok_and(|c| c.has(CAN_SUPPORT_VIRTUAL_THREADS)) {
+        return;
+    }
+    for event in env.get_extension_events().unwrap_or_default() {
+        let callback: MountEvent = match &*event.id {
+            MOUNT => mounted,
+            UNMOUNT => unmounted,
+            _ => continue,
+        };
+        // SAFETY: HotSpot passes the environments and the thread to these two events. A function of three pointers is called
+        // alike whether it was declared with them or as variadic, on every ABI that HotSpot has.
+        let _ = unsafe {
+            let callback = std::mem::transmute::<MountEvent, jvmtiExtensionEvent>(callback);
+            env.set_extension_event_callback(event.index, Some(callback))
+        };
+        // JVMTI says that setting the callback enables the event; HotSpot asks for this call too.
+        let _ = env.enable_event(event.index);
+    }
+    // Without the event a virtual thread has no end in the trace, which is no more than that.
+    let _ = env.enable_event(JVMTI_EVENT_VIRTUAL_THREAD_END);
+}
+
+/// # Safety
+/// Called by the VM on the carrier.
+unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    // SAFETY: the VM passes this thread's environment and a live thread.
+    unsafe {
+        on_carrier(jni, |core, jni, local| {
+            let now = Ticks::now();
+            let index = core.jvm.threads.resolve(jni, thread, now);
+            let is_first = core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number));
+            if is_first {
+                core.features().for_each(|feature| feature.thread_found(jni, thread, index));
+            }
+            switch(core, jni, local, index, now);
+        });
+    }
+}
+
+/// # Safety
+/// Called by the VM on the carrier.
+unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        on_carrier(jni, |core, jni, local| {
+            let carrier = local.thread.carrier;
+            switch(core, jni, local, carrier, Ticks::now());
+        });
+    }
+}
+
+/// From now on that thread runs here: a virtual one, or the platform thread itself.
+fn switch(core: &'static Core, jni: Jni, local: &mut LocalThread, thread: ThreadIndex, now: Ticks) {
+    local.thread.current = thread;
+    local.thread.is_virtual = thread != local.thread.carrier;
+    core.features().for_each(|feature| feature.switched(jni, local));
+    local.thread.push(Event::Switch(thread), now);
+}
+
+/// JVMTI `VirtualThreadEnd`.
+///
+/// # Safety
+/// Called by the VM on the ending thread.
+pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    // SAFETY: the VM passes this thread's environment and a live thread.
+    unsafe {
+        on_carrier(jni, |core, jni, local| {
+            let index = core.jvm.threads.resolve(jni, thread, Ticks::now());
+            core.features().for_each(|feature| feature.thread_leaves(jni, thread, index));
+            // As at the end of a platform thread.
+            local.thread.push(Event::ThreadEnd(index), Ticks::now());
+        });
+    }
+}
+
+/// Runs `body` for an event about a virtual thread, with the context of its carrier.
+///
+/// # Safety
+/// `jni` belongs to the current thread.
+unsafe fn on_carrier(jni: *mut JNIEnv, body: impl FnOnce(&'static Core, Jni, &mut LocalThread)) {
+    guard(|| {
+        let Some(core) = Core::reporting() else { return };
+        // SAFETY: by the caller's promise.
+        let jni = unsafe { Jni::from_raw(jni) };
+        enter(core, jni, Ticks::now, |local| body(core, jni, local));
+    });
+}
