@@ -2,7 +2,7 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 8] = ["run", "demo", "stats", "threads", "locks", "validate", "completions", "man"];
+const COMMANDS: [&str; 9] = ["run", "demo", "stats", "threads", "locks", "heap", "validate", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -37,38 +37,6 @@ impl Report for LockReport {
     }
 }
 
-/// Statistics that become a report.
-trait Statistics {
-    /// The report.
-    type Report: Report;
-    fn element(&mut self, element: &Element<'_>);
-    fn end_document(&mut self);
-    fn finish(self) -> Self::Report;
-}
-
-macro_rules! statistics {
-    ($statistics:ty => $report:ty) => {
-        impl Statistics for $statistics {
-            type Report = $report;
-
-            fn element(&mut self, element: &Element<'_>) {
-                self.element(element);
-            }
-
-            fn end_document(&mut self) {
-                self.end_document();
-            }
-
-            fn finish(self) -> $report {
-                self.finish()
-            }
-        }
-    };
-}
-
-statistics!(AllocationStats => AllocationReport);
-statistics!(LockStats<'_> => LockReport);
-
 /// A trace that was read.
 pub(crate) struct Reading<R = AllocationReport> {
     /// What it says.
@@ -98,9 +66,9 @@ pub(crate) fn allocations(path: &Path, callers: &[Pattern]) -> anyhow::Result<Re
     let stats = AllocationStats::with_callers(callers.to_vec());
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
-        return read(path, reader, stats);
+        return read_allocations(path, reader, stats);
     }
-    read(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
+    read_allocations(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
 }
 
 /// Reads what a trace or a lock log says about threads and locks, as [`allocations`] does.
@@ -115,7 +83,7 @@ pub(crate) fn locks(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading
             read_log(path, LockLogReader::open(path)?, stats)
         }
         Ok((false, file)) if !path.is_dir() => either(path, file, stats),
-        _ => read(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats),
+        _ => read_locks(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats),
     }
 }
 
@@ -127,7 +95,7 @@ fn either(path: &Path, mut input: impl Read, stats: LockStats<'_>) -> anyhow::Re
     if is_log {
         return read_log(path, LockLogReader::new(input), stats);
     }
-    read(path, TraceReader::new(input).map_err(|error| named(path, error))?, stats)
+    read_locks(path, TraceReader::new(input).map_err(|error| named(path, error))?, stats)
 }
 
 fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
@@ -144,27 +112,90 @@ pub(crate) fn named(path: &Path, error: ReadError) -> anyhow::Error {
     }
 }
 
-fn read<R: Read, S: Statistics>(
+fn read_allocations<R: Read>(
+    path: &Path,
+    reader: TraceReader<R>,
+    mut stats: AllocationStats,
+) -> anyhow::Result<Reading> {
+    let outcome = read_parts(path, reader, |part| {
+        match part {
+            Part::Element(element) => stats.element(element),
+            Part::DocumentEnd => stats.end_document(),
+        }
+        Ok(())
+    })?;
+    reading(path, outcome, stats.finish())
+}
+
+fn read_locks<R: Read>(
+    path: &Path,
+    reader: TraceReader<R>,
+    mut stats: LockStats<'_>,
+) -> anyhow::Result<Reading<LockReport>> {
+    let outcome = read_parts(path, reader, |part| {
+        match part {
+            Part::Element(element) => stats.element(element),
+            Part::DocumentEnd => stats.end_document(),
+        }
+        Ok(())
+    })?;
+    reading(path, outcome, stats.finish())
+}
+
+fn reading<R: Report>(path: &Path, outcome: Outcome, report: R) -> anyhow::Result<Reading<R>> {
+    let facts = report.facts();
+    if outcome.broken.is_none() && facts.documents == 0 {
+        bail!("cannot read {}: it has no document", path.display());
+    }
+    if facts.elements + outcome.malformed > 0 && facts.elements == facts.unknown {
+        bail!("{} is XML, but not a trace: it has no element of a trace", path.display());
+    }
+    let Outcome { bytes, malformed, first_malformed, broken } = outcome;
+    Ok(Reading { report, bytes, malformed, first_malformed, broken, is_log_cut: false })
+}
+
+/// A part of a trace.
+pub(crate) enum Part<'a> {
+    /// An element.
+    Element(&'a Element<'a>),
+    /// The end of a document; a zip may hold several.
+    DocumentEnd,
+}
+
+/// What reading a trace found besides its parts.
+pub(crate) struct Outcome {
+    /// Bytes of the file, packed as it is.
+    pub(crate) bytes: u64,
+    /// Elements that were left out because they are malformed.
+    pub(crate) malformed: u64,
+    /// What was wrong with the first of them, and where.
+    pub(crate) first_malformed: Option<String>,
+    /// Why a part of the trace could not be read at all.
+    pub(crate) broken: Option<String>,
+}
+
+/// Reads a trace as far as possible, with a progress bar.
+///
+/// # Errors
+/// Nothing could be read, or `take` refuses a part.
+pub(crate) fn read_parts<R: Read>(
     path: &Path,
     mut reader: TraceReader<R>,
-    mut stats: S,
-) -> anyhow::Result<Reading<S::Report>> {
+    mut take: impl FnMut(Part<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Outcome> {
     let bar = bar(path, reader.total());
-    let mut malformed = 0;
-    let mut first_malformed = None;
-    let mut broken = None;
-    let mut elements: u64 = 0;
+    let (mut elements, mut malformed, mut first_malformed, mut broken) = (0_u64, 0, None, None);
     loop {
         match reader.next_event() {
             Ok(Some(Event::Element { element, .. })) => {
-                stats.element(&element);
+                take(Part::Element(&element))?;
                 elements += 1;
                 if elements.is_multiple_of(STRIDE) {
                     bar.set_position(reader.consumed());
                 }
             }
             Ok(Some(Event::DocumentStart { .. })) => {}
-            Ok(Some(Event::DocumentEnd(_))) => stats.end_document(),
+            Ok(Some(Event::DocumentEnd(_))) => take(Part::DocumentEnd)?,
             Ok(None) => break,
             Err(error @ ReadError::Malformed { .. }) => {
                 malformed += 1;
@@ -176,19 +207,13 @@ fn read<R: Read, S: Statistics>(
         }
     }
     bar.finish_and_clear();
-    let report = stats.finish();
-    let facts = report.facts();
     match broken {
-        Some(error) if facts.elements == 0 => return Err(named(path, error)),
-        None if facts.documents == 0 => bail!("cannot read {}: it holds no document", path.display()),
-        _ if facts.elements + malformed > 0 && facts.elements == facts.unknown => {
-            bail!("{} is XML, but no trace: it holds no element that a trace has", path.display());
+        Some(error) if elements == 0 => Err(named(path, error)),
+        broken => {
+            let broken = broken.map(|error| error.to_string());
+            Ok(Outcome { bytes: reader.consumed(), malformed, first_malformed, broken })
         }
-        _ => {}
     }
-    let bytes = reader.consumed();
-    let broken = broken.map(|error| error.to_string());
-    Ok(Reading { report, bytes, malformed, first_malformed, broken, is_log_cut: false })
 }
 
 fn bar(path: &Path, total: Option<u64>) -> ProgressBar {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::trace::ids::HeapDumpId;
 use ::trace::model::Element;
-use ::trace::reader::{Event, ReadError as TraceError, TraceReader};
+use ::trace::reader::TraceReader;
 use analysis::allocations::{AllocationReport, AllocationStats};
 use analysis::heap_dump::contents::{self, Described, Wanted};
 use analysis::heap_dump::load::{self, Loaded};
@@ -18,7 +18,8 @@ use hprof::read::{DumpFile, ReadError};
 
 use super::Arguments;
 use super::trace::History;
-use crate::cli::input::{progress, reading};
+use crate::cli::input::progress;
+use crate::cli::input::reading::{self, Part};
 
 /// Something with objects in it.
 pub(crate) struct Source {
@@ -118,44 +119,27 @@ impl Source {
         Ok(Source { path: path.to_owned(), bytes, heap: Some(Heap { data, dominators }), form: Form::Dump })
     }
 
-    fn traced<R: Read>(arguments: &Arguments, path: &Path, mut reader: TraceReader<R>) -> anyhow::Result<Self> {
-        const STRIDE: u64 = 1 << 14;
-        let bar = progress::bar(reader.total(), &format!("reading {}", path.display()));
+    fn traced<R: Read>(arguments: &Arguments, path: &Path, reader: TraceReader<R>) -> anyhow::Result<Self> {
         let mut stats = AllocationStats::new();
         let mut dump = TracedDump::new(arguments.dump.map(HeapDumpId));
         let mut history = History::of(arguments.object, arguments.class.as_deref());
-        let mut broken = None;
-        let mut elements = 0_u64;
-        loop {
-            match reader.next_event() {
-                Ok(Some(Event::Element { element, .. })) => {
+        let outcome = reading::read_parts(path, reader, |part| {
+            match part {
+                Part::Element(element) => {
                     if !matches!(element, Element::GcRoot(_) | Element::ObjectReference(_)) {
-                        stats.element(&element);
-                        history.element(&element);
+                        stats.element(element);
+                        history.element(element);
                     }
-                    dump.element(&element)?;
-                    elements += 1;
-                    if elements.is_multiple_of(STRIDE) {
-                        bar.set_position(reader.consumed());
-                    }
+                    dump.element(element)?;
                 }
-                Ok(Some(Event::DocumentStart { .. })) => {}
-                Ok(Some(Event::DocumentEnd(_))) => {
+                Part::DocumentEnd => {
                     stats.end_document();
                     dump.end_document();
                     history.end_document();
                 }
-                Ok(None) => break,
-                Err(error @ TraceError::Malformed { .. }) => {
-                    broken.get_or_insert(error);
-                }
-                Err(error) if elements == 0 => return Err(reading::named(path, error)),
-                Err(error) => {
-                    broken.get_or_insert(error);
-                }
             }
-        }
-        bar.finish_and_clear();
+            Ok(())
+        })?;
         let report = stats.finish();
         if report.facts().elements == report.facts().unknown {
             bail!("{} is neither a heap dump nor a trace", path.display());
@@ -176,9 +160,9 @@ impl Source {
             }
             None => None,
         };
-        let broken = broken.map(|error| error.to_string());
+        let broken = outcome.broken.or(outcome.first_malformed);
         let form = Form::Trace(Box::new(Traced { report, dumps, history, broken }));
-        Ok(Source { path: path.to_owned(), bytes: reader.consumed(), heap, form })
+        Ok(Source { path: path.to_owned(), bytes: outcome.bytes, heap, form })
     }
 
     /// The graph.
