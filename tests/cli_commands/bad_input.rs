@@ -43,7 +43,7 @@ fn files_that_are_no_traces_are_refused() {
 fn xml_of_another_kind_is_no_trace() {
     let [stats, validate] = both(b"<html><body class=\"x\"/></html>");
     assert_eq!(stats.status, 2);
-    assert!(stats.err.contains("is XML, but no trace"), "{}", stats.err);
+    assert!(stats.err.contains("is XML, but not a trace"), "{}", stats.err);
     assert_eq!(validate.status, 1);
 }
 

@@ -28,7 +28,7 @@ fn the_demo_finds_its_leak_and_its_churn() {
 
 #[test]
 fn a_java_that_is_none_is_refused() {
-    for (java, part) in [("/no/such/java", "cannot be started"), ("/bin/true", "is no Java launcher")] {
+    for (java, part) in [("/no/such/java", "cannot be started"), ("/bin/true", "is not a Java launcher")] {
         let ended = run(&["demo", "--java", java]);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""));
         assert!(ended.err.starts_with(&format!("martini: --java {java} cannot be used: ")), "{}", ended.err);

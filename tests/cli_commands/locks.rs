@@ -293,9 +293,9 @@ fn what_is_neither_trace_nor_log_is_refused() {
     let path = folder.path().join("t");
     for (contents, part) in [
         ("", "the trace is empty"),
-        ("hello\n", "is no XML trace"),
+        ("hello\n", "is not an XML trace"),
         ("12 monkeys\n", "is neither a trace nor a lock log: line 1"),
-        ("<html/>", "is XML, but no trace"),
+        ("<html/>", "is XML, but not a trace"),
     ] {
         std::fs::write(&path, contents).unwrap();
         for command in ["locks", "threads"] {

@@ -147,7 +147,7 @@ fn other_launchers_get_the_agent_through_the_environment() {
     let mut command = place.run(&["--include", "Program*", "sh", "launch"]);
     let ended = end(command.env("JAVA_TOOL_OPTIONS", "-Dexisting=yes"));
     assert_eq!((ended.status, ended.out.as_str()), (7, "one\ntwo\n"));
-    assert!(ended.err.starts_with("martini: the agent goes into JAVA_TOOL_OPTIONS"), "{}", ended.err);
+    assert!(ended.err.starts_with("martini: the agent is put into JAVA_TOOL_OPTIONS"), "{}", ended.err);
     assert!(ended.err.contains("Picked up JAVA_TOOL_OPTIONS: -Dexisting=yes -agentpath:"), "{}", ended.err);
     let traces = place.traces();
     assert_eq!(traces.len(), 2);

@@ -37,7 +37,7 @@ pub enum ParseError {
         expected: &'static str,
     },
     /// Bytes follow the last attribute of the class.
-    #[error("class file has bytes left over behind its end at byte {offset}")]
+    #[error("class file has bytes behind its end at byte {offset}")]
     TrailingBytes {
         /// Where the class ends.
         offset: usize,
@@ -52,10 +52,10 @@ pub enum Refusal {
     #[error("the code holds an unknown or incomplete instruction")]
     MalformedCode,
     /// A branch or switch leads outside the code or into the middle of an instruction.
-    #[error("a branch leads to no instruction")]
+    #[error("a branch does not lead to an instruction")]
     BadBranchTarget,
     /// An exception-table entry names no instruction.
-    #[error("an exception-table entry names no instruction")]
+    #[error("an exception-table entry does not point to an instruction")]
     MalformedExceptionTable,
     /// The StackMapTable does not hold together or names no instruction.
     #[error("the StackMapTable cannot be read")]
@@ -71,7 +71,7 @@ pub enum Refusal {
     CodeTooLarge,
     /// The rewritten code would exceed what the caller allows
     /// ([`max_code_length`](crate::Instrument::max_code_length)).
-    #[error("the code would become longer than is good for it")]
+    #[error("the code would exceed the caller's limit")]
     CodeBeyondLimit,
     /// The operand stack would exceed 65,535 slots (255 before version 45.3).
     #[error("the operand stack would exceed its limit")]
@@ -84,7 +84,7 @@ pub enum Refusal {
     #[error("a branch would become longer than 16 bits and cannot be widened")]
     BranchTooFar,
     /// Relays need stack-map frames written out in full, and these are out of proportion.
-    #[error("the stack-map frames would grow out of proportion")]
+    #[error("the stack-map frames would become too large")]
     FramesTooLarge,
     /// The operations to insert do not leave the stack as deep as they found it, call a method whose
     /// descriptor cannot be read, or stand after an instruction that never continues.

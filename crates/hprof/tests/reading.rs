@@ -111,7 +111,7 @@ fn a_segment_that_is_too_short_is_damage() {
 #[test]
 fn what_is_no_dump_of_hotspot_is_named() {
     let read = |bytes: &[u8]| Reader::new(bytes).err().map(|error| error.to_string());
-    assert!(read(b"<?xml version=\"1.0\"?><TRACE></TRACE>").is_some_and(|text| text.contains("no HPROF")));
+    assert!(read(b"<?xml version=\"1.0\"?><TRACE></TRACE>").is_some_and(|text| text.contains("not an HPROF")));
     assert!(read(b"JAVA PROFILE 1.0.2\0\0\0\0\x05\0\0\0\0\0\0\0\0").is_some_and(|text| text.contains("5 bytes")));
     let mut dump = Dump::new(4);
     dump.segment(0x1C, |heap| {

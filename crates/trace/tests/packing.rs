@@ -109,13 +109,10 @@ fn zips_that_cannot_be_read_say_why() {
             [entry("a", 0, 0, crc(text), text, 8), b"oops".to_vec()].concat(),
             "cannot read the zip at byte 43: no entry begins there",
         ),
-        (
-            entry("a", 8, 0, 0, &[0xFF; 20], 8),
-            "the compressed data is damaged before byte 36; what lies behind is lost",
-        ),
+        (entry("a", 8, 0, 0, &[0xFF; 20], 8), "the compressed data is damaged before byte 36; the rest is lost"),
         (
             entry("a.bin", 0, 0, crc(b"oops"), b"oops", 4),
-            "the zip entry a.bin is no XML trace: it does not begin with `<`",
+            "the zip entry a.bin is not an XML trace: it does not begin with `<`",
         ),
     ] {
         assert_eq!(read(zip.as_slice()).errors, [error]);

@@ -156,8 +156,8 @@ fn messages_cannot_steer_a_terminal() {
 fn what_is_no_trace_is_said() {
     for (input, error) in [
         (&b""[..], "the trace is empty"),
-        (b"hello", "the file is no XML trace: it does not begin with `<`"),
-        (b"\xFF\xFE<\0", "the file is no XML trace: it does not begin with `<`"),
+        (b"hello", "the file is not an XML trace: it does not begin with `<`"),
+        (b"\xFF\xFE<\0", "the file is not an XML trace: it does not begin with `<`"),
         (b"\x1F\x8B\x08\x00oops", "the trace begins like gzip, but its header is broken"),
     ] {
         assert_eq!(read(input).errors, [error]);
@@ -178,9 +178,9 @@ fn read_errors_end_the_trace() {
     }
     let beginning = &b"<TRACE><gcStart time=\"1\"/><gc"[..];
     let result = read(beginning.chain(Failing));
-    assert_eq!(result.errors, ["cannot read on behind byte 29 of the trace: the disk is on fire"]);
+    assert_eq!(result.errors, ["cannot read the trace after byte 29: the disk is on fire"]);
     assert_eq!((result.lines.len(), result.ends), (1, vec![DocumentEnd::Cut { bytes: 3 }]));
-    assert_eq!(read(Failing).errors, ["cannot read on behind byte 0 of the trace: the disk is on fire"]);
+    assert_eq!(read(Failing).errors, ["cannot read the trace after byte 0: the disk is on fire"]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
         if !arguments.quiet {
             let variable = injection::TOOL_OPTIONS;
-            eprintln!("martini: the agent goes into {variable}; every JVM that starts will say so");
+            eprintln!("martini: the agent is put into {variable}; every JVM prints a line about that when it starts");
         }
     }
     let outputs = Outputs::before(&options.file);

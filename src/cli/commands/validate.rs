@@ -70,7 +70,7 @@ fn validated<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReade
     let report = validate(&mut reader, validator, |reader| bar.set_position(reader.consumed()));
     bar.finish_and_clear();
     if report.documents == 0 {
-        let why = report.violations.first().map_or("it holds no document", |violation| &violation.text);
+        let why = report.violations.first().map_or("it has no document", |violation| &violation.text);
         bail!("cannot read {}: {why}", path.display());
     }
     Ok(report)

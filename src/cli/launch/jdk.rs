@@ -81,7 +81,7 @@ fn parse(java: &Path, settings: &str) -> anyhow::Result<Jdk> {
         value.map(|value| value.trim().to_owned())
     };
     let (Some(version), Some(home)) = (property("java.version"), property("java.home")) else {
-        bail!("{} is no Java launcher: -XshowSettings prints no version", java.display());
+        bail!("{} is not a Java launcher: -XshowSettings prints no version", java.display());
     };
     let major: u32 = version.split(['.', '-', '+']).next().and_then(|major| major.parse().ok()).unwrap_or(0);
     if major < OLDEST {

@@ -21,7 +21,10 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
     if let Some(named) = named {
         let path = std::path::absolute(named)?;
         if !path.is_file() {
-            bail!("{VARIABLE} names {}, and no file is there; point it to {NAME}, or unset it", path.display());
+            bail!(
+                "{VARIABLE} names {}, but there is no such file; set it to the path of {NAME}, or unset it",
+                path.display()
+            );
         }
         return checked(path);
     }
@@ -33,7 +36,7 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
     }
     bail!(
         "the agent {NAME} is not in {} beside this command; build it with `cargo build --release`, \
-         or say where it is in the environment variable {VARIABLE}",
+         or set the environment variable {VARIABLE} to its path",
         folder.display()
     )
 }
@@ -41,7 +44,7 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
 /// The JVM cuts `-agentpath:PATH=OPTIONS` at the first `=`.
 fn checked(path: PathBuf) -> anyhow::Result<PathBuf> {
     if path.as_os_str().as_encoded_bytes().contains(&b'=') {
-        bail!("the agent lies at {}, and a JVM cannot load an agent whose path contains '='; move it", path.display());
+        bail!("the agent is at {}, and a JVM cannot load an agent whose path contains '='; move it", path.display());
     }
     Ok(path)
 }
@@ -72,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let named = folder.path().join("a=b.so");
         let look = || look(Some(named.as_os_str()), Path::new("/"));
-        assert!(look().unwrap_err().to_string().contains("no file is there"));
+        assert!(look().unwrap_err().to_string().contains("there is no such file"));
         std::fs::write(&named, "").unwrap();
         assert!(look().unwrap_err().to_string().contains("contains '='"));
     }

@@ -15,7 +15,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// Reading failed.
-    #[error("cannot read on behind byte {at} of the heap dump: {source}")]
+    #[error("cannot read the heap dump after byte {at}: {source}")]
     Io {
         /// How far it was read.
         at: u64,
@@ -31,7 +31,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// The file does not begin like a dump.
-    #[error("the file is no HPROF heap dump: it does not begin with `JAVA PROFILE 1.0.1` or `1.0.2`")]
+    #[error("the file is not an HPROF heap dump: it does not begin with `JAVA PROFILE 1.0.1` or `1.0.2`")]
     NotHprof,
     /// Ids have a width that no JVM has.
     #[error("ids of {0} bytes are not supported; HotSpot's have 4 or 8")]
@@ -51,7 +51,7 @@ pub enum ReadError {
         at: u64,
     },
     /// A record has a tag that the format does not know.
-    #[error("byte {at}: {tag:#04x} is the tag of no {level}; the heap dump is damaged")]
+    #[error("byte {at}: {tag:#04x} is not the tag of a {level}; the heap dump is damaged")]
     Tag {
         /// Where the tag is.
         at: u64,
@@ -69,7 +69,7 @@ pub enum ReadError {
         tag: u8,
     },
     /// A field or array has a type that the format does not know.
-    #[error("byte {at}: {code} is the code of no type; the heap dump is damaged")]
+    #[error("byte {at}: {code} is not the code of a type; the heap dump is damaged")]
     Type {
         /// Where the code is.
         at: u64,
@@ -85,7 +85,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// A length that nothing of the kind has.
-    #[error("byte {at}: {what} of {length} bytes is longer than any; the heap dump is damaged")]
+    #[error("byte {at}: {what} of {length} bytes is too long; the heap dump is damaged")]
     TooLong {
         /// Where it begins.
         at: u64,

@@ -29,7 +29,7 @@ pub enum LogError {
         source: io::Error,
     },
     /// Reading failed; nothing more comes.
-    #[error("cannot read on behind byte {consumed} of the lock log: {source}")]
+    #[error("cannot read the lock log after byte {consumed}: {source}")]
     Io {
         /// How many bytes were read before.
         consumed: u64,
@@ -56,13 +56,13 @@ pub enum LineProblem {
     #[error("neither TRY nor LCK follows the time")]
     Kind,
     /// The thread's name is missing.
-    #[error("no thread stands in brackets")]
+    #[error("the thread's name in brackets is missing")]
     Thread,
     /// A frame is none.
     #[error("what follows the thread is not of the form Lclass;#method")]
     Frame,
     /// It is longer than any line has to be.
-    #[error("it is longer than a lock log needs")]
+    #[error("it is too long for a lock log")]
     Length,
 }
 

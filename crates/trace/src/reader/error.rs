@@ -17,7 +17,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// Reading failed.
-    #[error("cannot read on behind byte {consumed} of the trace: {source}")]
+    #[error("cannot read the trace after byte {consumed}: {source}")]
     Io {
         /// How many bytes were read before.
         consumed: u64,
@@ -28,7 +28,7 @@ pub enum ReadError {
     #[error("the trace is empty")]
     Empty,
     /// The text does not begin like XML.
-    #[error("{} is no XML trace: it does not begin with `<`", document(name))]
+    #[error("{} is not an XML trace: it does not begin with `<`", document(name))]
     NotXml {
         /// Name of the zip entry, empty outside a zip.
         name: String,
@@ -45,7 +45,7 @@ pub enum ReadError {
     #[error("the trace begins like gzip, but its header is broken")]
     Gzip,
     /// Compressed data is damaged.
-    #[error("the compressed data is damaged before byte {offset}; what lies behind is lost")]
+    #[error("the compressed data is damaged before byte {offset}; the rest is lost")]
     Inflate {
         /// How far the file had been read.
         offset: u64,
@@ -67,7 +67,7 @@ pub enum ReadError {
         problem: Malformed,
     },
     /// A tag is longer than any trace needs.
-    #[error("{at}: a tag is longer than {limit} bytes; what lies behind is not read")]
+    #[error("{at}: a tag is longer than {limit} bytes; the rest is not read")]
     TagTooLong {
         /// Where the tag begins.
         at: Position,

@@ -151,7 +151,7 @@ fn graph_notes(graph: &Graph) -> Vec<String> {
             "references lead to objects that the dump does not have",
         ),
         (problems.repeated, "object has the id of another", "objects have the ids of others"),
-        (problems.unknown_roots, "root is no object of the dump", "roots are no objects of the dump"),
+        (problems.unknown_roots, "root is not an object of the dump", "roots are not objects of the dump"),
         (problems.unknown_classes, "class has no name", "classes have no names"),
         (
             problems.malformed_objects,

@@ -69,14 +69,14 @@ impl Heap {
         if wanted.objects.is_empty() && wanted.links.is_empty() {
             return Ok(Described::default());
         }
-        with_bar(file, |tick| contents::describe(file, loaded, wanted, tick)).context("cannot read the dump once more")
+        with_bar(file, |tick| contents::describe(file, loaded, wanted, tick)).context("cannot read the dump again")
     }
 
     /// What is wasted, where the dump has contents.
     pub(crate) fn waste(&self, duplicates: usize) -> anyhow::Result<Option<Waste>> {
         let Data::Dump(file, loaded) = &self.data else { return Ok(None) };
         let found = with_bar(file, |tick| waste::waste(file, loaded, duplicates, tick));
-        found.map(Some).context("cannot read the dump once more")
+        found.map(Some).context("cannot read the dump again")
     }
 }
 
@@ -196,7 +196,7 @@ fn list(items: &[String]) -> String {
 
 /// Standard input in an anonymous temporary file, because dumps are read more than once.
 fn spooled() -> anyhow::Result<(File, u64)> {
-    let mut file = tempfile::tempfile().context("cannot make a temporary file for what comes from standard input")?;
+    let mut file = tempfile::tempfile().context("cannot make a temporary file for standard input")?;
     let copied = std::io::copy(&mut std::io::stdin().lock(), &mut file);
     let length = copied.context("cannot copy standard input into a temporary file")?;
     Ok((file, length))
