@@ -5,6 +5,8 @@
 
 mod control;
 mod phases;
+#[cfg(test)]
+mod tests;
 mod writer_thread;
 
 pub(crate) use phases::on_load;

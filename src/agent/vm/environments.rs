@@ -19,7 +19,7 @@ const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
 const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
 /// What the events of monitors need.
-const LOCKS: [Capability; 3] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO, CAN_GET_CURRENT_CONTENDED_MONITOR];
+const LOCKS: [Capability; 2] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO];
 const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 
 /// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for that.
@@ -75,6 +75,10 @@ pub(crate) fn prepare(
     if let Some(locks) = locks {
         for capability in LOCKS {
             classes = classes.with(capability);
+        }
+        // Data requests show it; a VM that runs already does not grant it.
+        if jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_CURRENT_CONTENDED_MONITOR)) {
+            classes = classes.with(CAN_GET_CURRENT_CONTENDED_MONITOR);
         }
         if locks.juc {
             classes = classes.with(CAN_RETRANSFORM_CLASSES);
