@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.concurrent.CyclicBarrier;
 
 /**
- * Reads and prints the same JSON documents a fixed number of times in each of several threads, and tells what that took.
+ * Reads and prints the same JSON documents a fixed number of times in each of several threads, and prints what that took.
  *
  * <p>Arguments: threads, documents per thread to warm up with, documents per thread to measure. It prints
  * {@code key=value} lines: the CPU time of the process when the measurement begins (its end is for whoever started the process

@@ -129,7 +129,7 @@ struct VmGlobal {
     reserved: [*const c_void; 2],
 }
 
-/// Whether a boolean flag of the VM (`-XX:+NAME`) is on; `None` if the VM has no such flag or does not tell.
+/// Whether a boolean flag of the VM (`-XX:+NAME`) is on; `None` if the VM has no such flag or does not show it.
 pub fn is_flag_on(jni: Jni, name: &CStr) -> Option<bool> {
     let (table, (_, _, dump_heap)) = table(jni)?;
     // SAFETY: so the function is declared in this version's jmm.h, ten places before `DumpHeap0`.

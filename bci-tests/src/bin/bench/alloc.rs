@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
     cheap("floor: empty native", Agent::Floor("native")),
     dear("floor: SetTag", Agent::Floor("tag")),
     cheap("martini: hook on, all filtered out", Agent::MartiniToNull("heap=events,exclude=*")),
-    dear("martini: event, deaths not told", Agent::MartiniToNull("heap=events,lifetimes=false")),
+    dear("martini: event, deaths not reported", Agent::MartiniToNull("heap=events,lifetimes=false")),
     dear("martini: event, death", Agent::MartiniToNull("heap=events")),
     dear("martini: event, death, site", Agent::MartiniToNull("heap=events,allocsites=true")),
     dear("martini: event, death, stack of 8", Agent::MartiniToNull("heap=events,stack=8")),

@@ -16,7 +16,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// As it is now. What the system does not tell is said to be unknown.
+    /// As it is now. What the system does not show is called unknown.
     pub(crate) fn now() -> Self {
         let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
         let date = date.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! The benchmarks that need a JVM, each with one command, such as `cargo run --release -p bci-tests --bin bench -- compare`;
-//! `--help` tells of all.
+//! `--help` describes all.
 
 mod alloc;
 mod alternate;

@@ -98,8 +98,8 @@ pub(crate) fn values(out: &str) -> HashMap<String, u64> {
 /// One sentence for a run that failed: the agent's own, an exception, or else the last words.
 fn failure(status: ExitStatus, out: &str, err: &str) -> String {
     let lines = || out.lines().chain(err.lines()).map(str::trim).filter(|line| !line.is_empty());
-    let telling = |line: &&str| line.starts_with("martini:") || line.contains("Exception");
-    match lines().find(telling).or_else(|| lines().next_back()) {
+    let explains = |line: &&str| line.starts_with("martini:") || line.contains("Exception");
+    match lines().find(explains).or_else(|| lines().next_back()) {
         Some(line) => format!("{status}: {line}"),
         None => format!("{status}, without a word"),
     }
