@@ -54,9 +54,6 @@ const COUNTERS: &[&str] = &[
 /// Pages that may name options as they were called: results of benchmarks, and what changed.
 const PAST: &[&str] = &["bci-tests/bench-runs/", "CHANGELOG.md"];
 
-/// Pages and folders that are being written, or moved, while this is.
-const COMING: &[&str] = &["docs/internals/event-paths.md"];
-
 pub(crate) struct Checker {
     tree: Tree,
     pages: Vec<Page>,
@@ -88,9 +85,6 @@ impl Checker {
             let (file, anchor) = link.text.split_once('#').unwrap_or((&link.text, ""));
             let file = if file.is_empty() { page.path.clone() } else { resolved(&page.path, file) };
             let known = self.pages.iter().chain([page]).find(|known| known.path == file);
-            if COMING.contains(&file.as_str()) {
-                return None;
-            }
             let message = match known {
                 None if !self.tree.has(&file) => format!("{file} does not exist"),
                 Some(known) if !anchor.is_empty() && !known.anchors.iter().any(|known| known == anchor) => {
@@ -125,10 +119,7 @@ impl Checker {
             for word in code.text.split_whitespace() {
                 let word = word.trim_matches(['(', ')', ',', ';', ':']);
                 for path in alternatives(word) {
-                    if !COMING.iter().any(|coming| path.starts_with(coming))
-                        && self.is_path(&path)
-                        && !self.tree.has_somewhere(&path)
-                    {
+                    if self.is_path(&path) && !self.tree.has_somewhere(&path) {
                         complaints.push(format!("{}:{}: there is no {path}", page.path, code.line));
                     }
                 }
@@ -189,7 +180,7 @@ impl Checker {
         for (path, text) in self.tree.sources() {
             for (start, _) in text.match_indices("docs/") {
                 let name = text[start..].split(|c| !is_in_name(c)).next().unwrap_or("").trim_end_matches('.');
-                if name.ends_with(".md") && !COMING.contains(&name) && !self.tree.has(name) {
+                if name.ends_with(".md") && !self.tree.has(name) {
                     complaints.push(format!("{path}: there is no {name}"));
                 }
             }
