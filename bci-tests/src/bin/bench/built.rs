@@ -9,6 +9,7 @@ use bci_tests::jdk;
 use bci_tests::martini::workspace;
 
 /// Where everything is that a run needs.
+#[derive(Clone)]
 pub(crate) struct Built {
     /// `libmartini.so`.
     pub(crate) martini: PathBuf,

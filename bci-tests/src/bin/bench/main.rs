@@ -3,6 +3,7 @@
 
 mod alloc;
 mod alternate;
+mod builds;
 mod built;
 mod compare;
 mod dump;
@@ -28,6 +29,9 @@ use crate::request::{Benchmark, Request};
 fn main() -> ExitCode {
     let request = Request::parse();
     let result = match request.benchmark {
+        benchmark if request.against.is_some() && !benchmark.takes_two_builds() => {
+            Err("--against is for start and instructions".into())
+        }
         Benchmark::Compare => compare::run(&request),
         Benchmark::Instructions => compare::instructions::run(&request),
         Benchmark::Alloc => alloc::run(&request),

@@ -1,5 +1,6 @@
 //! What the command line asks for.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -37,6 +38,13 @@ pub(crate) enum Benchmark {
     Dump,
 }
 
+impl Benchmark {
+    /// Whether it understands `--against`.
+    pub(crate) fn takes_two_builds(self) -> bool {
+        matches!(self, Self::Instructions | Self::Start)
+    }
+}
+
 /// The benchmarks that need a JVM. All alternate their variants in every round, so that a change of the machine's speed meets
 /// them all alike, and give medians with the extremes. A run that fails is shown in its place in the table.
 #[derive(Debug, Parser)]
@@ -44,7 +52,7 @@ pub(crate) enum Benchmark {
 pub(crate) struct Request {
     /// What is measured.
     pub(crate) benchmark: Benchmark,
-    /// How often all variants run.
+    /// How often all variants run; `instructions` has a row for each run, and one run if nothing is said.
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) rounds: Option<usize>,
     /// Java releases, such as 17,25, or `all`; if none is named, each for `start` and any for the others.
@@ -65,6 +73,10 @@ pub(crate) struct Request {
     /// Objects of the heap that is dumped, of 92 bytes each (`dump`).
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) objects: Option<usize>,
+    /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"
+    /// (`start`, which then leaves out the floors; `instructions`).
+    #[arg(long, value_name = "LIBRARY")]
+    pub(crate) against: Option<PathBuf>,
     /// A run that takes longer than so many seconds has failed.
     #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
     pub(crate) limit: Duration,

@@ -4,7 +4,7 @@ use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
 
 use crate::alternate::{Outcome, alternate};
-use crate::built::{self, Built};
+use crate::builds::{Builds, Candidate};
 use crate::figures::Spread;
 use crate::machine::Machine;
 use crate::peers::Peers;
@@ -33,15 +33,17 @@ const VARIANTS: &[Variant] = &[
 
 /// Runs the benchmark and prints a table for each JDK. The error counts the variants that failed.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
-    let built = built::build()?;
+    let builds = Builds::new(request.against.as_deref())?;
+    // Two builds are compared with each other: what HotSpot takes by itself is the same beside both.
+    let is_wanted = |variant: &&Variant| request.against.is_none() || !matches!(variant.agent, Agent::Floor(_));
+    let candidates = builds.candidates(VARIANTS.iter().filter(is_wanted));
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
     let mut failures = 0;
     let mut everything = Vec::new();
     for jdk in request.jdks(jdk::each_feature)? {
         // One round more than counted, for the files to be in memory.
-        let mut outcomes =
-            alternate(VARIANTS.len(), rounds + 1, |_, index| hello(&built, jdk, &VARIANTS[index], request));
+        let mut outcomes = alternate(candidates.len(), rounds + 1, |_, index| hello(jdk, &candidates[index], request));
         for outcome in &mut outcomes {
             outcome.runs.drain(..1.min(outcome.runs.len()));
             failures += usize::from(outcome.failure.is_some());
@@ -53,9 +55,9 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             jdk.vendor
         );
         match request.form() {
-            Form::Text => println!("{head}\n{}", table(&outcomes)?.text()),
-            Form::Markdown => println!("{head}\n{}", table(&outcomes)?.markdown()),
-            Form::Json => everything.push(to_json(jdk, &outcomes)),
+            Form::Text => println!("{head}\n{}", table(&candidates, &outcomes)?.text()),
+            Form::Markdown => println!("{head}\n{}", table(&candidates, &outcomes)?.markdown()),
+            Form::Json => everything.push(to_json(jdk, &candidates, &outcomes)),
         }
     }
     if request.form() == Form::Json {
@@ -74,38 +76,39 @@ struct Taken {
     cpu: f64,
 }
 
-fn hello(built: &Built, jdk: &Jdk, variant: &Variant, request: &Request) -> Result<Taken, String> {
+fn hello(jdk: &Jdk, candidate: &Candidate<'_>, request: &Request) -> Result<Taken, String> {
+    let Candidate { variant, built, .. } = candidate;
     let mut command = jdk.tool("java");
     command.args(variant.launch(built, &Peers::none(), &built.traces.join("start.trcxml"))?.options);
     let finished = run_command(command.arg("-cp").arg(&built.classes).arg("Hello"), request.limit)?;
     Ok(Taken { wall: finished.wall.as_secs_f64() * 1e3, cpu: finished.cpu.as_secs_f64() * 1e3 })
 }
 
-fn table(outcomes: &[Outcome<Taken>]) -> Result<Table, String> {
+fn table(candidates: &[Candidate<'_>], outcomes: &[Outcome<Taken>]) -> Result<Table, String> {
     let base = outcomes[0].complete().ok_or("the program failed without any agent")?;
     let mut table = Table::new(&["hello world", "ms", "ms added", "times no agent", "CPU ms"]);
-    for (variant, outcome) in VARIANTS.iter().zip(outcomes) {
+    for (candidate, outcome) in candidates.iter().zip(outcomes) {
         let Some(runs) = outcome.complete() else {
-            table.say(variant.name, outcome.failure.as_deref().unwrap_or_default());
+            table.say(&candidate.name, outcome.failure.as_deref().unwrap_or_default());
             continue;
         };
         let added = Spread::of(runs.iter().zip(base).map(|(run, base)| run.wall - base.wall));
         table.row([
-            variant.name.to_owned(),
+            candidate.name.clone(),
             format!("{:.1}", Spread::of(runs.iter().map(|run| run.wall))),
             format!("{:.1}", added.median),
             format!("{:.2}", Spread::of_quotients(runs, base, |run| run.wall)),
-            format!("{:.1}", Spread::of(runs.iter().map(|run| run.cpu)).median),
+            format!("{:.1}", Spread::of(runs.iter().map(|run| run.cpu))),
         ]);
     }
     Ok(table)
 }
 
-fn to_json(jdk: &Jdk, outcomes: &[Outcome<Taken>]) -> Value {
+fn to_json(jdk: &Jdk, candidates: &[Candidate<'_>], outcomes: &[Outcome<Taken>]) -> Value {
     let run = |taken: &Taken| json!({ "wall_ms": taken.wall, "cpu_ms": taken.cpu });
-    let variants = VARIANTS.iter().zip(outcomes).map(|(variant, outcome)| {
+    let variants = candidates.iter().zip(outcomes).map(|(candidate, outcome)| {
         let runs: Vec<Value> = outcome.runs.iter().map(run).collect();
-        json!({ "variant": variant.name, "runs": runs, "failed": outcome.failure })
+        json!({ "variant": candidate.name, "runs": runs, "failed": outcome.failure })
     });
     json!({ "jdk": { "build": jdk.build, "vendor": jdk.vendor }, "variants": variants.collect::<Vec<_>>() })
 }
@@ -113,14 +116,24 @@ fn to_json(jdk: &Jdk, outcomes: &[Outcome<Taken>]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built::Built;
 
     #[test]
     fn what_is_added_is_shown_and_what_failed_is_said() {
         let outcome =
             |wall: [f64; 3]| Outcome { runs: wall.map(|wall| Taken { wall, cpu: wall }).to_vec(), failure: None };
         let failed = Outcome { runs: Vec::new(), failure: Some("failed in round 1 of 3: no such option".into()) };
-        let text =
-            table(&[outcome([40.0, 50.0, 45.0]), outcome([80.0, 75.0, 135.0]), failed]).expect("the base ran").text();
+        let built = Built {
+            martini: "martini".into(),
+            floor: "floor".into(),
+            classes: "classes".into(),
+            traces: "traces".into(),
+            target: "target".into(),
+        };
+        let candidate = |variant: &'static Variant| Candidate { name: variant.name.into(), variant, built: &built };
+        let candidates: Vec<Candidate<'_>> = VARIANTS[..3].iter().map(candidate).collect();
+        let outcomes = [outcome([40.0, 50.0, 45.0]), outcome([80.0, 75.0, 135.0]), failed];
+        let text = table(&candidates, &outcomes).expect("the base ran").text();
         assert!(text.contains("80.0 (75.0 .. 135.0)      40.0  2.00 (1.50 .. 3.00)"), "{text}");
         assert!(text.contains("failed in round 1 of 3: no such option"), "{text}");
     }

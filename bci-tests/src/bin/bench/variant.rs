@@ -66,6 +66,11 @@ impl Variant {
         !matches!(self.agent, Agent::None | Agent::Floor(_) | Agent::MartiniToNull(_))
     }
 
+    /// Whether it runs Martini.
+    pub(crate) fn is_martini(&self) -> bool {
+        matches!(self.agent, Agent::MartiniToNull(_) | Agent::MartiniToDisk(_))
+    }
+
     /// Whether it is one of ours, which must not add a word to what the program says.
     pub(crate) fn is_silent(&self) -> bool {
         matches!(self.agent, Agent::None | Agent::Floor(_) | Agent::MartiniToNull(_) | Agent::MartiniToDisk(_))

@@ -12,8 +12,8 @@ use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
 
 use super::programs::{self, Length, PROGRAMS, Program, Ready};
-use super::variants::{BASE, ENTRIES, Entry};
-use crate::built::{self, Built};
+use super::variants::{BASE, ENTRIES};
+use crate::builds::{Builds, Candidate};
 use crate::jars::Jars;
 use crate::machine::Machine;
 use crate::peers::Peers;
@@ -47,11 +47,12 @@ impl Counted {
 
 /// Runs the benchmark and prints a table for each program. The error counts what failed.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
-    let programs = pick(&request.programs, PROGRAMS, |program| program.id, |program| !program.counts_itself())?;
+    let programs = pick(&request.programs, PROGRAMS, |program| program.id, |program| program.is_real())?;
     let entries = pick(&request.variants, ENTRIES, |entry| entry.id, |entry| entry.id == "counts")?;
-    let entries: Vec<&Entry> = [&BASE].into_iter().chain(entries).collect();
-    let built = built::build()?;
-    let jars = Jars::with(&built.target, programs::jars(&programs));
+    let builds = Builds::new(request.against.as_deref())?;
+    let variants = [&BASE].into_iter().chain(entries).map(|entry| &entry.variant);
+    let candidates = runs(&builds.candidates(variants), request.rounds.unwrap_or(1));
+    let jars = Jars::with(&builds.this.target, programs::jars(&programs));
     let machine = Machine::now();
     if request.form() != Form::Json {
         println!("{}\n", machine.line());
@@ -60,16 +61,16 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let mut everything = Vec::new();
     for jdk in request.jdks(|| vec![jdk::any()])? {
         for program in &programs {
-            let found = match Ready::new(program, &built, &jars, jdk) {
-                Ok(ready) => count_all(&built, jdk, &ready, &entries, request),
+            let found = match Ready::new(program, &builds.this, &jars, jdk) {
+                Ok(ready) => count_all(jdk, &ready, &candidates, request),
                 Err(reason) => vec![Err(format!("left out: {reason}"))],
             };
             failures += found.iter().filter(|found| found.is_err()).count();
             let title = format!("{} on JDK {} ({})", program.title, jdk.build, jdk.vendor);
             match request.form() {
-                Form::Text => println!("{title}\n\n{}", table(&entries, &found).text()),
-                Form::Markdown => println!("{title}\n\n{}", table(&entries, &found).markdown()),
-                Form::Json => everything.push(to_json(jdk, program, &entries, &found)),
+                Form::Text => println!("{title}\n\n{}", table(&candidates, &found).text()),
+                Form::Markdown => println!("{title}\n\n{}", table(&candidates, &found).markdown()),
+                Form::Json => everything.push(to_json(jdk, program, &candidates, &found)),
             }
         }
     }
@@ -82,19 +83,29 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     }
 }
 
-/// All variants, as many at a time as there are processors.
+/// Each candidate `rounds` times.
+fn runs<'a>(candidates: &[Candidate<'a>], rounds: usize) -> Vec<Candidate<'a>> {
+    let round = |number| {
+        candidates.iter().map(move |candidate| match number {
+            1 => candidate.clone(),
+            _ => Candidate { name: format!("{}, run {number}", candidate.name), ..candidate.clone() },
+        })
+    };
+    (1..=rounds).flat_map(round).collect()
+}
+
+/// All candidates, as many at a time as there are processors.
 fn count_all(
-    built: &Built,
     jdk: &Jdk,
     program: &Ready<'_>,
-    entries: &[&Entry],
+    candidates: &[Candidate<'_>],
     request: &Request,
 ) -> Vec<Result<Counted, String>> {
     let at_a_time = thread::available_parallelism().map_or(1, usize::from);
     let mut found = Vec::new();
-    for some in entries.chunks(at_a_time) {
+    for some in candidates.chunks(at_a_time) {
         thread::scope(|scope| {
-            let runs = some.iter().map(|entry| scope.spawn(move || count(built, jdk, program, entry, request)));
+            let runs = some.iter().map(|candidate| scope.spawn(move || count(jdk, program, candidate, request)));
             let runs: Vec<_> = runs.collect();
             found.extend(
                 runs.into_iter().map(|run| run.join().unwrap_or_else(|_| Err("the benchmark panicked".into()))),
@@ -104,13 +115,14 @@ fn count_all(
     found
 }
 
-fn count(built: &Built, jdk: &Jdk, program: &Ready<'_>, entry: &Entry, request: &Request) -> Result<Counted, String> {
+fn count(jdk: &Jdk, program: &Ready<'_>, candidate: &Candidate<'_>, request: &Request) -> Result<Counted, String> {
+    let Candidate { variant, built, .. } = candidate;
     let place = tempfile::tempdir_in(&built.traces).map_err(|e| format!("no folder to run in: {e}"))?;
     let (folder, counts) = (place.path().join("run"), place.path().join("counts"));
     for folder in [&folder, &counts] {
         fs::create_dir(folder).map_err(|e| format!("no folder to run in: {e}"))?;
     }
-    let mut launch = entry.variant.launch(built, &Peers::none(), &place.path().join("output"))?;
+    let mut launch = variant.launch(built, &Peers::none(), &place.path().join("output"))?;
     // Valgrind knows no newer instructions.
     launch.options.push("-XX:UseAVX=2".into());
     let java = program.command(jdk, &launch, Length::Counted, &folder)?;
@@ -189,7 +201,7 @@ fn by_library(text: &str) -> BTreeMap<String, u64> {
 
 const COLUMNS: [&str; 3] = [JAVA, "libjvm.so", "libmartini.so"];
 
-fn table(entries: &[&Entry], found: &[Result<Counted, String>]) -> Table {
+fn table(candidates: &[Candidate<'_>], found: &[Result<Counted, String>]) -> Table {
     let mut table = Table::new(&[
         "billions of instructions",
         "all",
@@ -201,11 +213,11 @@ fn table(entries: &[&Entry], found: &[Result<Counted, String>]) -> Table {
         COLUMNS[2],
     ]);
     let base = found.first().and_then(|base| base.as_ref().ok());
-    for (entry, found) in entries.iter().zip(found) {
+    for (candidate, found) in candidates.iter().zip(found) {
         let counted = match found {
             Ok(counted) => counted,
             Err(reason) => {
-                table.say(entry.variant.name, reason);
+                table.say(&candidate.name, reason);
                 continue;
             }
         };
@@ -214,7 +226,7 @@ fn table(entries: &[&Entry], found: &[Result<Counted, String>]) -> Table {
             base.map_or_else(String::new, |base| format!("{:.3}", count as f64 / of(base) as f64))
         };
         let mut cells = vec![
-            entry.variant.name.to_owned(),
+            candidate.name.clone(),
             billions(counted.all()),
             times(counted.all(), Counted::all),
             billions(counted.main),
@@ -226,12 +238,12 @@ fn table(entries: &[&Entry], found: &[Result<Counted, String>]) -> Table {
     table
 }
 
-fn to_json(jdk: &Jdk, program: &Program, entries: &[&Entry], found: &[Result<Counted, String>]) -> Value {
-    let variants = entries.iter().zip(found).map(|(entry, found)| match found {
+fn to_json(jdk: &Jdk, program: &Program, candidates: &[Candidate<'_>], found: &[Result<Counted, String>]) -> Value {
+    let variants = candidates.iter().zip(found).map(|(candidate, found)| match found {
         Ok(counted) => {
-            json!({ "variant": entry.id, "main_thread": counted.main, "by_library": counted.by_library })
+            json!({ "variant": candidate.name, "main_thread": counted.main, "by_library": counted.by_library })
         }
-        Err(reason) => json!({ "variant": entry.id, "failed": reason }),
+        Err(reason) => json!({ "variant": candidate.name, "failed": reason }),
     });
     json!({
         "program": program.id,

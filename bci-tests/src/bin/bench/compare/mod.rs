@@ -26,7 +26,7 @@ const ROUNDS: usize = 5;
 
 /// Runs the benchmark and prints its tables. The error counts what failed, once everything has been printed.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
-    let programs = pick(&request.programs, PROGRAMS, |program| program.id, |_| true)?;
+    let programs = pick(&request.programs, PROGRAMS, |program| program.id, |program| program.usual)?;
     let entries = pick(&request.variants, ENTRIES, |entry| entry.id, |entry| entry.usual)?;
     let jdks = request.jdks(|| vec![jdk::any()])?;
     let built = built::build()?;

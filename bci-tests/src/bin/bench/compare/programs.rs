@@ -29,6 +29,8 @@ pub(crate) struct Program {
     main_class: &'static str,
     args: &'static [Arg],
     needs_compiler: bool,
+    /// Whether it runs when no program is named.
+    pub(crate) usual: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -63,9 +65,10 @@ pub(crate) enum Length {
     Counted,
 }
 
-const PROGRAM: Program = Program { id: "", title: "", jars: &[], main_class: "", args: &[], needs_compiler: false };
+const PROGRAM: Program =
+    Program { id: "", title: "", jars: &[], main_class: "", args: &[], needs_compiler: false, usual: true };
 
-/// All of them; the first is made to allocate, the others are real programs.
+/// All of them; the first is made to allocate, the last shows the start of a JVM, the others are real programs.
 pub(crate) const PROGRAMS: &[Program] = &[
     Program {
         id: "json",
@@ -145,6 +148,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         args: &[Word("-q"), Word("-d"), Word("out"), Input("query.flex")],
         ..PROGRAM
     },
+    Program { id: "hello", title: "hello world", main_class: "Hello", usual: false, ..PROGRAM },
 ];
 
 /// The jars that Maven has to bring for these programs.
@@ -202,6 +206,11 @@ impl Program {
     /// Whether it is made to allocate, counts its allocations and measures itself once it is warm.
     pub(crate) fn counts_itself(&self) -> bool {
         self.args.iter().any(|arg| matches!(arg, Documents { .. }))
+    }
+
+    /// Whether it is a program that people use.
+    pub(crate) fn is_real(&self) -> bool {
+        self.usual && !self.counts_itself()
     }
 
     /// What must be the same in every run of the output. A program that measures itself also checks itself.

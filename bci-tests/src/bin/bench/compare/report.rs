@@ -134,7 +134,7 @@ fn said(left: &Left) -> String {
 ///
 /// None if there are not at least two such programs.
 pub(crate) fn summary(chapters: &[Chapter<'_>]) -> Option<Table> {
-    let real: Vec<&Chapter<'_>> = chapters.iter().filter(|chapter| !chapter.program.counts_itself()).collect();
+    let real: Vec<&Chapter<'_>> = chapters.iter().filter(|chapter| chapter.program.is_real()).collect();
     let real: Vec<&Chapter<'_>> = real.into_iter().filter(|chapter| chapter.base.is_ok()).collect();
     let first = real.first().filter(|_| real.len() > 1)?;
     let mut table = Table::new(&["times no agent", "wall", "CPU", "max RSS", "programs"]);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn real() -> impl Iterator<Item = &'static Program> {
-        PROGRAMS.iter().filter(|program| !program.counts_itself())
+        PROGRAMS.iter().filter(|program| program.is_real())
     }
 
     #[test]
