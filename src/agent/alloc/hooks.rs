@@ -3,7 +3,7 @@
 use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, opcode};
 
 use super::proxy::Hooks;
-use crate::agent::instrument::intrinsics::{CALLS, Made, made_by};
+use crate::agent::instrument::intrinsics::{CALLS, Made, Mode, made_by_call};
 use crate::agent::instrument::{OBJECT, max_code_length};
 
 /// Inserts the calls into HeapProxy.
@@ -41,10 +41,11 @@ impl Instrument for HeapHooks {
             },
             opcode::ANEWARRAY => &self.hooks.array,
             call if CALLS.contains(&call) => {
-                match instruction.member_operand().and_then(|callee| made_by(call, &callee)) {
-                    Some(Made::Object) => &self.hooks.made,
-                    Some(Made::Bare) => &self.hooks.made_bare,
-                    None => return,
+                match instruction.member_operand().and_then(|callee| made_by_call(Mode::Events, call, &callee)) {
+                    Some(Made::Object | Made::Array(_)) => &self.hooks.made,
+                    Some(Made::BareInstance) => &self.hooks.made_bare,
+                    // `clone` of other classes may return what was there before; nothing else is in the table for this mode.
+                    _ => return,
                 }
             }
             _ => match instruction.class_operand() {

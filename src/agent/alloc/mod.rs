@@ -24,8 +24,9 @@ use super::core::current::Current;
 use super::core::feature::{End, Feature, RewriteRequest, Rewriter, Slot};
 use super::core::source::AllocationSource;
 use super::ids::GcNumber;
+use super::instrument::OBJECT;
+use super::instrument::intrinsics::NAMES_OF_EVENTS;
 use super::instrument::retransform::{has_site, names_one};
-use super::instrument::{OBJECT, intrinsics};
 use super::stacks::walker::StackWalker;
 use hooks::{ARRAY_OPCODES, HeapHooks};
 use proxy::{DIRECT, EARLY, ESCAPE, Proxy};
@@ -194,7 +195,7 @@ impl Rewriter for Alloc {
             unsafe { env.get_class_signature(class) }.is_ok_and(|signature| *signature == *b"Ljava/lang/Object;");
         is_object
             || has_site(env, class, ARRAY_OPCODES)
-            || self.core.source.has_hooks() && names_one(env, class, intrinsics::NAMES)
+            || self.core.source.has_hooks() && names_one(env, class, NAMES_OF_EVENTS.all())
     }
 
     fn rewrites_all(&self) -> bool {

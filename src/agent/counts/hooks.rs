@@ -1,6 +1,7 @@
 //! Which instructions get a counter, and the call that counts.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use classfile::{
     ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, StaticMethod, opcode,
@@ -14,13 +15,14 @@ use super::upcalls::{Given, Upcall};
 use crate::agent::core::Core;
 use crate::agent::core::feature::{ClassPhase, RewriteRequest};
 use crate::agent::helpers::COUNTS;
+use crate::agent::instrument::intrinsics::{
+    CALLS, Made, MethodNames, Mode, is_body_replaced, is_new_instance, made_by_call,
+};
 use crate::agent::instrument::{max_code_length, runs_once};
 
 /// The instructions that allocate.
 pub(super) const ALLOCATING_OPCODES: &[u8] =
     &[opcode::NEW, opcode::NEWARRAY, opcode::ANEWARRAY, opcode::MULTIANEWARRAY];
-/// The ones that may call what the JIT replaces by an allocation of its own.
-const CALLS: &[u8] = &[opcode::INVOKEVIRTUAL, opcode::INVOKESPECIAL, opcode::INVOKESTATIC];
 /// The ones that push constants, which the VM makes when they are first used.
 const CONSTANTS: &[u8] = &[opcode::LDC, opcode::LDC_W];
 
@@ -31,37 +33,10 @@ const fn with(calls: bool, constants: bool) -> OpcodeSet {
 const OPCODES: [[OpcodeSet; 2]; 2] = [[with(false, false), with(false, true)], [with(true, false), with(true, true)]];
 
 /// Names of all methods that hooks belong to for another reason than an instruction that allocates.
-pub(super) const HOOKED_NAMES: &[&[u8]] = &[
-    b"clone",
-    b"copyOf",
-    b"copyOfRange",
-    b"newInstance",
-    b"allocateInstance",
-    b"allocateUninitializedArray0",
-    b"toBytes",
-    b"newBytesFor",
-    b"implMultiplyToLen",
-    b"fillInStackTrace",
-    b"getDeclaredMethods0",
-    b"findFromArchive",
-    b"defineClass",
-    b"defineAnonymousClass",
-];
-
-/// For each length whether a hooked name has it: so most texts of a class need no further look.
-const HOOKED_LENGTHS: u64 = {
-    let (mut lengths, mut at) = (0, 0);
-    while at < HOOKED_NAMES.len() {
-        lengths |= 1 << HOOKED_NAMES[at].len();
-        at += 1;
-    }
-    lengths
-};
-
-fn is_hooked_name(name: &[u8]) -> bool {
-    HOOKED_LENGTHS.checked_shr(name.len() as u32).is_some_and(|lengths| lengths & 1 == 1)
-        && HOOKED_NAMES.contains(&name)
-}
+pub(super) static HOOKED_NAMES: LazyLock<MethodNames> =
+    LazyLock::new(|| MethodNames::looked_at(Mode::Counts, OTHER_HOOKED_NAMES));
+const OTHER_HOOKED_NAMES: &[&[u8]] =
+    &[b"getDeclaredMethods0", b"findFromArchive", b"defineClass", b"defineAnonymousClass"];
 
 const fn hook(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: COUNTS.internal_name, name, descriptor }
@@ -340,7 +315,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn class(&mut self, class: &ClassFile<'_>) {
-        self.calls_hooked = class.pool().texts().any(|(_, text)| is_hooked_name(text));
+        let names = &*HOOKED_NAMES;
+        self.calls_hooked = class.pool().texts().any(|(_, text)| names.contains(text));
         self.is_jdks = class.name().starts_with(b"java/") || class.name().starts_with(b"jdk/");
     }
 
@@ -357,9 +333,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         if self.is_jdks {
             self.definer = Definer::of(method);
             self.upcall = Upcall::of(method);
-            self.is_replaced = is_replaced(method.class_name(), method.name(), method.descriptor());
-            self.makes_array = (method.class_name(), method.name(), method.descriptor())
-                == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;");
+            self.is_replaced = is_body_replaced(method.class_name(), method.name(), method.descriptor());
+            self.makes_array = is_new_instance(method.class_name(), method.name(), method.descriptor());
         }
         self.counts_constants = self.is_initialiser
             && self.space.constants.is_some()
@@ -378,7 +353,7 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         let at = At { method, pc: instruction.pc() };
         if self.is_replaced {
             // Its caller counts, so that nothing in it may.
-            if instruction.member_operand().is_some_and(|callee| is_new_instance(&callee)) {
+            if instruction.member_operand().is_some_and(|callee| calls_new_instance(&callee)) {
                 taken(insert);
             }
             return;
@@ -442,20 +417,17 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
         if self.makes_array && callee.name == b"newArray" {
             return insert.after(&[Op::Dup, Op::PushInt(ARRAY_MADE.0 as i32), Op::InvokeStatic(&MADE)]);
         }
-        if is_new_instance(callee) {
+        if calls_new_instance(callee) {
             taken(insert);
         }
-        match replaced_call(opcode, callee) {
-            Some(Made::Any) => self.made(at, CounterKind::DynamicSite, &MADE, insert),
-            Some(Made::Clone) => {
-                self.made(at, CounterKind::CloneSite(self.space.counters.name(callee.owner)), &MADE, insert)
-            }
-            Some(Made::SuperClone) => {
-                self.made(at, CounterKind::SuperCloneSite(self.space.counters.name(callee.owner)), &MADE, insert)
-            }
-            Some(Made::Multi) => self.made(at, CounterKind::DynamicSite, &MADE_MULTI, insert),
-            Some(Made::Product) => self.product(at, insert),
-            Some(Made::Primitives(array)) => self.primitives(at, array, insert),
+        let name = |class| self.space.counters.name(class);
+        match made_by_call(Mode::Counts, opcode, callee) {
+            Some(Made::Object | Made::BareInstance) => self.made(at, CounterKind::DynamicSite, &MADE, insert),
+            Some(Made::Clone(class)) => self.made(at, CounterKind::CloneSite(name(class)), &MADE, insert),
+            Some(Made::SuperClone(class)) => self.made(at, CounterKind::SuperCloneSite(name(class)), &MADE, insert),
+            Some(Made::ArrayOfArrays) => self.made(at, CounterKind::DynamicSite, &MADE_MULTI, insert),
+            Some(Made::ProductOrGiven) => self.product(at, insert),
+            Some(Made::Array(array)) => self.primitives(at, array, insert),
             Some(Made::Backtrace) => self.backtrace(at, insert),
             None => {}
         }
@@ -477,10 +449,8 @@ fn has_room(code: &[u8], most: u32) -> bool {
     code.len() + classfile::walk(code).filter(|&(_, opcode)| is_hooked(opcode)).count() * GROWTH <= most
 }
 
-/// Whether that is `Array.newInstance` of one dimension.
-fn is_new_instance(callee: &MemberRef<'_>) -> bool {
-    (callee.owner, callee.name, callee.descriptor)
-        == (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
+fn calls_new_instance(callee: &MemberRef<'_>) -> bool {
+    is_new_instance(callee.owner, callee.name, callee.descriptor)
 }
 
 /// The array that `Array.newInstance` has made and counted is counted by its caller.
@@ -523,82 +493,9 @@ impl Definer {
 /// The last parameter of `BigInteger.multiplyToLen`, the only caller of `implMultiplyToLen`: room for the product, if any.
 const PRODUCT_GIVEN: u8 = 4;
 
-/// What a call makes that HotSpot's JIT may replace by an allocation without any bytecode.
-#[derive(Debug, PartialEq, Eq)]
-enum Made<'c> {
-    /// An object of some class.
-    Any,
-    /// An object of some class, unless the method called is not `Object.clone`, which the object called decides.
-    Clone,
-    /// The same, which the class named decides.
-    SuperClone,
-    /// An array of `int`, unless it is the one given, in local variable `PRODUCT_GIVEN`.
-    Product,
-    /// An array and the arrays in it.
-    Multi,
-    /// Arrays that no Java code ever sees.
-    Backtrace,
-    /// An array of exactly that class, handed over as an `Object`.
-    Primitives(&'c [u8]),
-}
-
-/// Calls of natives that the JIT replaces, and of Java methods whose body it replaces (`is_replaced`).
-fn replaced_call<'c>(opcode: u8, callee: &MemberRef<'c>) -> Option<Made<'c>> {
-    if callee.name == b"clone" && callee.descriptor == b"()Ljava/lang/Object;" {
-        return match (opcode, callee.owner) {
-            (opcode::INVOKEVIRTUAL, [b'[', element]) if *element != b'[' => Some(Made::Primitives(callee.owner)),
-            (opcode::INVOKEVIRTUAL, [b'[', ..]) | (opcode::INVOKESPECIAL, b"java/lang/Object") => Some(Made::Any),
-            (opcode::INVOKEVIRTUAL, _) => Some(Made::Clone),
-            (opcode::INVOKESPECIAL, _) => Some(Made::SuperClone),
-            _ => None,
-        };
-    }
-    if callee.name == b"implMultiplyToLen" && is_replaced(callee.owner, callee.name, callee.descriptor) {
-        return Some(Made::Product);
-    }
-    if is_replaced(callee.owner, callee.name, callee.descriptor) {
-        return Some(if callee.descriptor.ends_with(b")[B") { Made::Primitives(b"[B") } else { Made::Any });
-    }
-    match (callee.owner, callee.name, callee.descriptor) {
-        (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
-        | (b"jdk/internal/misc/Unsafe", b"allocateInstance", b"(Ljava/lang/Class;)Ljava/lang/Object;") => {
-            Some(Made::Any)
-        }
-        (b"java/lang/reflect/Array", b"newInstance", b"(Ljava/lang/Class;[I)Ljava/lang/Object;") => Some(Made::Multi),
-        (b"java/lang/Throwable", b"fillInStackTrace", b"(I)Ljava/lang/Throwable;") => Some(Made::Backtrace),
-        _ => None,
-    }
-}
-
-/// Methods of the JDK with a body that HotSpot's JIT replaces, whole, by an allocation of its own: what their bytecode
-/// makes is counted where they are called, since it may never run.
-fn is_replaced(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-    matches!(
-        (class, name, descriptor),
-        (b"java/util/Arrays", b"copyOf", b"([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;")
-            | (b"java/util/Arrays", b"copyOfRange", b"([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;")
-            | (b"jdk/internal/misc/Unsafe", b"allocateUninitializedArray0", b"(Ljava/lang/Class;I)Ljava/lang/Object;")
-            | (b"java/lang/StringUTF16", b"toBytes", b"([CII)[B")
-            // Not replaced itself: `toBytes` makes its array by it, unless it is replaced.
-            | (b"java/lang/StringUTF16", b"newBytesFor", b"(I)[B")
-            | (b"java/math/BigInteger", b"implMultiplyToLen", b"([II[II[I)[I")
-    )
-}
-
 /// Whether a native method of `java.lang.Class` makes objects after it has loaded classes, which may run Java code.
 pub(super) fn may_load_classes(name: &[u8]) -> bool {
     matches!(name, b"getDeclaredMethods0" | b"getDeclaredConstructors0" | b"getDeclaredFields0")
-}
-
-/// Whether what a method of that dotted name makes is counted where it is called.
-pub(super) fn is_counted_by_caller(class: &str, name: &str, descriptor: &str) -> bool {
-    matches!(
-        (class, name),
-        ("java.lang.Object", "clone")
-            | ("java.lang.reflect.Array", "newInstance" | "newArray" | "multiNewArray")
-            | ("jdk.internal.misc.Unsafe", "allocateInstance")
-            | ("java.lang.Throwable", "fillInStackTrace")
-    ) || is_replaced(class.replace('.', "/").as_bytes(), name.as_bytes(), descriptor.as_bytes())
 }
 
 fn descriptor(kind: ArrayKind) -> u8 {
@@ -611,27 +508,5 @@ fn descriptor(kind: ArrayKind) -> u8 {
         ArrayKind::Short => b'S',
         ArrayKind::Int => b'I',
         ArrayKind::Long => b'J',
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clones_are_told_apart() {
-        let clone = |owner| MemberRef { owner, name: b"clone", descriptor: b"()Ljava/lang/Object;" };
-        for (opcode, owner, expected) in [
-            (opcode::INVOKEVIRTUAL, &b"[I"[..], Some(Made::Primitives(b"[I"))),
-            (opcode::INVOKEVIRTUAL, b"[[I", Some(Made::Any)),
-            (opcode::INVOKEVIRTUAL, b"[LFoo;", Some(Made::Any)),
-            (opcode::INVOKESPECIAL, b"java/lang/Object", Some(Made::Any)),
-            (opcode::INVOKESPECIAL, b"Foo", Some(Made::SuperClone)),
-            (opcode::INVOKEVIRTUAL, b"Foo", Some(Made::Clone)),
-            (opcode::INVOKEVIRTUAL, b"java/lang/Object", Some(Made::Clone)),
-            (opcode::INVOKESTATIC, b"Foo", None),
-        ] {
-            assert_eq!(replaced_call(opcode, &clone(owner)), expected, "{opcode} {owner:?}");
-        }
     }
 }

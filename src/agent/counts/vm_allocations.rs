@@ -13,12 +13,13 @@ use trace::names::array_code;
 
 use super::Counts;
 use super::counters::AllocationSite;
-use super::hooks::{is_counted_by_caller, may_load_classes};
+use super::hooks::may_load_classes;
 use super::threads::{CountsThread, Totals};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{Reporter, ThreadContext, callback, enter};
 use crate::agent::ids::{ClassIndex, CodeLocation};
+use crate::agent::instrument::intrinsics::is_counted_by_caller;
 use crate::agent::stacks::cache::{Lookup, StackCache};
 use crate::agent::tables::methods::MethodRecord;
 
