@@ -1,6 +1,6 @@
 //! The agent's doors: what the JVM looks for in `libmartini.so`.
 //!
-//! Everything behind them is in [`agent`].
+//! Everything behind them is in `src/agent`.
 
 mod agent;
 
