@@ -11,6 +11,7 @@ use super::tree::{Tree, resolved};
 
 /// Flags in the documents that are not `martini`'s: those of the benchmark program, of cargo and of other tools.
 const FOREIGN_FLAGS: &[&str] = &[
+    "--against",
     "--jdk",
     "--json",
     "--limit",
