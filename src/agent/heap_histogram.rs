@@ -1,4 +1,4 @@
-//! The heap histogram (`live=true`): living instances and bytes per class, by a walk of the heap.
+//! What walks of the heap count: the histogram (`live=true`), and the bytes of an instance of a class.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jint, jlong};
-use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks};
+use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks, jvmtiHeapIterationCallback};
 
 use super::clock::Ticks;
 use super::core::feature::{End, Feature};
@@ -71,14 +71,22 @@ pub(crate) fn walk(core: &Core, jni: Jni) -> jvmti::Result<Vec<(ClassIndex, Clas
             }
         }
     }
-    let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(visit), ..jvmtiHeapCallbacks::default() };
-    // SAFETY: the callback fits, does not unwind, calls nothing, and gets a pointer to what lives until the walk is over.
-    unsafe {
-        let user_data = (&raw mut found).cast::<c_void>().cast_const();
-        core.jvm.env.iterate_through_heap(0, null_mut(), &callbacks, user_data)?;
-    }
+    // SAFETY: the callback takes such a vector.
+    unsafe { visit_heap(core.jvm, null_mut(), count_instance, &mut found) }?;
     let included = |&(index, totals): &(ClassIndex, ClassTotals)| totals.instances > 0 && core.includes(index);
     Ok((0..).map(ClassIndex).zip(found).filter(included).collect())
+}
+
+/// By the number of the class: bytes of an instance that is no array; 0 if the heap holds none. The program stands still
+/// meanwhile. (The bytes of a class object differ from class to class.)
+///
+/// # Errors
+/// What the VM refuses.
+pub(crate) fn instance_bytes_by_class(jvm: &Jvm) -> jvmti::Result<Vec<u32>> {
+    let mut found = Vec::new();
+    // SAFETY: the callback takes such a vector.
+    unsafe { visit_heap(jvm, null_mut(), note_instance_bytes, &mut found) }?;
+    Ok(found)
 }
 
 /// Bytes of an instance of a class that is no array, if there is one in the heap, alive or not. The program stands still until one is found.
@@ -90,34 +98,77 @@ pub(crate) fn walk(core: &Core, jni: Jni) -> jvmti::Result<Vec<(ClassIndex, Clas
 /// `class` is a live reference.
 pub(crate) unsafe fn instance_bytes(jvm: &Jvm, class: jclass) -> jvmti::Result<Option<u64>> {
     let mut bytes: jlong = 0;
-    let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(first), ..jvmtiHeapCallbacks::default() };
-    // SAFETY: the callback fits, does not unwind, calls nothing, and gets a pointer to what lives until the walk is over; by the
-    // caller's promise.
-    unsafe {
-        let user_data = (&raw mut bytes).cast::<c_void>().cast_const();
-        jvm.env.iterate_through_heap(0, class, &callbacks, user_data)?;
-    }
+    // SAFETY: the callback takes such a number; the class is live by the caller's promise.
+    unsafe { visit_heap(jvm, class, note_first, &mut bytes) }?;
     Ok((bytes > 0).then_some(bytes as u64))
+}
+
+/// Walks the heap: calls `visit` with a pointer to `found` for each instance of `class`, or for each object if that is null.
+///
+/// # Safety
+/// `visit` takes such a pointer; `class` is a live reference or null.
+unsafe fn visit_heap<T>(
+    jvm: &Jvm,
+    class: jclass,
+    visit: jvmtiHeapIterationCallback,
+    found: &mut T,
+) -> jvmti::Result<()> {
+    let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(visit), ..jvmtiHeapCallbacks::default() };
+    // SAFETY: the callbacks of this file do not unwind and call nothing; `found` lives until the walk is over; the rest by the
+    // caller's promise.
+    unsafe { jvm.env.iterate_through_heap(0, class, &callbacks, (&raw mut *found).cast::<c_void>().cast_const()) }
+}
+
+/// The number of the class whose tag that is: the tag is the number and one.
+fn class_number(class_tag: jlong) -> Option<usize> {
+    usize::try_from(class_tag).ok()?.checked_sub(1)
 }
 
 /// # Safety
 /// Called by the VM with the pointer that `instance_bytes` gave.
-unsafe extern "system" fn first(_: jlong, size: jlong, _: *mut jlong, _: jint, found: *mut c_void) -> jint {
+unsafe extern "system" fn note_first(_: jlong, size: jlong, _: *mut jlong, _: jint, found: *mut c_void) -> jint {
     // SAFETY: by the caller's promise; the walk calls back on one thread, while `instance_bytes` waits.
     unsafe { *found.cast::<jlong>() = size };
     JVMTI_VISIT_ABORT as jint
 }
 
 /// # Safety
+/// Called by the VM with the pointer that `instance_bytes_by_class` gave.
+unsafe extern "system" fn note_instance_bytes(
+    class_tag: jlong,
+    size: jlong,
+    _: *mut jlong,
+    length: jint,
+    found: *mut c_void,
+) -> jint {
+    // SAFETY: by the caller's promise; the walk calls back on one thread, while `instance_bytes_by_class` waits.
+    let found = unsafe { &mut *found.cast::<Vec<u32>>() };
+    // The length is -1 for what is no array.
+    if length < 0
+        && let Some(class) = class_number(class_tag)
+    {
+        if found.len() <= class {
+            found.resize((class + 1).next_power_of_two(), 0);
+        }
+        found[class] = size as u32;
+    }
+    JVMTI_VISIT_OBJECTS as jint
+}
+
+/// # Safety
 /// Called by the VM with the pointer that `walk` gave.
-unsafe extern "system" fn visit(class_tag: jlong, size: jlong, _: *mut jlong, _: jint, found: *mut c_void) -> jint {
+unsafe extern "system" fn count_instance(
+    class_tag: jlong,
+    size: jlong,
+    _: *mut jlong,
+    _: jint,
+    found: *mut c_void,
+) -> jint {
     // SAFETY: by the caller's promise; the walk calls back on one thread, while `walk` waits.
     let found = unsafe { &mut *found.cast::<Vec<ClassTotals>>() };
-    // The tag is the class's number and one.
-    let index = usize::try_from(class_tag).ok().and_then(|tag| tag.checked_sub(1));
-    if let Some(living) = index.and_then(|index| found.get_mut(index)) {
-        living.instances += 1;
-        living.bytes += size as u64;
+    if let Some(totals) = class_number(class_tag).and_then(|class| found.get_mut(class)) {
+        totals.instances += 1;
+        totals.bytes += size as u64;
     }
     JVMTI_VISIT_OBJECTS as jint
 }

@@ -16,14 +16,13 @@ use super::id_map::IdMap;
 use super::{HeapDumps, Reason, addresses};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
-use crate::agent::hotspot::object_addresses::tagged_objects;
+use crate::agent::heap_histogram::instance_bytes_by_class;
+use crate::agent::hotspot::flags::max_heap_bytes;
+use crate::agent::hotspot::object_addresses::of_local;
 use crate::agent::ids::{ClassIndex, ThreadIndex};
 
-/// A dump that a collection came upon is made again so often.
+/// A dump that a collection has disturbed is repeated up to so many times in all.
 const TRIES: u32 = 3;
-
-/// Tags of threads, among those of classes: this and the thread's number.
-const THREAD_TAG: i64 = 1 << 40;
 
 /// Makes dumps, one after the other.
 pub(super) struct DumpMaker {
@@ -39,14 +38,21 @@ pub(super) struct DumpMaker {
     is_prepared: bool,
 }
 
-/// What stood still while it was looked at.
+/// What was found while no object moved.
 #[derive(Default)]
 struct DumpedObjects {
     classes: Vec<DumpedClass>,
     threads: Vec<(u64, ThreadIndex)>,
     tags: IdMap,
-    /// No object lies below.
-    lowest: u64,
+}
+
+impl DumpedObjects {
+    /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves more
+    /// addresses than that, but all of them lie above 4 TB, where no id comes near.)
+    fn lowest_address(&self) -> u64 {
+        let lowest_class = self.classes.iter().map(|class| class.address).min().unwrap_or(0);
+        lowest_class.saturating_sub(max_heap_bytes().unwrap_or(u64::MAX))
+    }
 }
 
 impl DumpMaker {
@@ -124,7 +130,8 @@ impl DumpMaker {
         let to_trace = core.options.dump.format == DumpFormat::Xml;
         let path = self.path();
         let id = HeapDumpId(core.jvm.ids.next());
-        let (base, found, time) = self.still(jni)?;
+        let (base, found, time) = self.dump_and_find(jni)?;
+        let lowest_address = found.lowest_address();
         let collections = core.collections.finished();
         let mut data = DumpData {
             id,
@@ -142,33 +149,34 @@ impl DumpMaker {
             return Ok((data, Ok(())));
         }
         // The trace need not wait for the file.
-        let result = self.write(&data, found.lowest, &base, &path);
+        let result = self.write(&data, lowest_address, &base, &path);
         data.tags = IdMap::default();
         Ok((data, result))
     }
 
     /// The HPROF file.
-    fn write(&self, data: &DumpData, lowest: u64, base: &Base, path: &Path) -> Result<(), String> {
+    fn write(&self, data: &DumpData, lowest_address: u64, base: &Base, path: &Path) -> Result<(), String> {
         let core = self.core();
         let naming = |e: std::io::Error| format!("{} cannot be given its name: {e}", path.display());
         if data.classes.is_empty() && core.options.dump.contents == DumpContents::Full {
             return fs::rename(&base.0, path).map_err(naming);
         }
         let end = core.jvm.ids.next();
-        let offset = if end < lowest { 0 } else { 1 << 62 };
+        // Objects without an id have their address instead, which must not be the id of another one.
+        let offset = if end < lowest_address { 0 } else { 1 << 62 };
         complete(core, data, end, offset, &base.0)?;
         fs::rename(&base.0, path).map_err(naming)
     }
 
-    /// The VM's dump, and what was found where while nothing had moved since.
-    fn still(&self, jni: Jni) -> Result<(Base, DumpedObjects, Ticks), String> {
+    /// The VM's dump, and the addresses of what the agent knows, found before any object moved.
+    fn dump_and_find(&self, jni: Jni) -> Result<(Base, DumpedObjects, Ticks), String> {
         let base = Base(self.base.clone());
         let core = self.core();
-        let looks = core.options.dump.format == DumpFormat::Xml || core.has_ids();
+        let identifies = core.options.dump.format == DumpFormat::Xml || core.has_ids();
         let own = u64::from(self.collects);
         for _ in 0..TRIES {
-            let registered = if looks { register(core, jni) } else { ClassIndex(0) };
-            // The agent's thread must not give up dead objects meanwhile: looking at them here is enough.
+            let last_class = if identifies { register_classes(core, jni) } else { ClassIndex(0) };
+            // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
             let mut tracked = core.weak_refs.tracked();
             let before = core.collections.finished();
             let _ = fs::remove_file(&base.0);
@@ -177,7 +185,7 @@ impl DumpMaker {
                 jni.exception_clear();
                 format!("the JVM cannot write {}; is there room, and may it?", base.0.display())
             })?;
-            let mut found = if looks { look(core) } else { Ok(None) };
+            let mut found = if identifies { find_classes_and_threads(core, jni).map(Some) } else { Ok(None) };
             if let Ok(Some(found)) = &mut found
                 && core.has_ids()
             {
@@ -188,8 +196,8 @@ impl DumpMaker {
             // The dump lies behind its own collection, before anything that happened since.
             let time = if after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
             match found {
-                Ok(None) if !looks => return Ok((base, DumpedObjects::default(), time)),
-                Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes, registered)? => {
+                Ok(None) if !identifies => return Ok((base, DumpedObjects::default(), time)),
+                Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes, last_class)? => {
                     return Ok((base, found, time));
                 }
                 // Something moved, or was about to: once more.
@@ -201,8 +209,8 @@ impl DumpMaker {
     }
 }
 
-/// Gives every class and thread a tag by which `look` knows it, and returns the last class.
-fn register(core: &Core, jni: Jni) -> ClassIndex {
+/// Gives every class a tag, which is its number and one, and returns the last class.
+fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
     let mut last = ClassIndex(0);
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
@@ -218,34 +226,38 @@ fn register(core: &Core, jni: Jni) -> ClassIndex {
             }
             Err(error) => core.count_failure("heap dump: classes", error),
         }
-        for &thread in core.jvm.env.get_all_threads().iter().flat_map(|threads| threads.iter()) {
-            if let Some(index) = core.jvm.threads.find(thread) {
-                // A thread without it is dumped, but not named as the one that holds a root.
-                let _ = core.jvm.env.set_tag(thread, THREAD_TAG | i64::from(index.0));
-            }
-            jni.delete_local_ref(thread);
-        }
     }
     last
 }
 
-/// Finds classes and threads.
-fn look(core: &Core) -> jvmti::Result<Option<DumpedObjects>> {
-    let Some(marked) = tagged_objects(core.jvm.env)? else { return Ok(None) };
-    let mut found = DumpedObjects { lowest: marked.lowest, ..DumpedObjects::default() };
-    for object in marked.tagged {
-        if object.tag & THREAD_TAG != 0 && object.tag > 0 {
-            found.threads.push((object.address, ThreadIndex(object.tag as u32)));
-        } else if (1..THREAD_TAG).contains(&object.tag) {
-            found.classes.push(DumpedClass {
-                address: object.address,
-                index: ClassIndex((object.tag - 1) as u32),
-                bytes: object.bytes,
-                instance_bytes: marked.instance_bytes.get(object.tag as usize).copied().unwrap_or(0),
-            });
+/// Finds the addresses of all classes that have a tag, and of all platform threads.
+fn find_classes_and_threads(core: &Core, jni: Jni) -> jvmti::Result<DumpedObjects> {
+    let env = core.jvm.env;
+    let mut found = DumpedObjects::default();
+    let instance_bytes = instance_bytes_by_class(core.jvm)?;
+    // SAFETY: live local references, each deleted when it is done with.
+    unsafe {
+        for &class in env.get_loaded_classes()?.iter() {
+            // Without a tag it was loaded after `register_classes`.
+            if let Some(index) = u32::try_from(env.get_tag(class)? - 1).ok().map(ClassIndex) {
+                found.classes.push(DumpedClass {
+                    address: of_local(class),
+                    index,
+                    bytes: env.get_object_size(class)? as u64,
+                    instance_bytes: instance_bytes.get(index.0 as usize).copied().unwrap_or(0),
+                });
+            }
+            jni.delete_local_ref(class);
+        }
+        for &thread in env.get_all_threads()?.iter() {
+            // A thread without a number is dumped, but not named as the one that holds a root.
+            if let Some(index) = core.jvm.threads.find(thread) {
+                found.threads.push((of_local(thread), index));
+            }
+            jni.delete_local_ref(thread);
         }
     }
-    Ok(Some(found))
+    Ok(found)
 }
 
 /// Whether the dump has classes where they were found: those up to the `last` that was there before.

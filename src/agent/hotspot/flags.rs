@@ -31,6 +31,12 @@ unsafe fn bool_flag(name: &CStr) -> Option<bool> {
     place(name).map(|place| unsafe { place.read_volatile() != 0 })
 }
 
+/// Bytes that the heap may grow to; `None` if the VM does not show its flags.
+pub(crate) fn max_heap_bytes() -> Option<u64> {
+    // SAFETY: the VM says that the flag is there, and flags stay where they are; HotSpot declares it as a `size_t`.
+    place(c"MaxHeapSize").map(|place| unsafe { place.cast::<u64>().read_volatile() })
+}
+
 /// Where the VM keeps the value of a flag.
 fn place(name: &CStr) -> Option<*mut u8> {
     let name_at = Field::offset_of(c"JVMFlag", c"_name")?;
