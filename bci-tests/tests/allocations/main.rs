@@ -1,5 +1,6 @@
 //! Allocations: what the trace holds of them is what the programs did, in each mode, on each JDK and collector.
 
+mod by_the_vm;
 mod class_lifecycle;
 mod estimates;
 mod filters;
@@ -32,5 +33,6 @@ fn main() -> ExitCode {
         sites::tests,
         class_lifecycle::tests,
         thread_accounts::tests,
+        by_the_vm::tests,
     ])
 }
