@@ -54,7 +54,7 @@ fn find_javac() -> PathBuf {
         .chain(in_path.unwrap_or_default())
         .chain(homes.into_iter().map(|h| h.join("bin/javac")))
         .find(|p| p.is_file())
-        .unwrap_or_else(|| panic!("no javac found: install a JDK (11 or newer), or set JAVA_HOME to one"))
+        .unwrap_or_else(|| panic!("no javac found: install a JDK (17 or newer), or set JAVA_HOME to one"))
 }
 
 fn compile(javac: &Path, flags: &[&str], sources: &[PathBuf], out: &Path) {

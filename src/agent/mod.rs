@@ -1,6 +1,6 @@
 //! The agent: what runs inside the profiled JVM.
 //!
-//! From the bottom to the top, each part knows those above it in this list only:
+//! The parts, the lowest first. Each uses only parts of earlier rows:
 //!
 //! | part | is |
 //! |---|---|

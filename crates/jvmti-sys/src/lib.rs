@@ -3,8 +3,8 @@
 //!
 //! Names, members and their meaning are those of the
 //! [JVM TI specification](https://docs.oracle.com/en/java/javase/25/docs/specs/jvmti.html), so members carry no further
-//! comment here. `tests/layout.rs` proves offsets, sizes, bits and values against the C compiler and each `jvmti.h` found, and
-//! against the `jvmti-bindings` crate.
+//! comment here. `tests/header.rs` proves offsets, sizes, bits and values against the C compiler and each `jvmti.h` found,
+//! `tests/bindings.rs` against the `jvmti-bindings` crate.
 //!
 //! The types of JNI come from [`jni_sys`], which is exported again.
 

@@ -23,9 +23,9 @@ use crate::cli::render::{allocation_json, coverage, notes};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
-  live         objects not collected when the trace ended
+  live         objects that no collection had removed when the trace ended
   total        all objects allocated
-  collected    total less live
+  collected    objects that a collection removed
   active size  bytes of the live objects
   total size   bytes of all objects
   avg age      collections that the live objects survived, on average
@@ -35,7 +35,10 @@ Columns:
                bytes that a site executed and the JIT did not allocate, as a
                sampler estimates (`run --estimate`); with 95 % confidence the
                error is at most the number behind ±
-  JVM          bytes that the JVM itself accounts to a thread
+  objects      with --threads: objects of a thread that are in the trace
+  reported     their bytes
+  JVM          bytes that the JVM itself accounts to the thread
+  percent      reported, of what the JVM accounts
 
 Traces of heap=counts have neither collected objects nor ages.
 
