@@ -10,6 +10,7 @@ mod constants;
 mod counters;
 mod estimate;
 mod hooks;
+mod jdk_methods;
 mod large;
 mod linking;
 mod marks;
@@ -294,8 +295,8 @@ impl Rewriter for Counts {
         // SAFETY: by the caller's promise.
         let mut hooks = unsafe { CountHooks::new(self.core, self.space, request, filter) };
         let rewritten = classfile::rewrite_class(class, &mut hooks);
-        hooks.end();
-        (0..hooks.uncounted).for_each(|_| self.core.rewriting.refuse("site: there are too many"));
+        let uncounted = hooks.end();
+        (0..uncounted).for_each(|_| self.core.rewriting.refuse("site: there are too many"));
         self.core.rewriting.note(rewritten)
     }
 

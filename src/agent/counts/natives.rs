@@ -128,7 +128,9 @@ pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
 pub(super) unsafe extern "system" fn count_given(jni: *mut JNIEnv, _: jclass, object: jobject) {
     // SAFETY: the VM passes this thread's environment and a live reference.
     unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state| upcalls::given(counts, jni, thread, state, object));
+        callback(jni, |counts: &Counts, jni, thread, state| {
+            upcalls::count_argument(counts, jni, thread, state, object)
+        });
     }
 }
 

@@ -13,7 +13,7 @@ use trace::names::array_code;
 
 use super::Counts;
 use super::counters::AllocationSite;
-use super::hooks::may_load_classes;
+use super::jdk_methods::may_load_classes;
 use super::threads::{CountsThread, Totals};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
