@@ -1,6 +1,6 @@
 //! Times of events: read from the monotonic clock, shown as wall-clock time.
 //!
-//! The two clocks are related once, at start, so that times in a trace never jump when somebody sets the clock.
+//! The two clocks are related once, at start, so that times in a trace never jump when the system's clock is set.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -34,7 +34,7 @@ impl Clock {
         Clock { offset: (wall.as_nanos() as u64).wrapping_sub(ticks.0) }
     }
 
-    /// The wall-clock time of a moment.
+    /// The wall-clock time of these ticks.
     pub(crate) fn time(self, ticks: Ticks) -> Time {
         Time(ticks.0.wrapping_add(self.offset))
     }

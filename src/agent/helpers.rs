@@ -65,7 +65,7 @@ unsafe impl Send for HelperClass {}
 unsafe impl Sync for HelperClass {}
 
 impl HelperClass {
-    /// A static field of the class, which is initialised by that if it is not yet.
+    /// A static field of the class. Looking it up initialises the class, if it is not initialised yet.
     ///
     /// # Errors
     /// What the VM refuses; an exception is pending then.

@@ -39,7 +39,7 @@ pub(crate) struct CodeLocation {
 }
 
 /// Where all ids of the trace come from: objects, threads, classes, methods and stacks share one sequence, as TPTP's readers
-/// expect. It goes on from one recording to the next.
+/// expect. The sequence continues from one recording to the next.
 pub(crate) struct IdSource(AtomicU64);
 
 impl IdSource {

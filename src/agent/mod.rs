@@ -4,15 +4,15 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | `message` `clock` `ids` `helpers` `agent_thread` | small things that all others use |
-//! | `hotspot` | all that reads HotSpot's private memory |
+//! | `message` `clock` `ids` `helpers` `agent_thread` | small parts that all others use |
+//! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
 //! | `core` | the JVM and the recording, as every feature sees them; the interface of features |
 //! | `vm` `instrument` | environments and events of the VM; rewriting of classes |
 //! | `alloc` `counts` `locks` `heapdump` `heap_histogram` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
-//! | `recording` | starts and ends it all |
+//! | `recording` | starts and ends all of them |
 
 mod agent_thread;
 mod alloc;

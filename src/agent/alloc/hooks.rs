@@ -1,4 +1,4 @@
-//! Which instructions of which classes get hooks of HeapProxy.
+//! Which instructions get hooks of HeapProxy.
 
 use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, opcode};
 

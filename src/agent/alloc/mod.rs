@@ -1,6 +1,6 @@
-//! `heap=events` and `heap=vm`: every object, from its allocation on.
+//! `heap=events` and `heap=vm`: an event for every object that is allocated.
 //!
-//! Hooks of HeapProxy (`hooks`, `proxy`, `natives`) or events of the VM (`vm_event`) report it; which of them, `core::source` says.
+//! Hooks of HeapProxy (`hooks`, `proxy`, `natives`) or events of the VM (`vm_event`) report it, as `core::source` decides.
 //! Both end in `report`.
 
 mod hooks;
@@ -46,7 +46,7 @@ pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
 /// The feature.
 pub(crate) struct Alloc {
     core: &'static Core,
-    /// Where classes are rewritten.
+    /// Set if classes are rewritten.
     proxy: OnceLock<Proxy>,
 }
 
@@ -166,7 +166,7 @@ impl Feature for Alloc {
     }
 }
 
-/// Before reporting begins, with the VM's event on: lets the VM report all that the current thread allocates from then on.
+/// Before reporting begins, with the VM's event enabled: makes the VM report all that the current thread allocates from then on.
 pub(crate) fn close_first_buffer(core: &Core, jni: Jni) {
     if core.source.is_by_vm_event() && !vm_event::close_buffer(jni) {
         core.count_lost("the first thread's allocation buffer stays open", 1);
@@ -184,7 +184,7 @@ impl Rewriter for Alloc {
     }
 
     fn considers(&self, name: &[u8]) -> bool {
-        // Where the VM reports, what is there already is not worth the start-up, but for what all constructors call.
+        // If the VM reports, to rewrite classes that are loaded already is not worth the time at the start, except for `Object`.
         self.core.source != AllocationSource::VmAndEscape || name == OBJECT
     }
 

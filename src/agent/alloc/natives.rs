@@ -17,7 +17,7 @@ fn class_of(number: jint) -> ClassIndex {
     ClassIndex((number - 1) as u32)
 }
 
-/// `HeapProxy.classCode`: the code of a class (see there), by its first instance; 0 if it is not known yet.
+/// `HeapProxy.classCode`: the code of a class (explained in MartiniHeapProxy.java), by its first instance; 0 if it is not known yet.
 ///
 /// # Safety
 /// Called by the VM.

@@ -23,7 +23,7 @@ pub(crate) struct Hooks {
     pub(crate) primitive_arrays: [StaticMethod; 8],
     pub(crate) array: StaticMethod,
     pub(crate) multi_array: StaticMethod,
-    /// For what a call returned that the JIT may replace; see `replaced`.
+    /// For the result of a call that the JIT may replace by an allocation; see `instrument::intrinsics`.
     pub(crate) made: StaticMethod,
     pub(crate) made_bare: StaticMethod,
 }

@@ -1,4 +1,4 @@
-//! From an object that was made to its event.
+//! Makes the event of an object that was allocated.
 
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
@@ -18,12 +18,12 @@ pub(super) struct Allocation {
     pub(super) object: jobject,
     pub(super) class: ClassIndex,
     pub(super) size: AllocationSize,
-    /// What its stack begins with.
+    /// Which frames at the top of its stack are not shown.
     pub(super) skip: FramesToSkip,
     pub(super) time: Ticks,
 }
 
-/// Whether an object that the current thread has just been given has been reported already, which its tag shows.
+/// Whether an object that the current thread has just allocated has been reported already, which its tag shows.
 ///
 /// # Safety
 /// `object` is a live reference.

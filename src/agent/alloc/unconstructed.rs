@@ -1,4 +1,4 @@
-//! Instances whose constructor may come late.
+//! Instances whose constructor may run later than their allocation, or never.
 
 /// Instances that `Unsafe.allocateInstance` made and that were reported: if a constructor runs on one after all (method
 /// handles do so), its hook must not report it again.
@@ -9,7 +9,7 @@ pub(crate) struct Unconstructed {
 }
 
 impl Unconstructed {
-    /// So many constructors may run before an instance is taken for one that never gets its own.
+    /// If so many constructors run meanwhile, it is assumed that none will run on the instances.
     const EXPIRY: u32 = 4096;
 
     /// Such an instance was made.

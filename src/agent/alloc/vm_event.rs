@@ -2,8 +2,8 @@
 //!
 //! `SampledObjectAlloc` (JEP 331) with an interval of 0 bytes comes once for every object that the VM accounts to a thread.
 //! The VM learns of an allocation only where a thread leaves its allocation buffer (TLAB), so it ends each buffer at the next
-//! sample, here at once. A buffer that a thread got before the event was switched on has no such end: what the thread still
-//! allocates in it goes unseen. For the thread that initialises the VM, which continues to run the program, `close_buffer` ends
+//! sample, here at once. A buffer that a thread got before the event was enabled has no such end: what the thread still
+//! allocates in it is not reported. For the thread that initialises the VM, which continues to run the program, `close_buffer` ends
 //! it. The others that are there by then are the VM's own (finalizer, cleaner, ...); theirs ends when it is full, or with the
 //! first collection.
 //!
@@ -32,21 +32,21 @@ const FIRST_ARRAY: usize = 1 << 10;
 const LAST_ARRAY: usize = 32 << 20;
 
 thread_local! {
-    /// An event came before reporting began.
+    /// An event came to this thread before reporting began.
     static SEEN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Ends the current thread's allocation buffer, so that the VM reports what the thread allocates from now on. The event is
-/// switched on and reporting has not begun.
+/// enabled and reporting has not begun.
 ///
 /// An array that does not fit into what is left of the buffer ends it, whether the VM puts the array into a new buffer or
-/// beside it. Trying ever larger ones takes about twice the rest of the buffer. False if the thread cannot be helped.
+/// beside it. Trying ever larger ones takes about twice the rest of the buffer. False if the buffer is still open.
 pub(crate) fn close_buffer(jni: Jni) -> bool {
     SEEN.set(false);
     let mut bytes = FIRST_ARRAY;
     while !SEEN.get() && bytes <= LAST_ARRAY {
         match jni.new_byte_array(bytes) {
-            // SAFETY: a local reference that nobody uses.
+            // SAFETY: a local reference that is not used.
             Ok(array) => unsafe { jni.delete_local_ref(array) },
             Err(_) => {
                 jni.exception_clear();

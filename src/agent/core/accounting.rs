@@ -1,8 +1,8 @@
-//! What the JVM itself accounts to each thread: what the trace's numbers are held against.
+//! What the JVM itself accounts to each thread, with which the numbers in the trace are compared.
 //!
-//! Of each platform thread the JVM keeps the bytes allocated on it since it started, by the virtual threads that it carried
-//! too. What it had when reporting began is taken away, and so is what the agent allocates on a thread of the program. A
-//! thread is read on itself when it ends, and at VMDeath if it lives until then. The writer, which knows what it has
+//! The JVM counts the bytes that each platform thread has allocated since it started, those of the virtual threads that it
+//! carried included. What a thread had allocated when reporting began is subtracted, and so is what the agent allocates on it. The
+//! account is read by the thread itself when it ends, or at VMDeath if it lives until then. The writer, which knows what it has
 //! reported of the thread by then, puts both into one `threadCount`.
 
 use std::sync::OnceLock;
@@ -37,7 +37,7 @@ unsafe impl Send for Meter {}
 unsafe impl Sync for Meter {}
 
 impl Meter {
-    /// Finds the accounting and proves it on allocations of known size.
+    /// Finds the accounting and tests it on allocations of known size.
     fn find(jni: Jni, env: Env) -> Result<Meter, &'static str> {
         let management = Management::find(jni).ok_or("this JVM does not offer it")?;
         let tid = tid_field(jni).map_err(|_| {
@@ -116,7 +116,7 @@ impl Accounting {
     }
 }
 
-/// Reporting begins: what threads have allocated so far is not in the trace.
+/// Reporting begins: excludes what threads have allocated so far.
 pub(crate) fn begin(core: &Core, jni: Jni) {
     let found = core.jvm.accounting.meter.get_or_init(|| Meter::find(jni, core.jvm.env));
     let Ok(meter) = *found else { return };
@@ -135,7 +135,7 @@ pub(crate) fn thread_ends(core: &Core, jni: Jni, local: &mut LocalThread, now: T
     account(core, &mut local.thread, carrier, core.jvm.accounting.current_thread_bytes(jni), now);
 }
 
-/// Reporting ends: the accounts of all threads that live.
+/// Reporting ends: the accounts of all living threads.
 pub(crate) fn end(core: &'static Core, jni: Jni) {
     enter(core, jni, Ticks::now, |local| {
         let thread = &mut local.thread;

@@ -1,7 +1,7 @@
-//! Each thread's own end of a recording: the buffer that it fills, the ids that it gives, and what each feature keeps for it.
+//! The part of a recording that each thread has for itself: its buffer, the ids that it assigns, and the state of each feature.
 //!
-//! A thread finds its context in a native thread-local, made when the thread is first met: at its start event, or in its first hook
-//! if it was there before us or allocates before its start event (a thread attaching by JNI does). While a context is in use the
+//! A thread finds its context in a native thread-local. It is made at the thread's start event, or in its first hook if the thread
+//! is older than the agent or allocates before its start event (a thread that attaches by JNI does). While a context is in use the
 //! thread is inside the agent, and whatever it allocates there is not reported: [`Entry`] is the one guard against re-entry, and
 //! [`callback`] the one way into the agent for events that are reported.
 
@@ -30,21 +30,21 @@ pub(crate) struct ThreadContext {
     pub(crate) carrier: ThreadIndex,
     /// The virtual thread that runs on it, or itself.
     pub(crate) current: ThreadIndex,
-    /// A virtual thread runs on it, and so may have begun elsewhere what it ends here.
+    /// A virtual thread runs on it, which may have begun on another carrier what it ends here.
     pub(crate) is_virtual: bool,
-    /// Where it tags what it allocates next, and where it looks classes up.
+    /// The environments in which it tags what it allocates, and looks classes up.
     pub(crate) object_tags: ObjectShard,
     pub(crate) class_tags: ClassShard,
-    /// Notes the objects that it allocates.
+    /// Keeps weak references to the objects that it allocates.
     pub(crate) weak_refs: WeakRefRecorder,
     producer: Producer,
     next_object: u64,
     last_object: u64,
-    /// The end of the collection after which the ids at hand were taken.
+    /// The end of the last collection before the current block of ids was taken.
     generation: Ticks,
 }
 
-/// Object ids that a thread takes at once.
+/// Number of object ids that a thread takes at a time.
 const ID_BLOCK: u64 = 1024;
 
 impl ThreadContext {
@@ -73,7 +73,7 @@ impl ThreadContext {
 
 /// What a feature keeps for one thread.
 pub(crate) trait ThreadState: Any {
-    /// The thread ends, or is met in another recording.
+    /// The thread ends, or enters another recording.
     fn end(&mut self, _jni: Jni) {}
 }
 
@@ -82,7 +82,7 @@ pub(crate) trait FeatureState: ThreadState + Sized {
     /// Where contexts keep it.
     const SLOT: Slot;
 
-    /// For a thread that is met for the first time.
+    /// For a thread that enters the recording for the first time.
     fn new(core: &'static Core) -> Self;
 }
 
@@ -111,7 +111,7 @@ thread_local! {
     static CONTEXT: Cell<*mut LocalThread> = const { Cell::new(null_mut()) };
 }
 
-/// Stands in `CONTEXT` while the context is being made or is in use: hooks that run meanwhile do nothing.
+/// The value of `CONTEXT` while the context is being made or is in use: hooks that run meanwhile do nothing.
 const BUSY: *mut LocalThread = std::ptr::without_provenance_mut(1);
 
 /// The current thread is inside the agent until this is left. There is one for each thread at a time.
@@ -125,7 +125,7 @@ impl Entry {
         if context == BUSY {
             return None;
         }
-        // SAFETY: a pointer in this thread's CONTEXT comes from `make_context`, and only this thread frees it, after it took it out.
+        // SAFETY: a pointer in this thread's CONTEXT comes from `make_context`, and only this thread frees it, after it removed it.
         if context.is_null() || !std::ptr::eq(unsafe { (*context).thread.core }, core) {
             context = make_context(core, jni, now(), context);
         }
@@ -135,11 +135,11 @@ impl Entry {
 
     #[inline]
     fn context(&mut self) -> &mut LocalThread {
-        // SAFETY: as in `enter`. While it is out of CONTEXT nobody can make a second reference of it.
+        // SAFETY: as in `enter`. While CONTEXT is BUSY no second reference is made of it.
         unsafe { &mut *self.0 }
     }
 
-    /// Leaves. Not done when the body panics: then the thread's events end, which is better than a second panic.
+    /// Leaves. This is skipped when the body panics: the thread reports nothing more, which is better than a second panic.
     #[inline]
     fn leave(self) {
         CONTEXT.set(self.0);
@@ -150,18 +150,18 @@ impl Entry {
         CONTEXT.set(BUSY);
     }
 
-    /// Takes the current thread's context away and keeps the thread inside: what it still does, such as waking those who join it, is
-    /// no event of it any more.
+    /// Drops the current thread's context and keeps the thread inside: what it still does, such as waking the threads that join it,
+    /// is not reported.
     pub(crate) fn end(jni: Jni) {
         let context = CONTEXT.replace(BUSY);
         if !context.is_null() && context != BUSY {
-            // SAFETY: made by `make_context` of this thread and taken out of CONTEXT, so nobody else can reach it.
+            // SAFETY: made by `make_context` of this thread and removed from CONTEXT, so there is no other reference.
             (*unsafe { Box::from_raw(context) }).end(jni);
         }
     }
 
-    /// A thread whose events had ended is Java's again: a native one that was attached before, or the one that ends the VM, of
-    /// whose beginning the VM sends no event.
+    /// Lets a thread report again after `end`: a native thread that attaches once more, or the thread that ends the VM, for whose
+    /// start the VM sends no event.
     pub(crate) fn begin_again() {
         if CONTEXT.get() == BUSY {
             CONTEXT.set(null_mut());
@@ -175,7 +175,7 @@ impl Entry {
 pub(crate) fn enter(core: &'static Core, jni: Jni, now: impl FnOnce() -> Ticks, body: impl FnOnce(&mut LocalThread)) {
     let Some(mut entry) = Entry::enter(core, jni, now) else { return };
     let local = entry.context();
-    // Events of threads that wait name each other, so their order counts.
+    // Events of threads that wait refer to each other, so their order matters.
     let in_order = core.records_locks();
     if in_order {
         local.thread.producer.begin_publish();
@@ -199,8 +199,8 @@ pub(crate) trait Reporter: Sync + Sized + 'static {
     fn core(&self) -> &'static Core;
 }
 
-/// The way into the agent for each callback that reports an event: nothing happens unless the recording reports, nor within the
-/// agent itself, and no panic gets out.
+/// The entry of each callback that reports an event. It does nothing unless the recording reports, or if the thread is inside the
+/// agent already; no panic leaves it.
 ///
 /// # Safety
 /// `jni` is the current thread's environment.
@@ -220,12 +220,12 @@ pub(crate) unsafe fn callback<F: Reporter>(
     });
 }
 
-/// A context of the current thread for this recording; one of an earlier recording goes.
+/// A context of the current thread for this recording; that of an earlier recording is dropped.
 #[cold]
 fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThread) -> *mut LocalThread {
     CONTEXT.set(BUSY);
     if !before.is_null() {
-        // SAFETY: made by this function on this thread, and taken out of CONTEXT.
+        // SAFETY: made by this function on this thread, and removed from CONTEXT.
         (*unsafe { Box::from_raw(before) }).end(jni);
     }
     // SAFETY: null is the current thread.

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub(crate) struct Current<T: 'static>(AtomicPtr<T>);
 
 impl<T: Sync> Current<T> {
-    /// None yet.
+    /// No instance yet.
     pub(crate) const fn none() -> Current<T> {
         Current(AtomicPtr::new(null_mut()))
     }
 
-    /// Replaces the instance, or takes it away.
+    /// Replaces the instance, or removes it.
     pub(crate) fn replace(&self, instance: Option<&'static T>) {
         let pointer = instance.map_or(null_mut(), |instance| std::ptr::from_ref(instance).cast_mut());
         self.0.store(pointer, Ordering::Release);

@@ -1,4 +1,4 @@
-//! What a feature is to the rest of the agent: the moments at which it is asked.
+//! The interface of a feature: what the rest of the agent calls, and when.
 
 use classfile::ClassFile;
 use jvmti::Jni;
@@ -9,7 +9,7 @@ use super::context::{LocalThread, ThreadContext};
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{GcNumber, ThreadIndex};
 
-/// Where a thread's context keeps what a feature needs for it.
+/// The place in a thread's context of a feature's state for that thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
     Alloc,
@@ -27,7 +27,7 @@ impl Slot {
 pub(crate) enum End {
     /// With the VM.
     Vm,
-    /// Before it: the VM runs on.
+    /// Earlier: the VM continues.
     Recording,
 }
 
@@ -44,13 +44,14 @@ pub(crate) trait Feature: Sync {
         Ok(())
     }
 
-    /// At VMInit: gets ready, and enables its events. Nothing is reported yet.
+    /// At VMInit: prepares the feature, and enables its events. Nothing is reported yet.
     ///
     /// # Errors
     /// What went wrong: one sentence. Nothing is recorded then.
     fn begin(&'static self, jni: Jni) -> Result<(), String>;
 
-    /// A thread is there: a platform thread from before the recording, or a virtual one that is mounted for the first time.
+    /// A thread is found that has sent no start event: a platform thread older than the recording, or a virtual one that is mounted
+    /// for the first time.
     ///
     /// # Safety
     /// `thread` is a live reference to the thread.
@@ -65,13 +66,13 @@ pub(crate) trait Feature: Sync {
     /// `thread` is a live reference to it.
     unsafe fn thread_start(&'static self, _jni: Jni, _local: &mut LocalThread, _thread: jobject) {}
 
-    /// The current platform or virtual thread begins to end, before the time of its end is taken.
+    /// The current platform or virtual thread is about to end; the time of its end is taken later.
     ///
     /// # Safety
     /// `thread` is a live reference to it.
     unsafe fn thread_leaves(&'static self, _jni: Jni, _thread: jobject, _index: ThreadIndex) {}
 
-    /// The current platform thread ends: the last time to report something of it.
+    /// The current platform thread ends: the last chance to report something on it.
     fn thread_end(&'static self, _jni: Jni, _local: &mut LocalThread, _now: Ticks) {}
 
     /// Another thread runs on the current platform thread: a virtual one, or the platform thread itself.
@@ -83,15 +84,15 @@ pub(crate) trait Feature: Sync {
     /// `class` is a live reference.
     unsafe fn class_prepared(&'static self, _jni: Jni, _class: jclass) {}
 
-    /// Whether [`tick`](Feature::tick) is to be called now and then.
+    /// Whether [`tick`](Feature::tick) is to be called each second.
     fn wants_ticks(&self) -> bool {
         false
     }
 
-    /// Time goes by; called on the agent's own thread.
+    /// Called each second on the agent's own thread.
     fn tick(&'static self, _jni: Jni) {}
 
-    /// Collections have ended, those behind `before` up to `last`; called on the agent's own thread.
+    /// Collections have ended, those after `before` up to `last`; called on the agent's own thread.
     fn collected(&'static self, _jni: Jni, _before: GcNumber, _last: GcNumber) {}
 
     /// The recording ends; events are still reported.
@@ -100,7 +101,7 @@ pub(crate) trait Feature: Sync {
     /// The accounts of all living threads are about to be read.
     fn accounts_begin(&'static self, _jni: Jni, _thread: &mut ThreadContext) {}
 
-    /// The JVM accounts so many bytes to a living thread, or does not say; that goes to the trace next.
+    /// The JVM accounts so many bytes to a living thread (`None` if it does not say), which is written next.
     fn account(&'static self, _thread: &mut ThreadContext, _of: ThreadIndex, _vm_bytes: Option<u64>, _now: Ticks) {}
 
     /// All accounts have been read.
@@ -115,12 +116,12 @@ pub(crate) trait Feature: Sync {
     }
 }
 
-/// How far a class is when its class file is rewritten.
+/// How far the VM has brought a class when its class file is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClassPhase {
     /// Before the VM makes it.
     Loading,
-    /// It is there, but its static initialiser has not run.
+    /// It exists, but its static initialiser has not run.
     Loaded,
     /// Its static initialiser has run.
     Initialised,
@@ -135,19 +136,19 @@ pub(crate) struct RewriteRequest<'r> {
     /// A live reference or null for the boot loader; `None` for a hidden class, which is not found by its name.
     pub(crate) loader: Option<jobject>,
     pub(crate) phase: ClassPhase,
-    /// VMInit has come: rewritten code need not ask whether it has.
+    /// VMInit is over, so rewritten code need not check for it.
     pub(crate) is_initialised: bool,
 }
 
 /// What a feature does to classes.
 pub(crate) trait Rewriter: Sync {
-    /// The class file with its hooks; `None` if it stays as it is, which is counted where it is worth knowing.
+    /// The class file with its hooks; `None` if it stays as it is.
     ///
     /// # Safety
     /// The loader of the request is a live reference or null.
     unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>>;
 
-    /// Whether a class of that internal name, which is loaded already, may be worth a look.
+    /// Whether a class of that internal name, which is loaded already, may have something to rewrite.
     fn considers(&self, name: &[u8]) -> bool;
 
     /// Whether such a class holds something to rewrite.

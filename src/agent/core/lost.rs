@@ -1,4 +1,4 @@
-//! What a recording did not see, and why: shown at its end.
+//! What a recording could not report, and why. It is written at the end of the trace.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

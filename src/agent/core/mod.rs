@@ -1,5 +1,5 @@
-//! What every feature stands on: the JVM with its tables, the recording with its options and buffers, and the threads' own ends of
-//! it. It knows no feature.
+//! What every feature uses: the JVM with its tables, the recording with its options and buffers, and each thread's part of it. It
+//! knows no feature.
 
 pub(crate) mod accounting;
 pub(crate) mod context;
@@ -89,7 +89,7 @@ impl Jvm {
         })
     }
 
-    /// What a feature keeps as long as the JVM lives, one of each type; made when it is asked for first.
+    /// What a feature keeps as long as the JVM lives, one value of each type; made at the first call.
     pub(crate) fn keep<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> &'static T {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.iter().find_map(|any| any.downcast_ref()) {
@@ -117,8 +117,8 @@ impl Jvm {
     }
 }
 
-/// A recording: what all its features share. One is current at a time; those of before are never freed, since hooks on other
-/// threads may still hold them.
+/// A recording: what all its features share. One is current at a time. Earlier ones are never freed, since hooks on other threads
+/// may still use them.
 pub(crate) struct Core {
     pub(crate) jvm: &'static Jvm,
     pub(crate) number: RecordingNumber,
@@ -139,16 +139,16 @@ pub(crate) struct Core {
     pub(crate) lost: Lost,
     pub(crate) rewriting: RewritingCounts,
     features: OnceLock<Box<[&'static dyn Feature]>>,
-    /// Between VMInit and VMDeath, unless the trace had to end before.
+    /// True between VMInit and VMDeath, unless the trace had to end earlier.
     reporting: AtomicBool,
-    /// Buffers that the writer has not taken over yet.
+    /// Buffers that the writer does not know yet.
     new_buffers: Mutex<Vec<(ThreadIndex, Consumer)>>,
     writer: OnceLock<Thread>,
 }
 
 static CURRENT: Current<Core> = Current::none();
 
-/// What a recording begins with.
+/// The parts of which a recording is made.
 pub(crate) struct Plan {
     pub(crate) number: RecordingNumber,
     pub(crate) options: Options,
@@ -209,12 +209,12 @@ impl Core {
         self.reporting.load(Ordering::Relaxed)
     }
 
-    /// From now on events are reported, or are not.
+    /// Switches reporting on or off.
     pub(crate) fn set_reporting(&self, on: bool) {
         self.reporting.store(on, Ordering::SeqCst);
     }
 
-    /// Ends reporting for good: hooks return at once and nobody waits for the writer any more.
+    /// Ends reporting for good: hooks return at once, and no thread waits for the writer any more.
     pub(crate) fn stop_reporting(&self) {
         self.set_reporting(false);
         self.pool.close();
@@ -258,7 +258,7 @@ impl Core {
         self.jvm.classes.layout(array)
     }
 
-    /// Counts something that could not be reported.
+    /// Counts something that could not be reported because of an error.
     #[cold]
     pub(crate) fn count_failure(&self, what: &str, error: jvmti::Error) {
         self.count_lost(&format!("{what} {}", error.name()), 1);
@@ -269,7 +269,7 @@ impl Core {
         self.lost.count(what, number);
     }
 
-    /// Runs `body`, which allocates in the VM on behalf of the agent, and keeps that out of the current thread's account.
+    /// Runs `body`, which allocates in the VM for the agent, and excludes those bytes from the current thread's account.
     pub(crate) fn exclude<T>(&self, jni: Jni, carrier: ThreadIndex, body: impl FnOnce() -> T) -> T {
         let before = self.jvm.accounting.current_thread_bytes(jni);
         let result = body();
@@ -278,7 +278,7 @@ impl Core {
         result
     }
 
-    /// Takes bytes away from what the JVM accounts to a thread.
+    /// Subtracts bytes from what the JVM accounts to a thread.
     pub(crate) fn exclude_bytes(&self, carrier: ThreadIndex, bytes: u64) {
         if let Some(record) = self.jvm.threads.get(carrier) {
             record.excluded_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -290,7 +290,7 @@ impl Core {
         self.source.tracks_objects() || self.records_locks()
     }
 
-    /// Whether threads that wait are recorded: their events name each other, so the order of all events counts.
+    /// Whether threads that wait are recorded. Their events refer to each other, so the order of all events matters.
     #[inline]
     pub(crate) fn records_locks(&self) -> bool {
         self.options.locks.is_some()
@@ -311,7 +311,7 @@ impl Core {
         self.source != AllocationSource::Off || self.options.dump.when.ever()
     }
 
-    /// The writer's thread, which is woken if so much waits that its next turn may be too late.
+    /// The writer's thread, which is woken early if the buffers fill faster than it reads them.
     pub(crate) fn set_writer(&self, writer: Thread) {
         let _ = self.writer.set(writer);
     }
@@ -330,7 +330,7 @@ impl Core {
         self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
     }
 
-    /// The buffers that came since the last call, with the platform threads that fill them.
+    /// The buffers that were added since the last call, with the platform threads that fill them.
     pub(crate) fn take_new_buffers(&self) -> Vec<(ThreadIndex, Consumer)> {
         std::mem::take(&mut self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner))
     }

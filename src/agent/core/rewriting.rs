@@ -1,4 +1,4 @@
-//! What rewriting did to classes, and what it left as it was: shown at the end of a recording.
+//! What was rewritten, and what was left as it was. It is written at the end of the trace.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ impl RewritingCounts {
         self.refused.count(reason, 1);
     }
 
-    /// The bytes of what the rewriter made; what it did is counted.
+    /// Counts what the rewriter did, and returns the bytes that it made.
     pub(crate) fn note(&self, rewritten: Rewritten<'_>) -> Option<Vec<u8>> {
         for refused in &rewritten.refused {
             self.refuse(&format!("method: {}", refused.reason));

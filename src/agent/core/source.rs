@@ -1,16 +1,16 @@
-//! Who reports allocations: rewritten bytecode, or the VM.
+//! The source of allocation events: rewritten bytecode, or the VM.
 //!
 //! The VM's own event, `SampledObjectAlloc` with interval 0, comes for every object that it accounts to a thread, however it
 //! was made, and its price is the same for all. Hooks in rewritten code report what bytecode makes, and cost next to nothing
 //! for a class that is filtered out. So the VM reports when everything is wanted, and the hooks when little is.
 //!
-//! C2 removes objects that nobody else sees, boxes, and chains of `StringBuilder` calls. With `heap=events` it is kept from that
-//! by the VM's own flags. From JDK 17 on it still removes objects that nobody uses at all (`PhaseMacroExpand::expand_allocate_common`):
-//! so rewritten code hands each object to a method that C2 does not look into. That is not worth the start-up for the classes
-//! that are there before the rewriting, but for `Object`, whose constructor all others call.
+//! C2 removes objects that do not escape, boxes, and chains of `StringBuilder` calls. With `heap=events` the VM's own flags prevent
+//! that. From JDK 17 on C2 still removes objects that are never used (`PhaseMacroExpand::expand_allocate_common`): so rewritten code
+//! passes each object to a method that C2 does not look into. That is not worth the start-up for the classes
+//! that are loaded before the rewriting, except for `Object`, whose constructor all others call.
 //!
 //! Before JDK 17 the VM's event has a hole: when an object does not fit into what is left of a thread's allocation buffer and
-//! is put beside it, the rest of that buffer goes unwatched. There the hooks report too what has no tag yet.
+//! is allocated outside, no event comes for the rest of that buffer. So hooks report what has no tag yet.
 
 use std::ffi::CStr;
 
@@ -19,7 +19,7 @@ use agent_options::{HeapMode, Options};
 /// The feature release from which on the VM's event comes for every object.
 const FIRST_WITHOUT_HOLE: u32 = 17;
 
-/// Who reports allocations.
+/// The source of allocation events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AllocationSource {
     /// Rewritten code hands over each object of a class that the filters let through.
@@ -30,20 +30,20 @@ pub(crate) enum AllocationSource {
     VmAndEscape,
     /// The VM, and no code is rewritten: what the JIT removes is never allocated.
     Vm,
-    /// Nobody: rewritten code counts.
+    /// No events: rewritten code counts.
     Counts,
-    /// Nobody.
+    /// Neither events nor counts.
     Off,
 }
 
 impl AllocationSource {
-    /// The engine for these options on a VM of that feature release.
+    /// The source for these options on a VM of that feature release.
     pub(crate) fn of(options: &Options, java: u32) -> AllocationSource {
         match options.heap {
             HeapMode::Vm => AllocationSource::Vm,
             HeapMode::Counts => AllocationSource::Counts,
             HeapMode::Off => AllocationSource::Off,
-            // Hooks tell an object that has been reported by its tag, and so need lifetimes.
+            // Hooks recognise an object that has been reported by its tag, and so need lifetimes.
             HeapMode::Events if options.lifetimes && !options.filters.rules().is_empty() => AllocationSource::Hooks,
             HeapMode::Events if java < FIRST_WITHOUT_HOLE => AllocationSource::VmAndHooks,
             HeapMode::Events => AllocationSource::VmAndEscape,
@@ -76,7 +76,7 @@ impl AllocationSource {
         }
     }
 
-    /// Whether classes are rewritten for the heap's sake.
+    /// Whether classes are rewritten for allocations.
     pub(crate) fn rewrites(self) -> bool {
         !matches!(self, AllocationSource::Vm | AllocationSource::Off)
     }
@@ -109,8 +109,8 @@ mod tests {
     use agent_options::parse;
 
     #[test]
-    fn few_classes_are_for_the_hooks() {
-        for (given, java, engine) in [
+    fn hooks_report_filtered_classes() {
+        for (given, java, source) in [
             ("heap=vm", 11, AllocationSource::Vm),
             ("heap=vm,include=a.*", 17, AllocationSource::Vm),
             ("heap=counts", 11, AllocationSource::Counts),
@@ -121,7 +121,7 @@ mod tests {
             ("heap=events,include=a.*", 11, AllocationSource::Hooks),
             ("heap=events,include=a.*", 17, AllocationSource::Hooks),
         ] {
-            assert_eq!(AllocationSource::of(&parse(given).unwrap(), java), engine, "{given} on {java}");
+            assert_eq!(AllocationSource::of(&parse(given).unwrap(), java), source, "{given} on {java}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The way of an event from the thread on which it happened to the writer: a list of chunks per thread, filled by
-//! that thread alone and read by the writer alone.
+//! Events on their way from the threads on which they happened to the writer: a list of chunks per thread, filled by that thread
+//! alone and read by the writer alone.
 //!
 //! Chunks are handed over by publishing their length, so the writer sees an event at once, yet nothing is shared
 //! between two producing threads. Slots are relaxed atomics: plain moves on every CPU we run on, and no `unsafe`.
-//! A chunk starts small and grows with the thread's appetite, so that ten thousand idle threads cost little.
+//! A thread's first chunk is small and each next one larger, so that ten thousand idle threads cost little.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -13,7 +13,7 @@ const FIRST_CHUNK: usize = 64;
 const LARGEST_CHUNK: usize = 2048;
 const WORDS: usize = 4;
 
-/// An event as it travels: the time first, then what `event.rs` packs.
+/// A packed event: the time first, then what `event.rs` packs.
 pub(crate) type Record = [u64; WORDS];
 
 /// Bytes that one record takes in a chunk.
@@ -32,7 +32,7 @@ impl Chunk {
     }
 }
 
-/// What all buffers share: how much waits for the writer, how much may, and used chunks.
+/// What all buffers share: how much is unread, how much may be, and chunks to use again.
 pub(crate) struct Pool {
     backlog: AtomicUsize,
     limit: usize,
@@ -59,7 +59,7 @@ impl Pool {
         })
     }
 
-    /// From now on nobody waits: what comes too late is dropped by the producers.
+    /// No producer waits from now on; what is pushed after this may not be written.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         let _spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +76,7 @@ impl Pool {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// So much waits for the writer that threads may soon have to.
+    /// Whether so much is unread that threads may soon have to wait.
     pub(crate) fn is_nearly_full(&self) -> bool {
         self.backlog() > self.limit / 2
     }
@@ -92,7 +92,7 @@ impl Pool {
         if self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
             self.waits.fetch_add(1, Ordering::Relaxed);
             while self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
-                // The time-out is a belt over the braces: a lost wake-up costs 50 ms, not the program.
+                // The time-out is for safety: a lost wake-up would cost 50 ms, not stop the program.
                 spare =
                     self.room.wait_timeout(spare, Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
             }
@@ -113,13 +113,13 @@ impl Pool {
     fn drained(&self, records: usize) {
         let before = self.backlog.fetch_sub(records, Ordering::AcqRel);
         if before > self.limit {
-            // Taking the lock keeps this from falling between a producer's look at the backlog and its wait.
+            // A producer that has read the backlog and does not wait yet holds the lock; so it cannot miss this.
             drop(self.spare.lock().unwrap_or_else(PoisonError::into_inner));
             self.room.notify_all();
         }
     }
 
-    /// Keeps a chunk that nobody uses any more, for the next producer.
+    /// Keeps a chunk that is not used any more for the next producer.
     fn recycle(&self, mut chunk: Arc<Chunk>) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if chunk.slots.len() == LARGEST_CHUNK
@@ -139,11 +139,11 @@ pub(crate) struct Producer {
     len: u32,
     pool: Arc<Pool>,
     publishing: Arc<Publishing>,
-    /// Promises given so far.
+    /// Number of times that it has begun to publish.
     publications: u64,
 }
 
-/// The number of the publishing that a thread has given and not kept: an event is on its way. 0 if none is.
+/// The number of the publication that a thread has begun and not ended, which means that an event will come; 0 if there is none.
 #[derive(Default)]
 struct Publishing(AtomicU64);
 
@@ -155,7 +155,7 @@ pub(crate) struct Consumer {
     seen: u32,
     pool: Arc<Pool>,
     publishing: Arc<Publishing>,
-    /// The publishing that was there at the last look, and the time of the look before it was.
+    /// The publication that was found last, and the time of the check before it was found.
     pending: (u64, u64),
 }
 
@@ -170,15 +170,15 @@ pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
 }
 
 impl Producer {
-    /// Tells the writer, before the thread takes the time of an event, that an event is coming.
+    /// Announces an event to the writer, before the thread takes the time of the event.
     pub(crate) fn begin_publish(&mut self) {
         self.publications += 1;
         self.publishing.0.store(self.publications, Ordering::Relaxed);
-        // The processor may take the time before others see this, but by far less than the writer's grace.
+        // The processor may take the time before other threads see this, but the difference is far less than the writer's grace.
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Everything publishing_since has been pushed.
+    /// The announced event has been pushed.
     pub(crate) fn end_publish(&self) {
         self.publishing.0.store(0, Ordering::Release);
     }
@@ -188,7 +188,7 @@ impl Producer {
         let capacity = self.chunk.slots.len();
         if self.len as usize == capacity {
             let next = self.pool.next_chunk(capacity);
-            // This thread alone appends to its list, so the place is free.
+            // This thread alone appends to its list, so there is no next chunk yet.
             let _ = self.chunk.next.set(next.clone());
             self.chunk = next;
             self.len = 0;
@@ -200,7 +200,7 @@ impl Producer {
         self.len += 1;
         let is_full = self.len as usize == self.chunk.slots.len();
         if is_full {
-            // Before the writer can see the last record and take the chunk off again.
+            // First, since the writer subtracts the chunk as soon as it has read the last record.
             self.pool.backlog.fetch_add(self.len as usize, Ordering::AcqRel);
         }
         self.chunk.len.store(self.len, Ordering::Release);
@@ -215,17 +215,17 @@ impl Drop for Producer {
 }
 
 impl Consumer {
-    /// Since when an event may have been on its way, if one is. `looked` is when this was asked before, of all buffers: a publishing
-    /// that was not there then is younger. To be asked before `refresh`.
-    pub(crate) fn publishing_since(&mut self, looked: u64) -> Option<u64> {
+    /// The earliest time that an announced event can have, if there is one. `last_check` is when this was called before, on all
+    /// buffers: a publication that was not there then is younger. To be called before `refresh`.
+    pub(crate) fn publishing_since(&mut self, last_check: u64) -> Option<u64> {
         let number = self.publishing.0.load(Ordering::Acquire);
         if number != self.pending.0 {
-            self.pending = (number, looked);
+            self.pending = (number, last_check);
         }
         (number != 0).then_some(self.pending.1)
     }
 
-    /// Looks again at how far the producer has come; what `peek` and `pop` show ends there.
+    /// Reads how far the producer has come; `peek` and `pop` show records up to there.
     pub(crate) fn refresh(&mut self) {
         self.seen = self.chunk.len.load(Ordering::Acquire);
     }
@@ -243,24 +243,24 @@ impl Consumer {
     pub(crate) fn pop(&mut self) {
         debug_assert!(self.read < self.seen);
         self.read += 1;
-        // Not when the next chunk is begun: its producer may be waiting for this very room.
+        // At once, not when the next chunk is begun: the producer may be waiting for this room.
         if self.read as usize == self.chunk.slots.len() {
             self.pool.drained(self.chunk.slots.len());
         }
     }
 
-    /// Whether the producer is gone and everything it left has been read.
+    /// Whether the producer has been dropped and all its records have been read.
     pub(crate) fn is_finished(&mut self) -> bool {
         // The producer holds the chunk that it fills; the writer holds each earlier one alone, but only the last has no next.
         Arc::strong_count(&self.chunk) == 1 && {
-            // What the producer wrote before it let go of the chunk is to be seen now.
+            // Makes visible what the producer wrote before it dropped the chunk.
             fence(Ordering::Acquire);
             self.refresh();
             self.read == self.seen && self.chunk.next.get().is_none()
         }
     }
 
-    /// Goes to the next chunk, once this one is read to its end.
+    /// Continues with the next chunk, once this one is read to its end.
     fn advance(&mut self) -> bool {
         if (self.read as usize) < self.chunk.slots.len() {
             return false;
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pool_lets_producers_go_on() {
+    fn in_a_closed_pool_producers_do_not_wait() {
         let pool = Pool::new(0);
         let (mut producer, _consumer) = channel(&pool);
         pool.close();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_as_old_as_the_last_look_without_it() {
+    fn a_publication_is_no_older_than_the_last_check_without_it() {
         let (mut producer, mut consumer) = channel(&Pool::new(1 << 20));
         assert_eq!(consumer.publishing_since(10), None);
         producer.begin_publish();

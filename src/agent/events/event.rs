@@ -14,7 +14,7 @@ pub(crate) enum AllocationSize {
     Instance,
     /// An array of that length: the class knows the rest.
     Array(u32),
-    /// The VM's word: size in units of eight bytes.
+    /// As the VM says: size in units of eight bytes.
     Words(u32),
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Event {
     Alloc { object: ObjectId, class: ClassIndex, size: AllocationSize, stack: StackIndex },
     /// What follows in this buffer happened on that thread (a virtual thread was mounted or unmounted).
     Switch(ThreadIndex),
-    /// A thread is there.
+    /// A thread started, or was found.
     ThreadStart(ThreadIndex),
     /// A thread ended.
     ThreadEnd(ThreadIndex),
@@ -42,14 +42,14 @@ pub(crate) enum Event {
     InitDone(ThreadIndex),
     /// What the JVM accounts to a platform thread since reporting began; `None` if it does not say.
     Account { thread: ThreadIndex, vm_bytes: Option<u64> },
-    /// All that was reported of a platform thread since reporting began, by an engine that pushes no `Alloc`. Comes before
+    /// All that was counted on a platform thread since reporting began, by a source that pushes no `Alloc`. Comes before
     /// the thread's `Account`.
     Counted { thread: ThreadIndex, instances: u64, bytes: u64 },
-    /// An object that was there before,, which later events refer to.
+    /// An object that was allocated unreported, to which later events refer.
     Found { object: ObjectId, class: ClassIndex, words: u32 },
-    /// Who owns the lock of the `Enter` that follows, and where that thread was.
+    /// The owner of the lock of the `Enter` that follows, and the owner's stack.
     Owner { thread: ThreadIndex, stack: StackIndex },
-    /// How long the `Wait` that follows may take at most; for parks in nanoseconds too, else those are 0.
+    /// How long the `Wait` that follows may take; `nanos` is set for parks only.
     Limit { millis: u64, nanos: u64 },
     /// A thread blocks on a lock.
     Enter { object: ObjectId, thread: ThreadIndex, stack: StackIndex, kind: WaitKind },
@@ -61,7 +61,7 @@ pub(crate) enum Event {
     Waited { object: ObjectId, thread: ThreadIndex, reason: WaitEnd },
     /// A thread's park ended, whether it waited for a lock or something else.
     Unparked { thread: ThreadIndex, interrupted: bool },
-    /// The answer to a data request, which lies elsewhere.
+    /// The number of the answer to a data request, which `Locks` keeps.
     Snapshot(u32),
 }
 
@@ -84,7 +84,7 @@ const WAITED: u64 = 15;
 const UNPARKED: u64 = 16;
 const SNAPSHOT: u64 = 17;
 
-/// Stands for an account that the JVM does not give.
+/// Means that the JVM does not give the account.
 const NO_ACCOUNT: u64 = u64::MAX;
 
 impl Event {

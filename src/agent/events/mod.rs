@@ -1,4 +1,4 @@
-//! What happens on a thread, and its way to the writer.
+//! Events, and the buffers by which they reach the writer.
 
 pub(crate) mod buffer;
 pub(crate) mod event;

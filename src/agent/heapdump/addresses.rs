@@ -12,7 +12,7 @@ use crate::agent::objects::weak_refs::{TrackedObjects, WeakRefs};
 pub(crate) fn of_tracked(weak_refs: &WeakRefs, tracked: &mut TrackedObjects, jni: Jni, moves: bool) -> IdMap {
     let mut map = IdMap::default();
     tracked.each(weak_refs, |weak, _| {
-        // SAFETY: it is in the list, and nobody deletes it meanwhile.
+        // SAFETY: it is in the list, and nothing deletes it meanwhile.
         let address = unsafe { of_weak(jni, weak, moves) };
         if address != 0 {
             map.note(address);

@@ -1,4 +1,4 @@
-//! From the VM's dump to ours: with the trace's ids, with allocation stacks, or without the contents of primitives.
+//! Completes the VM's dump: with the trace's ids, with allocation stacks, or without the contents of primitives.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom};
@@ -22,13 +22,13 @@ use crate::agent::objects::weak_refs::ObjectTag;
 const FIRST_STACK: u32 = 1 << 30;
 /// The VM numbers frames from 1 on, and its names are addresses.
 const FIRST_FRAME: u64 = 1 << 40;
-/// More threads than this gain nothing, beside a program that goes on.
-const MOST_THREADS: usize = 4;
+/// More threads than this gain nothing while the program runs.
+const MAX_THREADS: usize = 4;
 
-/// What objects are called in the new dump.
+/// The ids of objects in the new dump.
 struct Names<'s> {
     data: &'s DumpData,
-    /// Added to addresses, so that they are no ids of the trace.
+    /// Added to addresses, so that they differ from all ids of the trace.
     offset: u64,
     zeroes: bool,
     /// Ids of the trace are smaller.
@@ -57,7 +57,7 @@ impl Changes for Names<'_> {
     }
 }
 
-/// Makes the VM's dump ours, in its place. The trace has ids below `end`; `offset` is added to the addresses of objects that have no id.
+/// Completes the VM's dump, in its place. The trace has ids below `end`; `offset` is added to the addresses of objects that have no id.
 ///
 /// # Errors
 /// What cannot be read or written: one sentence. The dump is of no use then.
@@ -65,7 +65,7 @@ pub(crate) fn complete(core: &'static Core, data: &DumpData, end: u64, offset: u
     let writing = |e: io::Error| format!("the dump {} cannot be written: {e}", dump.display());
     let mut file = OpenOptions::new().read(true).write(true).open(dump).map_err(writing)?;
     let names = Names { data, offset, zeroes: core.options.dump.contents == DumpContents::Zero, end };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let patched = patch(&file, &names, threads - 1)
         .map_err(|e| format!("the JVM's dump {} cannot be completed: {e}", dump.display()))?;
     file.seek(SeekFrom::Start(patched.end)).map_err(writing)?;
@@ -86,7 +86,7 @@ struct Addition<'s> {
 }
 
 impl Addition<'_> {
-    /// The allocation stacks that the agent has met.
+    /// The allocation stacks that the agent has seen.
     fn stacks(&mut self) -> io::Result<()> {
         let (mut next_name, mut next_frame) = (1, FIRST_FRAME);
         let mut names = FxHashMap::<&'static str, NameId>::default();

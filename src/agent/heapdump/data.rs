@@ -19,7 +19,7 @@ pub(crate) struct DumpedClass {
     pub(crate) instance_bytes: u32,
 }
 
-/// The VM's dump, which is deleted when nobody needs it any more.
+/// The VM's dump, which is deleted when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Base(pub(crate) PathBuf);
 
@@ -30,11 +30,11 @@ impl Drop for Base {
     }
 }
 
-/// A dump and what joins it to the trace.
+/// A dump, and what relates it to the trace.
 #[derive(Debug)]
 pub(crate) struct DumpData {
     pub(crate) id: HeapDumpId,
-    /// What it is called in the trace.
+    /// Its name in the trace.
     pub(crate) name: String,
     pub(crate) time: Ticks,
     /// Collections that had ended.

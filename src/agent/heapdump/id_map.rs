@@ -1,7 +1,7 @@
-//! Which id an object has that lay at an address when the heap was dumped.
+//! The ids of objects, by their addresses when the heap was dumped.
 //!
 //! One bit for each eight bytes of the parts of the heap that hold such objects, and eight bytes for each object: the n-th bit
-//! set stands for the n-th id. A look-up reads three places in memory; millions of objects need no more than that.
+//! set stands for the n-th id. A look-up reads three words of memory.
 
 use rustc_hash::FxHashMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct IdMap {
     ids: Vec<u64>,
 }
 
-fn place(address: u64) -> (u64, usize, u32) {
+fn locate(address: u64) -> (u64, usize, u32) {
     let slot = (address & ((1 << BLOCK_BITS) - 1)) / ALIGNMENT;
     (address >> BLOCK_BITS, (slot / 64) as usize, (slot % 64) as u32)
 }
@@ -33,7 +33,7 @@ fn place(address: u64) -> (u64, usize, u32) {
 impl IdMap {
     /// Notes that there is an object at this address; before `number`.
     pub(crate) fn note(&mut self, address: u64) {
-        let (block, word, bit) = place(address);
+        let (block, word, bit) = locate(address);
         let block = self
             .blocks
             .entry(block)
@@ -41,7 +41,7 @@ impl IdMap {
         block.bits[word] |= 1 << bit;
     }
 
-    /// Gives all that was noted its place; each has id 0 then.
+    /// Makes room for the ids of all that was noted; each is 0 then.
     pub(crate) fn number(&mut self) {
         let mut blocks: Vec<_> = self.blocks.iter_mut().collect();
         blocks.sort_unstable_by_key(|(number, _)| **number);
@@ -56,7 +56,7 @@ impl IdMap {
     }
 
     fn index(&self, address: u64) -> Option<usize> {
-        let (block, word, bit) = place(address);
+        let (block, word, bit) = locate(address);
         let block = self.blocks.get(&block)?;
         let bits = block.bits[word];
         let is_there = address.is_multiple_of(ALIGNMENT) && bits & 1 << bit != 0;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Of an address that comes twice the last id counts.
+    /// If an address occurs twice, the last id counts.
     fn map(objects: &[(u64, u64)]) -> IdMap {
         let mut map = IdMap::default();
         objects.iter().for_each(|&(address, _)| map.note(address));

@@ -1,12 +1,12 @@
-//! Heap dumps: when they are wanted, and how one is made.
+//! Heap dumps: when one is made, and how.
 //!
 //! The JVM's own dumper writes all objects, roots and values in one pause, on every collector: a walk by JVMTI that tags all
-//! objects takes five to ten times as long, and a hundred bytes for each. What the dump lacks is joined to it by the addresses that
-//! objects have as long as nothing moves (`addresses`), after the pause: `complete` puts ids and allocation stacks into an HPROF
-//! file, `trace_out::heap_dump` makes elements of the trace.
+//! objects takes five to ten times as long, and a hundred bytes for each. What the dump lacks is added after the pause, by the addresses
+//! that objects have as long as none moves (`addresses`): `complete` puts ids and allocation stacks into an HPROF file,
+//! `trace_out::heap_dump` makes elements of the trace.
 //!
-//! All of it is done by a thread of the agent's own (`take`), so that nobody waits for a dump but who has to: a thread that ran out
-//! of memory, and the end of the VM.
+//! All of it is done by a thread of the agent's own (`take`), so that only two wait for a dump: a thread that ran out of memory, and
+//! the end of the VM.
 
 mod addresses;
 mod complete;
@@ -36,8 +36,8 @@ use take::DumpMaker;
 
 pub(crate) use data::{Base, DumpData, DumpedClass};
 
-/// The request file is looked for this often.
-const WATCH: Duration = Duration::from_millis(200);
+/// How often the request file is looked for.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Why a heap is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +71,13 @@ struct State {
     closed: bool,
 }
 
-/// The feature: who wants dumps, and who makes them.
+/// The feature: dumps that are wanted, and those that are made.
 pub(crate) struct HeapDumps {
     core: &'static Core,
     state: Mutex<State>,
     changed: Condvar,
     out_of_memory: AtomicBool,
-    /// Nothing later than this is written yet: the dump that is being made comes first.
+    /// The writer writes nothing later than this, since the dump that is being made comes first.
     barrier: AtomicU64,
     ready: Mutex<Vec<DumpData>>,
 }
@@ -121,7 +121,7 @@ impl HeapDumps {
         }
     }
 
-    /// Lets no more dumps be asked for, and waits for the one that is being made.
+    /// Refuses further dumps, and waits for the one that is being made.
     fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -153,7 +153,7 @@ impl HeapDumps {
                 state.making = true;
                 return Some(Reason::Request);
             }
-            state = self.changed.wait_timeout(self.lock(), WATCH).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(self.lock(), REQUEST_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -167,11 +167,13 @@ impl HeapDumps {
         std::mem::take(&mut self.ready.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn hold_back(&self) {
+    /// Stops the writer at the present time.
+    fn hold_writer(&self) {
         self.barrier.store(Ticks::now().0, Ordering::Release);
     }
 
-    fn let_go(&self, dump_data: Option<DumpData>) {
+    /// Lets the writer continue, with a dump if there is one.
+    fn release_writer(&self, dump_data: Option<DumpData>) {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner).extend(dump_data);
         self.barrier.store(u64::MAX, Ordering::Release);
     }
@@ -217,7 +219,7 @@ impl Feature for HeapDumps {
     }
 }
 
-/// JVMTI `ResourceExhausted`: the first time that the heap is, waits until it is dumped.
+/// JVMTI `ResourceExhausted`: the first time that the heap is exhausted, waits until it is dumped.
 ///
 /// # Safety
 /// Called by the VM.
@@ -237,12 +239,12 @@ unsafe extern "system" fn resource_exhausted(
     });
 }
 
-/// Ends the wait of everybody, however the thread ends.
+/// Ends all waits when the thread ends, even by a panic.
 struct CloseOnDrop(&'static HeapDumps);
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        self.0.let_go(None);
+        self.0.release_writer(None);
         let mut state = self.0.lock();
         (state.closed, state.making) = (true, false);
         drop(state);
@@ -264,7 +266,7 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
         let _closes = CloseOnDrop(dumps);
         let DumpOptions { when, .. } = &core.options.dump;
         let request = when.request.then(|| request_file(&core.trace_path));
-        // What was left of another run is no request to this one.
+        // A file that an earlier run left is no request.
         request.iter().for_each(|path| drop(std::fs::remove_file(path)));
         let mut maker = match DumpMaker::new(dumps, jni) {
             Ok(maker) => maker,

@@ -28,11 +28,11 @@ const TRIES: u32 = 3;
 pub(super) struct DumpMaker {
     dumps: &'static HeapDumps,
     dumper: HeapDumper,
-    /// The VM can collect in the pause of the dump. A concurrent collector would have to be waited for: for ever, once the VM has
-    /// stopped it at its end (JDK 21).
+    /// The VM can collect in the pause of the dump. With a concurrent collector the dump would wait for a collection: for ever, if
+    /// the VM is ending and has stopped the collector (JDK 21).
     collects: bool,
     number: u32,
-    /// The VM's file, as a string made in time: at an `OutOfMemoryError` there is no room for one.
+    /// The path of the VM's file, also as a string of Java, which is made in advance: at an `OutOfMemoryError` there is no room.
     base: PathBuf,
     base_string: jstring,
     is_prepared: bool,
@@ -77,7 +77,7 @@ impl DumpMaker {
         self.dumps.core
     }
 
-    /// Names the next dump, if that is not done.
+    /// Makes the path of the next dump, unless that is done.
     fn prepare(&mut self, jni: Jni) -> Result<(), String> {
         if self.is_prepared {
             return Ok(());
@@ -110,13 +110,13 @@ impl DumpMaker {
     /// Why there is none: one sentence.
     pub(super) fn make(&mut self, jni: Jni, reason: Reason) -> Result<(), String> {
         self.prepare(jni)?;
-        self.dumps.hold_back();
-        let taken = self.dump(jni, reason);
-        let (data, result) = match taken {
+        self.dumps.hold_writer();
+        let dumped = self.dump(jni, reason);
+        let (data, result) = match dumped {
             Ok((data, result)) => (Some(data), result),
             Err(problem) => (None, Err(problem)),
         };
-        self.dumps.let_go(data);
+        self.dumps.release_writer(data);
         self.is_prepared = false;
         // Without memory even this may fail, and would be reported once more.
         if reason != Reason::OutOfMemory {
@@ -193,14 +193,14 @@ impl DumpMaker {
             }
             drop(tracked);
             let (after, finish) = core.collections.last_finish();
-            // The dump lies behind its own collection, before anything that happened since.
+            // The time of the dump is just after its own collection, before anything that happened since.
             let time = if after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
             match found {
                 Ok(None) if !identifies => return Ok((base, DumpedObjects::default(), time)),
                 Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes, last_class)? => {
                     return Ok((base, found, time));
                 }
-                // Something moved, or was about to: once more.
+                // Objects moved, or may have: once more.
                 Ok(_) => {}
                 Err(error) => return Err(format!("objects cannot be found: {error}")),
             }

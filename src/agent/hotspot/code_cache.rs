@@ -1,5 +1,5 @@
-//! HotSpot's code cache, as far as it exports its structure for debuggers (`gHotSpotVMStructs`): which piece of code an address
-//! lies in, and how large its frames are.
+//! HotSpot's code cache, whose structure it exports for debuggers (`gHotSpotVMStructs`): which piece of code an address lies in, and
+//! how large the frames of that code are.
 
 use std::ffi::CStr;
 
@@ -21,35 +21,35 @@ fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
     (!field.address.is_null()).then(|| unsafe { load(field.address as usize) })
 }
 
-/// An address in the code cache at which a frame goes on.
+/// An address in the code cache at which a frame continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pc(pub(crate) usize);
 
 /// What code an address lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeKind {
-    /// A compiled method, or what calls a native one: bytes of its frame. It is this code as long as `still` says so.
+    /// A compiled method, or what calls a native one: bytes of its frame. The code may be replaced; see `still`.
     Compiled { frame: usize, id_at: usize, id: u32 },
     /// What compiled code calls to get into the VM: bytes of its frame.
     Stub { frame: usize },
     /// The interpreter.
     Interpreter,
-    /// Where the VM has called Java.
+    /// The stub by which the VM has called Java.
     Entry,
 }
 
 impl CodeKind {
-    /// Whether the address still lies in that code: a compiled method may make room for another, which has another id.
+    /// Whether the address still lies in that code: another compiled method, with another id, may have taken its place.
     pub(crate) fn still(&self) -> bool {
         match *self {
-            // SAFETY: the code cache stays mapped where it has once been used.
+            // SAFETY: the parts of the code cache that were used once stay mapped.
             CodeKind::Compiled { id_at, id, .. } => unsafe { load_u32(id_at) == id },
             _ => true,
         }
     }
 }
 
-/// Where a compiled method says at which address a frame goes on whose code has become invalid.
+/// Where a compiled method keeps the address at which its frames continue once its code has become invalid.
 #[derive(Clone, Copy, Debug)]
 enum DeoptHandler {
     /// As an address (up to JDK 22).
@@ -76,14 +76,14 @@ pub(crate) struct CodeCache {
 #[derive(Debug)]
 struct CodeHeap {
     low: usize,
-    /// Where its end stands, which moves.
+    /// The address of the word with its end, which grows.
     high_at: usize,
-    /// A byte for each segment: how far back its block begins.
+    /// The address of a map with a byte for each segment: how far back its block begins.
     segments: usize,
     log2_segment: u32,
 }
 
-/// In the map of segments: nothing there.
+/// In the map of segments: not used.
 const UNUSED: u8 = 0xff;
 
 impl CodeCache {
@@ -113,12 +113,12 @@ impl CodeCache {
         unsafe { cache.name(stub) }?.to_bytes().starts_with(b"StubRoutines").then_some(cache)
     }
 
-    /// How far behind the lowest address; less than 2^31.
+    /// Bytes from the lowest address of the code cache; less than 2^31.
     pub(crate) fn distance(&self, pc: Pc) -> usize {
         pc.0.wrapping_sub(self.low)
     }
 
-    /// The code at an address, unless it is of a kind that has no frames, or stands for several places.
+    /// The code at an address, unless it is of a kind that has no frames, or the address does not identify one place in it.
     pub(crate) fn code(&self, pc: Pc) -> Option<CodeKind> {
         if pc == self.call_stub_return {
             return Some(CodeKind::Entry);

@@ -1,4 +1,4 @@
-//! HotSpot's own switches, read and set from within: what `-XX:` does on the command line.
+//! HotSpot's own flags (`-XX:`), read and set from inside the process.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -9,14 +9,14 @@ use jvmti::{Field, size_of_type};
 ///
 /// # Safety
 ///
-/// It is a flag of type `bool` that the VM looks at again after this call and that it can bear to see changed; no other thread
-/// of the VM looks at it meanwhile, as in `Agent_OnLoad`.
+/// It is a flag of type `bool` that the VM reads again after this call and that may change; no other thread of the VM reads it
+/// meanwhile, as in `Agent_OnLoad`.
 pub(crate) unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
-    let place = place(name)?;
+    let address = flag_address(name)?;
     // SAFETY: the VM says that the flag is there; the caller promises that it may be changed.
     unsafe {
-        let before = place.read_volatile();
-        place.write_volatile(value.into());
+        let before = address.read_volatile();
+        address.write_volatile(value.into());
         Some(before != 0)
     }
 }
@@ -28,17 +28,17 @@ pub(crate) unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
 /// It is a flag of type `bool`.
 unsafe fn bool_flag(name: &CStr) -> Option<bool> {
     // SAFETY: the VM says that the flag is there, and flags stay where they are.
-    place(name).map(|place| unsafe { place.read_volatile() != 0 })
+    flag_address(name).map(|address| unsafe { address.read_volatile() != 0 })
 }
 
 /// Bytes that the heap may grow to; `None` if the VM does not show its flags.
 pub(crate) fn max_heap_bytes() -> Option<u64> {
     // SAFETY: the VM says that the flag is there, and flags stay where they are; HotSpot declares it as a `size_t`.
-    place(c"MaxHeapSize").map(|place| unsafe { place.cast::<u64>().read_volatile() })
+    flag_address(c"MaxHeapSize").map(|address| unsafe { address.cast::<u64>().read_volatile() })
 }
 
-/// Where the VM keeps the value of a flag.
-fn place(name: &CStr) -> Option<*mut u8> {
+/// The address of a flag's value.
+fn flag_address(name: &CStr) -> Option<*mut u8> {
     let name_at = Field::offset_of(c"JVMFlag", c"_name")?;
     let address_at = Field::offset_of(c"JVMFlag", c"_addr")?;
     let stride = size_of_type(c"JVMFlag")?;
@@ -50,8 +50,8 @@ fn place(name: &CStr) -> Option<*mut u8> {
             let entry = table + index * stride;
             let found = ((entry + name_at) as *const *const c_char).read();
             if !found.is_null() && CStr::from_ptr(found) == name {
-                let place = ((entry + address_at) as *const *mut u8).read();
-                return (!place.is_null()).then_some(place);
+                let address = ((entry + address_at) as *const *mut u8).read();
+                return (!address.is_null()).then_some(address);
             }
         }
     }
@@ -66,25 +66,25 @@ unsafe fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
     (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() })
 }
 
-/// Whether there is a product flag with a text, and it has one; false if this VM does not show its flags.
+/// Whether a product flag with a text is set; false if this VM has no such flag or does not show its flags.
 ///
 /// # Safety
 ///
 /// It is a flag of type `ccstr`.
 unsafe fn has_text(name: &CStr) -> bool {
     // SAFETY: as above; such a flag is a pointer to a text or null.
-    place(name).is_some_and(|place| unsafe { !place.cast::<*const c_char>().read_volatile().is_null() })
+    flag_address(name).is_some_and(|address| unsafe { !address.cast::<*const c_char>().read_volatile().is_null() })
 }
 
 /// What the command line says of an archive of classes (CDS, AOT cache).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArchiveWish {
-    /// It names one, to be used or made, or there has to be one.
+    /// It names one, to be used or made, or demands one.
     Needed,
     /// It asks for none.
     Unwanted,
-    /// Nothing: the VM takes the one of the JDK, if that has one.
-    IfThere,
+    /// It says nothing: the VM uses the archive of the JDK, if that has one.
+    Default,
 }
 
 /// What the command line says of an archive. Known from `Agent_OnLoad` on.
@@ -107,11 +107,11 @@ pub(crate) fn archive_wish() -> ArchiveWish {
     } else if sharing == Some(b"off") {
         ArchiveWish::Unwanted
     } else {
-        ArchiveWish::IfThere
+        ArchiveWish::Default
     }
 }
 
-/// What stands behind that beginning in the last option of the VM that has it, wherever the VM took its options from.
+/// The rest of the VM's last option with that beginning. Options from files and environment variables count too.
 fn last_option(beginning: &[u8]) -> Option<&'static [u8]> {
     let count: *const c_void = Field::find(c"Arguments", c"_num_jvm_args")?.address;
     if count.is_null() {
@@ -132,7 +132,7 @@ pub(crate) fn uses_archive() -> Option<bool> {
     if let Some(shares) = unsafe { bool_flag(c"UseSharedSpaces") } {
         return Some(shares);
     }
-    // From JDK 21 on it is no flag any more, and there is such an object only while an archive is mapped.
+    // From JDK 21 on it is not a flag any more, but such an object exists only while an archive is mapped.
     // SAFETY: a static field of the VM that is a pointer.
     unsafe { static_word(c"FileMapInfo", c"_current_info") }.map(|archive| archive != 0)
 }

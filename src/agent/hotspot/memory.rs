@@ -9,7 +9,7 @@ use jvmti::{Env, Jni};
 pub(crate) struct JavaThread(pub(crate) usize);
 
 impl JavaThread {
-    /// That of the current thread, as `java.lang.Thread.eetop` has it; `None` if there is no such field.
+    /// The address for the current thread, as `java.lang.Thread.eetop` has it; `None` if there is no such field.
     pub(crate) fn current(env: Env, jni: Jni) -> Option<JavaThread> {
         let thread = env.get_current_thread().ok()?;
         // SAFETY: live local references, deleted when they are done with.

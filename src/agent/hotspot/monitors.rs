@@ -1,7 +1,7 @@
-//! What HotSpot has in memory of monitors and of the threads that block on them.
+//! What HotSpot keeps in memory about monitors and the threads that block on them.
 //!
 //! HotSpot notes in each thread which monitor it is about to block on, before it sends the event, and the monitor knows its
-//! owner. Where both stand in memory HotSpot exports for debuggers (`gHotSpotVMStructs`), on every version. The monitor cannot go
+//! owner. HotSpot exports the places of both for debuggers (`gHotSpotVMStructs`), on every version. The monitor is not freed
 //! while the current thread is about to enter it, so reading it needs no lock.
 
 use jvmti::jni_sys::jobject;
@@ -13,12 +13,12 @@ use super::memory::{JavaThread, load};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MonitorAddress(pub(crate) usize);
 
-/// What stands in a monitor for its owner.
+/// The word in a monitor that identifies its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerWord(pub(crate) usize);
 
-/// More entries no lock stack has.
-const MOST_LOCKED: usize = 64;
+/// No lock stack has more entries.
+const MAX_LOCKED: usize = 64;
 
 /// Where HotSpot keeps what is needed: offsets in bytes.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl MonitorLayout {
         };
         // SAFETY: the current thread lives.
         let (low, high) = unsafe { layout.stack(current) };
-        // What is not where the layout says shows in where this thread's stack would be.
+        // If the layout is wrong, the current stack is not where it says.
         let here = (&raw const layout) as usize;
         (low < here && here < high && high - low < 1 << 40).then_some(layout)
     }
@@ -83,9 +83,9 @@ impl MonitorLayout {
     /// The thread lives.
     pub(crate) unsafe fn has_locked(&self, thread: JavaThread, oop: usize) -> bool {
         let Some((top, first)) = self.lock_stack else { return false };
-        // SAFETY: by the caller's promise; the end is an offset of 32 bits, and what it may be is checked below.
+        // SAFETY: by the caller's promise; the end is an offset of 32 bits, and is checked below.
         let end = unsafe { load(thread.0 + top) } as u32 as usize;
-        let room = first + MOST_LOCKED * size_of::<usize>();
+        let room = first + MAX_LOCKED * size_of::<usize>();
         end <= room
             && (first..end).step_by(size_of::<usize>()).any(|entry| {
                 // SAFETY: by the caller's promise; the entry lies within the lock stack.
@@ -93,7 +93,7 @@ impl MonitorLayout {
             })
     }
 
-    /// What stands for the owner in the monitor that the current thread is about to block on; `None` if there is none.
+    /// The word of the owner in the monitor that the current thread is about to block on; `None` if there is none.
     pub(crate) fn pending_owner(&self, current: JavaThread) -> Option<OwnerWord> {
         let MonitorAddress(monitor) = self.pending_monitor(current);
         // SAFETY: the monitor that the current thread is about to enter is not freed meanwhile.
@@ -122,7 +122,7 @@ impl MonitorLayout {
     }
 }
 
-/// Where the object of a local reference lies at this moment: the reference points to a place that the collector keeps up to date.
+/// The present address of the object of a local reference, which points to a word that the collector updates.
 ///
 /// # Safety
 /// `object` is a local reference of the current thread.

@@ -1,10 +1,10 @@
-//! What distinguishes one stack of the calling thread from another, read from the stack itself: the return addresses of compiled
-//! methods, with the numbers of their compilations, and method and instruction of interpreted ones.
+//! A key that identifies the calling thread's stack, read from the stack itself: the return addresses of compiled methods, with the
+//! numbers of their compilations, and method and instruction of interpreted ones.
 //!
 //! `GetStackTrace` takes 1.5 to 2 microseconds above compiled code, and `AsyncGetCallTrace` does not work there (docs/internals/hotspot.md).
-//! But where the same code returns to the same code_by_pc, the frames are the same as last time, and nobody has to be asked. How
-//! frames lie on the stack is fixed by HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; how large
-//! those of compiled methods are, the code cache tells.
+//! But where the return addresses are the same as before, in the same code, the frames are the same too, and the VM need not be
+//! asked. The layout of frames follows from HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; the sizes of
+//! those of compiled methods are in the code cache.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,8 +22,8 @@ const BYTECODE: usize = 8;
 const SENDER_SP: usize = 1;
 /// In words from the frame pointer of an entry frame: the `JavaCallWrapper`.
 const CALL_WRAPPER: usize = 6;
-/// Marks a place in compiled code, or at the edge of the VM, among addresses of methods and bytecodes.
-const PLACE: u64 = 1 << 63;
+/// Marks words of a key that are places in compiled code or stubs; the others are addresses of methods and bytecodes.
+const CODE_PLACE: u64 = 1 << 63;
 
 /// Where HotSpot keeps what is needed: offsets in bytes.
 #[derive(Debug)]
@@ -39,11 +39,11 @@ pub(crate) struct StackLayout {
     sp: usize,
     pc: usize,
     fp: usize,
-    /// Stacks that were not those they were taken for.
+    /// Number of keys that two different stacks had.
     mismatches: AtomicU64,
 }
 
-/// A frame: its lowest address, where it goes on, and its frame pointer, which only some frames have.
+/// A frame: its lowest address, the address at which it continues, and its frame pointer, which only some frames have.
 #[derive(Clone, Copy)]
 struct RawFrame {
     sp: usize,
@@ -51,20 +51,20 @@ struct RawFrame {
     fp: usize,
 }
 
-/// What a thread knows of addresses that it has met.
+/// The code at each address that a thread has met.
 pub(crate) type CodeByPc = FxHashMap<Pc, CodeKind>;
 
 /// How long a key identifies its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyValidity {
-    /// Nothing else will ever have it.
+    /// No other stack will ever have it.
     Forever,
-    /// Once its class is unloaded, a method's address can become another's.
+    /// Once a class is unloaded, the address of one of its methods can become that of another.
     UntilCollection,
 }
 
 impl StackLayout {
-    /// The layout of this VM, if frames lie as we know it and all is exported that is needed.
+    /// The layout of this VM, if the processor is x86-64 and the VM exports all that is needed.
     pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<StackLayout> {
         if cfg!(not(target_arch = "x86_64")) {
             return None;
@@ -85,24 +85,24 @@ impl StackLayout {
         Some(layout)
     }
 
-    /// A stack was another than the one that it was taken for: from now on none is identified by addresses.
+    /// Two stacks had the same key: from now on none is identified by addresses.
     pub(crate) fn count_mismatch(&self) {
         self.mismatches.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Stacks that were found to be others than those they were taken for.
+    /// Number of keys that two different stacks had.
     pub(crate) fn mismatches(&self) -> u64 {
         self.mismatches.load(Ordering::Relaxed)
     }
 
-    /// Reads the calling thread's innermost `most` frames of Java into `key`, which is then that of no other stack. `None` if
-    /// this is a stack that cannot be identified so.
+    /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if the
+    /// stack cannot be identified in this way.
     ///
     /// The thread is in native code that Java code or the VM called.
     pub(crate) fn read(
         &self,
         jni: Jni,
-        most: usize,
+        max_frames: usize,
         code_by_pc: &mut CodeByPc,
         key: &mut Vec<u64>,
     ) -> Option<KeyValidity> {
@@ -118,7 +118,7 @@ impl StackLayout {
         let Some(mut frame) = (unsafe { self.left_java(thread + self.anchor, stack) })? else { return Some(validity) };
         let mut is_first = true;
         let mut number = 0;
-        while number < most {
+        while number < max_frames {
             let code = match code_by_pc.get(&frame.pc) {
                 Some(code) if code.still() => *code,
                 _ => {
@@ -127,7 +127,7 @@ impl StackLayout {
                     code
                 }
             };
-            let place = PLACE | (self.code.distance(frame.pc) as u64) << 32;
+            let place = CODE_PLACE | (self.code.distance(frame.pc) as u64) << 32;
             frame = match code {
                 CodeKind::Compiled { frame: bytes, id, .. } => {
                     key.push(place | u64::from(id));
@@ -174,17 +174,17 @@ impl StackLayout {
         Some(validity)
     }
 
-    /// The frame in which a thread left Java; `Some(None)` if it had not been there, `None` if that makes no sense.
+    /// The frame in which a thread left Java; `Some(None)` if it had not entered Java, `None` if the anchor makes no sense.
     ///
     /// # Safety
-    /// There is an anchor, of the current thread.
+    /// At that address is an anchor of the current thread.
     unsafe fn left_java(&self, anchor: usize, stack: Stack) -> Option<Option<RawFrame>> {
         // SAFETY: by the caller's promise.
         let (sp, pc, fp) = unsafe { (load(anchor + self.sp), load(anchor + self.pc), load(anchor + self.fp)) };
         if sp == 0 {
             return Some(None);
         }
-        // Not each stub says where it left; then it is where its call returns to.
+        // Some stubs do not set it; then it is the address to which their call returns.
         let pc = if pc == 0 { stack.word(sp.checked_sub(WORD)?)? } else { pc };
         stack.holds(sp).then_some(Some(RawFrame { sp, pc: Pc(pc), fp }))
     }
@@ -207,7 +207,7 @@ impl Stack {
         self.holds(address).then(|| unsafe { load(address) })
     }
 
-    /// What called the compiled code whose frame takes so many bytes.
+    /// The caller of compiled code whose frame takes so many bytes.
     fn caller(self, frame: RawFrame, bytes: usize) -> Option<RawFrame> {
         let sp = frame.sp.checked_add(bytes)?;
         // Compiled code saves the frame pointer next to the return address, in case its caller has one.

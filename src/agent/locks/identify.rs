@@ -1,4 +1,4 @@
-//! Which object and which thread an event is about.
+//! The ids of the object and the thread of an event.
 
 use std::sync::PoisonError;
 
@@ -52,7 +52,8 @@ impl Locks {
         known.unwrap_or_else(|| unsafe { self.core.jvm.threads.resolve(jni, thread, now) })
     }
 
-    /// The id of an object on which threads wait; announced if it has none yet. `monitor` is its monitor, if that is known.
+    /// The id of an object on which threads wait; if it has none yet, it gets one, and an event reports it. `monitor` is its monitor,
+    /// if that is known.
     ///
     /// # Safety
     /// `object` is a live reference.
@@ -77,7 +78,7 @@ impl Locks {
         }
     }
 
-    /// Gives an object that has no id one, unless another thread is faster.
+    /// Gives an object an id, unless another thread has done so meanwhile.
     ///
     /// # Safety
     /// `object` is a live reference.
@@ -102,7 +103,7 @@ impl Locks {
             }
         };
         let id = thread.new_object(Ticks::now());
-        // Before the tag, by which other threads find the object.
+        // Before the tag is set, by which other threads find the object.
         thread.push(Event::Found { object: id, class, words: (bytes / 8) as u32 }, Ticks::now());
         // SAFETY: by the caller's promise.
         unsafe {

@@ -1,7 +1,7 @@
 //! Threads that wait for each other (`locks=on`): for which lock, how long, and who owns it.
 //!
-//! `monitors` takes JVMTI's events, `parking` those of `java.util.concurrent`; `owner` and `thread_registry` find the owner,
-//! `identify` the lock, `snapshot` answers data requests. `time_budget` bounds what the stacks of owners cost.
+//! `monitors` handles JVMTI's events, `parking` the waits of `java.util.concurrent`; `owner` and `thread_registry` find the owner,
+//! `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the cost of the stacks of owners.
 
 mod identify;
 mod monitors;
@@ -36,7 +36,7 @@ use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
 use time_budget::TimeBudget;
 
-pub(crate) use snapshot::{LockSnapshot, Monitor, Thread};
+pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
 
 const EVENTS: [jvmtiEvent; 5] = [
     JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
@@ -46,8 +46,8 @@ const EVENTS: [jvmtiEvent; 5] = [
     JVMTI_EVENT_DATA_DUMP_REQUEST,
 ];
 
-/// The thread that is made to stop, and the processor that has to turn to it, pay twice as much again (measured with
-/// `bench -- locks`).
+/// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor is
+/// interrupted (measured with `bench -- locks`).
 const STACK_PRICE: u64 = 3;
 
 /// Binds MartiniParking's natives, called from its static initialiser.
@@ -67,17 +67,17 @@ pub(crate) struct Locks {
     fields: OnceLock<Fields>,
     parking: OnceLock<parking::Proxy>,
     park_hooks: ParkHooks,
-    /// Held while an object gets its id, so that it gets one only.
+    /// Held while an object gets its id, so that it gets only one.
     announcing: Mutex<()>,
     /// For the stacks of owners.
-    stacks: TimeBudget,
-    /// For asking JVMTI who the owner is.
-    asking: TimeBudget,
-    /// Stacks that were taken when the owner had let go already.
+    stack_budget: TimeBudget,
+    /// For asking JVMTI for the owner.
+    owner_budget: TimeBudget,
+    /// Stacks that were taken after the owner had released the lock.
     stale_stacks: AtomicU64,
     unknown_owners: AtomicU64,
     asked_owners: AtomicU64,
-    /// Threads that waited until another had initialised a class.
+    /// How often a thread waited until another had initialised a class.
     initializations: AtomicU64,
     /// What data requests found, until the writer takes it.
     snapshots: Mutex<Vec<Option<LockSnapshot>>>,
@@ -107,8 +107,8 @@ impl Locks {
             parking: OnceLock::new(),
             park_hooks: ParkHooks::new(core),
             announcing: Mutex::new(()),
-            stacks: TimeBudget::new(core.start, STACK_PRICE),
-            asking: TimeBudget::new(core.start, 1),
+            stack_budget: TimeBudget::new(core.start, STACK_PRICE),
+            owner_budget: TimeBudget::new(core.start, 1),
             stale_stacks: AtomicU64::new(0),
             unknown_owners: AtomicU64::new(0),
             asked_owners: AtomicU64::new(0),
@@ -122,12 +122,12 @@ impl Locks {
         CURRENT.set(self);
     }
 
-    /// Where monitors have their owners, if that may be read.
+    /// The layout of monitors, if owners are to be read from memory.
     fn layout(&self) -> Option<&'static MonitorLayout> {
         self.core.jvm.hotspot.monitors().filter(|_| self.options.owners != Owners::ByJvmti)
     }
 
-    /// The stack of an owner, unless stacks have cost too much lately or it has let go meanwhile.
+    /// The stack of an owner, unless stacks have cost too much lately or it has released the lock meanwhile.
     ///
     /// # Safety
     /// `owner` gives a new local reference to a thread, or null if that has ended.
@@ -143,14 +143,14 @@ impl Locks {
         let Some(walker) = state.owner_walker.as_mut().filter(|_| wanted) else {
             return StackIndex::default();
         };
-        let walked = self.stacks.spend(now, || {
+        let walked = self.stack_budget.spend(now, || {
             let owner = owner();
             if owner.is_null() {
                 return None;
             }
             // SAFETY: by the caller's promise; the reference is deleted when it is done with.
             unsafe {
-                // A thread that has just ended, or a frame that is gone, gives an error, and is no owner any more.
+                // The VM returns an error if the thread has just ended, or a class of its frames is unloaded: it is no owner any more.
                 let stack = walker.walk_other(owner, &self.core.tables(jni)).ok();
                 jni.delete_local_ref(owner);
                 stack.filter(|_| still_owns())
@@ -166,14 +166,14 @@ impl Locks {
         }
     }
 
-    /// What is not known of owners: key and number.
+    /// What is not known about owners: key and number.
     pub(crate) fn counts(&self) -> [(&'static str, u64); 6] {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         [
             ("owners.unknown", load(&self.unknown_owners)),
             ("owners.asked", load(&self.asked_owners)),
-            ("owners.notAsked", self.asking.skipped()),
-            ("ownerStacks.skipped", self.stacks.skipped()),
+            ("owners.notAsked", self.owner_budget.skipped()),
+            ("ownerStacks.skipped", self.stack_budget.skipped()),
             ("ownerStacks.stale", load(&self.stale_stacks)),
             ("monitors.classInit", load(&self.initializations)),
         ]
@@ -263,7 +263,7 @@ impl Feature for Locks {
     }
 
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
-        self.core.jvm.threads.get(index).inspect(|record| record.ends());
+        self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
         if let Some(fields) = self.fields.get() {
             // SAFETY: by the caller's promise.
             unsafe { self.registry.leave(jni, fields.thread, thread, index) };

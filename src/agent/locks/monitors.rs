@@ -32,7 +32,7 @@ pub(super) unsafe extern "system" fn contended_enter(
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            // First of all, while it is true.
+            // First of all, since the owner may release the monitor at any time.
             let layout = locks.layout().map(|layout| (layout, layout.current(jni)));
             let word = layout.and_then(|(layout, current)| layout.pending_owner(current));
             let mut owner = match (layout, word) {
@@ -42,16 +42,16 @@ pub(super) unsafe extern "system" fn contended_enter(
             state.blocked = None;
             let monitor = layout.map_or(MonitorAddress::default(), |(layout, current)| layout.pending_monitor(current));
             let Some(id) = locks.object(jni, context, state, monitor, object) else { return };
-            // Not before the object was announced, which another thread may have done just now.
+            // After the object was announced, which another thread may have done just now.
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
             if owner == Owner::Unknown {
-                owner = ask(locks, jni, object, now);
+                owner = ask_owner(locks, jni, object, now);
                 if owner == Owner::Unknown {
                     locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            // A thread that has ended by that time has let go before.
+            // A thread that has ended by now has released the monitor.
             let has_ended = |thread| locks.core.jvm.threads.get(thread).is_some_and(|record| record.has_ended());
             if let Owner::Thread(owner) = owner
                 && !has_ended(owner)
@@ -59,7 +59,7 @@ pub(super) unsafe extern "system" fn contended_enter(
                 let reference = || locks.registry.reference(jni, owner);
                 let stack = locks.owner_stack(jni, state, now, reference, || match layout {
                     Some((layout, current)) => layout.pending_owner(current) == word,
-                    None => ask(locks, jni, object, Ticks::now()) == Owner::Thread(owner),
+                    None => ask_owner(locks, jni, object, Ticks::now()) == Owner::Thread(owner),
                 });
                 context.push(Event::Owner { thread: owner, stack }, now);
             }
@@ -70,17 +70,17 @@ pub(super) unsafe extern "system" fn contended_enter(
     }
 }
 
-/// Asks JVMTI for the owner, if that has not cost too much lately.
+/// Asks JVMTI for the owner, unless that has cost too much lately.
 ///
 /// # Safety
 /// `object` is a live reference.
-unsafe fn ask(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
+unsafe fn ask_owner(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
     let jvm = locks.core.jvm;
     // SAFETY: by the caller's promise.
-    let usage = locks.asking.spend(now, || unsafe { jvm.env.get_object_monitor_usage(object) });
+    let usage = locks.owner_budget.spend(now, || unsafe { jvm.env.get_object_monitor_usage(object) });
     let Some(Ok(usage)) = usage else { return Owner::Unknown };
     locks.asked_owners.fetch_add(1, Ordering::Relaxed);
-    let mut owner = Owner::Nobody;
+    let mut owner = Owner::Free;
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
         if !usage.owner.is_null() {
@@ -114,12 +114,12 @@ pub(super) unsafe extern "system" fn contended_entered(
 ) {
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
-        // The thread owns the monitor: every moment here is one that the others wait.
+        // The thread owns the monitor, so the other threads wait as long as this takes.
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
             let blocked = state.blocked.take().filter(|(blocked, _)| *blocked == thread);
-            // What was not announced was not entered either, as far as the trace knows.
+            // An object without an id has no beginning in the trace, so it needs no end.
             if let Some(object) = blocked.map(|(_, object)| object).or_else(|| locks.core.tags.find(object)) {
                 context.push(Event::Entered { object, thread }, now);
             }
@@ -147,26 +147,26 @@ pub(super) unsafe extern "system" fn wait(
             let thread = locks.this_thread(jni, state, thread, now);
             let stack = stack(locks.core, jni, state, FramesToSkip::Wait);
             state.is_waiting = true;
-            let wait = Wait { object, thread, stack, millis: timeout.max(0) as u64, park_nanos: None };
+            let wait = BeginWait { object, thread, stack, millis: timeout.max(0) as u64, park_nanos: None };
             begin_wait(context, wait, now);
         });
     }
 }
 
 /// A thread that begins to wait.
-pub(super) struct Wait {
+pub(super) struct BeginWait {
     pub(super) object: ObjectId,
     pub(super) thread: ThreadIndex,
     pub(super) stack: StackIndex,
-    /// For so long at most; 0 if there is no limit.
+    /// The limit of the wait; 0 if there is none.
     pub(super) millis: u64,
     /// The same of a park; `None` for a monitor.
     pub(super) park_nanos: Option<u64>,
 }
 
 /// Reports that a thread begins to wait.
-pub(super) fn begin_wait(context: &mut ThreadContext, wait: Wait, now: Ticks) {
-    let Wait { object, thread, stack, millis, park_nanos } = wait;
+pub(super) fn begin_wait(context: &mut ThreadContext, wait: BeginWait, now: Ticks) {
+    let BeginWait { object, thread, stack, millis, park_nanos } = wait;
     if millis > 0 {
         context.push(Event::Limit { millis, nanos: park_nanos.unwrap_or(0) }, now);
     }
@@ -210,8 +210,8 @@ pub(super) unsafe extern "system" fn waited(
     }
 }
 
-/// Whether the object is an array, such as the VM locks while it initialises a class: of a thread that waits for this HotSpot
-/// sends the end alone (`MonitorWait` comes from `Object.wait`, `MonitorWaited` from the monitor).
+/// Whether the object is an array, as the VM locks one while it initialises a class. For a thread that waits for that, HotSpot sends
+/// only the end (`MonitorWait` comes from `Object.wait`, `MonitorWaited` from the monitor).
 ///
 /// # Safety
 /// `object` is a live reference.

@@ -1,9 +1,9 @@
-//! Who owns a monitor at the moment at which another thread blocks on it.
+//! The owner of a monitor when another thread blocks on it.
 //!
-//! JVMTI's `GetObjectMonitorUsage` answers after milliseconds, when one owner in eight has let go. So the owner is read from the
-//! monitor itself (`hotspot::monitors`).
+//! JVMTI's `GetObjectMonitorUsage` takes milliseconds, and one owner in eight has released the monitor by then. So the owner is read
+//! from the monitor itself (`hotspot::monitors`).
 //!
-//! | what a monitor has as owner | in HotSpot |
+//! | the owner word of a monitor | in HotSpot |
 //! |---|---|
 //! | the address of a `JavaThread` | up to 23 |
 //! | an address in the owner's stack, where it keeps the header of an object that it locked without a monitor | up to 23; 24 and later in a field of its own, if asked for `LockingMode=1` |
@@ -20,19 +20,19 @@ use crate::agent::ids::ThreadIndex;
 /// The monitor's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// It has just let go.
-    Nobody,
+    /// The monitor has just been released.
+    Free,
     /// This thread.
     Thread(ThreadIndex),
     /// Memory does not show it.
     Unknown,
 }
 
-const NOBODY: usize = 0;
+const FREE: usize = 0;
 /// Only the owner's own lock stack shows it.
 const ANONYMOUS: usize = 1;
 
-/// Whose word that is, of the monitor of `object` that the current thread is about to block on.
+/// The owner that the word means, read from the monitor of `object` on which the current thread is about to block.
 ///
 /// # Safety
 /// `object` is a local reference of the current thread.
@@ -44,7 +44,7 @@ pub(super) unsafe fn owner_of(
     object: jobject,
 ) -> Owner {
     let found = match word.0 {
-        NOBODY => return Owner::Nobody,
+        FREE => return Owner::Free,
         // SAFETY: by the caller's promise.
         ANONYMOUS => unsafe { anonymous(layout, registry, current, object) },
         number if layout.owner_is_number() => registry.of_number(number as u64),
@@ -68,6 +68,6 @@ unsafe fn anonymous(
     let address = || unsafe { object_address(object) };
     let before = address();
     let found = registry.of_lock_stack(layout, before)?;
-    // Neither moved nor let go meanwhile: only the owner itself puts its name in the monitor.
+    // The object has not moved, nor has the owner released it: only the owner itself replaces the anonymous word.
     (address() == before && layout.pending_owner(current) == Some(OwnerWord(ANONYMOUS))).then_some(found)
 }

@@ -1,4 +1,4 @@
-//! Waiting in `java.util.concurrent` (`juc=on`): all of it comes down to `LockSupport.park*`, whose methods are rewritten to call
+//! Waits in `java.util.concurrent` (`juc=on`). All of them call `LockSupport.park*`; these methods are rewritten to call
 //! MartiniParking, a Java class like HeapProxy, when they begin and end.
 
 use std::ffi::c_void;
@@ -11,7 +11,7 @@ use jvmti::{Jni, JniError};
 use trace::ids::ObjectId;
 
 use super::Locks;
-use super::monitors::{Wait, begin_wait, stack};
+use super::monitors::{BeginWait, begin_wait, stack};
 use super::state::LockThread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
@@ -22,7 +22,7 @@ use crate::agent::helpers::{self, HelperClass, Helpers, PARKING, native};
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::ClassIndex;
 use crate::agent::stacks::walker::FramesToSkip;
-use crate::agent::tables::classes::Parker;
+use crate::agent::tables::classes::BlockerKind;
 
 /// Compiled from `java/MartiniParking.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniParking.class"));
@@ -34,7 +34,8 @@ const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: PARKING.internal_name, name, descriptor }
 }
 
-/// The methods of LockSupport that park, which have the hooks' names and descriptors, and what hands their arguments on.
+/// The hooks, with the instructions that pass on the arguments. Each has the name and descriptor of the method of LockSupport that
+/// calls it.
 static HOOKS: [(StaticMethod, &[Op<'static>]); 6] = [
     (method("park", "(Ljava/lang/Object;)V"), &[Op::Aload0]),
     (method("parkNanos", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
@@ -45,13 +46,13 @@ static HOOKS: [(StaticMethod, &[Op<'static>]); 6] = [
 ];
 static PARKED: StaticMethod = method("parked", "()V");
 
-/// Loads LockSupport, if nobody has done so yet.
+/// Loads LockSupport, unless it is loaded already.
 ///
 /// # Errors
 /// What the VM refuses; an exception is pending then.
 pub(super) fn load_lock_support(jni: Jni) -> Result<(), JniError> {
     let class = jni.find_class(c"java/util/concurrent/locks/LockSupport")?;
-    // SAFETY: a local reference that nobody uses.
+    // SAFETY: a local reference that is not used.
     unsafe { jni.delete_local_ref(class) };
     Ok(())
 }
@@ -92,7 +93,7 @@ impl Rewriter for ParkHooks {
 /// Puts the calls into LockSupport.
 #[derive(Default)]
 struct ParkCalls {
-    /// Of the method at hand.
+    /// That of the current method.
     hook: Option<&'static (StaticMethod, &'static [Op<'static>])>,
 }
 
@@ -177,7 +178,7 @@ pub(crate) struct Fields {
     /// Its field `exclusiveOwnerThread`.
     owner: jfieldID,
     stamped: jclass,
-    /// `isHeldExclusively` of the classes that only say that they do not know.
+    /// `isHeldExclusively` of the abstract classes, which throws: a class that does not override it has no single owner.
     undecided: [jmethodID; 2],
     /// `Thread.parkBlocker`.
     pub(super) blocker: jfieldID,
@@ -215,52 +216,59 @@ impl Fields {
         }
     }
 
-    /// What parks on that object.
+    /// What that object is to a thread that parks.
     ///
     /// # Safety
     /// `blocker` is a live reference to an object.
-    unsafe fn parker(&self, core: &Core, jni: Jni, blocker: jobject) -> Parker {
+    unsafe fn blocker_kind(&self, core: &Core, jni: Jni, blocker: jobject) -> BlockerKind {
         // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
         unsafe {
             let class = jni.get_object_class(blocker);
-            let parker = match core.jvm.classes.resolve(jni, class) {
-                Ok(index) => self.parker_of(core, jni, index, class, blocker),
-                Err(_) => Parker::Other,
+            let kind = match core.jvm.classes.resolve(jni, class) {
+                Ok(index) => self.kind_of_class(core, jni, index, class, blocker),
+                Err(_) => BlockerKind::Other,
             };
             jni.delete_local_ref(class);
-            parker
+            kind
         }
     }
 
-    /// What parks on objects of that class.
+    /// What objects of that class are to a thread that parks.
     ///
     /// # Safety
     /// `blocker` is a live reference to an object of that class.
-    unsafe fn parker_of(&self, core: &Core, jni: Jni, index: ClassIndex, class: jclass, blocker: jobject) -> Parker {
-        let Some(record) = core.jvm.classes.get(index) else { return Parker::Other };
-        if let Some(known) = record.parker() {
+    unsafe fn kind_of_class(
+        &self,
+        core: &Core,
+        jni: Jni,
+        index: ClassIndex,
+        class: jclass,
+        blocker: jobject,
+    ) -> BlockerKind {
+        let Some(record) = core.jvm.classes.get(index) else { return BlockerKind::Other };
+        if let Some(known) = record.blocker_kind() {
             return known;
         }
         // SAFETY: by the caller's promise.
-        let parker = unsafe {
+        let kind = unsafe {
             if jni.is_instance_of(blocker, self.stamped) {
-                Parker::Lock
+                BlockerKind::Lock
             } else if jni.is_instance_of(blocker, self.ownable) {
                 // A synchronizer that one thread can own overrides this; semaphores and latches do not.
                 match jni.get_method_id(class, c"isHeldExclusively", c"()Z") {
-                    Ok(method) if !self.undecided.contains(&method) => Parker::OwnableLock,
-                    Ok(_) => Parker::Other,
+                    Ok(method) if !self.undecided.contains(&method) => BlockerKind::OwnableLock,
+                    Ok(_) => BlockerKind::Other,
                     Err(_) => {
                         jni.exception_clear();
-                        Parker::OwnableLock
+                        BlockerKind::OwnableLock
                     }
                 }
             } else {
-                Parker::Other
+                BlockerKind::Other
             }
         };
-        record.set_parker(parker);
-        parker
+        record.set_blocker_kind(kind);
+        kind
     }
 
     /// The thread that owns a lock, as a new local reference, or null.
@@ -274,7 +282,7 @@ impl Fields {
 }
 
 impl Locks {
-    /// The parking of `java.util.concurrent`'s lock that a thread is in, and who owns it: new local references, or null.
+    /// The object with which a thread is parked, and the thread that owns it: new local references; the owner may be null.
     ///
     /// # Safety
     /// `thread` is a live reference to a thread.
@@ -305,50 +313,50 @@ unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, bl
             let noted = if blocker.is_null() { jni.get_object_field(thread, fields.blocker) } else { null_mut() };
             let blocker = [blocker, noted, thread].into_iter().find(|object| !object.is_null()).unwrap_or(thread);
             let Some(object) = locks.object(jni, context, state, MonitorAddress::default(), blocker) else { return };
-            let parker = match state.parked {
-                Some((last, parker)) if last == object => parker,
-                _ => fields.parker(locks.core, jni, blocker),
+            let kind = match state.parked {
+                Some((last, kind)) if last == object => kind,
+                _ => fields.blocker_kind(locks.core, jni, blocker),
             };
-            state.parked = Some((object, parker));
+            state.parked = Some((object, kind));
             let now = Ticks::now();
-            if parker == Parker::Other {
+            if kind == BlockerKind::Other {
                 let stack = stack(locks.core, jni, state, FramesToSkip::Park);
                 let nanos = nanos.max(0) as u64;
                 let millis = nanos.div_ceil(1_000_000);
-                let wait = Wait { object, thread: context.current, stack, millis, park_nanos: Some(nanos) };
+                let wait = BeginWait { object, thread: context.current, stack, millis, park_nanos: Some(nanos) };
                 begin_wait(context, wait, now);
             } else {
-                block(locks, fields, jni, context, state, Blocked { now, object, lock: blocker, parker });
+                begin_lock_park(locks, fields, jni, context, state, LockPark { now, object, lock: blocker, kind });
             }
         });
     }
 }
 
-/// A thread that is about to wait for a lock.
-struct Blocked {
+/// A thread that is about to park for a lock.
+struct LockPark {
     now: Ticks,
     object: ObjectId,
-    /// A live reference to what `parker` says.
+    /// A live reference to the lock, which is of that kind.
     lock: jobject,
-    parker: Parker,
+    kind: BlockerKind,
 }
 
-/// Reports that a thread waits for a lock.
+/// Reports that a thread parks for a lock.
 ///
 /// # Safety
-/// As `Blocked` says.
-unsafe fn block(
+/// As `LockPark` says.
+unsafe fn begin_lock_park(
     locks: &Locks,
     fields: &Fields,
     jni: Jni,
     context: &mut ThreadContext,
     state: &mut LockThread,
-    blocked: Blocked,
+    park: LockPark,
 ) {
-    let Blocked { now, object, lock, parker } = blocked;
+    let LockPark { now, object, lock, kind } = park;
     // SAFETY: by the caller's promise; local references, deleted when they are done with.
     unsafe {
-        let owner = if parker == Parker::OwnableLock { fields.owner(jni, lock) } else { null_mut() };
+        let owner = if kind == BlockerKind::OwnableLock { fields.owner(jni, lock) } else { null_mut() };
         if !owner.is_null() {
             let index = locks.other_thread(jni, owner, now);
             let stack = locks.owner_stack(
@@ -365,8 +373,8 @@ unsafe fn block(
             );
             context.push(Event::Owner { thread: index, stack }, now);
             jni.delete_local_ref(owner);
-        } else if parker == Parker::OwnableLock {
-            // Readers hold it, or it has just been let go.
+        } else if kind == BlockerKind::OwnableLock {
+            // Readers hold it, or it has just been released.
             locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
         }
         let stack = stack(locks.core, jni, state, FramesToSkip::Park);

@@ -1,5 +1,5 @@
-//! Data requests: what all threads do and who owns the monitors that they wait for, whenever somebody asks (`kill -QUIT`, or
-//! `jcmd PID JVMTI.data_dump`), and once at the end of those that are still blocked then.
+//! Data requests (`kill -QUIT`, or `jcmd PID JVMTI.data_dump`): what all threads do, and who owns the monitors for which they wait. The
+//! same is recorded at the end for the threads that are blocked then.
 
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,11 @@ use crate::agent::events::event::Event;
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::{StackIndex, ThreadIndex};
 
-/// The program waits for the answer at its end, so it must not take for ever.
+/// The end of the program waits for the answer, so its time is bounded.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// What a thread does.
-pub(crate) struct Thread {
+pub(crate) struct ThreadSnapshot {
     pub(crate) thread: ThreadIndex,
     pub(crate) name: String,
     pub(crate) state: ThreadState,
@@ -34,7 +34,7 @@ pub(crate) struct Thread {
 }
 
 /// Who owns a monitor and who waits for it.
-pub(crate) struct Monitor {
+pub(crate) struct MonitorSnapshot {
     pub(crate) object: ObjectId,
     pub(crate) owner: Option<ThreadIndex>,
     /// `None` for a lock of `java.util.concurrent`, of which only the owner is known.
@@ -51,8 +51,8 @@ pub(crate) struct Usage {
 /// One answer.
 #[derive(Default)]
 pub(crate) struct LockSnapshot {
-    pub(crate) threads: Vec<Thread>,
-    pub(crate) monitors: Vec<Monitor>,
+    pub(crate) threads: Vec<ThreadSnapshot>,
+    pub(crate) monitors: Vec<MonitorSnapshot>,
     /// Threads and monitors that there was no time for.
     pub(crate) skipped: u64,
 }
@@ -118,7 +118,7 @@ impl Request<'_> {
                 // SAFETY: a live local reference.
                 unsafe { self.ask_thread(thread, &mut snapshot) };
             }
-            // SAFETY: as above, and nobody uses it any more.
+            // SAFETY: as above, and it is not used any more.
             unsafe { self.jni.delete_local_ref(thread) };
         }
         snapshot
@@ -160,7 +160,7 @@ impl Request<'_> {
                 object = self.id_of(lock);
                 if let Some(id) = object.filter(|&id| self.asked.insert(id) && !owner.is_null()) {
                     let owner = jvm.threads.resolve(jni, owner, Ticks::now());
-                    snapshot.monitors.push(Monitor { object: id, owner: Some(owner), usage: None });
+                    snapshot.monitors.push(MonitorSnapshot { object: id, owner: Some(owner), usage: None });
                 }
                 jni.delete_local_ref(lock);
                 jni.delete_local_ref(owner);
@@ -169,7 +169,7 @@ impl Request<'_> {
                 Some(walker) => walker.walk_other(thread, &locks.core.tables(jni)).unwrap_or_default(),
                 None => StackIndex::default(),
             };
-            snapshot.threads.push(Thread {
+            snapshot.threads.push(ThreadSnapshot {
                 thread: index,
                 name: info.name.as_ref().map(|name| trace::modified_utf8::decode(name)).unwrap_or_default(),
                 state: state_of(state),
@@ -184,7 +184,7 @@ impl Request<'_> {
 
 /// # Safety
 /// `monitor` is a live reference.
-unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> Option<Monitor> {
+unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
     let now = Ticks::now();
     // SAFETY: by the caller's promise; each thread is a local reference, deleted when it is done with.
     unsafe {
@@ -200,7 +200,7 @@ unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> 
             jni.delete_local_ref(thread);
             index
         };
-        Some(Monitor {
+        Some(MonitorSnapshot {
             object: id,
             owner: Some(&usage.owner).filter(|owner| !owner.is_null()).map(resolve),
             usage: Some(Usage {
@@ -212,7 +212,7 @@ unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> 
     }
 }
 
-/// JVMTI's bits as one of Java's words.
+/// The Java thread state that JVMTI's bits mean.
 fn state_of(bits: i32) -> ThreadState {
     let has = |bit: i32| bits & bit != 0;
     if has(JVMTI_THREAD_STATE_TERMINATED) {

@@ -1,4 +1,4 @@
-//! What a thread asked the VM for when it waited last, which it need not ask again.
+//! What a thread keeps from its last waits, so that it need not ask the VM again.
 
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::agent::core::feature::Slot;
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::ThreadIndex;
 use crate::agent::stacks::walker::StackWalker;
-use crate::agent::tables::classes::Parker;
+use crate::agent::tables::classes::BlockerKind;
 
 /// `Thread.tid`, which no two threads ever have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JavaId(pub(super) jlong);
 
 impl JavaId {
-    /// That of a thread that is being made.
+    /// The id of a thread whose constructor is running.
     pub(super) const NONE: JavaId = JavaId(0);
 }
 
@@ -45,43 +45,43 @@ impl CachedMonitor {
     }
 }
 
-/// So many objects a thread remembers.
-const MOST_CACHED: usize = 8;
+/// Number of objects that a thread caches.
+const MAX_CACHED: usize = 8;
 
-/// MonitorIdCache on which the thread waited, with their ids: `IsSameObject` takes a fifth of a search among all tags.
-pub(super) struct MonitorIdCache([CachedMonitor; MOST_CACHED]);
+/// Objects on which the thread waited, with their ids: `IsSameObject` takes a fifth of a search among all tags.
+pub(super) struct MonitorIdCache([CachedMonitor; MAX_CACHED]);
 
 impl Default for MonitorIdCache {
     fn default() -> MonitorIdCache {
-        MonitorIdCache([CachedMonitor { monitor: MonitorAddress(0), id: ObjectId(0), weak: null_mut() }; MOST_CACHED])
+        MonitorIdCache([CachedMonitor { monitor: MonitorAddress(0), id: ObjectId(0), weak: null_mut() }; MAX_CACHED])
     }
 }
 
 impl MonitorIdCache {
     /// Monitors are some hundred bytes apart.
     fn place(monitor: MonitorAddress) -> usize {
-        (monitor.0 >> 6 ^ monitor.0 >> 9) % MOST_CACHED
+        (monitor.0 >> 6 ^ monitor.0 >> 9) % MAX_CACHED
     }
 
-    /// The id of an object that is remembered.
+    /// The id of an object that is cached.
     ///
     /// # Safety
     /// `object` is a live reference.
     pub(super) unsafe fn find(&self, jni: Jni, monitor: MonitorAddress, object: jobject) -> Option<ObjectId> {
         let cached = self.0[MonitorIdCache::place(monitor)];
-        // A monitor can become another object's; the weak reference cannot.
+        // A monitor can be reused for another object; the weak reference cannot.
         let maybe = cached.monitor == monitor && !cached.weak.is_null();
         // SAFETY: by the caller's promise; the weak reference is this thread's own until `forget`.
         (maybe && unsafe { jni.is_same_object(cached.weak, object) }).then_some(cached.id)
     }
 
-    /// Notes an object that `find` did not know; it will, once the object has been noted twice in a row.
+    /// Notes an object that `find` did not find. It is cached once it has been noted twice in a row.
     ///
     /// # Safety
     /// `object` is a live reference.
     pub(super) unsafe fn note(&mut self, jni: Jni, monitor: MonitorAddress, object: jobject, id: ObjectId) {
         let cached = &mut self.0[MonitorIdCache::place(monitor)];
-        // SAFETY: by the caller's promise; a weak reference that goes is not used again.
+        // SAFETY: by the caller's promise; a weak reference that is replaced is not used again.
         unsafe {
             let is_again = cached.monitor == monitor && cached.id == id;
             cached.forget(jni);
@@ -94,7 +94,7 @@ impl MonitorIdCache {
     /// Forgets all of them.
     fn forget(&mut self, jni: Jni) {
         for cached in std::mem::take(self).0 {
-            // SAFETY: nobody has the weak reference any more.
+            // SAFETY: the weak reference is in no cache any more.
             unsafe { cached.forget(jni) };
         }
     }
@@ -105,15 +105,15 @@ pub(crate) struct LockThread {
     /// For its own stack when it waits, and for those of others.
     pub(super) walker: Option<StackWalker>,
     pub(super) owner_walker: Option<StackWalker>,
-    /// Where it shows others which thread it carries.
+    /// Shows the other threads which thread it carries.
     pub(super) mounted: Option<Arc<AtomicU32>>,
     /// The thread that it is, or carries.
     pub(super) thread: Option<(JavaId, ThreadIndex)>,
     pub(super) monitors: MonitorIdCache,
-    /// Which thread is blocked here, and on what. A thread that continues elsewhere takes this away.
+    /// The thread that is blocked here, and the object. Removed when another thread is mounted.
     pub(super) blocked: Option<(ThreadIndex, ObjectId)>,
-    /// The object on which it parked, and what parks on such.
-    pub(super) parked: Option<(ObjectId, Parker)>,
+    /// The object with which it parked last, and what that is to a thread that parks.
+    pub(super) parked: Option<(ObjectId, BlockerKind)>,
     /// JVMTI has reported that it waits on a monitor, and not yet that this is over.
     pub(super) is_waiting: bool,
 }

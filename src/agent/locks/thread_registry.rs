@@ -39,11 +39,11 @@ struct Inner {
     stacks: BTreeMap<usize, (usize, JavaThread)>,
     /// By `Thread.tid`.
     by_number: FxHashMap<u64, ThreadIndex>,
-    /// Where the stacks of owners are wanted.
+    /// Filled if the stacks of owners are wanted.
     weak_threads: FxHashMap<u32, WeakThread>,
 }
 
-/// The fields of `java.lang.Thread` that say how HotSpot knows a thread.
+/// The fields of `java.lang.Thread` by which HotSpot identifies a thread.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadFields {
     /// The address of the `JavaThread`; 0 for a virtual thread and for one that does not run.
@@ -51,10 +51,10 @@ pub(crate) struct ThreadFields {
     pub(crate) tid: jfieldID,
 }
 
-/// All living threads that the agent has cached.
+/// All living threads that the agent knows.
 pub(crate) struct ThreadRegistry {
     inner: RwLock<Inner>,
-    /// Handles are kept.
+    /// Weak references are kept.
     with_weak_threads: bool,
 }
 
@@ -83,7 +83,7 @@ impl ThreadRegistry {
         thread: jobject,
         index: ThreadIndex,
     ) {
-        let handle = if self.with_weak_threads {
+        let weak = if self.with_weak_threads {
             // SAFETY: by the caller's promise.
             unsafe { jni.new_weak_global_ref(thread) }.inspect_err(|_| jni.exception_clear()).ok()
         } else {
@@ -94,7 +94,7 @@ impl ThreadRegistry {
         let (address, number) =
             unsafe { (jni.get_long_field(thread, fields.eetop), jni.get_long_field(thread, fields.tid)) };
         inner.by_number.insert(number as u64, index);
-        if let Some(before) = handle.and_then(|handle| inner.weak_threads.insert(index.0, WeakThread(handle))) {
+        if let Some(before) = weak.and_then(|weak| inner.weak_threads.insert(index.0, WeakThread(weak))) {
             // SAFETY: a weak reference that is not used again.
             unsafe { jni.delete_weak_global_ref(before.0) };
         }
@@ -103,8 +103,8 @@ impl ThreadRegistry {
         // SAFETY: the thread lives, by the caller's promise.
         let (stack_low, stack_high) = unsafe { layout.stack(java_thread) };
         inner.stacks.insert(stack_low, (stack_high, java_thread));
-        let member = PlatformThread { mounted: Arc::new(AtomicU32::new(index.0)), stack_low };
-        inner.platform.insert(java_thread, member);
+        let platform = PlatformThread { mounted: Arc::new(AtomicU32::new(index.0)), stack_low };
+        inner.platform.insert(java_thread, platform);
     }
 
     /// The current thread ends.
@@ -117,29 +117,26 @@ impl ThreadRegistry {
             unsafe { (jni.get_long_field(thread, fields.eetop), jni.get_long_field(thread, fields.tid)) };
         let mut inner = self.write();
         inner.by_number.remove(&(number as u64));
-        if let Some(member) = inner.platform.remove(&JavaThread(address as usize)) {
-            inner.stacks.remove(&member.stack_low);
+        if let Some(platform) = inner.platform.remove(&JavaThread(address as usize)) {
+            inner.stacks.remove(&platform.stack_low);
         }
-        let handle = inner.weak_threads.remove(&index.0);
+        let weak = inner.weak_threads.remove(&index.0);
         drop(inner);
-        if let Some(handle) = handle {
-            // SAFETY: a weak reference that is out of the registry, so that nobody uses it again.
-            unsafe { jni.delete_weak_global_ref(handle.0) };
+        if let Some(weak) = weak {
+            // SAFETY: a weak reference that was removed from the registry, so it is not used again.
+            unsafe { jni.delete_weak_global_ref(weak.0) };
         }
     }
 
-    /// Where a platform thread notes what it carries.
+    /// The word in which a platform thread notes the thread that it carries.
     pub(crate) fn mounted(&self, thread: JavaThread) -> Option<Arc<AtomicU32>> {
-        self.read().platform.get(&thread).map(|member| member.mounted.clone())
+        self.read().platform.get(&thread).map(|platform| platform.mounted.clone())
     }
 
     /// A new local reference to a thread that lives; null if there is none.
     pub(crate) fn reference(&self, jni: Jni, index: ThreadIndex) -> jobject {
         // SAFETY: a weak reference in the registry is valid, and none is deleted while the registry is held.
-        self.read()
-            .weak_threads
-            .get(&index.0)
-            .map_or(std::ptr::null_mut(), |handle| unsafe { jni.new_local_ref(handle.0) })
+        self.read().weak_threads.get(&index.0).map_or(std::ptr::null_mut(), |weak| unsafe { jni.new_local_ref(weak.0) })
     }
 
     /// The thread that runs on a `JavaThread`.

@@ -1,20 +1,20 @@
-//! A share of the time for what is worth knowing but makes other threads stop.
+//! Bounds the time that is spent on what makes other threads stop.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::agent::clock::Ticks;
 
-/// Of each second, all threads together may spend so much: one part in this many.
+/// All threads together may spend one part in this many of the time.
 const SHARE: u64 = 50;
-/// Saved up while nothing was spent, at most: enough for a burst.
-const MOST_SAVED_NANOS: u64 = 50_000_000;
+/// What may be saved while nothing is spent: enough for a burst.
+const MAX_SAVED_NANOS: u64 = 50_000_000;
 
 /// Nanoseconds spent so far, and those that may be.
 pub(crate) struct TimeBudget {
     start: Ticks,
-    /// What is paid for each nanosecond of the asking thread.
+    /// What each nanosecond of the asking thread costs.
     price: u64,
-    /// What was spent, and what went unused too long.
+    /// What was spent, and what was not used in time.
     spent: AtomicU64,
     skipped: AtomicU64,
 }
@@ -27,15 +27,15 @@ impl TimeBudget {
 
     /// Runs `body` and counts its time, unless too much was spent lately; then it is counted as skipped.
     pub(crate) fn spend<T>(&self, now: Ticks, body: impl FnOnce() -> T) -> Option<T> {
-        let earned = now.0.saturating_sub(self.start.0) / SHARE + MOST_SAVED_NANOS;
+        let earned = now.0.saturating_sub(self.start.0) / SHARE + MAX_SAVED_NANOS;
         let spent = self.spent.load(Ordering::Relaxed);
         if spent >= earned {
             self.skipped.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        if earned - spent > MOST_SAVED_NANOS {
-            // Whoever is faster, the difference is small.
-            let _ = self.spent.compare_exchange(spent, earned - MOST_SAVED_NANOS, Ordering::Relaxed, Ordering::Relaxed);
+        if earned - spent > MAX_SAVED_NANOS {
+            // Another thread may have changed it meanwhile; the difference is small.
+            let _ = self.spent.compare_exchange(spent, earned - MAX_SAVED_NANOS, Ordering::Relaxed, Ordering::Relaxed);
         }
         let result = body();
         self.spent.fetch_add(self.price * Ticks::now().0.saturating_sub(now.0), Ordering::Relaxed);
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(budget.skipped(), 100 - u64::from(done));
         let later = Ticks(start.0 + 1_000_000_000_000);
         assert!(budget.spend(later, || ()).is_some());
-        let saved = (later.0 - start.0) / SHARE + MOST_SAVED_NANOS - budget.spent.load(Ordering::Relaxed);
-        assert!(saved <= MOST_SAVED_NANOS, "{saved}");
+        let saved = (later.0 - start.0) / SHARE + MAX_SAVED_NANOS - budget.spent.load(Ordering::Relaxed);
+        assert!(saved <= MAX_SAVED_NANOS, "{saved}");
     }
 }

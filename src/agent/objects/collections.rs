@@ -1,8 +1,8 @@
-//! Collections and the objects they free, on their way to the writer.
+//! Collections and the objects that they free, on their way to the writer.
 //!
-//! The VM sends its events inside the pause, so they are only queued. After it the control thread looks which objects are dead
-//! (`weak_refs`), and the writer holds the collection's `gcFinish` back until that is done: so each `objFree` stands
-//! between the `gcStart` and `gcFinish` of the collection that found the object dead.
+//! The VM sends its events inside the pause, so they are only queued. After the pause the control thread finds out which objects are
+//! dead (`weak_refs`), and the writer delays the collection's `gcFinish` until that is done: so each `objFree` comes between the
+//! `gcStart` and `gcFinish` of the collection that found the object dead.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use trace::ids::ObjectId;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::GcNumber;
 
-/// The beginning or end of a pause.
+/// The beginning or end of a pause, or a heap dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GcEvent {
     /// A collection began.
@@ -40,28 +40,28 @@ impl GcEvent {
 
 /// What the writer takes from the queue.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct QueuedCollections {
     /// Beginnings and ends, oldest first.
     pub(crate) events: VecDeque<GcEvent>,
-    /// Freed objects, with the collection they are charged to, oldest first.
+    /// Freed objects, with the collection to which they are attributed, oldest first.
     pub(crate) freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
-    /// All frees of collections up to this one have been delivered.
-    pub(crate) settled: GcNumber,
+    /// All frees of collections up to this one are in `freed`, or were before.
+    pub(crate) processed: GcNumber,
 }
 
 #[derive(Default)]
 struct Inner {
     events: VecDeque<GcEvent>,
-    /// Pauses that have begun and not ended: HotSpot may tell of one twice, nested (G1 collecting for metadata).
+    /// Pauses that have begun and not ended: HotSpot may report one twice, nested (G1 that collects for metadata).
     depth: u32,
     finished: GcNumber,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
-    settled: GcNumber,
-    /// Objects freed so far.
+    processed: GcNumber,
+    /// Number of objects freed so far.
     delivered: usize,
     /// The first id given to an object after the last collection.
-    young: ObjectId,
-    /// The first id given to an object after so many collections, if they are remembered.
+    first_new_object: ObjectId,
+    /// The first id given to an object after each number of collections, if that is kept.
     generations: Option<Vec<(ObjectId, u64)>>,
     closed: bool,
 }
@@ -75,9 +75,9 @@ pub(crate) struct Collections {
 }
 
 impl Collections {
-    /// An empty queue, which may be asked for `generations` if it remembers them.
-    pub(crate) fn new(remembers: bool) -> Collections {
-        let inner = Inner { generations: remembers.then(Vec::new), ..Inner::default() };
+    /// An empty queue, which may be asked for `generations` if it keeps them.
+    pub(crate) fn new(keeps_generations: bool) -> Collections {
+        let inner = Inner { generations: keeps_generations.then(Vec::new), ..Inner::default() };
         Collections { inner: Mutex::new(inner), changed: Condvar::new(), last_finish: AtomicU64::new(0) }
     }
 
@@ -104,7 +104,7 @@ impl Collections {
         inner.finished.0 += 1;
         let number = inner.finished;
         inner.events.push_back(GcEvent::Finish(now, number));
-        inner.young = next;
+        inner.first_new_object = next;
         if let Some(generations) = &mut inner.generations {
             generations.push((next, number.0));
         }
@@ -112,18 +112,18 @@ impl Collections {
         self.changed.notify_all();
     }
 
-    /// Collections so far.
+    /// Number of collections so far.
     pub(crate) fn finished(&self) -> GcNumber {
         self.lock().finished
     }
 
-    /// Collections so far, and when the last one ended.
+    /// Number of collections so far, and when the last one ended.
     pub(crate) fn last_finish(&self) -> (GcNumber, Ticks) {
         let inner = self.lock();
         (inner.finished, Ticks(self.last_finish.load(Ordering::Relaxed)))
     }
 
-    /// When the last pause ended, by whoever allocates; ids must not be older than the collection before their object.
+    /// When the last pause ended, for threads that allocate: an object must not get an id that was taken before it.
     #[inline]
     pub(crate) fn generation(&self) -> Ticks {
         Ticks(self.last_finish.load(Ordering::Relaxed))
@@ -134,16 +134,16 @@ impl Collections {
         std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().flatten().copied()).collect()
     }
 
-    /// Objects with this id or a later one have seen no collection. If such a one is dead, the VM has collected without telling of it
-    /// (before a heap dump, with some collectors); the next collection is charged with it.
-    pub(crate) fn young(&self) -> ObjectId {
-        self.lock().young
+    /// The first id given to an object after the last collection. If an object with this id or a later one is dead, the VM has
+    /// collected without an event (before a heap dump, with some collectors); its death is attributed to the next collection.
+    pub(crate) fn first_new_object(&self) -> ObjectId {
+        self.lock().first_new_object
     }
 
-    /// These objects are dead: charged to the last finished collection.
+    /// These objects are dead. Their deaths are attributed to the last collection that has ended.
     ///
-    /// A collection that ended while they were looked at may have found some of them, so charging the last one is late at
-    /// worst, and never earlier than the object's allocation.
+    /// A later collection than the one that found them may have ended meanwhile; then the attribution is late, but never earlier
+    /// than the object's allocation.
     pub(crate) fn free(&self, objects: Vec<ObjectId>) {
         if objects.is_empty() {
             return;
@@ -155,18 +155,18 @@ impl Collections {
     }
 
     /// All frees of collections up to that one have been delivered.
-    pub(crate) fn settle(&self, number: GcNumber) {
+    pub(crate) fn set_processed(&self, number: GcNumber) {
         let mut inner = self.lock();
-        inner.settled = inner.settled.max(number);
+        inner.processed = inner.processed.max(number);
         drop(inner);
         self.changed.notify_all();
     }
 
-    /// Waits until the frees of every collection so far are settled. Gives up when nothing is delivered for `longest`.
-    pub(crate) fn wait_until_settled(&self, longest: Duration) {
+    /// Waits until the frees of every collection so far are delivered. Gives up when nothing is delivered for `longest`.
+    pub(crate) fn wait_until_processed(&self, longest: Duration) {
         let mut inner = self.lock();
         let wanted = inner.finished;
-        while inner.settled < wanted {
+        while inner.processed < wanted {
             let delivered = inner.delivered;
             let (guard, timeout) = self.changed.wait_timeout(inner, longest).unwrap_or_else(PoisonError::into_inner);
             inner = guard;
@@ -201,13 +201,13 @@ impl Collections {
         self.changed.notify_all();
     }
 
-    /// Takes all that is there.
-    pub(crate) fn take(&self) -> Taken {
+    /// Takes all that is queued.
+    pub(crate) fn take(&self) -> QueuedCollections {
         let mut inner = self.lock();
-        Taken {
+        QueuedCollections {
             events: std::mem::take(&mut inner.events),
             freed: std::mem::take(&mut inner.freed),
-            settled: inner.settled,
+            processed: inner.processed,
         }
     }
 }
@@ -221,16 +221,16 @@ mod tests {
         let queue = Collections::new(false);
         queue.start(Ticks(1));
         queue.finish(Ticks(2), ObjectId(0));
-        assert_eq!(queue.take().settled, GcNumber(0));
+        assert_eq!(queue.take().processed, GcNumber(0));
         queue.free(vec![ObjectId(6)]);
         queue.start(Ticks(3));
         queue.finish(Ticks(4), ObjectId(0));
         queue.free(vec![ObjectId(7)]);
         queue.free(Vec::new());
-        queue.settle(GcNumber(1));
+        queue.set_processed(GcNumber(1));
         let taken = queue.take();
         assert_eq!(taken.freed, [(GcNumber(1), vec![ObjectId(6)]), (GcNumber(2), vec![ObjectId(7)])]);
-        assert_eq!(taken.settled, GcNumber(1));
+        assert_eq!(taken.processed, GcNumber(1));
         assert_eq!(taken.events.len(), 2);
     }
 

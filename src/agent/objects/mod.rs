@@ -1,4 +1,4 @@
-//! Single objects as long as a recording follows them: their tags, weak references to them, and the collections that free them.
+//! Objects that a recording tracks: their tags, weak references to them, and the collections that free them.
 
 pub(crate) mod collections;
 pub(crate) mod tags;

@@ -1,11 +1,11 @@
 //! The environments of the VM in which objects are tagged with their ids.
 //!
-//! Where hooks report objects, the tag says which were reported already; where threads wait on objects, it distinguishes them.
+//! Where hooks report objects, the tag shows which were reported already; where threads wait on objects, it identifies them.
 //! HotSpot keeps one map of tags per environment, under one lock, with long chains: with a single environment, threads would wait
-//! for each other at every object. So there are several, and each thread keeps to one. The numbers of classes are tags too, in
-//! environments that hold nothing else, one for each processor.
+//! for each other at every object. So there are several, and each thread uses one of them. The numbers of classes are tags too, in
+//! environments of their own, one for each processor.
 //!
-//! Tags outlive a recording. Ids only grow, so a tag below the first id of a recording is none of its own.
+//! Tags stay when a recording ends. Ids only grow, so a tag below the first id of a recording belongs to an earlier one.
 
 use jvmti::Env;
 use jvmti::jni_sys::{jclass, jlong, jobject};
@@ -32,7 +32,7 @@ impl ObjectShard {
         Some(ObjectId(tag as u64)).filter(|&id| id >= self.first)
     }
 
-    /// Gives the object its id.
+    /// Tags the object with its id.
     ///
     /// # Safety
     /// `object` is a live reference.
@@ -68,15 +68,15 @@ impl ClassShard {
     }
 }
 
-/// How many environments are for objects; the first is there in any case.
+/// How many environments are for objects; at least one.
 fn object_shards(identifies: bool) -> usize {
     if identifies { OBJECT_SHARDS } else { 1 }
 }
 
-/// Shards for objects. Each costs every event of the VM and every thread a little.
+/// Shards for objects. Each makes every event of the VM and every thread a little more expensive.
 const OBJECT_SHARDS: usize = 16;
 /// More shards for classes than this gain nothing.
-const MOST_CLASS_SHARDS: usize = 8;
+const MAX_CLASS_SHARDS: usize = 8;
 
 /// All shards of a recording.
 pub(crate) struct Tags {
@@ -92,7 +92,7 @@ impl Tags {
     /// if objects are tracked one by one.
     pub(crate) fn wanted(tracks_objects: bool, identifies: bool) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let classes = if tracks_objects { processors.next_power_of_two().min(MOST_CLASS_SHARDS) } else { 1 };
+        let classes = if tracks_objects { processors.next_power_of_two().min(MAX_CLASS_SHARDS) } else { 1 };
         object_shards(identifies) + classes
     }
 
@@ -107,7 +107,7 @@ impl Tags {
         &self.envs
     }
 
-    /// Where a thread tags objects.
+    /// The shard in which a thread tags objects.
     pub(crate) fn for_objects(&self, thread: ThreadIndex) -> ObjectShard {
         // Threads that begin together are half of all shards apart.
         let shard = (thread.0 as usize).wrapping_mul(self.objects / 2 + 1);
@@ -132,7 +132,7 @@ impl Tags {
         (0..self.objects).find_map(|shard| unsafe { self.object_shard(shard).find(object) })
     }
 
-    /// Where a thread looks classes up.
+    /// The shard in which a thread looks classes up.
     pub(crate) fn for_classes(&self, thread: ThreadIndex) -> ClassShard {
         let classes = &self.envs[self.objects..];
         ClassShard(classes[thread.0 as usize % classes.len()])

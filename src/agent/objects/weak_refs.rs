@@ -1,10 +1,10 @@
-//! Which objects still live: a weak reference to each, made with its allocation and looked at after each collection.
+//! Which objects still live: a weak reference to each, made at its allocation and tested after each collection.
 //!
-//! JVMTI's own way, a tag and `ObjectFree`, costs eight times as much (a search in a map with long chains, under a lock), and can
-//! stop the VM for ever: while its service thread delivers frees and a safepoint begins, whoever else delivers waits without
-//! minding safepoints (seen on 17 and 21), and at its end the VM itself does (`JvmtiExport::post_vm_death`).
+//! JVMTI's own means, a tag and `ObjectFree`, cost eight times as much (a search in a map with long chains, under a lock), and can
+//! stop the VM for ever: if a safepoint begins while its service thread delivers frees, another thread that delivers them waits
+//! without reaching the safepoint (seen on 17 and 21); at its end the VM itself is such a thread (`JvmtiExport::post_vm_death`).
 //!
-//! Each thread notes its objects in chunks that it alone fills; the agent's thread reads them, and keeps those that live on.
+//! Each thread puts its objects into chunks that it alone fills; the agent's own thread reads them, and keeps those that survive.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,22 +19,22 @@ use crate::agent::ids::StackIndex;
 /// A thread's first chunk is small, since many threads allocate little.
 const FIRST_CHUNK: usize = 64;
 const LARGEST_CHUNK: usize = 4096;
-/// Empty chunks that are kept for the next thread in need: 4 MiB.
-const MOST_SPARE: usize = 64;
-/// Objects looked at before their deaths are charged: those found in the midst of the next collection are charged to it.
+/// Empty chunks that are kept for other threads: 4 MiB.
+const MAX_SPARE: usize = 64;
+/// Objects tested before the dead among them are delivered: a collection that ends between two batches gets the later one.
 const BATCH: usize = 4096;
 
-/// What a heap dump wants to know of an object: its id, and the stack of its allocation.
+/// What a heap dump shows of a tracked object: its id, and the stack of its allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ObjectTag(pub(crate) u64);
 
-/// Bits of a tag that are the object's id, where others are its stack's number.
+/// Bits of a tag that are the object's id; the others are the number of its stack.
 const ID_BITS: u32 = 44;
-/// A tag that has no room for the stack: the rest is the id.
+/// Marks a tag without a stack: the rest is the id.
 const ID_ONLY: u64 = 1 << 63;
 
 impl ObjectTag {
-    /// Numbers too large for one word leave the stack out.
+    /// The stack is left out if the two do not fit into one word.
     #[inline]
     pub(crate) fn new(id: ObjectId, stack: StackIndex) -> ObjectTag {
         if id.0 >> ID_BITS == 0 && stack.0 >> (63 - ID_BITS) == 0 {
@@ -90,10 +90,10 @@ impl Chunk {
     }
 }
 
-/// What the threads of the program hand to the agent's.
+/// Weak references to all tracked objects, which the program's threads make and the agent's own thread tests.
 #[derive(Default)]
 pub(crate) struct WeakRefs {
-    /// Chunks that a thread has begun to fill since the last look.
+    /// Chunks that a thread has begun to fill since the last test.
     fresh: Mutex<Vec<Arc<Chunk>>>,
     /// Full-sized chunks of which all has been read.
     spare: Mutex<Vec<Arc<Chunk>>>,
@@ -101,7 +101,7 @@ pub(crate) struct WeakRefs {
 }
 
 impl WeakRefs {
-    /// Those that were alive at the last look. While it is held no weak reference is given up.
+    /// The objects that are not known to be dead. While the guard is held no weak reference is deleted.
     pub(crate) fn tracked(&self) -> MutexGuard<'_, TrackedObjects> {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,17 +117,17 @@ impl WeakRefs {
         chunk
     }
 
-    /// Takes a chunk that nobody fills and of which all has been read.
+    /// Keeps a chunk that no thread fills and of which all has been read.
     fn give_back(&self, chunk: &Arc<Chunk>) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if chunk.weaks.len() == LARGEST_CHUNK && spare.len() < MOST_SPARE {
+        if chunk.weaks.len() == LARGEST_CHUNK && spare.len() < MAX_SPARE {
             chunk.len.store(0, Ordering::Relaxed);
             spare.push(Arc::clone(chunk));
         }
     }
 }
 
-/// One thread's pen.
+/// Where one thread puts the objects that it allocates.
 #[derive(Default)]
 pub(crate) struct WeakRefRecorder {
     chunk: Option<Arc<Chunk>>,
@@ -135,7 +135,7 @@ pub(crate) struct WeakRefRecorder {
 }
 
 impl WeakRefRecorder {
-    /// Notes that an object weak_refs.
+    /// Makes a weak reference to an object.
     ///
     /// # Errors
     /// The VM has no memory for a weak reference; an exception is cleared.
@@ -180,20 +180,20 @@ impl WeakRefRecorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoMemory;
 
-/// The agent's thread's view.
+/// The tracked objects, as the agent's own thread knows them.
 #[derive(Default)]
 pub(crate) struct TrackedObjects {
     /// Chunks that are being filled, and how far they have been read.
     open: Vec<(Arc<Chunk>, usize)>,
-    /// What was alive at the last look.
+    /// Objects of full chunks that were alive at the last test.
     alive: Vec<TrackedObject>,
 }
 
 impl TrackedObjects {
-    /// Looks at all objects, and reports to the queue, if one is given, which are dead.
-    pub(crate) fn look(&mut self, weak_refs: &WeakRefs, jni: Jni, gc: Option<&Collections>) {
-        // SAFETY: the reference is ours, and deleted once, when it is taken out of the list.
-        self.take_with(weak_refs, gc, |weak| unsafe {
+    /// Tests all objects, and delivers the dead ones to the queue, if one is given.
+    pub(crate) fn find_dead(&mut self, weak_refs: &WeakRefs, jni: Jni, gc: Option<&Collections>) {
+        // SAFETY: the reference is ours, and deleted once, when it is removed from the list.
+        self.remove_dead(weak_refs, gc, |weak| unsafe {
             let is_dead = jni.is_same_object(weak, std::ptr::null_mut());
             if is_dead {
                 jni.delete_weak_global_ref(weak);
@@ -202,16 +202,16 @@ impl TrackedObjects {
         });
     }
 
-    /// Gives up all weak references: the recording has ended.
+    /// Deletes all weak references: the recording has ended.
     pub(crate) fn clear(&mut self, weak_refs: &WeakRefs, jni: Jni) {
-        self.take_with(weak_refs, None, |weak| {
-            // SAFETY: the reference is ours, and deleted once, when it is taken out of the list.
+        self.remove_dead(weak_refs, None, |weak| {
+            // SAFETY: the reference is ours, and deleted once, when it is removed from the list.
             unsafe { jni.delete_weak_global_ref(weak) };
             true
         });
     }
 
-    /// All objects of which it is not known that they are dead.
+    /// Calls `visit` for each object that is not known to be dead.
     pub(crate) fn each(&mut self, weak_refs: &WeakRefs, mut visit: impl FnMut(jweak, ObjectTag)) {
         self.open_fresh(weak_refs);
         self.alive.iter().for_each(|object| visit(object.weak, object.tag));
@@ -225,26 +225,31 @@ impl TrackedObjects {
         self.open.extend(fresh.into_iter().map(|chunk| (chunk, 0)));
     }
 
-    /// `buries` tells whether an object is dead, and if so gives the reference up.
-    fn take_with(&mut self, weak_refs: &WeakRefs, gc: Option<&Collections>, mut buries: impl FnMut(jweak) -> bool) {
-        let mut dead = Batch { gc, objects: Vec::new(), looked_at: 0 };
-        // A younger one cannot die before the collection that it is charged to.
-        let young = gc.map_or(ObjectId(u64::MAX), Collections::young);
-        let mut buries = |object: &TrackedObject| object.tag.id() < young && buries(object.weak);
+    /// Removes the objects for which `delete_if_dead` returns true, and delivers them.
+    fn remove_dead(
+        &mut self,
+        weak_refs: &WeakRefs,
+        gc: Option<&Collections>,
+        mut delete_if_dead: impl FnMut(jweak) -> bool,
+    ) {
+        let mut dead = DeadBatch { gc, objects: Vec::new(), tested: 0 };
+        // The death of a newer one waits for the next collection, to which it is attributed.
+        let first_new = gc.map_or(ObjectId(u64::MAX), Collections::first_new_object);
+        let mut delete_if_dead = |object: &TrackedObject| object.tag.id() < first_new && delete_if_dead(object.weak);
         self.alive.retain(|object| {
-            let is_dead = buries(object);
-            dead.looked_at(is_dead.then_some(object.tag.id()));
+            let is_dead = delete_if_dead(object);
+            dead.add_tested(is_dead.then_some(object.tag.id()));
             !is_dead
         });
         self.open_fresh(weak_refs);
         let alive = &mut self.alive;
         self.open.retain_mut(|(chunk, read)| {
-            // Asked first: whoever holds it still may add to it after `len` was read.
+            // Read before `len`: a thread that still holds the chunk may add to it afterwards.
             let is_ours_alone = Arc::get_mut(chunk).is_some();
             let len = chunk.len();
             for object in (*read..len).map(|index| chunk.get(index)) {
-                let is_dead = buries(&object);
-                dead.looked_at(is_dead.then_some(object.tag.id()));
+                let is_dead = delete_if_dead(&object);
+                dead.add_tested(is_dead.then_some(object.tag.id()));
                 if !is_dead {
                     alive.push(object);
                 }
@@ -255,32 +260,32 @@ impl TrackedObjects {
             }
             !is_ours_alone && len < chunk.weaks.len()
         });
-        dead.charge();
+        dead.deliver();
     }
 }
 
 /// Dead objects on their way to the queue.
-struct Batch<'a> {
+struct DeadBatch<'a> {
     gc: Option<&'a Collections>,
     objects: Vec<ObjectId>,
-    looked_at: usize,
+    tested: usize,
 }
 
-impl Batch<'_> {
-    fn looked_at(&mut self, dead: Option<ObjectId>) {
+impl DeadBatch<'_> {
+    fn add_tested(&mut self, dead: Option<ObjectId>) {
         self.objects.extend(dead);
-        self.looked_at += 1;
-        if self.looked_at == BATCH {
-            self.charge();
+        self.tested += 1;
+        if self.tested == BATCH {
+            self.deliver();
         }
     }
 
-    fn charge(&mut self) {
+    fn deliver(&mut self) {
         let objects = std::mem::take(&mut self.objects);
         if let Some(gc) = self.gc {
             gc.free(objects);
         }
-        self.looked_at = 0;
+        self.tested = 0;
     }
 }
 
@@ -307,37 +312,37 @@ mod tests {
         let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
         let mut recorder = WeakRefRecorder::default();
         (1..=20).for_each(|number| recorder.push(&weak_refs, object(number)));
-        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert!(freed(&gc).is_empty());
         collection(&gc, 11);
-        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert!(freed(&gc).into_iter().eq(1..=10));
         collection(&gc, 21);
-        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert!(freed(&gc).into_iter().eq(11..=20));
     }
 
     #[test]
-    fn each_death_is_told_once() {
+    fn each_death_is_delivered_once() {
         let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
         collection(&gc, u64::MAX);
         let mut recorder = WeakRefRecorder::default();
         (1..=20_000).for_each(|number| recorder.push(&weak_refs, object(number)));
-        tracked.take_with(&weak_refs, Some(&gc), |weak| weak.addr() % 2 == 0);
+        tracked.remove_dead(&weak_refs, Some(&gc), |weak| weak.addr() % 2 == 0);
         assert_eq!(freed(&gc), (1..=10_000).map(|half| half * 2).collect::<Vec<_>>());
         (20_001..=20_010).for_each(|number| recorder.push(&weak_refs, object(number)));
-        tracked.take_with(&weak_refs, Some(&gc), |weak| weak.addr() % 5 == 0);
+        tracked.remove_dead(&weak_refs, Some(&gc), |weak| weak.addr() % 5 == 0);
         let mut expected: Vec<u64> = (1..=20_000).filter(|n| n % 2 == 1 && n % 5 == 0).collect();
         expected.extend([20_005, 20_010]);
         assert_eq!(freed(&gc), expected);
         drop(recorder);
-        tracked.take_with(&weak_refs, Some(&gc), |_| true);
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert_eq!(freed(&gc).len(), 20_010 - 10_000 - expected.len());
         assert!(tracked.alive.is_empty() && tracked.open.is_empty());
     }
 
     #[test]
-    fn marks_hold_what_fits() {
+    fn a_stack_that_does_not_fit_is_left_out() {
         let whole = ObjectTag::new(ObjectId((1 << 44) - 1), StackIndex((1 << 19) - 1));
         assert_eq!((whole.id(), whole.stack()), (ObjectId((1 << 44) - 1), StackIndex((1 << 19) - 1)));
         for (id, stack) in [(1 << 44, 5), (7, 1 << 19)] {
@@ -358,27 +363,27 @@ mod tests {
         };
         (1..=1000).for_each(|number| recorder.push(&weak_refs, object(number)));
         assert!(seen(&mut tracked).into_iter().eq(1..=1000));
-        tracked.take_with(&weak_refs, None, |weak| weak.addr() <= 500);
+        tracked.remove_dead(&weak_refs, None, |weak| weak.addr() <= 500);
         (1001..=1010).for_each(|number| recorder.push(&weak_refs, object(number)));
         assert!(seen(&mut tracked).into_iter().eq(501..=1010));
     }
 
     #[test]
-    fn nothing_is_lost_while_a_thread_goes_on() {
-        const LIVES: usize = 200_000;
+    fn nothing_is_lost_while_a_thread_allocates() {
+        const OBJECTS: usize = 200_000;
         let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
         collection(&gc, u64::MAX);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let mut recorder = WeakRefRecorder::default();
-                (1..=LIVES).for_each(|number| recorder.push(&weak_refs, object(number)));
+                (1..=OBJECTS).for_each(|number| recorder.push(&weak_refs, object(number)));
             });
             while !writer.is_finished() {
-                tracked.take_with(&weak_refs, Some(&gc), |_| true);
+                tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
             }
         });
-        tracked.take_with(&weak_refs, Some(&gc), |_| true);
-        assert!(freed(&gc).into_iter().eq(1..=LIVES as u64));
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(1..=OBJECTS as u64));
     }
 
     #[test]
@@ -388,7 +393,7 @@ mod tests {
         for _ in 0..100 {
             let mut recorder = WeakRefRecorder::default();
             (1..=20_000).for_each(|number| recorder.push(&weak_refs, object(number)));
-            tracked.take_with(&weak_refs, Some(&gc), |_| true);
+            tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         }
         assert!(!weak_refs.spare.lock().unwrap().is_empty());
         assert!(weak_refs.spare.lock().unwrap().iter().all(|chunk| chunk.len() == 0));

@@ -1,4 +1,4 @@
-//! The agent's own thread: what is done after each collection, and now and then.
+//! The agent's own thread: what is done after each collection, and each second.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::agent::core::context::Entry;
 use crate::agent::ids::GcNumber;
 use crate::agent::instrument::Instrumentation;
 
-/// How often features look at the clock and for requests.
+/// How often features are called to check the time and requests.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Looks which objects are dead after each collection; at the start takes its half of the classes.
+/// Finds dead objects after each collection; at the start rewrites its half of the classes.
 ///
 /// # Safety
 /// Called by the VM, on the agent's thread.
@@ -37,8 +37,8 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
             core.features().for_each(|feature| feature.collected(jni, seen, number));
             seen = number;
             let reports = core.options.lifetimes.then_some(&core.collections);
-            core.weak_refs.tracked().look(&core.weak_refs, jni, reports);
-            core.collections.settle(number);
+            core.weak_refs.tracked().find_dead(&core.weak_refs, jni, reports);
+            core.collections.set_processed(number);
         }
     });
 }

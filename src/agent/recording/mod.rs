@@ -1,7 +1,7 @@
-//! A recording from its options to the end of its trace: which features it has, and in what order they begin and end.
+//! A recording, from its options to the end of its trace: which features it has, and in which order they begin and end.
 //!
-//! One JVM can be recorded several times, one recording after the other. With the agent given at start, the VM's phases lead the
-//! first one (`phases`).
+//! One JVM can be recorded several times, one recording after the other. If the agent is loaded at the start of the VM, the VM's
+//! phases begin and end the first one (`phases`).
 
 mod control;
 mod phases;
@@ -40,8 +40,8 @@ use super::message::message;
 use super::trace_out::{Features, Output};
 use super::vm::{collections, environments, threads, virtual_threads};
 
-/// If nothing at all is found dead for so long, nothing more is waited for.
-const LONGEST_SILENCE: Duration = Duration::from_secs(5);
+/// The end of a recording waits for dead objects; if none is delivered for so long, it continues.
+const MAX_WAIT_WITHOUT_DEATHS: Duration = Duration::from_secs(5);
 
 /// The events that every recording needs; the first three come once.
 const THREAD_EVENTS: [jvmtiEvent; 3] = [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE];
@@ -51,14 +51,14 @@ const COLLECTION_EVENTS: [jvmtiEvent; 2] =
 /// The JVM of this process, once an agent was loaded into it.
 static JVM: OnceLock<Jvm> = OnceLock::new();
 
-/// A recording, which is never freed: hooks on other threads may still hold it after its end.
+/// A recording. It is never freed: hooks on other threads may still use it after its end.
 pub(super) struct Recording {
     core: &'static Core,
     instrumentation: &'static Instrumentation,
     alloc: Option<&'static Alloc>,
     counts: Option<&'static Counts>,
     prepared: Once,
-    /// What rewritten code calls is defined.
+    /// The classes that rewritten code calls are defined.
     is_prepared: AtomicBool,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -116,7 +116,7 @@ impl Recording {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
         let counts = core.source.counts().then(|| leak(Counts::new(core)));
-        // Once the first classes have hooks the VM cannot do without what they call.
+        // From then on the VM's first classes call the hooks, which must work.
         if core.rewrites_early && !counts.is_some_and(|counts| counts.can_count()) {
             return Err(counts::NO_ROOM.into());
         }
@@ -124,7 +124,7 @@ impl Recording {
         let alloc = reports.then(|| leak(Alloc::new(core)));
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
-        // In the order in which they are asked.
+        // In the order in which they are called.
         let mut features: Vec<&'static dyn Feature> = Vec::new();
         if let Some(dumps) = dumps {
             dumps.install();
@@ -184,15 +184,15 @@ impl Recording {
         if !self.is_prepared.load(Ordering::Acquire) {
             return;
         }
-        // Before the agent's own thread is one of them.
-        let there = self.core.jvm.env.get_all_threads();
+        // Before the agent's own threads are started, which are not to be announced.
+        let existing = self.core.jvm.env.get_all_threads();
         if let Err(error) = self.initialise(jni) {
             return message(&format!("nothing is reported: {error}"));
         }
         if self.alloc.is_some() {
             alloc::close_first_buffer(self.core, jni);
         }
-        self.announce_threads(jni, &there);
+        self.announce_threads(jni, &existing);
         if self.core.source != AllocationSource::Off {
             accounting::begin(self.core, jni);
         }
@@ -234,8 +234,8 @@ impl Recording {
         self.instrumentation.begin(jni)
     }
 
-    /// Announces the threads that are there already, and that reporting begins.
-    fn announce_threads(&self, jni: Jni, there: &jvmti::Result<Allocated<jthread>>) {
+    /// Reports the threads that exist already, and that reporting begins.
+    fn announce_threads(&self, jni: Jni, existing: &jvmti::Result<Allocated<jthread>>) {
         let core = self.core;
         let now = Ticks::now();
         enter(
@@ -243,7 +243,7 @@ impl Recording {
             jni,
             || now,
             |local| {
-                for &thread in there.iter().flat_map(|threads| threads.iter()) {
+                for &thread in existing.iter().flat_map(|threads| threads.iter()) {
                     // SAFETY: live local references, each deleted when it is done with.
                     unsafe {
                         let index = core.jvm.threads.resolve(jni, thread, now);
@@ -258,7 +258,7 @@ impl Recording {
         );
     }
 
-    /// Ends the recording: what is still to be reported is, and the trace gets its end.
+    /// Ends the recording: reports what is left, and has the end of the trace written.
     pub(super) fn end(&self, jni: Jni, end: End) {
         let core = self.core;
         Entry::begin_again();
@@ -270,7 +270,7 @@ impl Recording {
         }
         core.set_reporting(false);
         core.features().for_each(|feature| feature.stopped(jni, end));
-        core.collections.wait_until_settled(LONGEST_SILENCE);
+        core.collections.wait_until_processed(MAX_WAIT_WITHOUT_DEATHS);
         core.collections.close();
         core.stop_reporting();
         if end == End::Recording {

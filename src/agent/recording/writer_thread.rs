@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use crate::agent::core::Core;
 use crate::agent::trace_out::{Features, Output, Writer};
 
-/// Ends reporting however the writer ends, so that the program does not wait for it.
+/// Ends reporting when the writer's thread ends, even by a panic, so that the program does not wait for it.
 struct StopOnDrop(&'static Core);
 
 impl Drop for StopOnDrop {
@@ -15,7 +15,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Starts the writer with all signals blocked: those are the JVM's business.
+/// Starts the writer with all signals blocked: the JVM handles them on its own threads.
 ///
 /// # Errors
 /// The system has no thread for it: one sentence.

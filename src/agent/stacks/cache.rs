@@ -1,4 +1,4 @@
-//! What a thread has found out about its stacks, so that it need not ask the VM again where it has been before.
+//! The stacks that a thread has seen, by their return addresses, so that it need not ask the VM for the same one again.
 
 use jvmti::Jni;
 use rustc_hash::FxHashMap;
@@ -8,20 +8,20 @@ use crate::agent::clock::Ticks;
 use crate::agent::hotspot::return_addresses::{CodeByPc, KeyValidity, StackLayout};
 use crate::agent::hotspot::{CodeKind, Pc};
 
-/// One in so many stacks that are known is asked for all the same.
+/// One in so many hits is compared with what the VM says.
 const CHECK_EVERY: u32 = 4096;
-/// What an entry of a map takes beside the key that it points to, roughly: half of a map is empty.
+/// Approximate bytes of an entry of a map beside the key that it points to: half of a map is empty.
 pub(crate) const BYTES_OF_ENTRY: usize = 64;
-/// The same of an address, of which a thread remembers a quarter of what it may.
+/// The same for an address; addresses may take a quarter of the budget.
 const BYTES_OF_PC: usize = 2 * (size_of::<Pc>() + size_of::<CodeKind>());
 
-/// One thread's answers to a question about its innermost frames, by the return addresses that tell these frames.
+/// One thread's results for its innermost frames, by the return addresses that identify these frames.
 pub(crate) struct StackCache<T> {
     known: FxHashMap<Box<[u64]>, T>,
     key: Vec<u64>,
     code_by_pc: CodeByPc,
     hits: u32,
-    /// What `known` takes, roughly.
+    /// Approximate size of `known`.
     bytes: usize,
     budget: MemoryBudget,
 }
@@ -30,19 +30,19 @@ pub(crate) struct StackCache<T> {
 #[derive(Clone, Copy)]
 pub(crate) struct StackReader<'r> {
     pub(crate) jni: Jni,
-    /// None where frames do not lie as we know it.
+    /// None if the layout of frames is not known.
     pub(crate) layout: Option<&'r StackLayout>,
     /// When the last collection ended.
     pub(crate) generation: Ticks,
 }
 
-/// What is known of the current stack.
+/// What the cache has for the current stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup<T> {
     Hit(T),
-    /// Miss the VM, and then [`StackCache::insert`]. What is known already shall be compared.
+    /// The caller asks the VM and then calls [`StackCache::insert`]. What is cached already, if anything, is compared then.
     Miss(Option<T>),
-    /// This stack cannot be told from others.
+    /// This stack cannot be distinguished from others.
     Uncacheable,
 }
 
@@ -60,13 +60,13 @@ impl<T> Default for StackCache<T> {
 }
 
 impl<T: Copy + PartialEq> StackCache<T> {
-    /// What is known of the current thread's innermost `most` frames, asked in the sense of `question`. The thread is in native
+    /// Looks up the current thread's innermost `max_frames` frames; results for different `kind`s are apart. The thread is in native
     /// code that Java code or the VM called.
-    pub(crate) fn look_up(&mut self, question: u64, most: usize, reader: StackReader<'_>) -> Lookup<T> {
+    pub(crate) fn look_up(&mut self, kind: u64, max_frames: usize, reader: StackReader<'_>) -> Lookup<T> {
         let Some(layout) = reader.layout else { return Lookup::Uncacheable };
         self.key.clear();
-        self.key.push(question);
-        match layout.read(reader.jni, most, &mut self.code_by_pc, &mut self.key) {
+        self.key.push(kind);
+        match layout.read(reader.jni, max_frames, &mut self.code_by_pc, &mut self.key) {
             Some(KeyValidity::Forever) => {}
             Some(KeyValidity::UntilCollection) => self.key.push(reader.generation.0),
             None => {
@@ -82,29 +82,29 @@ impl<T: Copy + PartialEq> StackCache<T> {
         if self.hits.is_multiple_of(CHECK_EVERY) { Lookup::Miss(Some(known)) } else { Lookup::Hit(known) }
     }
 
-    /// What the VM said of the stack that was asked for last, where it was known to be `was`.
-    pub(crate) fn insert(&mut self, answer: T, was: Option<T>, reader: StackReader<'_>) {
-        if let Some(layout) = reader.layout.filter(|_| was.is_some_and(|was| was != answer)) {
+    /// Keeps what the VM said of the stack that was looked up last; `cached` is what the cache had for it.
+    pub(crate) fn insert(&mut self, found: T, cached: Option<T>, reader: StackReader<'_>) {
+        if let Some(layout) = reader.layout.filter(|_| cached.is_some_and(|cached| cached != found)) {
             layout.count_mismatch();
         }
         if self.bytes >= self.budget.bytes() {
             self.known = FxHashMap::default();
             self.bytes = 0;
         }
-        if self.known.insert(self.key.as_slice().into(), answer).is_none() {
+        if self.known.insert(self.key.as_slice().into(), found).is_none() {
             self.bytes += BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
         }
     }
 
-    /// Only where a stack was not known: those that are bring no new addresses.
+    /// Called after a miss only: a hit adds no addresses.
     fn bound_code_by_pc(&mut self) {
         if self.code_by_pc.len() >= self.budget.bytes() / BYTES_OF_PC / 4 {
             self.code_by_pc = CodeByPc::default();
         }
     }
 
-    /// Bytes that a thread may take to remember whatever else it is told of stacks.
-    pub(crate) fn room(&mut self) -> usize {
+    /// Bytes that the thread may use for another map of stacks.
+    pub(crate) fn budget_bytes(&mut self) -> usize {
         self.budget.bytes()
     }
 }

@@ -1,5 +1,5 @@
-//! How much each thread may remember: the less the more there are. Who goes on learning forgets what is above its share; who stands
-//! still keeps what it had when there were fewer, so all together may have [`ALL`] times a logarithm of their number.
+//! How much each thread may cache: the more threads, the less for each. A thread that adds entries forgets those above its share; a
+//! thread that adds none keeps what it had when there were fewer. So all together may have [`ALL`] times a logarithm of their number.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,13 +8,13 @@ const ALL: usize = 64 << 20;
 /// Bytes for one.
 const EACH: usize = 1 << 20;
 
-/// Those that remember something.
+/// Number of threads that cache something.
 static SHARERS: AtomicUsize = AtomicUsize::new(0);
 
-/// One's part of it, from the first question about it on.
+/// The share of one thread, from its first use on.
 pub(crate) struct MemoryBudget {
-    of: &'static AtomicUsize,
-    is_taken: bool,
+    sharers: &'static AtomicUsize,
+    is_counted: bool,
 }
 
 impl Default for MemoryBudget {
@@ -24,29 +24,29 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    fn of(of: &'static AtomicUsize) -> MemoryBudget {
-        MemoryBudget { of, is_taken: false }
+    fn of(sharers: &'static AtomicUsize) -> MemoryBudget {
+        MemoryBudget { sharers, is_counted: false }
     }
 
-    /// Bytes that its owner may take at this moment; who has more forgets what it has.
+    /// Bytes that its owner may use now; an owner that uses more forgets its entries.
     pub(crate) fn bytes(&mut self) -> usize {
-        if !self.is_taken {
-            self.is_taken = true;
-            self.of.fetch_add(1, Ordering::Relaxed);
+        if !self.is_counted {
+            self.is_counted = true;
+            self.sharers.fetch_add(1, Ordering::Relaxed);
         }
-        part(self.of.load(Ordering::Relaxed))
+        share(self.sharers.load(Ordering::Relaxed))
     }
 }
 
 impl Drop for MemoryBudget {
     fn drop(&mut self) {
-        if self.is_taken {
-            self.of.fetch_sub(1, Ordering::Relaxed);
+        if self.is_counted {
+            self.sharers.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
-fn part(sharers: usize) -> usize {
+fn share(sharers: usize) -> usize {
     (ALL / sharers.max(1)).min(EACH)
 }
 
@@ -56,10 +56,10 @@ mod tests {
 
     #[test]
     fn all_together_stay_within_the_bound() {
-        assert_eq!(part(0), EACH);
-        assert_eq!(part(1), EACH);
+        assert_eq!(share(0), EACH);
+        assert_eq!(share(1), EACH);
         for sharers in [64, 65, 1000, 10_000, 1_000_000] {
-            assert!(part(sharers) * sharers <= ALL, "{sharers}");
+            assert!(share(sharers) * sharers <= ALL, "{sharers}");
         }
     }
 

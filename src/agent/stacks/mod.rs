@@ -1,4 +1,4 @@
-//! Where objects are allocated and threads wait: call stacks, each kept once.
+//! The call stacks at which objects are allocated and threads wait; each is kept once.
 
 pub(crate) mod cache;
 mod memory_budget;
@@ -19,7 +19,7 @@ pub(crate) struct StackRecord {
     pub(crate) frames: Box<[CodeLocation]>,
 }
 
-/// All stacks met so far.
+/// All stacks seen so far.
 pub(crate) struct Stacks {
     ids: &'static IdSource,
     table: Table<StackRecord>,

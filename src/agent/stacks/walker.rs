@@ -1,8 +1,8 @@
 //! From the VM's frames to a stack of the program.
 //!
-//! The VM gives method and bytecode index per frame (`GetStackTrace`). A thread remembers the stacks it has seen, so that names
+//! The VM gives method and bytecode index per frame (`GetStackTrace`). A thread keeps the stacks that it has seen, so that names
 //! and lines are looked up once per stack, not once per object; and it identifies most of them by their return addresses
-//! (`cache`), so that the VM is hardly asked.
+//! (`cache`), so that it rarely asks the VM.
 //!
 //! The site is the innermost frame that runs bytecode. A native method that allocates (`Object.clone`) is passed over: when
 //! it is compiled, its caller does the work and it is not on the stack at all.
@@ -19,7 +19,7 @@ use crate::agent::ids::{CodeLocation, MethodIndex, StackIndex};
 use crate::agent::tables::classes::Classes;
 use crate::agent::tables::methods::{MethodRecord, Methods};
 
-/// What the stack of an event begins with.
+/// Which frames at the top of a stack are not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FramesToSkip {
     /// HeapProxy, `Object.<init>` and the constructors of the object.
@@ -39,7 +39,8 @@ fn is_parking(class: &str) -> bool {
     class.starts_with("java.util.concurrent.locks.") || class == "java.util.concurrent.ForkJoinPool"
 }
 
-/// Whether a virtual thread begins in this method: what lies below it is its carrier's, which only one way to walk shows.
+/// Whether a virtual thread begins in this method. The frames below it are its carrier's, and the VM shows them in some
+/// cases only.
 fn is_bottom(record: &MethodRecord, tables: &Tables<'_>) -> bool {
     record.name == "enter" && tables.classes.get(record.class).is_some_and(|c| c.name == "jdk.internal.vm.Continuation")
 }
@@ -57,17 +58,17 @@ pub(crate) struct StackWalker {
 }
 
 impl FramesToSkip {
-    /// Frames that are HeapProxy's in any case: its native method and the one that called it.
+    /// Frames that are HeapProxy's in each case: its native method and the caller of that.
     fn skipped(self) -> usize {
         if matches!(self, FramesToSkip::Method | FramesToSkip::Wait) { 0 } else { 2 }
     }
 
-    /// Frames asked for beyond those wanted; `Object.<init>` and two more constructors are the rule. Each frame costs, so
-    /// what is rarer is asked for in a second try.
+    /// Frames asked for beyond those wanted; `Object.<init>` and two more constructors are usual. Each frame costs time, so
+    /// more are asked for in a second try only.
     fn extra(self) -> usize {
         match self {
             FramesToSkip::Constructors => 3,
-            // Arrays of primitives come by way of one more method of HeapProxy.
+            // Arrays of primitives pass through one more method of HeapProxy.
             FramesToSkip::Hook => 1,
             // A native method.
             FramesToSkip::Method => 1,
@@ -82,8 +83,8 @@ const PARKING_FRAMES: usize = 4;
 /// The bytecode index of a native method.
 const NATIVE: i64 = -1;
 /// A deeper chain of constructors than this ends the search for the site.
-const MOST_FRAMES: usize = 1024;
-/// Stands for a stack whose beginning alone does not reach the site.
+const MAX_FRAMES: usize = 1024;
+/// Means that these frames do not reach the site, and more are needed.
 const DEEPER: StackIndex = StackIndex(u32::MAX);
 
 /// What walking needs.
@@ -120,45 +121,50 @@ impl StackWalker {
 
     /// The stack of the current thread.
     pub(crate) fn walk(&mut self, top: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
-        // A frame of the VM's may stand for none of Java's.
-        let most = top.skipped() + self.room(top) + 2;
-        let was = match self.cache.look_up(top as u64, most, tables.reader) {
+        // Two more, since some frames of the VM have no Java method.
+        let max_frames = top.skipped() + self.first_room(top) + 2;
+        let cached = match self.cache.look_up(top as u64, max_frames, tables.reader) {
             Lookup::Hit(index) => return Ok(index),
-            Lookup::Uncacheable => return Ok(self.ask(top, tables, true)?.0),
-            Lookup::Miss(was) => was,
+            Lookup::Uncacheable => return Ok(self.walk_by_vm(top, tables, true)?.0),
+            Lookup::Miss(cached) => cached,
         };
-        let (index, room) = self.ask(top, tables, false)?;
-        // Otherwise frames counted that the addresses do not reach.
-        if room == self.room(top) || was.is_some() {
-            self.cache.insert(index, was, tables.reader);
+        let (index, room) = self.walk_by_vm(top, tables, false)?;
+        // With more room the result depends on frames whose addresses are not in the key.
+        if room == self.first_room(top) || cached.is_some() {
+            self.cache.insert(index, cached, tables.reader);
         }
         Ok(index)
     }
 
-    /// Frames that are read at first.
-    fn room(&self, top: FramesToSkip) -> usize {
+    /// Number of frames that are read in the first try.
+    fn first_room(&self, top: FramesToSkip) -> usize {
         self.depth + top.extra()
     }
 
     /// The stack of the current thread, by asking the VM, and how many frames had to be read.
-    fn ask(&mut self, top: FramesToSkip, tables: &Tables<'_>, remember: bool) -> jvmti::Result<(StackIndex, usize)> {
-        let mut room = self.room(top);
+    fn walk_by_vm(
+        &mut self,
+        top: FramesToSkip,
+        tables: &Tables<'_>,
+        remember: bool,
+    ) -> jvmti::Result<(StackIndex, usize)> {
+        let mut room = self.first_room(top);
         loop {
             let cut_off = self.read(top.skipped(), room, tables)?;
             let seen = self.seen.get(self.key.as_slice()).copied();
             if let Some(known) = seen.filter(|&known| known != DEEPER) {
                 return Ok((known, room));
             }
-            // A stack that is too short for this room may be complete in the next, with the same key.
+            // A key that is marked DEEPER can also be that of a complete stack, if the stack was not cut off.
             let frames = if seen.is_none() || !cut_off { self.resolve(top, tables)? } else { Vec::new() };
-            if frames.len() < self.depth && cut_off && room < MOST_FRAMES {
-                self.note(DEEPER);
+            if frames.len() < self.depth && cut_off && room < MAX_FRAMES {
+                self.remember(DEEPER);
                 room *= 4;
                 continue;
             }
             let index = if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames) };
             if remember {
-                self.note(index);
+                self.remember(index);
             }
             return Ok((index, room));
         }
@@ -179,7 +185,7 @@ impl StackWalker {
         }
         let mut locations = Vec::with_capacity(self.key.len());
         for &(method, location) in &self.key {
-            // SAFETY: the id comes from a frame; if its class is gone by now the VM calls it an error.
+            // SAFETY: the id comes from a frame; if its class has been unloaded meanwhile, the VM returns an error.
             let index = unsafe { tables.method(method) }?;
             let Some(record) = tables.methods.get(index) else { continue };
             let is_helper = || tables.classes.get(record.class).is_some_and(|c| is_helper_frame(&c.name));
@@ -192,20 +198,20 @@ impl StackWalker {
             }
         }
         let index = if locations.is_empty() { StackIndex::default() } else { tables.stacks.intern(&locations) };
-        self.note(index);
+        self.remember(index);
         Ok(index)
     }
 
-    /// What `self.key` is, from now on.
-    fn note(&mut self, index: StackIndex) {
+    /// Keeps the stack of `self.key`.
+    fn remember(&mut self, index: StackIndex) {
         let bytes = BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
-        if self.seen.len() * bytes >= self.cache.room() {
+        if self.seen.len() * bytes >= self.cache.budget_bytes() {
             self.seen = FxHashMap::default();
         }
         self.seen.insert(self.key.as_slice().into(), index);
     }
 
-    /// Reads so many frames behind those skipped into `self.key`; true if there may be more.
+    /// Reads so many frames after the skipped ones into `self.key`; true if there may be more.
     fn read(&mut self, skipped: usize, room: usize, tables: &Tables<'_>) -> jvmti::Result<bool> {
         self.key.clear();
         self.raw.resize(room, jvmtiFrameInfo::default());
@@ -218,7 +224,7 @@ impl StackWalker {
     /// The wanted frames of `self.key`: those from the allocation site on.
     fn resolve(&self, top: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<Vec<CodeLocation>> {
         let mut frames = Vec::with_capacity(self.depth);
-        // In front of the site come HeapProxy, then Object.<init>, then constructors that delegated to it.
+        // Above the site are HeapProxy, then Object.<init>, then constructors that delegated to it.
         let mut in_proxy = matches!(top, FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park);
         let mut in_parking = top == FramesToSkip::Park;
         let mut in_constructors = top == FramesToSkip::Constructors;

@@ -1,7 +1,7 @@
 //! How the size of an array follows from its length, measured once on the running VM.
 //!
 //! Header size, alignment and reference width depend on the VM's version and flags, so none is assumed: each kind of array
-//! is measured at a few lengths, and where the rule does not hold the VM is asked for every single array.
+//! is measured at a few lengths, and if the rule does not hold, the VM is asked for the size of every array.
 
 use std::ptr::null_mut;
 
@@ -85,7 +85,7 @@ impl ArrayLayouts {
             }
         });
         if let Some(object) = object {
-            // SAFETY: a local reference that nobody uses any more.
+            // SAFETY: a local reference that is not used any more.
             unsafe { jni.delete_local_ref(object) };
         }
         layouts

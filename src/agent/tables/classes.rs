@@ -17,9 +17,9 @@ use super::table::Table;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{ClassIndex, IdSource, RecordingNumber};
 
-/// For what a thread parks on an object of a class.
+/// What an object of a class is to a thread that parks with it as its blocker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parker {
+pub(crate) enum BlockerKind {
     /// A lock that knows the thread that owns it.
     OwnableLock,
     /// A lock that does not.
@@ -40,22 +40,22 @@ pub(crate) struct ClassRecord {
     pub(crate) array: ArrayCode,
     /// Bytes of an instance that is no array; 0 until one was seen.
     instance_bytes: AtomicU32,
-    /// Whether the filters of a recording let it through: twice the recording's number, and one if they do; 0 until asked.
+    /// Whether the filters of a recording let it through: twice the recording's number, and one if they do; 0 until they are applied.
     included: AtomicU32,
     unloadable: bool,
-    /// Once somebody has parked on one.
-    parker: OnceLock<Parker>,
+    /// Known once a thread has parked with one as its blocker.
+    blocker_kind: OnceLock<BlockerKind>,
 }
 
 impl ClassRecord {
-    /// For what threads park on its objects, once that is known.
-    pub(crate) fn parker(&self) -> Option<Parker> {
-        self.parker.get().copied()
+    /// What its objects are to threads that park, once that is known.
+    pub(crate) fn blocker_kind(&self) -> Option<BlockerKind> {
+        self.blocker_kind.get().copied()
     }
 
-    /// Notes for what threads park on its objects.
-    pub(crate) fn set_parker(&self, parker: Parker) {
-        let _ = self.parker.set(parker);
+    /// Notes what its objects are to threads that park.
+    pub(crate) fn set_blocker_kind(&self, kind: BlockerKind) {
+        let _ = self.blocker_kind.set(kind);
     }
 
     /// Whether it may be unloaded while the VM runs.
@@ -73,26 +73,26 @@ impl ClassRecord {
         self.instance_bytes.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
-    /// Whether the filters of that recording let it through, which are asked once for a class.
+    /// Whether the filters of that recording let it through; they are applied once for a class.
     #[inline]
     pub(crate) fn is_included(&self, recording: RecordingNumber, filters: &FilterSet) -> bool {
         let known = self.included.load(Ordering::Relaxed);
-        if known >> 1 == recording.0 { known & 1 != 0 } else { self.ask(recording, filters) }
+        if known >> 1 == recording.0 { known & 1 != 0 } else { self.apply(recording, filters) }
     }
 
     #[cold]
-    fn ask(&self, recording: RecordingNumber, filters: &FilterSet) -> bool {
+    fn apply(&self, recording: RecordingNumber, filters: &FilterSet) -> bool {
         let included = filters.includes(&self.name);
         self.included.store(recording.0 << 1 | u32::from(included), Ordering::Relaxed);
         included
     }
 }
 
-/// All classes met so far.
+/// All classes seen so far.
 pub(crate) struct Classes {
     env: Env,
     ids: &'static IdSource,
-    /// The time of a class that was loaded before anybody watched.
+    /// The load time of classes that were loaded before the agent.
     start: Ticks,
     table: Table<ClassRecord>,
     registering: Mutex<()>,
@@ -129,7 +129,7 @@ impl Classes {
         self.layouts.get()?.get(array)
     }
 
-    /// The same, measured now if nobody has done so; initialises `Object`.
+    /// The same, measured now if it has not been done yet; initialises `Object`.
     pub(crate) fn measure_arrays(&self, jni: Jni) -> &ArrayLayouts {
         self.layouts.get_or_init(|| ArrayLayouts::of_this_vm(self.env, jni))
     }
@@ -157,7 +157,7 @@ impl Classes {
         self.table.get(index.0)
     }
 
-    /// Notes when a class was loaded, until something refers to it.
+    /// Notes when a class was loaded, as long as the class has no number.
     ///
     /// # Safety
     /// `class` is a live reference.
@@ -196,12 +196,12 @@ impl Classes {
             (env.get_class_signature(class)?, source, env.get_class_loader(class)?)
         };
         let signature = trace::modified_utf8::decode(&signature);
-        // A hidden class may go while its loader stays. Its signature ends in `.0x7f;`, or in `/1234;` before JDK 15; an
+        // A hidden class may be unloaded while its loader stays. Its signature ends in `.0x7f;`, or in `/1234;` before JDK 15; an
         // ordinary class with such a name is only looked up more often.
         let last = signature.rsplit('/').next().unwrap_or_default();
         let hidden = signature.contains('.') || last.starts_with(|c: char| c.is_ascii_digit());
         let unloadable = hidden || !self.is_permanent(jni, loader);
-        // SAFETY: a local reference that nobody uses any more; deleting null is allowed.
+        // SAFETY: a local reference that is not used any more; deleting null is allowed.
         unsafe { jni.delete_local_ref(loader) };
         let name = trace::names::class_name(&signature);
         let array = trace::names::array_code(&signature);
@@ -214,7 +214,7 @@ impl Classes {
             array,
             instance_bytes: AtomicU32::new(0),
             unloadable,
-            parker: OnceLock::new(),
+            blocker_kind: OnceLock::new(),
         });
         // SAFETY: by the caller's promise.
         unsafe { env.set_tag(class, jlong::from(index) + 1) }?;

@@ -20,10 +20,10 @@ pub(crate) struct MethodRecord {
     /// Source name, `<init>` for constructors.
     pub(crate) name: String,
     pub(crate) signature: String,
-    /// First bytecode index and line of each range, by bytecode index; empty if unknown. Not there as long as nobody has met the
-    /// method on a stack.
+    /// First bytecode index and line of each range, by bytecode index; empty if unknown. Set when the method is first seen on a
+    /// stack.
     lines: OnceLock<Vec<(i64, u32)>>,
-    /// First and last line, until then.
+    /// First and last line, used until `lines` is set.
     range: Option<(u32, u32)>,
     /// For constructors: where they call another constructor for the same object.
     delegation: Option<i64>,
@@ -44,14 +44,14 @@ impl MethodRecord {
         Some((lines.clone().min()?, lines.max()?))
     }
 
-    /// Whether a frame of this method at this place is a constructor at its `this(...)` or `super(...)`, so that what is
-    /// being constructed further in is the same object.
+    /// Whether a frame of this method at this bytecode index is a constructor at its `this(...)` or `super(...)`, so that the frame
+    /// above it constructs the same object.
     pub(crate) fn delegates_at(&self, location: i64) -> bool {
         self.delegation == Some(location)
     }
 }
 
-/// All methods met so far.
+/// All methods seen so far.
 pub(crate) struct Methods {
     env: Env,
     ids: &'static IdSource,
@@ -90,7 +90,7 @@ impl Methods {
         };
         // SAFETY: a live local reference.
         let declaring = unsafe { classes.resolve(jni, class) };
-        // SAFETY: as above; nobody uses it after this.
+        // SAFETY: as above; it is not used after this.
         unsafe { jni.delete_local_ref(class) };
         let class = declaring?;
         let name = trace::modified_utf8::decode(&names.name);
@@ -103,7 +103,7 @@ impl Methods {
         let code = || unsafe { env.get_bytecodes(method) }.ok();
         let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
         let mut known = self.known();
-        // Versions of a method that was redefined have ids, and lines, of their own.
+        // Each version of a method that was redefined has its own id and lines.
         let found = self.find(&known, class, &name, &signature);
         let index = match found.filter(|&(_, record)| record.lines.set(lines.clone()).is_ok()) {
             Some((index, _)) => index,

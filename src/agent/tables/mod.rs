@@ -1,4 +1,4 @@
-//! What the agent knows of classes, methods and threads, as long as the JVM lives: each entry has a number that events carry.
+//! What the agent knows of classes, methods and threads, as long as the JVM lives. Each entry has a number, which events carry.
 
 pub(crate) mod array_layout;
 pub(crate) mod classes;

@@ -25,20 +25,20 @@ pub(crate) struct ThreadNames {
 pub(crate) struct ThreadRecord {
     pub(crate) id: ThreadId,
     pub(crate) started: Ticks,
-    /// Known once the thread is far enough to have them.
+    /// Known once the constructor of its `Thread` has set them.
     pub(crate) names: OnceLock<ThreadNames>,
-    /// What the JVM accounts to it and the program did not allocate while the agent reports: what it allocated before, and
-    /// what the agent itself allocates on it.
+    /// Bytes that the JVM accounts to it and that do not belong to the program's work while the agent reports: what was allocated
+    /// earlier, and what the agent itself allocates on it.
     pub(crate) excluded_bytes: AtomicU64,
-    /// Of a virtual thread: the recording whose features were asked to expect it.
+    /// Of a virtual thread: the last recording that announced it to its features.
     announced: AtomicU32,
-    /// Its end has begun: it is no owner in events of later.
+    /// Its end has begun: later events do not name it as an owner.
     has_ended: AtomicBool,
 }
 
 impl ThreadRecord {
-    /// The thread ends. What is stamped after this is later than every event for which it had not ended.
-    pub(crate) fn ends(&self) {
+    /// The thread ends. A time taken after this is later than every event for which it had not ended.
+    pub(crate) fn set_ended(&self) {
         self.has_ended.store(true, Ordering::SeqCst);
     }
 
@@ -52,13 +52,13 @@ impl ThreadRecord {
         self.has_ended.load(Ordering::SeqCst)
     }
 
-    /// What the program allocated on it while the agent reports, by what the JVM accounts to it.
+    /// What the program allocated on it while the agent reports, if the JVM accounts `vm_bytes` to it.
     pub(crate) fn accounted(&self, vm_bytes: Option<u64>) -> Option<u64> {
         vm_bytes.map(|bytes| bytes.saturating_sub(self.excluded_bytes.load(Ordering::Relaxed)))
     }
 }
 
-/// All threads met so far.
+/// All threads seen so far.
 pub(crate) struct Threads {
     env: Env,
     ids: &'static IdSource,
@@ -149,7 +149,7 @@ impl Threads {
         let Some(record) = self.get(index).filter(|r| r.names.get().is_none()) else { return };
         // SAFETY: by the caller's promise.
         if let Some(names) = unsafe { names_of(self.env, jni, thread, stage) } {
-            // Somebody else may have been faster, with the same names.
+            // Another thread may have set the same names meanwhile.
             let _ = record.names.set(names);
         }
     }
@@ -161,7 +161,7 @@ pub(crate) enum NameStage {
     /// The constructor of its `java.lang.Thread` may still run: a thread that JNI attaches runs it itself. Its group is set
     /// before its name, so that no name is not yet an empty one.
     Unknown,
-    /// It has the name that it starts with, which may be empty.
+    /// It has its first name, which may be empty.
     Constructed,
 }
 

@@ -1,4 +1,4 @@
-//! Collections, the objects that they freed, and heap dumps, on their way into the trace.
+//! Writes collections, the objects that they freed, and heap dumps.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::heapdump::DumpData;
 use crate::agent::ids::GcNumber;
-use crate::agent::objects::collections::{DumpNumber, GcEvent, Taken};
+use crate::agent::objects::collections::{DumpNumber, GcEvent, QueuedCollections};
 
-/// A `gcFinish` waits this long at most for the frees of its collection; the control thread gives up long before.
-const LONGEST_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
+/// A `gcFinish` waits at most this long for the frees of its collection; the control thread is much faster.
+const MAX_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
 
 /// What has not been written yet.
 #[derive(Default)]
@@ -23,25 +23,25 @@ pub(super) struct PendingCollections {
     dumps: Vec<Option<DumpData>>,
     freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     /// All frees of collections up to this one are known.
-    settled: GcNumber,
-    /// A `gcStart` stands in the trace without its `gcFinish`.
+    processed: GcNumber,
+    /// A `gcStart` has been written without its `gcFinish`.
     pub(super) is_open: bool,
     /// Collections whose frees did not come in time.
     pub(super) gave_up_waiting: u64,
 }
 
 impl PendingCollections {
-    /// Takes over what came since the last time.
-    pub(super) fn add(&mut self, taken: Taken, dumps: Vec<DumpData>) {
-        self.events.extend(taken.events);
+    /// Adds what was queued since the last time.
+    pub(super) fn add(&mut self, queued: QueuedCollections, dumps: Vec<DumpData>) {
+        self.events.extend(queued.events);
         for dump in dumps {
             let time = dump.time;
             let later = self.events.iter().position(|event| event.time() > time).unwrap_or(self.events.len());
             self.events.insert(later, GcEvent::Dump(time, DumpNumber(self.dumps.len())));
             self.dumps.push(Some(dump));
         }
-        self.freed.extend(taken.freed);
-        self.settled = self.settled.max(taken.settled);
+        self.freed.extend(queued.freed);
+        self.processed = self.processed.max(queued.processed);
     }
 
     /// When the next of them happened.
@@ -61,16 +61,16 @@ impl Writer {
         match self.collections.events.front() {
             Some(GcEvent::Finish(_, number)) => {
                 let number = *number;
-                if self.core.options.lifetimes && self.collections.settled < number {
-                    if !self.waited(LONGEST_WAIT_FOR_FREES, horizon) {
+                if self.core.options.lifetimes && self.collections.processed < number {
+                    if !self.has_waited(MAX_WAIT_FOR_FREES, horizon) {
                         return false;
                     }
                     self.collections.gave_up_waiting += 1;
                 }
                 self.waiting_since = None;
-                // Just before the end, so that the collection which killed an object does not count in its age.
+                // Just before the end, so that the collection which freed an object does not count in its age.
                 let time = self.time(Ticks(ticks.0.saturating_sub(1)));
-                while self.collections.freed.front().is_some_and(|(charged, _)| *charged <= number) {
+                while self.collections.freed.front().is_some_and(|(attributed, _)| *attributed <= number) {
                     let (_, objects) = self.collections.freed.pop_front().unwrap_or_default();
                     // A full trace may not hold a whole collection's frees; the collection is finished all the same.
                     for object in objects {

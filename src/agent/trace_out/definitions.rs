@@ -1,5 +1,4 @@
-//! Threads, classes, methods and stacks are defined in the trace in front of the first element that refers to them, so "defined
-//! before used" holds by construction.
+//! Defines threads, classes, methods and stacks in the trace, each in front of the first element that refers to it.
 
 use std::borrow::Cow;
 

@@ -1,10 +1,10 @@
-//! From records to elements.
+//! Turns events into elements.
 
 use trace::ids::ObjectId;
 use trace::model::{ObjAlloc, Record, RuntimeInitDone, ThreadEnd};
 
 use super::locks::Limit;
-use super::merge::Source;
+use super::merge::EventSource;
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::events::event::{AllocationSize, Event};
@@ -50,7 +50,7 @@ impl Writer {
         }
     }
 
-    /// What was reported of a thread until now, beside what the JVM says.
+    /// Writes what was reported of a thread until now, and what the JVM accounts to it.
     pub(super) fn account(&mut self, thread: ThreadIndex, ticks: Ticks, vm_bytes: Option<u64>) {
         let Some(record) = self.core.jvm.threads.get(thread) else { return };
         let time = self.time(ticks);
@@ -70,7 +70,7 @@ impl Writer {
         size: AllocationSize,
         stack: StackIndex,
     ) {
-        let Source { tally, thread, .. } = self.sources[source];
+        let EventSource { tally, thread, .. } = self.sources[source];
         self.define_thread(thread);
         self.define_class(class);
         let (Some(thread), Some(class)) = (self.core.jvm.threads.get(thread), self.core.jvm.classes.get(class)) else {

@@ -46,7 +46,7 @@ impl Writer {
         }
     }
 
-    /// What was done, and what was not seen: key, detail and number.
+    /// What was done, and what could not be reported: key, detail and number.
     fn counts(&self) -> Vec<(&'static str, Option<String>, u64)> {
         let mut counts = vec![
             ("classes.rewritten", None, self.core.rewriting.rewritten()),
@@ -88,7 +88,7 @@ impl Writer {
         counts
     }
 
-    /// The sums of all accounts: they stand at the end of the trace, where they are found without reading all of it.
+    /// The sums of all accounts: they are written at the end of the trace, where a reader finds them without reading all of it.
     fn coverage(&self) -> Vec<(&'static str, Option<String>, u64)> {
         let sums = self.tallies.sums();
         let mode = self.core.options.heap.as_str().to_owned();

@@ -1,4 +1,4 @@
-//! A heap dump in the trace: the objects that it does not know yet, all roots, all references.
+//! Writes a heap dump: the objects that are not in the trace yet, all roots, all references.
 //!
 //! The VM's dump is read several times, front to back: the ids that objects get need eight bytes each, everything else is constant.
 
@@ -21,10 +21,10 @@ use crate::agent::message::message;
 use crate::agent::objects::weak_refs::ObjectTag;
 use crate::agent::tables::classes::ClassRecord;
 
-/// A dump on its way into the trace.
+/// A dump that is being written.
 struct DumpInTrace<'s> {
     data: &'s DumpData,
-    /// Of the objects that the profiler does not follow.
+    /// Ids of the objects that are not tracked.
     ids: IdMap,
     classes: FxHashMap<u64, DumpedClass>,
     /// Classes of arrays of primitives.
@@ -65,11 +65,11 @@ impl Writer {
         self.core.count_lost("heap dump: object of an unknown class", dump.unknown);
     }
 
-    /// Announces the objects that the trace does not know.
+    /// Gives ids to the objects that are not in the trace, and writes them.
     fn give_ids(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
         for class in &dump.data.classes {
             if let Some(record) = self.core.jvm.classes.get(class.index).filter(|record| record.array.is_array()) {
-                // Of arrays of arrays of primitives the code is that of references.
+                // Arrays of arrays of primitives have the code of references.
                 if record.array != ArrayCode::REFERENCE {
                     dump.primitive_arrays.insert(record.array.0, class.index);
                 }
@@ -123,7 +123,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Announces one object, unless the trace knows it.
+    /// Writes one object, unless it is in the trace already.
     fn announce(
         &mut self,
         dump: &mut DumpInTrace,
@@ -264,8 +264,8 @@ impl DumpInTrace<'_> {
 
 /// The object at an address, if the trace can name it.
 fn object(tags: &IdMap, ids: &IdMap, address: u64) -> Option<ObjectId> {
-    let followed = tags.get(address).map(|tag| ObjectTag(tag).id());
-    followed.or_else(|| ids.get(address).map(ObjectId)).filter(|id| id.0 != 0)
+    let tracked = tags.get(address).map(|tag| ObjectTag(tag).id());
+    tracked.or_else(|| ids.get(address).map(ObjectId)).filter(|id| id.0 != 0)
 }
 
 /// Reads the VM's dump from the beginning.

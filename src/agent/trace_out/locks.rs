@@ -1,5 +1,5 @@
-//! The elements of threads that wait, and what the trace has of them at each moment: so the time that a thread waited is
-//! known, whatever begins ends in the trace, and who is still blocked at the end is written.
+//! Writes the elements of threads that wait, and keeps which of them are open: so the time of a wait is known, each begin gets an
+//! end, and the threads that are still blocked at the end of the trace are written.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::events::event::WaitKind;
 use crate::agent::ids::{ClassIndex, StackIndex, ThreadIndex};
-use crate::agent::locks::{Monitor, Thread};
+use crate::agent::locks::{MonitorSnapshot, ThreadSnapshot};
 
 /// How long a wait may take.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Limit {
     pub(super) nanos: u64,
 }
 
-/// What came pending of an event in the same buffer.
+/// Details that came in the same buffer in front of the event to which they belong.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PendingDetails {
     pub(super) owner: Option<(ThreadIndex, StackIndex)>,
@@ -35,7 +35,7 @@ pub(super) struct PendingDetails {
 
 /// A thread that is blocked on a lock.
 #[derive(Clone, Copy, Debug)]
-struct Blocked {
+struct OpenBlock {
     object: ObjectId,
     stack: StackIndex,
     owner: Option<(ThreadIndex, StackIndex)>,
@@ -43,45 +43,45 @@ struct Blocked {
 
 /// A thread that waits to be notified or unparked.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct OpenWait {
     object: ObjectId,
     since: Ticks,
     limit: Option<Limit>,
 }
 
-/// What a parked thread is after.
+/// What a parked thread waits for: a lock, or anything else.
 #[derive(Clone, Copy, Debug)]
-enum Parked {
-    Blocked(Blocked),
-    Waiting(Waiting),
+enum OpenPark {
+    Block(OpenBlock),
+    Wait(OpenWait),
 }
 
-/// Who is blocked, waits and is parked, as far as the trace has come.
+/// The threads that are blocked, wait or are parked at the end of what has been written.
 #[derive(Default)]
 pub(super) struct LockEvents {
-    blocked: FxHashMap<u32, Blocked>,
-    waiting: FxHashMap<u32, Waiting>,
-    parked: FxHashMap<u32, Parked>,
+    blocked: FxHashMap<u32, OpenBlock>,
+    waiting: FxHashMap<u32, OpenWait>,
+    parked: FxHashMap<u32, OpenPark>,
     /// Owners that the last data request found.
     owners: FxHashMap<ObjectId, Option<ThreadIndex>>,
-    /// Ends of what had not begun.
-    unbegun: u64,
-    /// Beginnings of what did not end, though the thread went on.
-    unended: u64,
-    /// What data requests left out.
-    unasked: u64,
-    /// Owners whose end is in the trace already.
-    ended_owners: u64,
+    /// Ends without a begin.
+    without_begin: u64,
+    /// Begins without an end, of threads that continued.
+    without_end: u64,
+    /// Threads and monitors that data requests left out.
+    skipped_in_snapshots: u64,
+    /// Owners that were left out since their end is in the trace already.
+    terminated_owners: u64,
 }
 
 impl LockEvents {
     /// What did not fit together: key and number.
     pub(super) fn counts(&self) -> [(&'static str, u64); 4] {
         [
-            ("waits.withoutBegin", self.unbegun),
-            ("waits.withoutEnd", self.unended),
-            ("owners.terminated", self.ended_owners),
-            ("snapshots.skipped", self.unasked),
+            ("waits.withoutBegin", self.without_begin),
+            ("waits.withoutEnd", self.without_end),
+            ("owners.terminated", self.terminated_owners),
+            ("snapshots.skipped", self.skipped_in_snapshots),
         ]
     }
 }
@@ -96,7 +96,7 @@ impl Writer {
         self.core.jvm.threads.get(thread).map_or(ThreadId(0), |record| record.id)
     }
 
-    /// An object that was there before.
+    /// Writes an object that was allocated unreported.
     pub(super) fn found(&mut self, ticks: Ticks, object: ObjectId, class: ClassIndex, words: u32) {
         self.define_class(class);
         let Some(class) = self.core.jvm.classes.get(class) else { return };
@@ -124,17 +124,17 @@ impl Writer {
         kind: WaitKind,
     ) {
         let mut owner = self.sources[source].pending.owner.take();
-        // Only if this event came too late to be waited for.
+        // The owner ended before: this event came later than the writer waits.
         if owner.is_some_and(|(owner, _)| self.defined.ended.contains(owner.0)) {
-            self.locks.ended_owners += 1;
+            self.locks.terminated_owners += 1;
             owner = None;
         }
-        let blocked = Blocked { object, stack, owner };
+        let blocked = OpenBlock { object, stack, owner };
         let before = match kind {
             WaitKind::Monitor => self.close_blocked(ticks, thread),
             WaitKind::Park => self.close_parked(ticks, thread, WaitEnd::Notified),
         };
-        self.locks.unended += u64::from(before);
+        self.locks.without_end += u64::from(before);
         let element = MonContendedEnter {
             thread: self.thread_id(thread),
             object,
@@ -149,18 +149,18 @@ impl Writer {
         self.log(ticks, LockEventKind::Try, thread, stack);
         match kind {
             WaitKind::Monitor => drop(self.locks.blocked.insert(thread.0, blocked)),
-            WaitKind::Park => drop(self.locks.parked.insert(thread.0, Parked::Blocked(blocked))),
+            WaitKind::Park => drop(self.locks.parked.insert(thread.0, OpenPark::Block(blocked))),
         }
     }
 
     pub(super) fn entered(&mut self, ticks: Ticks, object: ObjectId, thread: ThreadIndex) {
         let is_open = self.locks.blocked.get(&thread.0).is_some_and(|blocked| blocked.object == object);
         if !is_open || !self.close_blocked(ticks, thread) {
-            self.locks.unbegun += 1;
+            self.locks.without_begin += 1;
         }
     }
 
-    fn end_block(&mut self, ticks: Ticks, thread: ThreadIndex, blocked: Blocked, kind: WaitKind) {
+    fn end_block(&mut self, ticks: Ticks, thread: ThreadIndex, blocked: OpenBlock, kind: WaitKind) {
         let element = MonContendedEntered {
             thread: self.thread_id(thread),
             time: self.time(ticks),
@@ -188,12 +188,12 @@ impl Writer {
         kind: WaitKind,
     ) {
         let limit = self.sources[source].pending.limit.take();
-        let waiting = Waiting { object, since: ticks, limit };
+        let waiting = OpenWait { object, since: ticks, limit };
         let before = match kind {
             WaitKind::Monitor => self.close_waiting(ticks, thread, WaitEnd::Notified),
             WaitKind::Park => self.close_parked(ticks, thread, WaitEnd::Notified),
         };
-        self.locks.unended += u64::from(before);
+        self.locks.without_end += u64::from(before);
         let element = MonWait {
             thread: self.thread_id(thread),
             object,
@@ -205,18 +205,18 @@ impl Writer {
         self.text.emit(|out| element.write(out));
         match kind {
             WaitKind::Monitor => drop(self.locks.waiting.insert(thread.0, waiting)),
-            WaitKind::Park => drop(self.locks.parked.insert(thread.0, Parked::Waiting(waiting))),
+            WaitKind::Park => drop(self.locks.parked.insert(thread.0, OpenPark::Wait(waiting))),
         }
     }
 
     pub(super) fn wait_over(&mut self, ticks: Ticks, object: ObjectId, thread: ThreadIndex, reason: WaitEnd) {
         let is_open = self.locks.waiting.get(&thread.0).is_some_and(|waiting| waiting.object == object);
         if !is_open || !self.close_waiting(ticks, thread, reason) {
-            self.locks.unbegun += 1;
+            self.locks.without_begin += 1;
         }
     }
 
-    fn end_wait(&mut self, ticks: Ticks, thread: ThreadIndex, waiting: Waiting, reason: WaitEnd, kind: WaitKind) {
+    fn end_wait(&mut self, ticks: Ticks, thread: ThreadIndex, waiting: OpenWait, reason: WaitEnd, kind: WaitKind) {
         let element = MonWaited {
             thread: self.thread_id(thread),
             time: self.time(ticks),
@@ -234,10 +234,10 @@ impl Writer {
         true
     }
 
-    /// A park ended. One that the hook did not report, because it had nothing to wait for, ends too.
+    /// A park ended. The end comes also for a park whose begin was not reported.
     pub(super) fn unparked(&mut self, ticks: Ticks, thread: ThreadIndex, interrupted: bool) {
         let since = match self.locks.parked.get(&thread.0) {
-            Some(Parked::Waiting(waiting)) => Some((waiting.since, waiting.limit)),
+            Some(OpenPark::Wait(waiting)) => Some((waiting.since, waiting.limit)),
             _ => None,
         };
         let is_over =
@@ -252,21 +252,21 @@ impl Writer {
 
     fn close_parked(&mut self, ticks: Ticks, thread: ThreadIndex, reason: WaitEnd) -> bool {
         match self.locks.parked.remove(&thread.0) {
-            Some(Parked::Blocked(blocked)) => self.end_block(ticks, thread, blocked, WaitKind::Park),
-            Some(Parked::Waiting(waiting)) => self.end_wait(ticks, thread, waiting, reason, WaitKind::Park),
+            Some(OpenPark::Block(blocked)) => self.end_block(ticks, thread, blocked, WaitKind::Park),
+            Some(OpenPark::Wait(waiting)) => self.end_wait(ticks, thread, waiting, reason, WaitKind::Park),
             None => return false,
         }
         true
     }
 
-    /// A thread ends, and with it whatever it was doing.
+    /// A thread ends: closes all that is open for it.
     pub(super) fn close_all(&mut self, ticks: Ticks, thread: ThreadIndex) {
         let closed = [
             self.close_blocked(ticks, thread),
             self.close_waiting(ticks, thread, WaitEnd::Notified),
             self.close_parked(ticks, thread, WaitEnd::Notified),
         ];
-        self.locks.unended += closed.into_iter().map(u64::from).sum::<u64>();
+        self.locks.without_end += closed.into_iter().map(u64::from).sum::<u64>();
     }
 
     fn log(&mut self, ticks: Ticks, kind: LockEventKind, thread: ThreadIndex, stack: StackIndex) {
@@ -280,12 +280,12 @@ impl Writer {
         log.line(ticks, kind, names.map_or("", |names| &names.name), frames);
     }
 
-    /// The answer to a data request.
+    /// Writes the answer to a data request.
     pub(super) fn answer(&mut self, ticks: Ticks, number: u32) {
         let Some(snapshot) = self.features.locks.and_then(|locks| locks.take_snapshot(number)) else { return };
         let time = self.time(ticks);
         self.locks.owners.clear();
-        self.locks.unasked += snapshot.skipped;
+        self.locks.skipped_in_snapshots += snapshot.skipped;
         for monitor in snapshot.monitors {
             self.monitor_usage(monitor, time);
         }
@@ -294,7 +294,7 @@ impl Writer {
         }
     }
 
-    fn monitor_usage(&mut self, monitor: Monitor, time: Time) {
+    fn monitor_usage(&mut self, monitor: MonitorSnapshot, time: Time) {
         self.locks.owners.insert(monitor.object, monitor.owner);
         let Some(usage) = monitor.usage else { return };
         let mut ids = |threads: &[ThreadIndex]| {
@@ -312,7 +312,7 @@ impl Writer {
         self.text.emit(|out| element.write(out));
     }
 
-    fn thread_info(&mut self, thread: Thread, time: Time) {
+    fn thread_info(&mut self, thread: ThreadSnapshot, time: Time) {
         let element = ThreadInfo {
             thread: self.thread_id(thread.thread),
             time,
@@ -326,11 +326,11 @@ impl Writer {
         self.text.emit(|out| element.write(out));
     }
 
-    /// The trace ends: who is still blocked, and who owns that lock now.
+    /// The trace ends: writes the threads that are still blocked, and the owners of those locks.
     pub(super) fn still_blocked(&mut self) {
         let parked = self.locks.parked.iter().filter_map(|(&thread, parked)| match parked {
-            Parked::Blocked(blocked) => Some((thread, *blocked, WaitKind::Park)),
-            Parked::Waiting(_) => None,
+            OpenPark::Block(blocked) => Some((thread, *blocked, WaitKind::Park)),
+            OpenPark::Wait(_) => None,
         });
         let blocked = self.locks.blocked.iter().map(|(&thread, &blocked)| (thread, blocked, WaitKind::Monitor));
         let mut all: Vec<_> = blocked.chain(parked).collect();
@@ -341,7 +341,7 @@ impl Writer {
                 Some(&owner) => owner,
                 None => blocked.owner.map(|(owner, _)| owner),
             };
-            // Where the owner was is only known of the one that was asked then.
+            // The stack is that of the owner at the begin; if there is another owner now, it has none.
             let owner_stack = blocked.owner.filter(|(then, _)| Some(*then) == owner).map(|(_, stack)| stack);
             let element = MonStillOwned {
                 thread: Some(self.thread_id(ThreadIndex(thread))),

@@ -1,4 +1,4 @@
-//! All buffers merged by time.
+//! Merges all buffers by time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,35 +12,35 @@ use crate::agent::events::buffer::Consumer;
 use crate::agent::events::event::Event;
 use crate::agent::ids::ThreadIndex;
 
-/// A thread with an event on its way, which has taken its time perhaps, is waited for as long as this at most.
-const LONGEST_PUBLISHING_NANOS: u64 = 2_000_000_000;
-/// An event of a thread that has no name yet waits this long at most for it.
-const LONGEST_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
+/// A thread that has announced an event is waited for at most this long: the event may have its time already.
+const MAX_PUBLISHING_NANOS: u64 = 2_000_000_000;
+/// An event of a thread that has no name yet waits at most this long for the name.
+const MAX_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
 
 /// The buffer of a platform thread.
-pub(super) struct Source {
+pub(super) struct EventSource {
     pub(super) consumer: Consumer,
     /// The tally of the platform thread.
     pub(super) tally: TallyIndex,
     /// The thread whose events these are: the platform thread, or a virtual one that it carries.
     pub(super) thread: ThreadIndex,
-    /// What came before the event that it belongs to.
+    /// Details that came before the event to which they belong.
     pub(super) pending: PendingDetails,
 }
 
 impl Writer {
-    /// The horizon, or the time before it at which a thread began what it has not yet handed over.
+    /// The horizon, or an earlier time if a thread may still push an event from before the horizon.
     pub(super) fn published_horizon(&mut self, horizon: Ticks) -> Ticks {
-        // A thread that waits for room publishes nothing meanwhile.
+        // A thread that waits for room in its buffer would be waited for in vain.
         if horizon.0 == u64::MAX || self.core.pool.is_nearly_full() {
             return horizon;
         }
         let now = Ticks::now().0;
-        let expired = now.saturating_sub(LONGEST_PUBLISHING_NANOS);
-        // A thread that took the time longer ago than the grace has shown by now that it publishes.
-        let looked = std::mem::replace(&mut self.looked, Ticks(now.saturating_sub(GRACE_NANOS)));
-        let published_horizon = self.sources.iter_mut().filter_map(|source| source.consumer.publishing_since(looked.0));
-        published_horizon.filter(|&since| since > expired).map(Ticks).fold(horizon, Ticks::min)
+        let expired = now.saturating_sub(MAX_PUBLISHING_NANOS);
+        // If a thread took the time of an event longer ago than the grace, its announcement is visible by now.
+        let last_check = std::mem::replace(&mut self.last_publish_check, Ticks(now.saturating_sub(GRACE_NANOS)));
+        let publishing = self.sources.iter_mut().filter_map(|source| source.consumer.publishing_since(last_check.0));
+        publishing.filter(|&since| since > expired).map(Ticks).fold(horizon, Ticks::min)
     }
 
     pub(super) fn merge(&mut self, horizon: Ticks) {
@@ -58,10 +58,10 @@ impl Writer {
                 continue;
             }
             let Some(Reverse((time, index))) = queue.pop() else { return };
-            if time > horizon || !self.is_presentable(self.sources[index].thread, horizon) {
+            if time > horizon || !self.can_be_announced(self.sources[index].thread, horizon) {
                 return;
             }
-            // As long as this thread's events are the oldest there is no need to ask the others.
+            // As long as this thread's events are the oldest, the other buffers need not be compared.
             let rival = queue.peek().map_or(horizon, |Reverse((time, _))| *time).min(horizon);
             let rival = gc_time.map_or(rival, |t| t.min(rival));
             while let Some(record) = self.sources[index].consumer.peek() {
@@ -79,8 +79,8 @@ impl Writer {
         }
     }
 
-    /// Whether a thread can be announced: its name is known, or it has been waited for long enough.
-    fn is_presentable(&mut self, thread: ThreadIndex, horizon: Ticks) -> bool {
+    /// Whether a thread can be written: its name is known, or has been waited for long enough.
+    fn can_be_announced(&mut self, thread: ThreadIndex, horizon: Ticks) -> bool {
         if self.defined.threads.contains(thread.0) {
             return true;
         }
@@ -89,11 +89,11 @@ impl Writer {
             self.waiting_since = None;
             return true;
         }
-        self.waited(LONGEST_WAIT_FOR_NAME, horizon)
+        self.has_waited(MAX_WAIT_FOR_NAME, horizon)
     }
 
     /// Whether the merge has waited long enough for what it waits for. At the end of the trace nothing is waited for.
-    pub(super) fn waited(&mut self, longest: Duration, horizon: Ticks) -> bool {
+    pub(super) fn has_waited(&mut self, longest: Duration, horizon: Ticks) -> bool {
         let since = *self.waiting_since.get_or_insert_with(Instant::now);
         let enough = horizon.0 == u64::MAX || since.elapsed() > longest;
         if enough {

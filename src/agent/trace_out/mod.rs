@@ -1,4 +1,4 @@
-//! From the buffers to the trace.
+//! Writes the trace.
 
 mod collections;
 mod definitions;

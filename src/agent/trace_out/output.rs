@@ -1,7 +1,7 @@
-//! Where the trace's bytes go: a file, a pipe, or a zip.
+//! The trace's file: plain, a pipe, or a zip.
 //!
 //! A file must end with a complete element even if the JVM is killed in the middle of a write. The kernel copies a write page
-//! by page and may stop between two pages, never inside one; so no element is let across a page's end ([`Pages`]).
+//! by page and may stop between two pages, never inside one; so no element crosses the end of a page ([`Pages`]).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -104,14 +104,14 @@ impl Output {
 /// Keeps elements from crossing the ends of pages.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
-    /// Bytes in the file, in front of the text at hand.
+    /// Bytes in the file, in front of the text that is being made.
     written: u64,
 }
 
 impl Pages {
     /// Called when `text` has grown by one element that begins at `start`: moves it to the next page if it crosses into it,
     /// and fills the gap with blanks at the end of the element before.
-    pub(crate) fn settle(&self, text: &mut Vec<u8>, start: usize) {
+    pub(crate) fn align(&self, text: &mut Vec<u8>, start: usize) {
         let begins = self.written + start as u64;
         let ends = self.written + text.len() as u64;
         let gap = (PAGE - begins % PAGE) % PAGE;
@@ -148,7 +148,7 @@ mod tests {
                 text.push(b'<');
                 text.extend(std::iter::repeat_n(b'x', length - 4));
                 text.extend(b"/>\n");
-                pages.settle(&mut text, start);
+                pages.align(&mut text, start);
                 if *drain {
                     pages.written += text.len() as u64;
                     file.append(&mut text);

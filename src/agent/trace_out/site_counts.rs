@@ -1,4 +1,4 @@
-//! `heap=counts`: the elements that say what was counted, so far or in all.
+//! Writes what `heap=counts` has counted, so far or in all.
 
 use rustc_hash::FxHashMap;
 use trace::model::{AllocCount, CountSource, LiveCount, Record};
@@ -10,17 +10,17 @@ use crate::agent::counts::{AllocationSite, Counts, CountsSnapshot, Estimate, Sit
 use crate::agent::heap_histogram::ClassTotals;
 use crate::agent::ids::ClassIndex;
 
-/// What was written of sites.
+/// What has been written about sites.
 #[derive(Default)]
 pub(super) struct SiteCounts {
     /// What was written last, with the bytes that a sampler estimates.
     written: FxHashMap<(AllocationSite, bool), (Totals, Option<u64>)>,
-    /// Bytes that it estimates and no site counts.
+    /// Bytes that the sampler estimates and that belong to no site.
     pub(super) estimate_unmatched: u64,
 }
 
 impl SiteCounts {
-    /// Whether that is news. A sum that was written stays if a part of it proves not to have happened.
+    /// Whether that differs from what was written. A sum that was written stays, even if a part of it proves not to have happened.
     fn is_new(&mut self, count: &mut SiteCount, allocated: Option<u64>) -> bool {
         let (written, written_allocated) = self.written.entry((count.site, count.by_vm)).or_default();
         count.totals.instances = count.totals.instances.max(written.instances);
@@ -32,7 +32,7 @@ impl SiteCounts {
 }
 
 impl Writer {
-    /// Writes what was counted so far, if there is news of it.
+    /// Writes what was counted so far, if there is a new snapshot.
     pub(super) fn snapshot(&mut self) {
         let Some(counts) = self.features.counts else { return };
         let Some(CountsSnapshot { time: ticks, threads, live }) = counts.take_snapshot() else { return };

@@ -1,5 +1,5 @@
-//! What the writer has reported of each platform thread, beside what the JVM accounts: the element `threadCount`, and the
-//! sums over all threads that stand at the end of the trace.
+//! What the writer has reported of each platform thread, and what the JVM accounts to it: the element `threadCount`, and the sums
+//! over all threads at the end of the trace.
 
 use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
@@ -8,7 +8,7 @@ use trace::time::Time;
 
 use crate::agent::ids::ThreadIndex;
 
-/// Threads that allocated less say little: one unseen object is a large part of them.
+/// The share that is missing is not judged for threads that allocated less: one object that is missing may be a large part.
 const LARGE_THREAD_BYTES: u64 = 10_000_000;
 
 /// Objects and bytes reported of one platform thread and of the virtual threads that it carried.
@@ -75,8 +75,8 @@ impl Tallies {
         tally.bytes += bytes;
     }
 
-    /// A source that reports sums instead of objects gives those of a thread, from the beginning of reporting. A sum that was
-    /// written stays if a part of it proves not to have happened.
+    /// Sets the sums of a thread since reporting began, from a source that reports sums instead of objects. A sum that was written
+    /// stays, even if a part of it proves not to have happened.
     pub(super) fn set(&mut self, carrier: ThreadIndex, instances: u64, bytes: u64) {
         let tally = self.get(carrier);
         (tally.instances, tally.bytes) = (tally.instances.max(instances), tally.bytes.max(bytes));
@@ -101,7 +101,7 @@ impl Tallies {
         if tally.has_ended || tally.instances == 0 && vm_bytes.is_none_or(|bytes| bytes == 0) {
             return None;
         }
-        // What is read while the thread runs may be pending of what is read next.
+        // The JVM's account of a running thread may be larger than the one that is read next; what is written never shrinks.
         let before = tally.written.and_then(|(_, vm_bytes)| vm_bytes);
         let vm_bytes = vm_bytes.map(|bytes| bytes.max(before.unwrap_or(0)));
         tally.written = Some((tally.bytes, vm_bytes));

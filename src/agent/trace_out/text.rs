@@ -1,10 +1,10 @@
-//! The text on its way to the file: element by element, up to the limit that the user set.
+//! Collects the text of elements for the file, up to the limit that the user set.
 
 use super::output::Output;
 use crate::agent::message::message;
 
 /// A limited trace keeps this much of its limit, or half of a small one, for the footer.
-const TAIL: u64 = 64 << 10;
+const FOOTER_BYTES: u64 = 64 << 10;
 
 /// The text that has not gone to the file yet.
 pub(super) struct Text {
@@ -22,9 +22,9 @@ impl Text {
     /// Text is handed to the file in pieces of about this size.
     pub(super) const PIECE: usize = 256 << 10;
 
-    /// Nothing yet, and at most about `limit` bytes.
+    /// No text yet, and at most about `limit` bytes.
     pub(super) fn new(output: Output, limit: Option<u64>) -> Text {
-        let room = limit.map(|limit| limit - TAIL.min(limit / 2));
+        let room = limit.map(|limit| limit - FOOTER_BYTES.min(limit / 2));
         Text { output, text: Vec::with_capacity(Text::PIECE * 2), handed: 0, room, limit, failed: false }
     }
 
@@ -50,7 +50,7 @@ impl Text {
         let start = self.text.len();
         write(&mut self.text);
         if let Some(pages) = self.output.pages() {
-            pages.settle(&mut self.text, start);
+            pages.align(&mut self.text, start);
         }
         if let Some(room) = &mut self.room {
             *room = room.saturating_sub((self.text.len() - start) as u64);

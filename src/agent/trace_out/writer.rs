@@ -12,7 +12,7 @@ use super::definitions::Definitions;
 use super::header::{self, Header};
 use super::lock_log::LockLog;
 use super::locks::{LockEvents, PendingDetails};
-use super::merge::Source;
+use super::merge::EventSource;
 use super::output::Output;
 use super::site_counts::SiteCounts;
 use super::tallies::Tallies;
@@ -25,17 +25,17 @@ use crate::agent::heap_histogram::HeapHistogram;
 use crate::agent::heapdump::HeapDumps;
 use crate::agent::locks::Locks;
 
-/// A compressed trace can be read up to here at most before now.
+/// How often a compressed trace is flushed, so that a reader sees what was written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// The writer rests so long between looking for events.
+/// The writer sleeps so long between two turns.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
-/// Where only locks are recorded it rests the longer the less there is, up to this: each turn costs, and so does each small
-/// write. Of the heap a kill takes as little as can be.
+/// If only locks are recorded it sleeps longer if there are few events, up to this: each turn and each small write cost time. If
+/// allocations are recorded it does not, so that a kill of the process loses as little as possible.
 const LONGEST_REST: Duration = Duration::from_millis(100);
-/// An event younger than this waits for its neighbours on other threads, which may be stamped but not yet visible.
+/// An event younger than this is not written yet: an earlier event of another thread may not be visible yet.
 pub(super) const GRACE_NANOS: u64 = 1_000_000;
 
-/// The features that have more for the trace than their events.
+/// The features that add more to the trace than their events.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Features {
     pub(crate) counts: Option<&'static Counts>,
@@ -50,14 +50,14 @@ pub(crate) struct Writer {
     pub(super) features: Features,
     pub(super) text: Text,
     pub(super) header: Header,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<EventSource>,
     pub(super) defined: Definitions,
     pub(super) tallies: Tallies,
     /// No element is written with an earlier time.
     last: Time,
     pub(super) collections: PendingCollections,
-    /// When all buffers were asked what they publish.
-    pub(super) looked: Ticks,
+    /// When it was last checked which threads publish, less the grace.
+    pub(super) last_publish_check: Ticks,
     /// Since when the merge waits for something that is not an event.
     pub(super) waiting_since: Option<Instant>,
     pub(super) site_counts: SiteCounts,
@@ -84,7 +84,7 @@ impl Writer {
             tallies: Tallies::default(),
             last: start,
             collections: PendingCollections::default(),
-            looked: Ticks::now(),
+            last_publish_check: Ticks::now(),
             waiting_since: None,
             site_counts: SiteCounts::default(),
             flushed: Instant::now(),
@@ -115,7 +115,7 @@ impl Writer {
 
     /// Writes all events up to the horizon, or to the first that has to wait.
     fn turn(&mut self, horizon: Ticks) {
-        // Frees first: an object that is dead by now was allocated in a record that is visible by now.
+        // Frees before events: an object that is dead by now was allocated by an event that is visible by now.
         let (horizon, dumps) = match self.features.dumps {
             Some(dumps) => (dumps.horizon(horizon), dumps.take_ready()),
             None => (horizon, Vec::new()),
@@ -123,7 +123,7 @@ impl Writer {
         self.collections.add(self.core.collections.take(), dumps);
         for (carrier, consumer) in self.core.take_new_buffers() {
             let tally = self.tallies.of(carrier);
-            self.sources.push(Source { consumer, tally, thread: carrier, pending: PendingDetails::default() });
+            self.sources.push(EventSource { consumer, tally, thread: carrier, pending: PendingDetails::default() });
         }
         let horizon = self.published_horizon(horizon);
         self.sources.retain_mut(|source| {

@@ -1,4 +1,4 @@
-//! JVMTI's events of collections, which come inside the pause: they are only queued.
+//! JVMTI's events of collections. They come inside the pause, so they are only queued.
 
 use jvmti::guard;
 use jvmti::sys::jvmtiEnv;

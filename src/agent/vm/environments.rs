@@ -25,14 +25,15 @@ const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 /// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for that.
 const FIRST_TO_VERIFY: u32 = 25;
 
-/// Whether every class is to be rewritten as it is loaded, from the first on: redefining at VMInit what was loaded before takes many
-/// times as long. The VM then does without its CDS archive, which costs less than that, where it does not verify the classes too; but
-/// not if one was asked for. And not with `juc=on`, whose class needs more of the JDK than is there in the beginning.
+/// Whether every class is to be rewritten as it is loaded, from the first on: to redefine at VMInit what was loaded earlier takes many
+/// times as long. The VM then cannot use its CDS archive, which costs less than the redefinition unless the VM also verifies the
+/// classes (JDK 25). It is not done if the user asked for an archive, nor with `juc=on`, whose helper class needs more of the JDK than
+/// is loaded at that time.
 pub(crate) fn rewrites_early(jvm: &Jvm, source: AllocationSource, options: &Options) -> bool {
     let is_cheaper = || match archive_wish() {
         ArchiveWish::Needed => false,
         ArchiveWish::Unwanted => true,
-        ArchiveWish::IfThere => jvm.java < FIRST_TO_VERIFY || !has_archive(jvm.env),
+        ArchiveWish::Default => jvm.java < FIRST_TO_VERIFY || !has_archive(jvm.env),
     };
     source.counts() && !options.locks.as_ref().is_some_and(|locks| locks.juc) && is_cheaper()
 }

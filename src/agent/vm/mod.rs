@@ -1,4 +1,4 @@
-//! The JVM's side: environments and what they may do, and the events that concern every feature.
+//! JVMTI environments with their capabilities, and the events that concern every feature.
 
 pub(crate) mod collections;
 pub(crate) mod environments;

@@ -18,7 +18,7 @@ use crate::agent::tables::threads::NameStage;
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guard(|| {
-        // Not only while events are reported: a thread may start while VMInit is still at work.
+        // Also while nothing is reported yet: a thread may start before VMInit is over.
         let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
@@ -41,7 +41,7 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
     });
 }
 
-/// JVMTI `ThreadEnd`: its last event, and its context goes.
+/// JVMTI `ThreadEnd`: the thread's last event; its context is dropped.
 ///
 /// # Safety
 /// Called by the VM.
@@ -56,7 +56,7 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
             }
             jni
         };
-        // Later than every event of others that still name this thread as an owner.
+        // Later than every event of another thread that names this thread as an owner.
         let now = Ticks::now();
         if !core.pool.is_closed() {
             enter(
@@ -77,7 +77,7 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
     });
 }
 
-/// JVMTI `ClassPrepare`: the time of a class, until something refers to it.
+/// JVMTI `ClassPrepare`: notes when the class was loaded, which is reported if an event refers to the class.
 ///
 /// # Safety
 /// Called by the VM.

@@ -1,7 +1,7 @@
-//! Virtual threads (JDK 21): whose events a carrier thread's are at each moment.
+//! Virtual threads (JDK 21): which thread runs on a carrier, and so has its events.
 //!
 //! JVMTI's extension events come when a virtual thread is mounted on its carrier and when it leaves it. Without them
-//! (JDK 19 and 20, or a VM that does not offer them) a virtual thread's events count for its carrier.
+//! (JDK 19 and 20, or a VM that does not offer them) the events of a virtual thread are reported as its carrier's.
 
 use jvmti::jni_sys::JNIEnv;
 use jvmti::sys::*;
@@ -43,7 +43,7 @@ pub(crate) fn enable(env: Env) {
         // JVMTI says that setting the callback enables the event; HotSpot asks for this call too.
         let _ = env.enable_event(event.index);
     }
-    // Without the event a virtual thread has no end in the trace, which is no more than that.
+    // Without this event a virtual thread has no end in the trace; nothing else is lost.
     let _ = env.enable_event(JVMTI_EVENT_VIRTUAL_THREAD_END);
 }
 
@@ -76,7 +76,7 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     }
 }
 
-/// From now on that thread runs here: a virtual one, or the platform thread itself.
+/// Notes that this thread runs on the carrier from now on: a virtual one, or the platform thread itself.
 fn switch(core: &'static Core, jni: Jni, local: &mut LocalThread, thread: ThreadIndex, now: Ticks) {
     local.thread.current = thread;
     local.thread.is_virtual = thread != local.thread.carrier;
