@@ -89,7 +89,8 @@ pub(crate) fn instance_bytes_by_class(jvm: &Jvm) -> jvmti::Result<Vec<u32>> {
     Ok(found)
 }
 
-/// Bytes of an instance of a class that is no array, if there is one in the heap, alive or not. The program stands still until one is found.
+/// Bytes of an instance of a class that is no array, if there is one in the heap, alive or not. The program stands still until
+/// one is found.
 ///
 /// # Errors
 /// What the VM refuses.

@@ -141,7 +141,8 @@ pub(crate) const fn native(
     NativeMethod { name, signature, function }
 }
 
-/// Binds native methods to a helper class, from its own `registerNatives`: the VM prints a warning if that is done from outside.
+/// Binds native methods to a helper class, from its own `registerNatives`: the VM prints a warning if that is done from
+/// outside.
 ///
 /// # Safety
 /// `class` is live, and each function fits its descriptor and does not unwind.

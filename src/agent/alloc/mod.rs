@@ -166,7 +166,8 @@ impl Feature for Alloc {
     }
 }
 
-/// Before reporting begins, with the VM's event enabled: makes the VM report all that the current thread allocates from then on.
+/// Before reporting begins, with the VM's event enabled: makes the VM report all that the current thread allocates from then
+/// on.
 pub(crate) fn close_first_buffer(core: &Core, jni: Jni) {
     if core.source.is_by_vm_event() && !vm_event::close_buffer(jni) {
         core.count_lost("the first thread's allocation buffer stays open", 1);
@@ -184,7 +185,8 @@ impl Rewriter for Alloc {
     }
 
     fn considers(&self, name: &[u8]) -> bool {
-        // If the VM reports, to rewrite classes that are loaded already is not worth the time at the start, except for `Object`.
+        // If the VM reports, to rewrite classes that are loaded already is not worth the time at the start, except for
+        // `Object`.
         self.core.source != AllocationSource::VmAndEscape || name == OBJECT
     }
 

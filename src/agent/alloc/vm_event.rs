@@ -3,9 +3,9 @@
 //! `SampledObjectAlloc` (JEP 331) with an interval of 0 bytes comes once for every object that the VM accounts to a thread.
 //! The VM learns of an allocation only where a thread leaves its allocation buffer (TLAB), so it ends each buffer at the next
 //! sample, here at once. A buffer that a thread got before the event was enabled has no such end: what the thread still
-//! allocates in it is not reported. For the thread that initialises the VM, which continues to run the program, `close_buffer` ends
-//! it. The others that are there by then are the VM's own (finalizer, cleaner, ...); theirs ends when it is full, or with the
-//! first collection.
+//! allocates in it is not reported. For the thread that initialises the VM, which continues to run the program, `close_buffer`
+//! ends it. The others that are there by then are the VM's own (finalizer, cleaner, ...); theirs ends when it is full, or with
+//! the first collection.
 //!
 //! `VMObjectAlloc` comes for objects that the VM makes itself: for JNI, reflection and its own needs.
 

@@ -1,9 +1,9 @@
 //! What the JVM itself accounts to each thread, with which the numbers in the trace are compared.
 //!
 //! The JVM counts the bytes that each platform thread has allocated since it started, those of the virtual threads that it
-//! carried included. What a thread had allocated when reporting began is subtracted, and so is what the agent allocates on it. The
-//! account is read by the thread itself when it ends, or at VMDeath if it lives until then. The writer, which knows what it has
-//! reported of the thread by then, puts both into one `threadCount`.
+//! carried included. What a thread had allocated when reporting began is subtracted, and so is what the agent allocates on it.
+//! The account is read by the thread itself when it ends, or at VMDeath if it lives until then. The writer, which knows what it
+//! has reported of the thread by then, puts both into one `threadCount`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;

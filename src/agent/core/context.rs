@@ -1,9 +1,9 @@
 //! The part of a recording that each thread has for itself: its buffer, the ids that it assigns, and the state of each feature.
 //!
-//! A thread finds its context in a native thread-local. It is made at the thread's start event, or in its first hook if the thread
-//! is older than the agent or allocates before its start event (a thread that attaches by JNI does). While a context is in use the
-//! thread is inside the agent, and whatever it allocates there is not reported: [`Entry`] is the one guard against re-entry, and
-//! [`callback`] the one way into the agent for events that are reported.
+//! A thread finds its context in a native thread-local. It is made at the thread's start event, or in its first hook if the
+//! thread is older than the agent or allocates before its start event (a thread that attaches by JNI does). While a context is
+//! in use the thread is inside the agent, and whatever it allocates there is not reported: [`Entry`] is the one guard against
+//! re-entry, and [`callback`] the one way into the agent for events that are reported.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -125,7 +125,8 @@ impl Entry {
         if context == BUSY {
             return None;
         }
-        // SAFETY: a pointer in this thread's CONTEXT comes from `make_context`, and only this thread frees it, after it removed it.
+        // SAFETY: a pointer in this thread's CONTEXT comes from `make_context`, and only this thread frees it, after it removed
+        // it.
         if context.is_null() || !std::ptr::eq(unsafe { (*context).thread.core }, core) {
             context = make_context(core, jni, now(), context);
         }
@@ -150,8 +151,8 @@ impl Entry {
         CONTEXT.set(BUSY);
     }
 
-    /// Drops the current thread's context and keeps the thread inside: what it still does, such as waking the threads that join it,
-    /// is not reported.
+    /// Drops the current thread's context and keeps the thread inside: what it still does, such as waking the threads that join
+    /// it, is not reported.
     pub(crate) fn end(jni: Jni) {
         let context = CONTEXT.replace(BUSY);
         if !context.is_null() && context != BUSY {
@@ -160,8 +161,8 @@ impl Entry {
         }
     }
 
-    /// Lets a thread report again after `end`: a native thread that attaches once more, or the thread that ends the VM, for whose
-    /// start the VM sends no event.
+    /// Lets a thread report again after `end`: a native thread that attaches once more, or the thread that ends the VM, for
+    /// whose start the VM sends no event.
     pub(crate) fn begin_again() {
         if CONTEXT.get() == BUSY {
             CONTEXT.set(null_mut());
@@ -199,8 +200,8 @@ pub(crate) trait Reporter: Sync + Sized + 'static {
     fn core(&self) -> &'static Core;
 }
 
-/// The entry of each callback that reports an event. It does nothing unless the recording reports, or if the thread is inside the
-/// agent already; no panic leaves it.
+/// The entry of each callback that reports an event. It does nothing unless the recording reports, or if the thread is inside
+/// the agent already; no panic leaves it.
 ///
 /// # Safety
 /// `jni` is the current thread's environment.

@@ -50,8 +50,8 @@ pub(crate) trait Feature: Sync {
     /// What went wrong: one sentence. Nothing is recorded then.
     fn begin(&'static self, jni: Jni) -> Result<(), String>;
 
-    /// A thread is found that has sent no start event: a platform thread older than the recording, or a virtual one that is mounted
-    /// for the first time.
+    /// A thread is found that has sent no start event: a platform thread older than the recording, or a virtual one that is
+    /// mounted for the first time.
     ///
     /// # Safety
     /// `thread` is a live reference to the thread.

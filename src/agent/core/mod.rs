@@ -1,5 +1,5 @@
-//! What every feature uses: the JVM with its tables, the recording with its options and buffers, and each thread's part of it. It
-//! knows no feature.
+//! What every feature uses: the JVM with its tables, the recording with its options and buffers, and each thread's part of it.
+//! It knows no feature.
 
 pub(crate) mod accounting;
 pub(crate) mod context;
@@ -117,8 +117,8 @@ impl Jvm {
     }
 }
 
-/// A recording: what all its features share. One is current at a time. Earlier ones are never freed, since hooks on other threads
-/// may still use them.
+/// A recording: what all its features share. One is current at a time. Earlier ones are never freed, since hooks on other
+/// threads may still use them.
 pub(crate) struct Core {
     pub(crate) jvm: &'static Jvm,
     pub(crate) number: RecordingNumber,

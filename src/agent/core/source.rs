@@ -4,9 +4,9 @@
 //! was made, and its price is the same for all. Hooks in rewritten code report what bytecode makes, and cost next to nothing
 //! for a class that is filtered out. So the VM reports when everything is wanted, and the hooks when little is.
 //!
-//! C2 removes objects that do not escape, boxes, and chains of `StringBuilder` calls. With `heap=events` the VM's own flags prevent
-//! that. From JDK 17 on C2 still removes objects that are never used (`PhaseMacroExpand::expand_allocate_common`): so rewritten code
-//! passes each object to a method that C2 does not look into. That is not worth the start-up for the classes
+//! C2 removes objects that do not escape, boxes, and chains of `StringBuilder` calls. With `heap=events` the VM's own flags
+//! prevent that. From JDK 17 on C2 still removes objects that are never used (`PhaseMacroExpand::expand_allocate_common`): so
+//! rewritten code passes each object to a method that C2 does not look into. That is not worth the start-up for the classes
 //! that are loaded before the rewriting, except for `Object`, whose constructor all others call.
 //!
 //! Before JDK 17 the VM's event has a hole: when an object does not fit into what is left of a thread's allocation buffer and

@@ -1,5 +1,5 @@
-//! Events on their way from the threads on which they happened to the writer: a list of chunks per thread, filled by that thread
-//! alone and read by the writer alone.
+//! Events on their way from the threads on which they happened to the writer: a list of chunks per thread, filled by that
+//! thread alone and read by the writer alone.
 //!
 //! Chunks are handed over by publishing their length, so the writer sees an event at once, yet nothing is shared
 //! between two producing threads. Slots are relaxed atomics: plain moves on every CPU we run on, and no `unsafe`.
@@ -143,7 +143,8 @@ pub(crate) struct Producer {
     publications: u64,
 }
 
-/// The number of the publication that a thread has begun and not ended, which means that an event will come; 0 if there is none.
+/// The number of the publication that a thread has begun and not ended, which means that an event will come; 0 if there is
+/// none.
 #[derive(Default)]
 struct Publishing(AtomicU64);
 
@@ -174,7 +175,8 @@ impl Producer {
     pub(crate) fn begin_publish(&mut self) {
         self.publications += 1;
         self.publishing.0.store(self.publications, Ordering::Relaxed);
-        // The processor may take the time before other threads see this, but the difference is far less than the writer's grace.
+        // The processor may take the time before other threads see this, but the difference is far less than the writer's
+        // grace.
         compiler_fence(Ordering::SeqCst);
     }
 

@@ -57,7 +57,8 @@ impl Changes for Names<'_> {
     }
 }
 
-/// Completes the VM's dump, in its place. The trace has ids below `end`; `offset` is added to the addresses of objects that have no id.
+/// Completes the VM's dump, in its place. The trace has ids below `end`; `offset` is added to the addresses of objects that
+/// have no id.
 ///
 /// # Errors
 /// What cannot be read or written: one sentence. The dump is of no use then.

@@ -21,9 +21,9 @@ pub(crate) struct DumpedClass {
 
 /// The VM's dump, which is deleted when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Base(pub(crate) PathBuf);
+pub(crate) struct VmDump(pub(crate) PathBuf);
 
-impl Drop for Base {
+impl Drop for VmDump {
     fn drop(&mut self) {
         // If it was given its final name, or never written, there is nothing to delete.
         let _ = std::fs::remove_file(&self.0);
@@ -46,5 +46,5 @@ pub(crate) struct DumpData {
     /// Tags of the objects that are tracked.
     pub(crate) tags: IdMap,
     /// The VM's dump, for the trace.
-    pub(crate) base: Option<Base>,
+    pub(crate) base: Option<VmDump>,
 }

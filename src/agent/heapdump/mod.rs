@@ -1,12 +1,12 @@
 //! Heap dumps: when one is made, and how.
 //!
 //! The JVM's own dumper writes all objects, roots and values in one pause, on every collector: a walk by JVMTI that tags all
-//! objects takes five to ten times as long, and a hundred bytes for each. What the dump lacks is added after the pause, by the addresses
-//! that objects have as long as none moves (`addresses`): `complete` puts ids and allocation stacks into an HPROF file,
-//! `trace_out::heap_dump` makes elements of the trace.
+//! objects takes five to ten times as long, and a hundred bytes for each. What the dump lacks is added after the pause, by the
+//! addresses that objects have as long as none moves (`addresses`): `complete` puts ids and allocation stacks into an HPROF
+//! file, `trace_out::heap_dump` makes elements of the trace.
 //!
-//! All of it is done by a thread of the agent's own (`take`), so that only two wait for a dump: a thread that ran out of memory, and
-//! the end of the VM.
+//! All of it is done by a thread of the agent's own (`take`), so that only two wait for a dump: a thread that ran out of
+//! memory, and the end of the VM.
 
 mod addresses;
 mod complete;
@@ -34,7 +34,7 @@ use super::ids::GcNumber;
 use super::message::message;
 use take::DumpMaker;
 
-pub(crate) use data::{Base, DumpData, DumpedClass};
+pub(crate) use data::{DumpData, DumpedClass, VmDump};
 
 /// How often the request file is looked for.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
@@ -49,7 +49,7 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// What the dump is called in the trace.
+    /// The name of the dump in the trace.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Reason::End => "end",

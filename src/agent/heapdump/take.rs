@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use trace::ids::HeapDumpId;
 
 use super::complete::complete;
-use super::data::{Base, DumpData, DumpedClass};
+use super::data::{DumpData, DumpedClass, VmDump};
 use super::id_map::IdMap;
 use super::{HeapDumps, Reason, addresses};
 use crate::agent::clock::Ticks;
@@ -28,11 +28,12 @@ const TRIES: u32 = 3;
 pub(super) struct DumpMaker {
     dumps: &'static HeapDumps,
     dumper: HeapDumper,
-    /// The VM can collect in the pause of the dump. With a concurrent collector the dump would wait for a collection: for ever, if
-    /// the VM is ending and has stopped the collector (JDK 21).
+    /// The VM can collect in the pause of the dump. With a concurrent collector the dump would wait for a collection: for ever,
+    /// if the VM is ending and has stopped the collector (JDK 21).
     collects: bool,
     number: u32,
-    /// The path of the VM's file, also as a string of Java, which is made in advance: at an `OutOfMemoryError` there is no room.
+    /// The path of the VM's file, also as a string of Java, which is made in advance: at an `OutOfMemoryError` there is no
+    /// room.
     base: PathBuf,
     base_string: jstring,
     is_prepared: bool,
@@ -47,8 +48,8 @@ struct DumpedObjects {
 }
 
 impl DumpedObjects {
-    /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves more
-    /// addresses than that, but all of them lie above 4 TB, where no id comes near.)
+    /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves
+    /// more addresses than that, but all of them lie above 4 TB, where no id comes near.)
     fn lowest_address(&self) -> u64 {
         let lowest_class = self.classes.iter().map(|class| class.address).min().unwrap_or(0);
         lowest_class.saturating_sub(max_heap_bytes().unwrap_or(u64::MAX))
@@ -155,7 +156,7 @@ impl DumpMaker {
     }
 
     /// The HPROF file.
-    fn write(&self, data: &DumpData, lowest_address: u64, base: &Base, path: &Path) -> Result<(), String> {
+    fn write(&self, data: &DumpData, lowest_address: u64, base: &VmDump, path: &Path) -> Result<(), String> {
         let core = self.core();
         let naming = |e: std::io::Error| format!("{} cannot be given its name: {e}", path.display());
         if data.classes.is_empty() && core.options.dump.contents == DumpContents::Full {
@@ -169,8 +170,8 @@ impl DumpMaker {
     }
 
     /// The VM's dump, and the addresses of what the agent knows, found before any object moved.
-    fn dump_and_find(&self, jni: Jni) -> Result<(Base, DumpedObjects, Ticks), String> {
-        let base = Base(self.base.clone());
+    fn dump_and_find(&self, jni: Jni) -> Result<(VmDump, DumpedObjects, Ticks), String> {
+        let base = VmDump(self.base.clone());
         let core = self.core();
         let identifies = core.options.dump.format == DumpFormat::Xml || core.has_ids();
         let own = u64::from(self.collects);

@@ -1,5 +1,5 @@
-//! HotSpot's code cache, whose structure it exports for debuggers (`gHotSpotVMStructs`): which piece of code an address lies in, and
-//! how large the frames of that code are.
+//! HotSpot's code cache, whose structure it exports for debuggers (`gHotSpotVMStructs`): which piece of code an address lies
+//! in, and how large the frames of that code are.
 
 use std::ffi::CStr;
 

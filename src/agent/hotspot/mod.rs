@@ -1,7 +1,8 @@
 //! Everything that reads HotSpot's private memory, whose layout the VM exports for debuggers (`gHotSpotVMStructs`).
 //!
-//! [`Hotspot`] is the one way in: each layout is looked up and tested once; if it is not known, the part that uses it works without.
-//! `object_addresses` reads the addresses of objects through JNI references; `flags` reads and sets the VM's own switches.
+//! [`Hotspot`] is the one way in: each layout is looked up and tested once; if it is not known, the part that uses it works
+//! without. `object_addresses` reads the addresses of objects through JNI references; `flags` reads and sets the VM's own
+//! switches.
 
 mod code_cache;
 pub(crate) mod flags;

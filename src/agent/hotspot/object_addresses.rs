@@ -1,5 +1,5 @@
-//! Addresses of objects while nothing moves: what joins the VM's dump, which names objects by their addresses, to what the agent
-//! knows of them.
+//! Addresses of objects while nothing moves: what joins the VM's dump, which names objects by their addresses, to what the
+//! agent knows of them.
 //!
 //! In HotSpot a reference of JNI is the address of a word that holds the address of the object. A collector that moves objects
 //! while the program runs may hold an old address in the word of a weak reference, but that of a local reference has the one
@@ -20,7 +20,8 @@ pub(crate) unsafe fn of_local(local: jobject) -> u64 {
     unsafe { local.map_addr(|word| word & !KIND).cast::<u64>().read_volatile() }
 }
 
-/// The address of the object of a weak reference; 0 if it is dead. `moves` if the collector moves objects while the program runs.
+/// The address of the object of a weak reference; 0 if it is dead. `moves` if the collector moves objects while the program
+/// runs.
 ///
 /// # Safety
 /// The weak reference has not been deleted.

@@ -1,10 +1,10 @@
-//! A key that identifies the calling thread's stack, read from the stack itself: the return addresses of compiled methods, with the
-//! numbers of their compilations, and method and instruction of interpreted ones.
+//! A key that identifies the calling thread's stack, read from the stack itself: the return addresses of compiled methods, with
+//! the numbers of their compilations, and method and instruction of interpreted ones.
 //!
 //! `GetStackTrace` takes 1.5 to 2 microseconds above compiled code, and `AsyncGetCallTrace` does not work there (docs/internals/hotspot.md).
 //! But where the return addresses are the same as before, in the same code, the frames are the same too, and the VM need not be
-//! asked. The layout of frames follows from HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; the sizes of
-//! those of compiled methods are in the code cache.
+//! asked. The layout of frames follows from HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; the sizes
+//! of those of compiled methods are in the code cache.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -95,8 +95,8 @@ impl StackLayout {
         self.mismatches.load(Ordering::Relaxed)
     }
 
-    /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if the
-    /// stack cannot be identified in this way.
+    /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if
+    /// the stack cannot be identified in this way.
     ///
     /// The thread is in native code that Java code or the VM called.
     pub(crate) fn read(

@@ -52,8 +52,8 @@ impl Locks {
         known.unwrap_or_else(|| unsafe { self.core.jvm.threads.resolve(jni, thread, now) })
     }
 
-    /// The id of an object on which threads wait; if it has none yet, it gets one, and an event reports it. `monitor` is its monitor,
-    /// if that is known.
+    /// The id of an object on which threads wait; if it has none yet, it gets one, and an event reports it. `monitor` is its
+    /// monitor, if that is known.
     ///
     /// # Safety
     /// `object` is a live reference.

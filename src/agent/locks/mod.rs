@@ -46,8 +46,8 @@ const EVENTS: [jvmtiEvent; 5] = [
     JVMTI_EVENT_DATA_DUMP_REQUEST,
 ];
 
-/// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor is
-/// interrupted (measured with `bench -- locks`).
+/// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor
+/// is interrupted (measured with `bench -- locks`).
 const STACK_PRICE: u64 = 3;
 
 /// Binds MartiniParking's natives, called from its static initialiser.
@@ -150,7 +150,8 @@ impl Locks {
             }
             // SAFETY: by the caller's promise; the reference is deleted when it is done with.
             unsafe {
-                // The VM returns an error if the thread has just ended, or a class of its frames is unloaded: it is no owner any more.
+                // The VM returns an error if the thread has just ended, or a class of its frames is unloaded: it is no owner
+                // any more.
                 let stack = walker.walk_other(owner, &self.core.tables(jni)).ok();
                 jni.delete_local_ref(owner);
                 stack.filter(|_| still_owns())

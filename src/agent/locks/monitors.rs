@@ -210,8 +210,8 @@ pub(super) unsafe extern "system" fn waited(
     }
 }
 
-/// Whether the object is an array, as the VM locks one while it initialises a class. For a thread that waits for that, HotSpot sends
-/// only the end (`MonitorWait` comes from `Object.wait`, `MonitorWaited` from the monitor).
+/// Whether the object is an array, as the VM locks one while it initialises a class. For a thread that waits for that, HotSpot
+/// sends only the end (`MonitorWait` comes from `Object.wait`, `MonitorWaited` from the monitor).
 ///
 /// # Safety
 /// `object` is a live reference.

@@ -1,7 +1,7 @@
 //! The owner of a monitor when another thread blocks on it.
 //!
-//! JVMTI's `GetObjectMonitorUsage` takes milliseconds, and one owner in eight has released the monitor by then. So the owner is read
-//! from the monitor itself (`hotspot::monitors`).
+//! JVMTI's `GetObjectMonitorUsage` takes milliseconds, and one owner in eight has released the monitor by then. So the owner is
+//! read from the monitor itself (`hotspot::monitors`).
 //!
 //! | the owner word of a monitor | in HotSpot |
 //! |---|---|

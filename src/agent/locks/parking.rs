@@ -34,8 +34,8 @@ const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: PARKING.internal_name, name, descriptor }
 }
 
-/// The hooks, with the instructions that pass on the arguments. Each has the name and descriptor of the method of LockSupport that
-/// calls it.
+/// The hooks, with the instructions that pass on the arguments. Each has the name and descriptor of the method of LockSupport
+/// that calls it.
 static HOOKS: [(StaticMethod, &[Op<'static>]); 6] = [
     (method("park", "(Ljava/lang/Object;)V"), &[Op::Aload0]),
     (method("parkNanos", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),

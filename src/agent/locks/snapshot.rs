@@ -1,5 +1,5 @@
-//! Data requests (`kill -QUIT`, or `jcmd PID JVMTI.data_dump`): what all threads do, and who owns the monitors for which they wait. The
-//! same is recorded at the end for the threads that are blocked then.
+//! Data requests (`kill -QUIT`, or `jcmd PID JVMTI.data_dump`): what all threads do, and who owns the monitors for which they
+//! wait. The same is recorded at the end for the threads that are blocked then.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! Collections and the objects that they free, on their way to the writer.
 //!
-//! The VM sends its events inside the pause, so they are only queued. After the pause the control thread finds out which objects are
-//! dead (`weak_refs`), and the writer delays the collection's `gcFinish` until that is done: so each `objFree` comes between the
-//! `gcStart` and `gcFinish` of the collection that found the object dead.
+//! The VM sends its events inside the pause, so they are only queued. After the pause the control thread finds out which
+//! objects are dead (`weak_refs`), and the writer delays the collection's `gcFinish` until that is done: so each `objFree`
+//! comes between the `gcStart` and `gcFinish` of the collection that found the object dead.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,8 +142,8 @@ impl Collections {
 
     /// These objects are dead. Their deaths are attributed to the last collection that has ended.
     ///
-    /// A later collection than the one that found them may have ended meanwhile; then the attribution is late, but never earlier
-    /// than the object's allocation.
+    /// A later collection than the one that found them may have ended meanwhile; then the attribution is late, but never
+    /// earlier than the object's allocation.
     pub(crate) fn free(&self, objects: Vec<ObjectId>) {
         if objects.is_empty() {
             return;

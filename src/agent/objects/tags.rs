@@ -1,9 +1,9 @@
 //! The environments of the VM in which objects are tagged with their ids.
 //!
 //! Where hooks report objects, the tag shows which were reported already; where threads wait on objects, it identifies them.
-//! HotSpot keeps one map of tags per environment, under one lock, with long chains: with a single environment, threads would wait
-//! for each other at every object. So there are several, and each thread uses one of them. The numbers of classes are tags too, in
-//! environments of their own, one for each processor.
+//! HotSpot keeps one map of tags per environment, under one lock, with long chains: with a single environment, threads would
+//! wait for each other at every object. So there are several, and each thread uses one of them. The numbers of classes are tags
+//! too, in environments of their own, one for each processor.
 //!
 //! Tags stay when a recording ends. Ids only grow, so a tag below the first id of a recording belongs to an earlier one.
 

@@ -1,10 +1,12 @@
 //! Which objects still live: a weak reference to each, made at its allocation and tested after each collection.
 //!
-//! JVMTI's own means, a tag and `ObjectFree`, cost eight times as much (a search in a map with long chains, under a lock), and can
-//! stop the VM for ever: if a safepoint begins while its service thread delivers frees, another thread that delivers them waits
-//! without reaching the safepoint (seen on 17 and 21); at its end the VM itself is such a thread (`JvmtiExport::post_vm_death`).
+//! JVMTI's own means, a tag and `ObjectFree`, cost eight times as much (a search in a map with long chains, under a lock), and
+//! can stop the VM for ever: if a safepoint begins while its service thread delivers frees, another thread that delivers them
+//! waits without reaching the safepoint (seen on 17 and 21); at its end the VM itself is such a thread
+//! (`JvmtiExport::post_vm_death`).
 //!
-//! Each thread puts its objects into chunks that it alone fills; the agent's own thread reads them, and keeps those that survive.
+//! Each thread puts its objects into chunks that it alone fills; the agent's own thread reads them, and keeps those that
+//! survive.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

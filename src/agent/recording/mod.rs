@@ -1,7 +1,7 @@
 //! A recording, from its options to the end of its trace: which features it has, and in which order they begin and end.
 //!
-//! One JVM can be recorded several times, one recording after the other. If the agent is loaded at the start of the VM, the VM's
-//! phases begin and end the first one (`phases`).
+//! One JVM can be recorded several times, one recording after the other. If the agent is loaded at the start of the VM, the
+//! VM's phases begin and end the first one (`phases`).
 
 mod control;
 mod phases;

@@ -43,8 +43,8 @@ fn load(vm: Vm, given: &str) -> Result<(), String> {
     }
     let recording = Recording::open(vm, options)?;
     let _ = RECORDING.set(recording);
-    // The hook cannot be enabled at VMStart, only here or from VMInit on. Unless classes are rewritten early it does nothing until the
-    // classes that rewritten code calls are defined.
+    // The hook cannot be enabled at VMStart, only here or from VMInit on. Unless classes are rewritten early it does nothing
+    // until the classes that rewritten code calls are defined.
     let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
     if recording.instrumentation.rewrites_all() {
         events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);

@@ -1,7 +1,7 @@
 //! Recordings one after the other, in a JVM that this process makes for itself.
 //!
-//! The helper classes bind their natives by names that the VM looks for in libraries given as agents, and the test is none: so these
-//! recordings are of the kinds that rewrite nothing.
+//! The helper classes bind their natives by names that the VM looks for in libraries given as agents, and the test is none: so
+//! these recordings are of the kinds that rewrite nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_void};
@@ -19,8 +19,8 @@ use trace::reader::{Event, TraceReader};
 use super::Recording;
 use crate::agent::core::feature::End;
 
-/// The `libjvm.so` of the first JDK that is found, but for JDK 11: there the VM's event leaves out what its first thread makes in the
-/// allocation buffer that it has (`core::source`).
+/// The `libjvm.so` of the first JDK that is found, but for JDK 11: there the VM's event leaves out what its first thread makes
+/// in the allocation buffer that it has (`core::source`).
 fn libjvm() -> PathBuf {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let listed = std::env::var_os("MARTINI_JDKS");

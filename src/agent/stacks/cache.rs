@@ -60,8 +60,8 @@ impl<T> Default for StackCache<T> {
 }
 
 impl<T: Copy + PartialEq> StackCache<T> {
-    /// Looks up the current thread's innermost `max_frames` frames; results for different `kind`s are apart. The thread is in native
-    /// code that Java code or the VM called.
+    /// Looks up the current thread's innermost `max_frames` frames; results for different `kind`s are apart. The thread is in
+    /// native code that Java code or the VM called.
     pub(crate) fn look_up(&mut self, kind: u64, max_frames: usize, reader: StackReader<'_>) -> Lookup<T> {
         let Some(layout) = reader.layout else { return Lookup::Uncacheable };
         self.key.clear();

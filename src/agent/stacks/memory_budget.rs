@@ -1,5 +1,6 @@
-//! How much each thread may cache: the more threads, the less for each. A thread that adds entries forgets those above its share; a
-//! thread that adds none keeps what it had when there were fewer. So all together may have [`ALL`] times a logarithm of their number.
+//! How much each thread may cache: the more threads, the less for each. A thread that adds entries forgets those above its
+//! share; a thread that adds none keeps what it had when there were fewer. So all together may have [`ALL`] times a logarithm
+//! of their number.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,7 +1,7 @@
 //! From the VM's frames to a stack of the program.
 //!
-//! The VM gives method and bytecode index per frame (`GetStackTrace`). A thread keeps the stacks that it has seen, so that names
-//! and lines are looked up once per stack, not once per object; and it identifies most of them by their return addresses
+//! The VM gives method and bytecode index per frame (`GetStackTrace`). A thread keeps the stacks that it has seen, so that
+//! names and lines are looked up once per stack, not once per object; and it identifies most of them by their return addresses
 //! (`cache`), so that it rarely asks the VM.
 //!
 //! The site is the innermost frame that runs bytecode. A native method that allocates (`Object.clone`) is passed over: when
@@ -120,43 +120,43 @@ impl StackWalker {
     }
 
     /// The stack of the current thread.
-    pub(crate) fn walk(&mut self, top: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
+    pub(crate) fn walk(&mut self, skip: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
         // Two more, since some frames of the VM have no Java method.
-        let max_frames = top.skipped() + self.first_room(top) + 2;
-        let cached = match self.cache.look_up(top as u64, max_frames, tables.reader) {
+        let max_frames = skip.skipped() + self.first_room(skip) + 2;
+        let cached = match self.cache.look_up(skip as u64, max_frames, tables.reader) {
             Lookup::Hit(index) => return Ok(index),
-            Lookup::Uncacheable => return Ok(self.walk_by_vm(top, tables, true)?.0),
+            Lookup::Uncacheable => return Ok(self.walk_by_vm(skip, tables, true)?.0),
             Lookup::Miss(cached) => cached,
         };
-        let (index, room) = self.walk_by_vm(top, tables, false)?;
+        let (index, room) = self.walk_by_vm(skip, tables, false)?;
         // With more room the result depends on frames whose addresses are not in the key.
-        if room == self.first_room(top) || cached.is_some() {
+        if room == self.first_room(skip) || cached.is_some() {
             self.cache.insert(index, cached, tables.reader);
         }
         Ok(index)
     }
 
     /// Number of frames that are read in the first try.
-    fn first_room(&self, top: FramesToSkip) -> usize {
-        self.depth + top.extra()
+    fn first_room(&self, skip: FramesToSkip) -> usize {
+        self.depth + skip.extra()
     }
 
     /// The stack of the current thread, by asking the VM, and how many frames had to be read.
     fn walk_by_vm(
         &mut self,
-        top: FramesToSkip,
+        skip: FramesToSkip,
         tables: &Tables<'_>,
         remember: bool,
     ) -> jvmti::Result<(StackIndex, usize)> {
-        let mut room = self.first_room(top);
+        let mut room = self.first_room(skip);
         loop {
-            let cut_off = self.read(top.skipped(), room, tables)?;
+            let cut_off = self.read(skip.skipped(), room, tables)?;
             let seen = self.seen.get(self.key.as_slice()).copied();
             if let Some(known) = seen.filter(|&known| known != DEEPER) {
                 return Ok((known, room));
             }
             // A key that is marked DEEPER can also be that of a complete stack, if the stack was not cut off.
-            let frames = if seen.is_none() || !cut_off { self.resolve(top, tables)? } else { Vec::new() };
+            let frames = if seen.is_none() || !cut_off { self.resolve(skip, tables)? } else { Vec::new() };
             if frames.len() < self.depth && cut_off && room < MAX_FRAMES {
                 self.remember(DEEPER);
                 room *= 4;
@@ -222,12 +222,12 @@ impl StackWalker {
     }
 
     /// The wanted frames of `self.key`: those from the allocation site on.
-    fn resolve(&self, top: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<Vec<CodeLocation>> {
+    fn resolve(&self, skip: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<Vec<CodeLocation>> {
         let mut frames = Vec::with_capacity(self.depth);
         // Above the site are HeapProxy, then Object.<init>, then constructors that delegated to it.
-        let mut in_proxy = matches!(top, FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park);
-        let mut in_parking = top == FramesToSkip::Park;
-        let mut in_constructors = top == FramesToSkip::Constructors;
+        let mut in_proxy = matches!(skip, FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park);
+        let mut in_parking = skip == FramesToSkip::Park;
+        let mut in_constructors = skip == FramesToSkip::Constructors;
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
             let index = unsafe { tables.method(method) }?;
@@ -252,7 +252,7 @@ impl StackWalker {
             in_constructors = false;
             let is_in =
                 |belongs: &dyn Fn(&str) -> bool| tables.classes.get(record.class).is_some_and(|c| belongs(&c.name));
-            if top == FramesToSkip::Wait && frames.is_empty() && is_in(&|class| class == "java.lang.Object") {
+            if skip == FramesToSkip::Wait && frames.is_empty() && is_in(&|class| class == "java.lang.Object") {
                 continue;
             }
             if in_parking {

@@ -40,7 +40,8 @@ pub(crate) struct ClassRecord {
     pub(crate) array: ArrayCode,
     /// Bytes of an instance that is no array; 0 until one was seen.
     instance_bytes: AtomicU32,
-    /// Whether the filters of a recording let it through: twice the recording's number, and one if they do; 0 until they are applied.
+    /// Whether the filters of a recording let it through: twice the recording's number, and one if they do; 0 until they are
+    /// applied.
     included: AtomicU32,
     unloadable: bool,
     /// Known once a thread has parked with one as its blocker.
@@ -196,8 +197,8 @@ impl Classes {
             (env.get_class_signature(class)?, source, env.get_class_loader(class)?)
         };
         let signature = trace::modified_utf8::decode(&signature);
-        // A hidden class may be unloaded while its loader stays. Its signature ends in `.0x7f;`, or in `/1234;` before JDK 15; an
-        // ordinary class with such a name is only looked up more often.
+        // A hidden class may be unloaded while its loader stays. Its signature ends in `.0x7f;`, or in `/1234;` before JDK 15;
+        // an ordinary class with such a name is only looked up more often.
         let last = signature.rsplit('/').next().unwrap_or_default();
         let hidden = signature.contains('.') || last.starts_with(|c: char| c.is_ascii_digit());
         let unloadable = hidden || !self.is_permanent(jni, loader);

@@ -44,8 +44,8 @@ impl MethodRecord {
         Some((lines.clone().min()?, lines.max()?))
     }
 
-    /// Whether a frame of this method at this bytecode index is a constructor at its `this(...)` or `super(...)`, so that the frame
-    /// above it constructs the same object.
+    /// Whether a frame of this method at this bytecode index is a constructor at its `this(...)` or `super(...)`, so that the
+    /// frame above it constructs the same object.
     pub(crate) fn delegates_at(&self, location: i64) -> bool {
         self.delegation == Some(location)
     }
@@ -117,7 +117,8 @@ impl Methods {
         Ok(index)
     }
 
-    /// The number of the method of that class, name and signature, which is registered if it is new, with its first and last line.
+    /// The number of the method of that class, name and signature, which is registered if it is new, with its first and last
+    /// line.
     pub(crate) fn named(
         &self,
         class: ClassIndex,

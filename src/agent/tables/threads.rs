@@ -27,8 +27,8 @@ pub(crate) struct ThreadRecord {
     pub(crate) started: Ticks,
     /// Known once the constructor of its `Thread` has set them.
     pub(crate) names: OnceLock<ThreadNames>,
-    /// Bytes that the JVM accounts to it and that do not belong to the program's work while the agent reports: what was allocated
-    /// earlier, and what the agent itself allocates on it.
+    /// Bytes that the JVM accounts to it and that do not belong to the program's work while the agent reports: what was
+    /// allocated earlier, and what the agent itself allocates on it.
     pub(crate) excluded_bytes: AtomicU64,
     /// Of a virtual thread: the last recording that announced it to its features.
     announced: AtomicU32,

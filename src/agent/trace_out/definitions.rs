@@ -14,7 +14,7 @@ use crate::agent::tables::threads::ThreadNames;
 pub(super) struct Defined(Vec<bool>);
 
 impl Defined {
-    /// True the first time it is asked about an entry.
+    /// Marks an entry as defined; true if it was not.
     pub(super) fn first(&mut self, index: u32) -> bool {
         let index = index as usize;
         if index >= self.0.len() {

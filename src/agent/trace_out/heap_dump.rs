@@ -1,6 +1,7 @@
 //! Writes a heap dump: the objects that are not in the trace yet, all roots, all references.
 //!
-//! The VM's dump is read several times, front to back: the ids that objects get need eight bytes each, everything else is constant.
+//! The VM's dump is read several times, front to back: the ids that objects get need eight bytes each, everything else is
+//! constant.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,7 +16,7 @@ use trace::time::Time;
 
 use super::writer::Writer;
 use crate::agent::heapdump::id_map::IdMap;
-use crate::agent::heapdump::{Base, DumpData, DumpedClass};
+use crate::agent::heapdump::{DumpData, DumpedClass, VmDump};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
 use crate::agent::message::message;
 use crate::agent::objects::weak_refs::ObjectTag;
@@ -66,7 +67,7 @@ impl Writer {
     }
 
     /// Gives ids to the objects that are not in the trace, and writes them.
-    fn give_ids(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
+    fn give_ids(&mut self, dump: &mut DumpInTrace, base: &VmDump) -> Result<(), ReadError> {
         for class in &dump.data.classes {
             if let Some(record) = self.core.jvm.classes.get(class.index).filter(|record| record.array.is_array()) {
                 // Arrays of arrays of primitives have the code of references.
@@ -156,7 +157,7 @@ impl Writer {
         self.text.emit(|out| element.write(out));
     }
 
-    fn roots(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
+    fn roots(&mut self, dump: &mut DumpInTrace, base: &VmDump) -> Result<(), ReadError> {
         let threads: FxHashMap<u64, ThreadIndex> = dump.data.threads.iter().copied().collect();
         // What belongs to a thread may come before the thread.
         for pass in 0..2 {
@@ -197,7 +198,7 @@ impl Writer {
         self.text.emit(|out| GcRoot { dump: dump.data.id, object, root_type, thread }.write(out));
     }
 
-    fn references(&mut self, dump: &mut DumpInTrace, base: &Base) -> Result<(), ReadError> {
+    fn references(&mut self, dump: &mut DumpInTrace, base: &VmDump) -> Result<(), ReadError> {
         let id = dump.data.id;
         let mut reader = open(base, false)?;
         reader.skip_contents(true);
@@ -269,7 +270,7 @@ fn object(tags: &IdMap, ids: &IdMap, address: u64) -> Option<ObjectId> {
 }
 
 /// Reads the VM's dump from the beginning.
-fn open(base: &Base, skip: bool) -> Result<Reader<File>, ReadError> {
+fn open(base: &VmDump, skip: bool) -> Result<Reader<File>, ReadError> {
     let file = File::open(&base.0).map_err(|source| ReadError::Open { path: base.0.clone(), source })?;
     let mut reader = Reader::new(file)?;
     reader.skip_contents(skip);

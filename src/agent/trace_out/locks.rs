@@ -1,5 +1,5 @@
-//! Writes the elements of threads that wait, and keeps which of them are open: so the time of a wait is known, each begin gets an
-//! end, and the threads that are still blocked at the end of the trace are written.
+//! Writes the elements of threads that wait, and keeps which of them are open: so the time of a wait is known, each begin gets
+//! an end, and the threads that are still blocked at the end of the trace are written.
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ pub(super) struct LockEvents {
 }
 
 impl LockEvents {
-    /// What did not fit together: key and number.
+    /// Events that did not match: key and number.
     pub(super) fn counts(&self) -> [(&'static str, u64); 4] {
         [
             ("waits.withoutBegin", self.without_begin),

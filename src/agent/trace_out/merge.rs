@@ -31,7 +31,8 @@ pub(super) struct EventSource {
 impl Writer {
     /// The horizon, or an earlier time if a thread may still push an event from before the horizon.
     pub(super) fn published_horizon(&mut self, horizon: Ticks) -> Ticks {
-        // A thread that waits for room in its buffer would be waited for in vain.
+        // If the buffers are nearly full, a thread that has announced an event may wait for room; to wait for it would help
+        // neither.
         if horizon.0 == u64::MAX || self.core.pool.is_nearly_full() {
             return horizon;
         }

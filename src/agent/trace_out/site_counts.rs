@@ -20,7 +20,8 @@ pub(super) struct SiteCounts {
 }
 
 impl SiteCounts {
-    /// Whether that differs from what was written. A sum that was written stays, even if a part of it proves not to have happened.
+    /// Whether that differs from what was written. A sum that was written stays, even if a part of it proves not to have
+    /// happened.
     fn is_new(&mut self, count: &mut SiteCount, allocated: Option<u64>) -> bool {
         let (written, written_allocated) = self.written.entry((count.site, count.by_vm)).or_default();
         count.totals.instances = count.totals.instances.max(written.instances);

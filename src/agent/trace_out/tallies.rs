@@ -1,5 +1,5 @@
-//! What the writer has reported of each platform thread, and what the JVM accounts to it: the element `threadCount`, and the sums
-//! over all threads at the end of the trace.
+//! What the writer has reported of each platform thread, and what the JVM accounts to it: the element `threadCount`, and the
+//! sums over all threads at the end of the trace.
 
 use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
@@ -75,8 +75,8 @@ impl Tallies {
         tally.bytes += bytes;
     }
 
-    /// Sets the sums of a thread since reporting began, from a source that reports sums instead of objects. A sum that was written
-    /// stays, even if a part of it proves not to have happened.
+    /// Sets the sums of a thread since reporting began, from a source that reports sums instead of objects. A sum that was
+    /// written stays, even if a part of it proves not to have happened.
     pub(super) fn set(&mut self, carrier: ThreadIndex, instances: u64, bytes: u64) {
         let tally = self.get(carrier);
         (tally.instances, tally.bytes) = (tally.instances.max(instances), tally.bytes.max(bytes));

@@ -29,8 +29,8 @@ use crate::agent::locks::Locks;
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// The writer sleeps so long between two turns.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
-/// If only locks are recorded it sleeps longer if there are few events, up to this: each turn and each small write cost time. If
-/// allocations are recorded it does not, so that a kill of the process loses as little as possible.
+/// If only locks are recorded it sleeps longer if there are few events, up to this: each turn and each small write cost time.
+/// If allocations are recorded it does not, so that a kill of the process loses as little as possible.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// An event younger than this is not written yet: an earlier event of another thread may not be visible yet.
 pub(super) const GRACE_NANOS: u64 = 1_000_000;
@@ -44,7 +44,7 @@ pub(crate) struct Features {
     pub(crate) histogram: Option<&'static HeapHistogram>,
 }
 
-/// The writing end of a recording.
+/// The writer of a recording.
 pub(crate) struct Writer {
     pub(super) core: &'static Core,
     pub(super) features: Features,

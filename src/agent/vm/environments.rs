@@ -22,13 +22,14 @@ const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETR
 const LOCKS: [Capability; 2] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO];
 const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 
-/// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for that.
+/// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for
+/// that.
 const FIRST_TO_VERIFY: u32 = 25;
 
-/// Whether every class is to be rewritten as it is loaded, from the first on: to redefine at VMInit what was loaded earlier takes many
-/// times as long. The VM then cannot use its CDS archive, which costs less than the redefinition unless the VM also verifies the
-/// classes (JDK 25). It is not done if the user asked for an archive, nor with `juc=on`, whose helper class needs more of the JDK than
-/// is loaded at that time.
+/// Whether every class is to be rewritten as it is loaded, from the first on: to redefine at VMInit what was loaded earlier
+/// takes many times as long. The VM then cannot use its CDS archive, which costs less than the redefinition unless the VM also
+/// verifies the classes (JDK 25). It is not done if the user asked for an archive, nor with `juc=on`, whose helper class needs
+/// more of the JDK than is loaded at that time.
 pub(crate) fn rewrites_early(jvm: &Jvm, source: AllocationSource, options: &Options) -> bool {
     let is_cheaper = || match archive_wish() {
         ArchiveWish::Needed => false,
@@ -51,8 +52,8 @@ pub(crate) fn make(vm: Vm) -> Result<Env, String> {
     vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"))
 }
 
-/// The environments for tags of a recording, with the capabilities of all that it needs. The VM samples allocations if the bytes
-/// between two samples are given, and shows even its first classes if classes are rewritten `early`.
+/// The environments for tags of a recording, with the capabilities of all that it needs. The VM samples allocations if the
+/// bytes between two samples are given, and shows even its first classes if classes are rewritten `early`.
 ///
 /// # Errors
 /// What the VM refuses: one sentence.

@@ -84,8 +84,8 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
 pub(crate) unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {
     guard(|| {
         let Some(core) = Core::current() else { return };
-        // SAFETY: the VM passes this thread's environment and a live reference. A load time that cannot be noted is replaced by the
-        // agent's start.
+        // SAFETY: the VM passes this thread's environment and a live reference. A load time that cannot be noted is replaced by
+        // the agent's start.
         unsafe {
             let jni = Jni::from_raw(jni);
             core.features().for_each(|feature| feature.class_prepared(jni, class));
