@@ -10,7 +10,8 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::counters::{CounterIndex, MOST_COUNTERS};
+use super::counters::MOST_COUNTERS;
+use super::ids::CounterIndex;
 
 /// The counters of one thread, or of several that share them.
 pub(crate) struct Block {

@@ -5,32 +5,17 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::rewritings::RewrittenMethodIndex;
+use super::ids::{CounterIndex, NameIndex, RewrittenMethodIndex};
 use crate::agent::ids::{ClassIndex, CodeLocation};
 use crate::agent::tables::table::Table;
 
 /// Counters there can be. Each takes eight bytes of address space per thread.
 pub(crate) const MOST_COUNTERS: u32 = 1 << 20;
 
-/// Number of a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct CounterIndex(pub(crate) u32);
-
-impl CounterIndex {
-    /// The counter behind this one.
-    pub(crate) fn next(self) -> CounterIndex {
-        CounterIndex(self.0 + 1)
-    }
-}
-
 /// The site in `Array.newInstance`.
 pub(super) const ARRAY_MADE: CounterIndex = CounterIndex(1);
 /// Its callers that count the array themselves.
 pub(super) const ARRAY_TAKEN: CounterIndex = CounterIndex(2);
-
-/// A class as class files name it: an internal name, or the descriptor of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct NameIndex(u32);
 
 /// What a counter is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

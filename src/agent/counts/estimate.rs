@@ -11,9 +11,9 @@ use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv};
 use rustc_hash::FxHashMap;
 
+use super::allocating_methods::{AllocatingMethods, allocating_method};
 use super::counters::AllocationSite;
 use super::threads::CountsThread;
-use super::vm_allocations::{AllocatingMethods, allocating_method};
 use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::core::context::callback;

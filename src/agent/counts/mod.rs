@@ -5,16 +5,19 @@
 //! looked at (`sites`). When a thread ends its counters are added up (`threads`, `sums`), and at the end of the trace the sums are
 //! reported (`report`). What rewritten code knows by its address or number is in `space`, as long as the JVM lives.
 
+mod allocating_methods;
 mod blocks;
 mod constants;
 mod counters;
 mod estimate;
 mod hooks;
+mod ids;
 mod jdk_methods;
-mod large;
+mod large_arrays;
 mod linking;
 mod marks;
 mod natives;
+mod pending_array;
 mod proxy;
 mod report;
 mod rewritings;

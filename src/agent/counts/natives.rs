@@ -7,7 +7,7 @@ use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jobject};
 use jvmti::{Jni, guard};
 
 use super::constants::ConstantIndex;
-use super::counters::CounterIndex;
+use super::ids::CounterIndex;
 use super::sites::Seen;
 use super::threads::CountsThread;
 use super::{Counts, upcalls, vm_allocations};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Counts;
-use super::counters::{AllocationSite, CounterIndex, CounterKind};
+use super::counters::{AllocationSite, CounterKind};
+use super::ids::CounterIndex;
 use super::threads::Totals;
 
 /// What was allocated of one class at one site.

@@ -12,19 +12,10 @@ use jvmti::jni_sys::{jclass, jlong, jobject, jweak};
 use jvmti::{Env, Jni, JniError};
 use rustc_hash::FxHashMap;
 
-use super::counters::CounterIndex;
+use super::ids::{CounterIndex, RewritingIndex, RewrittenMethodIndex};
 use super::lock;
-use super::sites::is_hidden_name;
 use crate::agent::core::Core;
 use crate::agent::tables::table::Table;
-
-/// Number of a class file that was rewritten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct RewritingIndex(u32);
-
-/// Number of a method with sites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RewrittenMethodIndex(u32);
 
 /// Whose class file is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,6 +337,13 @@ pub(super) fn no_memory(_: JniError) -> jvmti::Error {
     jvmti::Error::OUT_OF_MEMORY
 }
 
+/// Whether a signature is that of a hidden class whose class file has that name: the VM appends a number to it, behind a
+/// slash, or behind a dot from JDK 15 on.
+pub(super) fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
+    let rest = signature.strip_prefix(b"L").and_then(|s| s.strip_prefix(name));
+    matches!(rest, Some([b'.', ..] | [b'/', b'0'..=b'9', ..]))
+}
+
 fn internal_name(signature: &[u8]) -> Option<&[u8]> {
     signature.strip_prefix(b"L")?.strip_suffix(b";")
 }
@@ -369,5 +367,18 @@ mod tests {
         assert_eq!(Origin::of(Some(loader), b"jdk/internal/reflect/GeneratedConstructorAccessor7"), Origin::Nameless);
         assert_eq!(Origin::of(Some(loader), b"app/Generated"), Origin::Loader(loader));
         assert_eq!(Origin::of(Some(null_mut()), b"java/lang/Object"), Origin::Loader(null_mut()));
+    }
+
+    #[test]
+    fn hidden_classes_are_identified_by_what_is_appended() {
+        for (signature, hidden) in [
+            (&b"La/B$$Lambda$1/1234;"[..], true),
+            (b"La/B$$Lambda$1.0x00001234;", true),
+            (b"La/B$$Lambda$1;", false),
+            (b"La/B$$Lambda$12;", false),
+            (b"La/B$$Lambda$1/C;", false),
+        ] {
+            assert_eq!(is_hidden_name(signature, b"a/B$$Lambda$1"), hidden);
+        }
     }
 }

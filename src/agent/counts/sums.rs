@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use jvmti::Jni;
 
 use super::blocks::Block;
-use super::counters::{AllocationSite, CounterIndex, CounterKind};
+use super::counters::{AllocationSite, CounterKind};
+use super::ids::CounterIndex;
 use super::threads::{ThreadCounts, Totals};
 use super::{Counts, lock};
 use crate::agent::core::feature::End;
@@ -57,7 +58,7 @@ impl Counts {
                 totals += self.meaning(counter, value).0;
             });
         }
-        for (&counter, &(instances, bytes)) in lock(&counts.taken).iter() {
+        for (&counter, &(instances, bytes)) in lock(&counts.failed_arrays).iter() {
             totals += self.meaning(counter, instances.wrapping_neg()).0;
             totals += self.meaning(counter.next(), bytes.wrapping_neg()).0;
         }

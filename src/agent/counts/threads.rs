@@ -8,10 +8,10 @@ use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 use rustc_hash::FxHashMap;
 
+use super::allocating_methods::AllocatingMethods;
 use super::blocks::Block;
-use super::counters::CounterIndex;
-use super::large::Large;
-use super::vm_allocations::AllocatingMethods;
+use super::ids::CounterIndex;
+use super::pending_array::PendingArray;
 use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::core::context::{FeatureState, Reporter, ThreadState};
@@ -43,9 +43,9 @@ pub(crate) struct ThreadCounts {
     pub(super) shared_instances: AtomicU64,
     pub(super) shared_bytes: AtomicU64,
     /// An array that was counted but may not fit into the heap.
-    pub(super) large: Mutex<Option<Large>>,
-    /// Instances and bytes of arrays that did not, by counter.
-    pub(super) taken: Mutex<FxHashMap<CounterIndex, (u64, u64)>>,
+    pub(super) pending_array: Mutex<Option<PendingArray>>,
+    /// By counter, instances and bytes of arrays that were counted but did not fit.
+    pub(super) failed_arrays: Mutex<FxHashMap<CounterIndex, (u64, u64)>>,
 }
 
 pub(super) struct Own {
@@ -146,8 +146,8 @@ impl Counts {
             own: OnceLock::new(),
             shared_instances: AtomicU64::new(0),
             shared_bytes: AtomicU64::new(0),
-            large: Mutex::default(),
-            taken: Mutex::default(),
+            pending_array: Mutex::default(),
+            failed_arrays: Mutex::default(),
         });
         lock(&self.living).push(counts.clone());
         counts

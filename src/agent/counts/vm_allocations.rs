@@ -2,31 +2,22 @@
 
 use std::cell::Cell;
 use std::ffi::CStr;
-use std::ptr::null_mut;
 use std::sync::OnceLock;
 
 use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
-use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
+use jvmti::sys::{jthread, jvmtiEnv};
 use jvmti::{Jni, guard};
 use trace::model::ArrayCode;
 use trace::names::array_code;
 
 use super::Counts;
+use super::allocating_methods::{AllocatingMethod, allocating_method, is_counted_above};
 use super::counters::AllocationSite;
-use super::jdk_methods::may_load_classes;
 use super::threads::{CountsThread, Totals};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{Reporter, ThreadContext, callback, enter};
-use crate::agent::ids::{ClassIndex, CodeLocation};
-use crate::agent::instrument::intrinsics::is_counted_by_caller;
-use crate::agent::stacks::cache::{Lookup, StackCache};
-use crate::agent::tables::methods::MethodRecord;
-
-/// A site is found within so many frames: methods that are counted where they are called call each other.
-const MOST_FRAMES: usize = 8;
-/// Nearly always within so many. By these it is known again.
-const NEAR_FRAMES: usize = 3;
+use crate::agent::ids::ClassIndex;
 
 thread_local! {
     /// What the JVM accounted to this thread when it last began or ended to make a class.
@@ -88,103 +79,6 @@ impl ClassObjects {
             let _ = self.makes_locks.set(beside > 0);
         }
         beside >= self.lock_bytes && self.makes_locks.get() == Some(&true)
-    }
-}
-
-/// The method that makes an object: the innermost one that is not counted where it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AllocatingMethod {
-    pub(super) location: CodeLocation,
-    /// It calls what is counted where it is called.
-    is_counted: bool,
-    /// It calls a native method of reflection that may load classes.
-    reflects: bool,
-}
-
-impl AllocatingMethod {
-    /// Whether the VM made the object that it reports in a native method that this one calls, where no site counts it.
-    fn makes(&self, counts: &Counts, class: ClassIndex) -> bool {
-        let no_class_was_loaded = || BEGUN_AT_CALL.get() == CLASSES_BEGUN.get();
-        let is_member = || {
-            let class = counts.core.jvm.classes.get(class);
-            class.is_some_and(|class| class.name.starts_with("java.lang.reflect."))
-        };
-        // Reflection links the class that it looks at, which counts by itself.
-        let links = || counts.is_for_references(class);
-        !self.reflects || no_class_was_loaded() && !links() || is_member()
-    }
-}
-
-/// A thread's allocating_methods, by the stacks on which it found them.
-pub(crate) type AllocatingMethods = StackCache<Option<AllocatingMethod>>;
-
-/// Whether the current thread is in a native method whose objects are counted where it is called, as `Object.clone` most often.
-fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<bool>) -> jvmti::Result<bool> {
-    let reader = core.stack_reader(jni);
-    let was = match natives.look_up(0, 1, reader) {
-        Lookup::Hit(known) => return Ok(known),
-        Lookup::Uncacheable => return Ok(false),
-        Lookup::Miss(was) => was,
-    };
-    let mut frames = [jvmtiFrameInfo::default(); 1];
-    let mut is_counted = false;
-    // SAFETY: null is the current thread, and methods on its stack are of living classes.
-    unsafe {
-        for frame in core.jvm.env.get_stack_trace(null_mut(), 0, &mut frames)? {
-            let method = core.jvm.methods.resolve(jni, frame.method, &core.jvm.classes)?;
-            is_counted = core.jvm.methods.get(method).is_some_and(|method| is_counted_where_called(core, method));
-        }
-    }
-    natives.insert(is_counted, was, reader);
-    Ok(is_counted)
-}
-
-fn is_counted_where_called(core: &Core, method: &MethodRecord) -> bool {
-    let declaring = core.jvm.classes.get(method.class);
-    declaring.is_some_and(|class| is_counted_by_caller(&class.name, &method.name, &method.signature))
-}
-
-/// The method that makes an object on the current thread, if there is one near.
-pub(super) fn allocating_method(
-    core: &Core,
-    jni: Jni,
-    allocating_methods: &mut AllocatingMethods,
-) -> jvmti::Result<Option<AllocatingMethod>> {
-    let reader = core.stack_reader(jni);
-    // A frame of the VM's may stand for none of Java's.
-    let was = match allocating_methods.look_up(0, NEAR_FRAMES + 2, reader) {
-        Lookup::Hit(allocating_method) => return Ok(allocating_method),
-        Lookup::Uncacheable => return Ok(search(core, jni)?.0),
-        Lookup::Miss(was) => was,
-    };
-    let (allocating_method, depth) = search(core, jni)?;
-    if depth <= NEAR_FRAMES || was.is_some() {
-        allocating_methods.insert(allocating_method, was, reader);
-    }
-    Ok(allocating_method)
-}
-
-/// The same by asking the VM; and how many frames had to be looked at.
-fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usize)> {
-    let mut frames = [jvmtiFrameInfo::default(); MOST_FRAMES];
-    let (mut is_counted, mut reflects) = (false, false);
-    // SAFETY: null is the current thread, and methods on its stack are of living classes.
-    unsafe {
-        for (above, frame) in core.jvm.env.get_stack_trace(null_mut(), 0, &mut frames)?.iter().enumerate() {
-            let method = core.jvm.methods.resolve(jni, frame.method, &core.jvm.classes)?;
-            let Some(record) = core.jvm.methods.get(method) else { continue };
-            let declaring = core.jvm.classes.get(record.class);
-            let by_caller = is_counted_where_called(core, record);
-            is_counted |= by_caller;
-            reflects |=
-                declaring.is_some_and(|c| c.name == "java.lang.Class") && may_load_classes(record.name.as_bytes());
-            let is_native = frame.location < 0;
-            if !is_native && !by_caller {
-                let location = CodeLocation { method, line: record.line(frame.location) };
-                return Ok((Some(AllocatingMethod { location, is_counted, reflects }), above + 1));
-            }
-        }
-        Ok((None, MOST_FRAMES))
     }
 }
 
@@ -297,11 +191,23 @@ impl Counts {
         let Some(method) = method.filter(|method| !method.is_counted) else { return Ok(()) };
         // SAFETY: by the caller's promise.
         let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
-        if method.makes(self, class) {
+        if self.is_made_in(&method, class) {
             let site = AllocationSite { class, location: Some(method.location) };
             self.count_vm_object(thread, state, site, bytes);
         }
         Ok(())
+    }
+
+    /// Whether the VM made an object of that class in a native method that the given one calls, where no site counts it.
+    fn is_made_in(&self, method: &AllocatingMethod, class: ClassIndex) -> bool {
+        let no_class_was_loaded = || BEGUN_AT_CALL.get() == CLASSES_BEGUN.get();
+        let is_member = || {
+            let class = self.core.jvm.classes.get(class);
+            class.is_some_and(|class| class.name.starts_with("java.lang.reflect."))
+        };
+        // Reflection links the class that it looks at, which counts by itself.
+        let is_linking = || self.is_for_references(class);
+        !method.reflects || no_class_was_loaded() && !is_linking() || is_member()
     }
 
     /// Whether that is the class of the array that the VM makes when it links a class.

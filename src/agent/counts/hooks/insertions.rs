@@ -6,7 +6,8 @@ use super::CountHooks;
 use super::counting_methods::{CONSTANT, INSTANCE, MADE, MULTI, PRIMITIVES, PRODUCT, VM_BEGIN, VM_END, array_method};
 use super::site_counters::At;
 use crate::agent::counts::constants::ConstantIndex;
-use crate::agent::counts::counters::{CounterIndex, CounterKind};
+use crate::agent::counts::counters::CounterKind;
+use crate::agent::counts::ids::CounterIndex;
 
 /// The last parameter of `BigInteger.multiplyToLen`, the only caller of `implMultiplyToLen`: room for the product, if any.
 const PRODUCT_GIVEN: u8 = 4;

@@ -6,8 +6,9 @@ use classfile::{MethodView, Op};
 
 use crate::agent::core::Core;
 use crate::agent::core::feature::RewriteRequest;
-use crate::agent::counts::counters::{BytecodeSite, CounterIndex, CounterKind, NameIndex};
-use crate::agent::counts::rewritings::{Origin, Part, RewritingIndex, RewrittenMethod, RewrittenMethodIndex};
+use crate::agent::counts::counters::{BytecodeSite, CounterKind};
+use crate::agent::counts::ids::{CounterIndex, NameIndex, RewritingIndex, RewrittenMethodIndex};
+use crate::agent::counts::rewritings::{Origin, Part, RewrittenMethod};
 use crate::agent::counts::space::CounterSpace;
 
 /// An instruction of the class.
