@@ -81,11 +81,13 @@ impl<'a> ClassFile<'a> {
     }
 
     /// The constant pool.
+    #[inline]
     pub fn pool(&self) -> &ConstantPool<'a> {
         &self.pool
     }
 
     /// `this_class`, in internal form (`java/lang/String`), modified UTF-8.
+    #[inline]
     pub fn name(&self) -> &'a [u8] {
         self.name
     }
@@ -142,6 +144,7 @@ impl<'a> ClassFile<'a> {
     }
 
     /// Takes a Code attribute of this class apart.
+    #[inline]
     pub(crate) fn parse_code(&self, attribute: &Attribute<'a>) -> Result<Code<'_, 'a>, Refusal> {
         let may_be_short = self.major_version() == 45 && self.minor_version() < 3;
         Code::parse(&self.pool, may_be_short, attribute)
@@ -190,11 +193,13 @@ pub struct Member<'c, 'a> {
 
 impl<'c, 'a> Member<'c, 'a> {
     /// Its name, modified UTF-8.
+    #[inline]
     pub fn name(&self) -> &'a [u8] {
         self.name
     }
 
     /// Its descriptor, such as `(I)V`.
+    #[inline]
     pub fn descriptor(&self) -> &'a [u8] {
         self.descriptor
     }
@@ -205,6 +210,7 @@ impl<'c, 'a> Member<'c, 'a> {
     }
 
     /// The class it belongs to.
+    #[inline]
     pub fn class(&self) -> &'c ClassFile<'a> {
         self.class
     }
@@ -233,6 +239,7 @@ impl<'c, 'a> Member<'c, 'a> {
     }
 
     /// Its first Code attribute.
+    #[inline]
     pub(crate) fn code_attribute(&self) -> Option<Attribute<'a>> {
         self.code
     }

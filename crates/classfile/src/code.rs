@@ -81,6 +81,7 @@ impl<'c, 'a> Code<'c, 'a> {
     }
 
     /// The instructions' bytes, at most 65,535.
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

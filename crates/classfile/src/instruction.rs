@@ -85,11 +85,13 @@ impl<'a> Instruction<'a> {
     }
 
     /// Its offset in the method's code as it was.
+    #[inline]
     pub fn pc(&self) -> u16 {
         self.pc
     }
 
     /// Its opcode; for a widened instruction that is `wide`.
+    #[inline]
     pub fn opcode(&self) -> u8 {
         self.opcode
     }

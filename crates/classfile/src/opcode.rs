@@ -116,6 +116,7 @@ pub(crate) fn inverted(op: u8) -> u8 {
 }
 
 /// True where the next instruction in the code is not what runs next.
+#[inline]
 pub(crate) fn never_continues(code: &[u8], pc: usize) -> bool {
     match code.get(pc) {
         Some(&WIDE) => code.get(pc + 1) == Some(&RET),

@@ -182,8 +182,8 @@ pub(crate) fn made_by_call<'c>(mode: Mode, opcode: u8, callee: &MemberRef<'c>) -
     if callee.name == CLONE && callee.descriptor == b"()Ljava/lang/Object;" {
         return clone_made(opcode, callee.owner);
     }
-    let called = |row: &&Intrinsic| row.is(callee.owner, callee.name, callee.descriptor);
-    INTRINSICS.iter().find(called).filter(|row| row.looked_at.contains(&mode)).map(|row| row.made)
+    let row = Intrinsic::of(callee.owner, callee.name, callee.descriptor);
+    row.filter(|row| row.looked_at.contains(&mode)).map(|row| row.made)
 }
 
 /// What a call of `clone` makes. Classes other than arrays and `Object` may have a `clone` of their own, which may return what it
@@ -200,7 +200,7 @@ fn clone_made(opcode: u8, owner: &[u8]) -> Option<Made<'_>> {
 
 /// Whether the JIT may replace the method's body, so that `heap=counts` counts nothing in it.
 pub(crate) fn is_body_replaced(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-    INTRINSICS.iter().any(|row| row.replaced == Replaced::Body && row.is(class, name, descriptor))
+    Intrinsic::of(class, name, descriptor).is_some_and(|row| row.replaced == Replaced::Body)
 }
 
 /// Whether `heap=counts` counts what a method of that dotted name makes where it is called.
@@ -220,10 +220,24 @@ pub(crate) fn is_new_instance(class: &[u8], name: &[u8], descriptor: &[u8]) -> b
 }
 
 impl Intrinsic {
-    fn is(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-        self.method == name && self.descriptor == descriptor && self.class == class
+    #[inline]
+    fn of(class: &[u8], name: &[u8], descriptor: &[u8]) -> Option<&'static Intrinsic> {
+        // Asked about nearly every method and call of every class: the length excludes most.
+        let may_be = DESCRIPTOR_LENGTHS.checked_shr(descriptor.len() as u32).is_some_and(|lengths| lengths & 1 == 1);
+        let is = |row: &&Intrinsic| row.descriptor == descriptor && row.method == name && row.class == class;
+        if may_be { INTRINSICS.iter().find(is) } else { None }
     }
 }
+
+/// For each length whether a descriptor of [`INTRINSICS`] has it.
+const DESCRIPTOR_LENGTHS: u64 = {
+    let (mut lengths, mut row) = (0, 0);
+    while row < INTRINSICS.len() {
+        lengths |= 1 << INTRINSICS[row].descriptor.len();
+        row += 1;
+    }
+    lengths
+};
 
 /// Whether a dotted name is that of the class with that internal name.
 fn is_dotted(internal: &[u8], dotted: &str) -> bool {

@@ -62,6 +62,7 @@ impl NewConstants {
         &self.bytes
     }
 
+    #[inline]
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             bytes: self.bytes.len(),

@@ -38,6 +38,7 @@ impl Insertions {
     }
 
     /// Forgets the sites of the last method; the mark is for refusing this one.
+    #[inline]
     pub(crate) fn begin_method(&mut self) -> Mark {
         self.sites.clear();
         self.arena.clear();

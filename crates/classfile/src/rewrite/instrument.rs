@@ -91,36 +91,43 @@ pub struct MethodView<'a> {
 }
 
 impl<'a> MethodView<'a> {
+    #[inline]
     pub(crate) fn new(member: Member<'a, 'a>, code: Code<'a, 'a>) -> Self {
         MethodView { member, code, lines: OnceCell::new() }
     }
 
     /// The class it belongs to.
+    #[inline]
     pub fn class(&self) -> &'a ClassFile<'a> {
         self.member.class()
     }
 
     /// The class's name, internal form.
+    #[inline]
     pub fn class_name(&self) -> &'a [u8] {
         self.class().name()
     }
 
     /// The method's name; `<init>` for a constructor.
+    #[inline]
     pub fn name(&self) -> &'a [u8] {
         self.member.name()
     }
 
     /// The method's descriptor.
+    #[inline]
     pub fn descriptor(&self) -> &'a [u8] {
         self.member.descriptor()
     }
 
     /// The method's access flags (JVMS table 4.6-A, [`access`](crate::access)).
+    #[inline]
     pub fn access_flags(&self) -> u16 {
         self.member.access_flags()
     }
 
     /// The method's code.
+    #[inline]
     pub fn code(&self) -> &Code<'a, 'a> {
         &self.code
     }

@@ -118,6 +118,7 @@ impl PcMap {
     }
 
     /// The length of the new code.
+    #[inline]
     pub(crate) fn new_length(&self) -> u32 {
         self.tail_start() + self.tail.len() as u32 * GOTO_W_LENGTH
     }
