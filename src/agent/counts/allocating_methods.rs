@@ -13,8 +13,8 @@ use crate::agent::stacks::cache::{Lookup, StackCache};
 use crate::agent::tables::methods::MethodRecord;
 
 /// A site is found within so many frames: methods that are counted where they are called call each other.
-const MOST_FRAMES: usize = 8;
-/// Nearly always within so many. By these it is known again.
+const MAX_FRAMES: usize = 8;
+/// Nearly always within so many: these frames are the key of the cache.
 const NEAR_FRAMES: usize = 3;
 
 /// The method that makes an object: the innermost one that is not counted where it is called.
@@ -27,7 +27,7 @@ pub(crate) struct AllocatingMethod {
     pub(super) reflects: bool,
 }
 
-/// A thread's allocating_methods, by the stacks on which it found them.
+/// The allocating methods of a thread, by the stacks on which they were found.
 pub(crate) type AllocatingMethods = StackCache<Option<AllocatingMethod>>;
 
 /// Whether the current thread is in a native method whose objects are counted where it is called, as `Object.clone` most often.
@@ -56,7 +56,7 @@ fn is_counted_where_called(core: &Core, method: &MethodRecord) -> bool {
     declaring.is_some_and(|class| is_counted_by_caller(&class.name, &method.name, &method.signature))
 }
 
-/// The method that makes an object on the current thread, if there is one near.
+/// The method that makes an object on the current thread, if it is among the innermost frames.
 pub(super) fn allocating_method(
     core: &Core,
     jni: Jni,
@@ -76,9 +76,9 @@ pub(super) fn allocating_method(
     Ok(allocating_method)
 }
 
-/// The same by asking the VM; and how many frames had to be looked at.
+/// The same by asking the VM, and the number of frames that were examined.
 fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usize)> {
-    let mut frames = [jvmtiFrameInfo::default(); MOST_FRAMES];
+    let mut frames = [jvmtiFrameInfo::default(); MAX_FRAMES];
     let (mut is_counted, mut reflects) = (false, false);
     // SAFETY: null is the current thread, and methods on its stack are of living classes.
     unsafe {
@@ -96,6 +96,6 @@ fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usi
                 return Ok((Some(AllocatingMethod { location, is_counted, reflects }), above + 1));
             }
         }
-        Ok((None, MOST_FRAMES))
+        Ok((None, MAX_FRAMES))
     }
 }

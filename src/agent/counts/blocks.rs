@@ -1,8 +1,8 @@
 //! The counters of a thread: native memory that reaches from counter 0 to the last there can be, of which the system
 //! provides only the pages that are used.
 //!
-//! The thread adds to it by plain loads and stores from compiled Java code; nobody else writes while the thread lives.
-//! Blocks are used again by later threads and never given back, so whoever reads one never reads freed memory.
+//! The thread adds to it by plain loads and stores from compiled Java code; no other thread writes while it lives.
+//! Blocks are used again by later threads and never freed, so the agent can read them at any time.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::counters::MOST_COUNTERS;
+use super::counters::MAX_COUNTERS;
 use super::ids::CounterIndex;
 
 /// The counters of one thread, or of several that share them.
@@ -21,7 +21,7 @@ pub(crate) struct Block {
 impl Block {
     /// A block of zeros; `None` if the system has no room for it.
     pub(crate) fn new() -> Option<Block> {
-        let bytes = MOST_COUNTERS as usize * size_of::<AtomicU64>();
+        let bytes = MAX_COUNTERS as usize * size_of::<AtomicU64>();
         // SAFETY: a fresh private mapping, which is never unmapped; zeros are valid counters. Huge pages would make every
         // thread pay for counters that it never touches; that they cannot be switched off only costs memory.
         let counters = unsafe {
@@ -31,7 +31,7 @@ impl Block {
                 return None;
             }
             libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
-            std::slice::from_raw_parts(start.cast::<AtomicU64>(), MOST_COUNTERS as usize)
+            std::slice::from_raw_parts(start.cast::<AtomicU64>(), MAX_COUNTERS as usize)
         };
         Some(Block { counters })
     }
@@ -68,13 +68,13 @@ impl Block {
 
     /// Bytes of memory that are in use.
     pub(crate) fn bytes(&self) -> u64 {
-        self.used(MOST_COUNTERS).map(|(_, counters)| size_of_val(counters) as u64).sum()
+        self.used(MAX_COUNTERS).map(|(_, counters)| size_of_val(counters) as u64).sum()
     }
 
-    /// The pages with the first `len` counters that the system provides, and any others if it does not say: what hooks add
-    /// to is not known otherwise.
+    /// The pages with the first `len` counters that the system provides; all of them if it does not say which, since nothing else
+    /// shows to which counters the hooks have added.
     fn used(&self, len: u32) -> impl Iterator<Item = (usize, &'static [AtomicU64])> {
-        let pages = self.counters[..len.min(MOST_COUNTERS) as usize].chunks(counters_per_page());
+        let pages = self.counters[..len.min(MAX_COUNTERS) as usize].chunks(counters_per_page());
         let provided = provided_pages(self.address(), pages.len());
         pages.enumerate().filter(move |&(page, _)| provided.as_ref().is_none_or(|provided| provided[page]))
     }
@@ -94,7 +94,7 @@ fn provided_pages(address: usize, pages: usize) -> Option<Vec<bool>> {
         Some(entries.iter().map(|&entry| u64::from_ne_bytes(entry) & PRESENT_OR_SWAPPED != 0).collect::<Vec<_>>())
     };
     let map = MAP.get_or_init(|| {
-        // Not every system that has the file tells the truth there.
+        // Not every system that has the file shows the true state there.
         let written = Box::new(1);
         let is_there = |map: &File| provided(map, &raw const *written as usize, 1).is_some_and(|found| found[0]);
         File::open("/proc/self/pagemap").ok().filter(is_there)
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn linux_tells_which_pages_it_provides() {
+    fn linux_shows_which_pages_it_provides() {
         let block = Block::new().expect("room");
         block.add(CounterIndex(counters_per_page() as u32), 1);
         assert_eq!(provided_pages(block.address(), 3), Some(vec![false, true, false]));
@@ -123,16 +123,16 @@ mod tests {
     #[test]
     fn only_what_was_added_is_visited_until_cleared() {
         let block = Block::new().expect("room");
-        for (counter, value) in [(0, 1), (511, 2), (512, 3), (MOST_COUNTERS - 1, 4), (511, 5)] {
+        for (counter, value) in [(0, 1), (511, 2), (512, 3), (MAX_COUNTERS - 1, 4), (511, 5)] {
             block.add(CounterIndex(counter), value);
         }
-        let mut seen = Vec::new();
-        block.for_each(MOST_COUNTERS, |counter, value| seen.push((counter.0, value)));
-        assert_eq!(seen, [(0, 1), (511, 7), (512, 3), (MOST_COUNTERS - 1, 4)]);
+        let mut visited = Vec::new();
+        block.for_each(MAX_COUNTERS, |counter, value| visited.push((counter.0, value)));
+        assert_eq!(visited, [(0, 1), (511, 7), (512, 3), (MAX_COUNTERS - 1, 4)]);
         assert_eq!(block.bytes(), 3 * 8 * counters_per_page() as u64);
         let mut drained = Vec::new();
-        block.drain(MOST_COUNTERS, |counter, value| drained.push((counter.0, value)));
-        assert_eq!(drained, seen);
-        block.for_each(MOST_COUNTERS, |counter, _| panic!("{counter:?} is left"));
+        block.drain(MAX_COUNTERS, |counter, value| drained.push((counter.0, value)));
+        assert_eq!(drained, visited);
+        block.for_each(MAX_COUNTERS, |counter, _| panic!("{counter:?} is left"));
     }
 }

@@ -1,5 +1,5 @@
-//! String constants. The VM makes one when code uses it for the first time, and sends no event; so rewritten code calls the agent just
-//! before, which makes the string in the VM's stead and knows whether it was there already.
+//! String constants. The VM makes one when code uses it for the first time, and sends no event. So rewritten code calls the agent just
+//! before; the agent interns the string itself, which shows whether the VM had it already.
 
 use std::collections::hash_map::Entry;
 use std::ffi::CString;
@@ -17,8 +17,8 @@ use crate::agent::core::Core;
 use crate::agent::core::context::ThreadContext;
 use crate::agent::ids::ClassIndex;
 
-/// Different constants there can be.
-const MOST: usize = 1 << 20;
+/// The largest number of different constants.
+const MAX_CONSTANTS: usize = 1 << 20;
 
 /// Number of a text that some class has as a string constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ struct Texts {
     texts: Vec<Arc<[u8]>>,
 }
 
-/// What it takes to make a constant.
+/// The method, field and classes that are needed to make a constant.
 pub(super) struct StringFactory {
     /// `String.intern`.
     intern: jmethodID,
@@ -55,7 +55,7 @@ unsafe impl Sync for StringFactory {}
 impl Constants {
     /// No constants; `None` if the system has no room.
     pub(super) fn new() -> Option<Constants> {
-        Some(Constants { used: Marks::new(MOST)?, texts: Mutex::default() })
+        Some(Constants { used: Marks::new(MAX_CONSTANTS)?, texts: Mutex::default() })
     }
 
     /// Where the mark of constant 0 is.
@@ -71,7 +71,7 @@ impl Constants {
             return Some(ConstantIndex(number));
         }
         let number = texts.len();
-        if number >= MOST {
+        if number >= MAX_CONSTANTS {
             return None;
         }
         let text: Arc<[u8]> = text.into();
@@ -107,7 +107,7 @@ impl StringFactory {
 }
 
 impl Counts {
-    /// Finds out what it takes to make string constants.
+    /// Looks up what is needed to make string constants.
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
@@ -127,7 +127,7 @@ impl Counts {
         }
     }
 
-    /// The current thread is going to use a string constant, which nobody has used so far.
+    /// The current thread is going to use a string constant that no code has used so far.
     pub(super) fn use_constant(
         &self,
         jni: Jni,
@@ -158,7 +158,7 @@ impl Counts {
                 self.count_pair(thread, state, factory, size, bytes.saturating_sub(size));
             }
             Ok(None) => core.exclude_bytes(thread.carrier, bytes),
-            // The VM will try itself, and say what it thinks of it.
+            // The VM tries the same next, and throws what the program has to handle.
             Err(_) => {
                 jni.exception_clear();
                 core.exclude_bytes(thread.carrier, bytes);

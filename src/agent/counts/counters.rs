@@ -1,4 +1,5 @@
-//! What each counter counts: known in part when its site is rewritten, and in full once the site has run.
+//! What each counter counts. When its site is rewritten the class file shows a part of it; the rest is resolved after the site has
+//! run.
 
 use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,13 +10,13 @@ use super::ids::{CounterIndex, NameIndex, RewrittenMethodIndex};
 use crate::agent::ids::{ClassIndex, CodeLocation};
 use crate::agent::tables::table::Table;
 
-/// Counters there can be. Each takes eight bytes of address space per thread.
-pub(crate) const MOST_COUNTERS: u32 = 1 << 20;
+/// The largest number of counters. Each takes eight bytes of address space per thread.
+pub(crate) const MAX_COUNTERS: u32 = 1 << 20;
 
-/// The site in `Array.newInstance`.
-pub(super) const ARRAY_MADE: CounterIndex = CounterIndex(1);
-/// Its callers that count the array themselves.
-pub(super) const ARRAY_TAKEN: CounterIndex = CounterIndex(2);
+/// The site in `Array.newInstance`, where an array is counted first.
+pub(super) const NEW_INSTANCE_SITE: CounterIndex = CounterIndex(1);
+/// All calls of `Array.newInstance` that count the array themselves: it is subtracted from what that site counted.
+pub(super) const NEW_INSTANCE_CALLER: CounterIndex = CounterIndex(2);
 
 /// What a counter is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,41 +25,44 @@ pub(crate) enum CounterKind {
     Instances(NameIndex),
     /// Arrays of the named class; their bytes are in the next counter.
     Arrays(NameIndex),
-    /// Times that the VM made objects of the named class and others that no Java code sees; their bytes are in the next counter.
-    ByTheVm(NameIndex),
+    /// Times that the VM made the arrays of a backtrace, for which the named class stands; their bytes are in the next counter.
+    Backtraces(NameIndex),
     /// Bytes of what the counter before counts.
     Bytes,
-    /// Not a counter: a site whose classes show when it runs, each with counters of its own.
+    /// Not a counter: a site whose classes are known only when it runs. Each class has counters of its own.
     DynamicSite,
-    /// As `DynamicSite`, where an object of the named class is told to clone itself: its class may do that in its own way.
+    /// As `DynamicSite`, where `clone` is called on an object of the named class, or of one below it with a `clone` of its own.
     CloneSite(NameIndex),
-    /// As `DynamicSite`, where the named class does, for an object of a class below it.
+    /// As `DynamicSite`, where a class below the named one calls its `clone`.
     SuperCloneSite(NameIndex),
-    /// As `Instances` or `Arrays`, of a class seen at a `DynamicSite`.
-    Seen,
-    /// Arrays counted at a `DynamicSite` that were counted elsewhere too; their bytes are in the next counter.
-    Taken,
+    /// As `Instances` or `Arrays`, of one class at a `DynamicSite`.
+    AtDynamicSite,
+    /// Arrays that `NEW_INSTANCE_SITE` counted and a caller counts too; their bytes are in the next counter.
+    Subtracted,
     /// Bytes of what the counter before counts.
-    TakenBytes,
+    SubtractedBytes,
     /// Objects of a class that the VM made; their bytes are in the next counter.
-    SeenByTheVm,
+    VmObjects,
 }
 
 impl CounterKind {
     /// The name of the class that is counted, if it is known from the class file.
     pub(crate) fn name(self) -> Option<NameIndex> {
         match self {
-            CounterKind::Instances(name) | CounterKind::Arrays(name) | CounterKind::ByTheVm(name) => Some(name),
+            CounterKind::Instances(name) | CounterKind::Arrays(name) | CounterKind::Backtraces(name) => Some(name),
             CounterKind::Bytes
             | CounterKind::DynamicSite
             | CounterKind::CloneSite(_)
             | CounterKind::SuperCloneSite(_) => None,
-            CounterKind::Seen | CounterKind::Taken | CounterKind::TakenBytes | CounterKind::SeenByTheVm => None,
+            CounterKind::AtDynamicSite
+            | CounterKind::Subtracted
+            | CounterKind::SubtractedBytes
+            | CounterKind::VmObjects => None,
         }
     }
 }
 
-/// A counter's site, as the class file has it.
+/// The site of a counter, as the class file shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BytecodeSite {
     pub(crate) code: RewrittenMethodIndex,
@@ -66,11 +70,11 @@ pub(crate) struct BytecodeSite {
     pub(crate) line: u32,
 }
 
-/// Where a counter's site is and what it makes.
+/// Where a site is, and the class of the objects that it makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AllocationSite {
     pub(crate) class: ClassIndex,
-    /// `None` if no site makes it.
+    /// `None` if they are made at no site.
     pub(crate) location: Option<CodeLocation>,
 }
 
@@ -79,7 +83,7 @@ pub(crate) struct CounterRecord {
     pub(crate) kind: CounterKind,
     /// `None` for what no single site counts.
     pub(crate) site: Option<BytecodeSite>,
-    /// `None` inside if what it counts was never made.
+    /// `Some(None)` if no such object was ever made.
     pub(crate) resolved: OnceLock<Option<AllocationSite>>,
 }
 
@@ -94,23 +98,23 @@ pub(crate) struct Counters {
     table: Table<CounterRecord>,
     names: Mutex<Names>,
     /// The counters of a class at a `DynamicSite`.
-    seen: Mutex<FxHashMap<(CounterIndex, ClassIndex), CounterIndex>>,
-    /// The counters of what the VM makes.
+    at_dynamic_sites: Mutex<FxHashMap<(CounterIndex, ClassIndex), CounterIndex>>,
+    /// The counters of objects that the VM makes.
     vm_objects: Mutex<FxHashMap<AllocationSite, CounterIndex>>,
     appending: Mutex<u32>,
 }
 
 impl Counters {
-    /// No counters but number 0, which nobody gets since it stands for none, and the two sites that have a name.
+    /// No counters but number 0, which stands for none, and the two sites that have a constant.
     pub(crate) fn new() -> Counters {
         let counters = Counters {
             table: Table::new(),
             names: Mutex::default(),
-            seen: Mutex::default(),
+            at_dynamic_sites: Mutex::default(),
             vm_objects: Mutex::default(),
             appending: Mutex::new(0),
         };
-        // None, `ARRAY_MADE` and `ARRAY_TAKEN`.
+        // Number 0, `NEW_INSTANCE_SITE` and `NEW_INSTANCE_CALLER`.
         let _ = counters.append(None, &[CounterKind::DynamicSite; 3]);
         counters
     }
@@ -122,7 +126,7 @@ impl Counters {
 
     /// Whether there are so many counters left.
     pub(crate) fn has_room(&self, counters: usize) -> bool {
-        (MOST_COUNTERS - self.len()) as usize >= counters
+        (MAX_COUNTERS - self.len()) as usize >= counters
     }
 
     /// Counters handed out so far.
@@ -130,10 +134,10 @@ impl Counters {
         *self.appending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the counter is of is found out: nothing if it was never made.
+    /// Notes what a counter counts; `None` if no such object was ever made.
     pub(crate) fn resolve(&self, counter: CounterIndex, resolved: Option<AllocationSite>) {
         if let Some(record) = self.get(counter) {
-            // Somebody else may have been faster, with the same result.
+            // Another thread may have been faster, with the same result.
             let _ = record.resolved.set(resolved);
         }
     }
@@ -160,7 +164,7 @@ impl Counters {
     pub(crate) fn append(&self, site: Option<BytecodeSite>, kinds: &[CounterKind]) -> Option<CounterIndex> {
         let mut len = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
         let first = CounterIndex(*len);
-        if MOST_COUNTERS - *len < kinds.len() as u32 {
+        if MAX_COUNTERS - *len < kinds.len() as u32 {
             return None;
         }
         for &kind in kinds {
@@ -170,21 +174,32 @@ impl Counters {
         Some(first)
     }
 
-    /// The counters of a class at a `DynamicSite`, made by the first who asks.
-    pub(crate) fn seen(&self, site: CounterIndex, resolved: AllocationSite) -> Option<CounterIndex> {
-        self.first_of(&self.seen, (site, resolved.class), [CounterKind::Seen, CounterKind::Bytes], resolved)
+    /// The counters of a class at a `DynamicSite`, appended at the first call.
+    pub(crate) fn at_dynamic_site(&self, site: CounterIndex, resolved: AllocationSite) -> Option<CounterIndex> {
+        self.first_of(
+            &self.at_dynamic_sites,
+            (site, resolved.class),
+            [CounterKind::AtDynamicSite, CounterKind::Bytes],
+            resolved,
+        )
     }
 
-    /// The counters of arrays of a class that `ARRAY_MADE` counted and a caller counts; `None` if it counted none.
-    pub(crate) fn taken(&self, class: ClassIndex) -> Option<CounterIndex> {
-        let made = *self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&(ARRAY_MADE, class))?;
+    /// The counters of arrays of a class that `NEW_INSTANCE_SITE` counted and a caller counts; `None` if that site counted none.
+    pub(crate) fn subtracted(&self, class: ClassIndex) -> Option<CounterIndex> {
+        let made =
+            *self.at_dynamic_sites.lock().unwrap_or_else(PoisonError::into_inner).get(&(NEW_INSTANCE_SITE, class))?;
         let resolved = (*self.get(made)?.resolved.get()?)?;
-        self.first_of(&self.seen, (ARRAY_TAKEN, class), [CounterKind::Taken, CounterKind::TakenBytes], resolved)
+        self.first_of(
+            &self.at_dynamic_sites,
+            (NEW_INSTANCE_CALLER, class),
+            [CounterKind::Subtracted, CounterKind::SubtractedBytes],
+            resolved,
+        )
     }
 
-    /// The counters of what the VM makes, made by the first who asks.
+    /// The counters of objects that the VM makes, appended at the first call.
     pub(crate) fn of_vm_objects(&self, resolved: AllocationSite) -> Option<CounterIndex> {
-        self.first_of(&self.vm_objects, resolved, [CounterKind::SeenByTheVm, CounterKind::Bytes], resolved)
+        self.first_of(&self.vm_objects, resolved, [CounterKind::VmObjects, CounterKind::Bytes], resolved)
     }
 
     fn first_of<K: Hash + Eq>(
@@ -225,20 +240,20 @@ mod tests {
             class: ClassIndex(class),
             location: Some(CodeLocation { method: MethodIndex(0), line: 7 }),
         };
-        let one = counters.seen(site, of(1));
-        assert_ne!(one, counters.seen(site, of(2)));
-        assert_eq!(one, counters.seen(site, of(1)));
-        assert_eq!(counters.taken(ClassIndex(1)), None);
-        let _ = counters.seen(ARRAY_MADE, of(1));
-        let taken = counters.taken(ClassIndex(1)).and_then(|taken| counters.get(taken)).expect("a counter");
-        assert_eq!((taken.kind, taken.resolved.get()), (CounterKind::Taken, Some(&Some(of(1)))));
+        let one = counters.at_dynamic_site(site, of(1));
+        assert_ne!(one, counters.at_dynamic_site(site, of(2)));
+        assert_eq!(one, counters.at_dynamic_site(site, of(1)));
+        assert_eq!(counters.subtracted(ClassIndex(1)), None);
+        let _ = counters.at_dynamic_site(NEW_INSTANCE_SITE, of(1));
+        let subtracted = counters.subtracted(ClassIndex(1)).and_then(|first| counters.get(first)).expect("a counter");
+        assert_eq!((subtracted.kind, subtracted.resolved.get()), (CounterKind::Subtracted, Some(&Some(of(1)))));
     }
 
     #[test]
     fn there_are_no_more_counters_than_a_block_has() {
         let counters = Counters::new();
         let kinds = [CounterKind::DynamicSite; 1024];
-        let room = MOST_COUNTERS - counters.len();
+        let room = MAX_COUNTERS - counters.len();
         for _ in 0..room / 1024 {
             assert!(counters.append(None, &kinds).is_some());
         }

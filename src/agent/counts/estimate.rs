@@ -24,7 +24,7 @@ pub(crate) struct Estimate {
     bytes: Mutex<FxHashMap<AllocationSite, f64>>,
 }
 
-/// What was found, taken all at once.
+/// A copy of what was found, from which the writer takes site by site.
 pub(crate) struct Estimated(FxHashMap<AllocationSite, f64>);
 
 impl Estimate {
@@ -49,7 +49,7 @@ impl Estimated {
         self.0.remove(&site).unwrap_or_default().round() as u64
     }
 
-    /// The bytes of all sites that were not taken.
+    /// The bytes of all sites for which `take` was not called.
     pub(crate) fn rest(&self) -> u64 {
         self.0.values().sum::<f64>().round() as u64
     }

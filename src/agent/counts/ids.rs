@@ -11,7 +11,7 @@ impl CounterIndex {
     }
 }
 
-/// A class as class files name it: an internal name, or the descriptor of an array.
+/// Number of a class as class files name it: an internal name, or the descriptor of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NameIndex(pub(super) u32);
 

@@ -1,5 +1,5 @@
-//! What the VM makes of a class file: the values of its string constants while it makes the class, and, when it links the class, an
-//! array for the constants that are objects.
+//! Objects that the VM makes for a class: the strings of its constant fields while it makes the class, and, when it links the class,
+//! an array for the constants that are objects.
 
 use std::sync::Mutex;
 
@@ -65,10 +65,10 @@ impl Counts {
 }
 
 /// Elements of the array that the VM makes when it links the class (HotSpot's `Rewriter::compute_index_maps`): one for each constant
-/// that is an object, each `invokedynamic`, and each method that handles of methods and variables are called by.
+/// that is an object, each `invokedynamic`, and each method that is called through a method handle or a variable handle.
 fn references(class: &ClassFile<'_>) -> u32 {
     let pool = class.pool();
-    // Methods are the most of many pools, and few classes know one of handles.
+    // Methods are most of the entries of many pools, and few classes call methods of handles.
     let has_handles = pool.texts().any(|(_, text)| text == METHOD_HANDLE || text == VAR_HANDLE);
     let (mut references, mut is_dynamic) = (0, false);
     for constant in (1..pool.count()).filter_map(|index| pool.get(index)) {
@@ -96,7 +96,7 @@ fn references(class: &ClassFile<'_>) -> u32 {
 const METHOD_HANDLE: &[u8] = b"java/lang/invoke/MethodHandle";
 const VAR_HANDLE: &[u8] = b"java/lang/invoke/VarHandle";
 
-/// Whether a method takes and gives what its caller likes.
+/// Whether a method accepts any arguments and may return any type (JVMS 2.9.3).
 fn is_polymorphic<'a>(class: Option<&[u8]>, name: impl FnOnce() -> &'a [u8]) -> bool {
     match class {
         Some(METHOD_HANDLE) => matches!(name(), b"invoke" | b"invokeExact"),

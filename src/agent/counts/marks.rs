@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Marks by number; nothing is marked in the beginning.
+/// Marks by number; at first nothing is marked.
 pub(super) struct Marks(&'static [AtomicU8]);
 
 impl Marks {

@@ -1,9 +1,9 @@
 //! `heap=counts`: how often each allocation site ran, on which thread, and how many bytes that made.
 //!
-//! Rewritten code (`hooks`) adds to the counters of the thread (`blocks`) by way of MartiniCounts (`proxy`), without a
-//! native call. What a counter counts is in `counters`: known in part from the rewriting (`rewritings`), in full when it is
-//! looked at (`sites`). When a thread ends its counters are added up (`threads`, `sums`), and at the end of the trace the sums are
-//! reported (`report`). What rewritten code knows by its address or number is in `space`, as long as the JVM lives.
+//! Rewritten code (`hooks`) adds to the counters of the thread (`blocks`) through MartiniCounts (`proxy`), without a native call.
+//! `counters` holds what a counter counts: the rewriting shows a part of it (`rewritings`), and `sites` resolves the rest later.
+//! When a thread ends its counters are added to the sums (`threads`, `sums`), which are reported at the end of the trace (`report`).
+//! `space` holds what rewritten code contains the address or number of, and lives as long as the JVM.
 
 mod allocating_methods;
 mod blocks;
@@ -82,21 +82,21 @@ pub(crate) struct Counts {
     proxy: OnceLock<CountsProxy>,
     /// Threads that count at present.
     living: Mutex<Vec<Arc<ThreadCounts>>>,
-    /// Those of them that the agent has not met yet, but which were there at VMInit.
+    /// Those of them that lived at VMInit already and have reported nothing yet.
     expected: Mutex<Vec<Arc<ThreadCounts>>>,
     /// Those whose last accounts have not been read, while accounts are read at the end.
     unread: Mutex<FxHashMap<u32, Arc<ThreadCounts>>>,
-    /// When to look again what counters count.
-    next_look: Mutex<Option<Instant>>,
-    /// There was no memory for a look, and each attempt takes a collection: not before the next one.
+    /// When counters are resolved again.
+    next_resolution: Mutex<Option<Instant>>,
+    /// There was no memory to resolve counters. Each attempt causes a collection, so there is none before the next collection.
     heap_is_full: AtomicBool,
     /// Bytes that counters of threads may take.
     limit: usize,
-    /// When the numbers so far are wanted.
+    /// When a snapshot is made.
     trigger: Mutex<SnapshotTrigger>,
     /// For the writer.
     snapshot: Mutex<Option<CountsSnapshot>>,
-    /// What a sampler found beside the counters, if one was asked for.
+    /// What a sampler found beside the counters, if the options ask for one.
     pub(crate) estimate: Option<Estimate>,
 }
 
@@ -115,7 +115,7 @@ impl Counts {
             living: Mutex::default(),
             expected: Mutex::default(),
             unread: Mutex::default(),
-            next_look: Mutex::default(),
+            next_resolution: Mutex::default(),
             heap_is_full: AtomicBool::new(false),
             limit: core.options.buffer_bytes,
             trigger: Mutex::new(SnapshotTrigger::begin(core)),
@@ -238,7 +238,7 @@ impl Feature for Counts {
     }
 
     fn tick(&'static self, jni: Jni) {
-        self.look_for_requests(jni);
+        self.check_requests(jni);
         if !self.core.is_reporting() {
             self.space.release_unloadable(jni);
         }

@@ -8,7 +8,7 @@ use jvmti::{Jni, guard};
 
 use super::constants::ConstantIndex;
 use super::ids::CounterIndex;
-use super::sites::Seen;
+use super::sites::DynamicCounters;
 use super::threads::CountsThread;
 use super::{Counts, upcalls, vm_allocations};
 use crate::agent::clock::Ticks;
@@ -184,11 +184,11 @@ pub(super) unsafe extern "system" fn counters(
         enter(counts.core, jni, Ticks::now, |_| {
             let (site, seen) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
             // SAFETY: the VM passes a live reference.
-            made = unsafe { counts.seen_at(jni, site, seen, class) };
+            made = unsafe { counts.counters_at_dynamic_site(jni, site, seen, class) };
         });
         match made {
-            Some(Seen::Counters(counter)) => jlong::from(counter.0),
-            Some(Seen::MadeElsewhere) => -1,
+            Some(DynamicCounters::First(counter)) => jlong::from(counter.0),
+            Some(DynamicCounters::CountedElsewhere) => -1,
             // Counter 0 is never one of these.
             None => 0,
         }

@@ -1,4 +1,4 @@
-//! What the sums mean: per class and site.
+//! The sums by class and site.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Counts {
     /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
     pub(crate) fn sites(&self) -> (Vec<SiteCount>, u64) {
         let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
-        let mut nameless = 0u64;
+        let mut unknown = 0u64;
         self.for_each(|counter, value| {
             let (totals, site) = self.meaning(counter, value);
             match site {
@@ -33,14 +33,14 @@ impl Counts {
                     let none = SiteCount { site, by_vm, totals: Totals::default() };
                     sites.entry(key).or_insert(none).totals += totals;
                 }
-                // One part may take back what another counted.
-                None => nameless = totals.instances.wrapping_add(nameless),
+                // One counter may subtract what another counted.
+                None => unknown = totals.instances.wrapping_add(unknown),
             }
         });
-        (sites.into_values().filter(|count| count.totals.instances > 0).collect(), nameless)
+        (sites.into_values().filter(|count| count.totals.instances > 0).collect(), unknown)
     }
 
-    /// Counters that were handed out so far.
+    /// The number of counters in use.
     pub(crate) fn counters(&self) -> u64 {
         self.space.counters.len().into()
     }
@@ -49,6 +49,6 @@ impl Counts {
         let kind = |counter| self.space.counters.get(counter).map(|record| record.kind);
         let kind =
             kind(counter).filter(|&kind| kind != CounterKind::Bytes).or_else(|| kind(CounterIndex(counter.0 - 1)));
-        matches!(kind, Some(CounterKind::ByTheVm(_) | CounterKind::SeenByTheVm))
+        matches!(kind, Some(CounterKind::Backtraces(_) | CounterKind::VmObjects))
     }
 }

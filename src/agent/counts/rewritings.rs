@@ -1,7 +1,8 @@
-//! Which class came of what was rewritten: found by its name and loader, or, where the VM does not find it so, when it has made it.
+//! Which class the VM made of a class file that was rewritten. It is found by its name and loader later, or, if the VM does not find
+//! it by its name, noted when the VM has made it.
 //!
-//! What may be unloaded is kept alive until it was looked at, after the next collection; by then most sites that will ever run
-//! have run.
+//! A class that may be unloaded is kept alive until its counters are resolved, after the next collection. Most of its sites have run
+//! by then, if they ever do.
 
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -17,21 +18,26 @@ use super::lock;
 use crate::agent::core::Core;
 use crate::agent::tables::table::Table;
 
-/// Whose class file is rewritten.
+/// The class whose file is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A class of that loader, a live reference; null is the boot loader.
     Loader(jobject),
-    /// A class that is not found by its name, which the current thread is about to define: a hidden one, or one that reflection makes.
-    Nameless,
+    /// A class that the VM does not find by its name, and that the current thread is about to define: a hidden one, or one that
+    /// reflection makes.
+    NotFoundByName,
 }
 
 impl Origin {
     /// A class of that internal name and loader; null is the boot loader, and a hidden class has none.
     pub(crate) fn of(loader: Option<jobject>, name: &[u8]) -> Origin {
-        let Some(loader) = loader else { return Origin::Nameless };
-        // HotSpot looks in the loader above that of such a class (`java_lang_ClassLoader::non_reflection_class_loader`).
-        if name.starts_with(b"jdk/internal/reflect/Generated") { Origin::Nameless } else { Origin::Loader(loader) }
+        let Some(loader) = loader else { return Origin::NotFoundByName };
+        // HotSpot searches the loader above that of such a class (`java_lang_ClassLoader::non_reflection_class_loader`).
+        if name.starts_with(b"jdk/internal/reflect/Generated") {
+            Origin::NotFoundByName
+        } else {
+            Origin::Loader(loader)
+        }
     }
 }
 
@@ -42,11 +48,12 @@ struct Rewriting {
     declaring: Declaring,
 }
 
+/// Where the class is found.
 enum Declaring {
-    /// A class of the boot loader, or of that one.
-    Named(Option<KeptIndex>),
-    /// A class that is not found by its name, once the VM has it.
-    Nameless(OnceLock<KeptIndex>),
+    /// By its name in that loader; `None` is the boot loader.
+    FoundByName(Option<UnloadableIndex>),
+    /// Once the VM has made it.
+    NotFoundByName(OnceLock<UnloadableIndex>),
 }
 
 /// A method with sites.
@@ -59,11 +66,11 @@ pub(super) struct RewrittenMethod {
     pub(super) lines: Option<(u32, u32)>,
 }
 
-/// Number of a class loader, or of a class that is not found by its name.
+/// Number of a class loader, or of a class that is not found by its name: what may be unloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct KeptIndex(u32);
+struct UnloadableIndex(u32);
 
-/// Class loaders are tagged in the environment of the classes from here on; classes and threads have lower tags.
+/// The tags of class loaders begin here; classes and threads, in the same environment, have lower tags.
 const LOADERS: jlong = 1 << 41;
 
 struct Weak(jweak);
@@ -76,41 +83,41 @@ struct Strong(jobject);
 // SAFETY: JNI lets every thread use a global reference.
 unsafe impl Send for Strong {}
 
-/// So many parts are kept at most; others may be unloaded before they are looked at.
-const MOST_FRESH: usize = 1024;
-/// So many weak references are not worth a look.
-const FEW_WEAK: usize = 1024;
+/// So many parts are held at most; others may be unloaded before their counters are resolved.
+const MAX_UNRESOLVED: usize = 1024;
+/// With fewer weak references than this, a sweep is not worth its time.
+const MIN_SWEPT: usize = 1024;
 
 /// Weak references to all that may be unloaded.
 #[derive(Default)]
-struct Kept {
+struct Unloadable {
     /// `None` for what is unloaded.
     references: Vec<Option<Weak>>,
-    there: usize,
-    /// How many there were after the last sweep.
-    swept: usize,
+    alive: usize,
+    /// How many were alive after the last sweep.
+    alive_after_sweep: usize,
 }
 
-/// What was rewritten of a class that may be unloaded.
+/// A rewritten class that may be unloaded, and its counters.
 pub(super) struct Part {
     pub(super) rewriting: RewritingIndex,
     /// Its counters, among others.
     pub(super) counters: Range<u32>,
 }
 
-/// What was not looked at yet.
+/// Classes whose counters are not resolved yet.
 #[derive(Default)]
-pub(super) struct Fresh {
+pub(super) struct Unresolved {
     pub(super) parts: Vec<Part>,
-    /// Nothing of it is unloaded meanwhile.
-    kept: FxHashMap<u32, Strong>,
+    /// By number; they keep the classes from being unloaded.
+    held: FxHashMap<u32, Strong>,
 }
 
-impl Fresh {
-    /// It may be unloaded from now on.
+impl Unresolved {
+    /// The classes may be unloaded from now on.
     pub(super) fn release(self, jni: Jni) {
-        for Strong(reference) in self.kept.into_values() {
-            // SAFETY: a global reference that nobody else has.
+        for Strong(reference) in self.held.into_values() {
+            // SAFETY: a global reference that is used nowhere else.
             unsafe { jni.delete_global_ref(reference) };
         }
     }
@@ -119,31 +126,36 @@ impl Fresh {
 /// The class of a rewriting.
 pub(super) enum Class {
     /// A local reference.
-    There(jclass),
+    Loaded(jclass),
     /// The VM has not made it yet, or never will.
-    NotYet,
+    NotLoaded,
     Unloaded,
 }
 
 thread_local! {
-    /// Such classes that this thread is about to define, by internal name: others may come in between.
-    static COMING: RefCell<Vec<(Box<[u8]>, Part)>> = const { RefCell::new(Vec::new()) };
+    /// Classes not found by name that this thread is about to define, by internal name. While it defines one, it may define others.
+    static BEING_DEFINED: RefCell<Vec<(Box<[u8]>, Part)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// More are not defined within each other; what is left over was refused by the VM.
-const MOST_COMING: usize = 64;
+/// More are not defined within each other; what remains was refused by the VM.
+const MAX_BEING_DEFINED: usize = 64;
 
 /// All that was rewritten and has sites.
 pub(super) struct Rewritings {
     rewritings: Table<Rewriting>,
     methods: Table<RewrittenMethod>,
-    kept: Mutex<Kept>,
-    fresh: Mutex<Fresh>,
+    unloadable: Mutex<Unloadable>,
+    unresolved: Mutex<Unresolved>,
 }
 
 impl Rewritings {
     pub(super) fn new() -> Rewritings {
-        Rewritings { rewritings: Table::new(), methods: Table::new(), kept: Mutex::default(), fresh: Mutex::default() }
+        Rewritings {
+            rewritings: Table::new(),
+            methods: Table::new(),
+            unloadable: Mutex::default(),
+            unresolved: Mutex::default(),
+        }
     }
 
     /// A class file of that internal name is being rewritten and has a site; `None` if the VM has no memory for a reference.
@@ -153,10 +165,10 @@ impl Rewritings {
     pub(super) unsafe fn begin(&self, env: Env, jni: Jni, name: &[u8], origin: Origin) -> Option<RewritingIndex> {
         let name = CString::new(name).ok()?;
         let declaring = match origin {
-            Origin::Loader(loader) if loader.is_null() => Declaring::Named(None),
+            Origin::Loader(loader) if loader.is_null() => Declaring::FoundByName(None),
             // SAFETY: by the caller's promise.
-            Origin::Loader(loader) => Declaring::Named(Some(unsafe { self.loader(env, jni, loader) }?)),
-            Origin::Nameless => Declaring::Nameless(OnceLock::new()),
+            Origin::Loader(loader) => Declaring::FoundByName(Some(unsafe { self.loader(env, jni, loader) }?)),
+            Origin::NotFoundByName => Declaring::NotFoundByName(OnceLock::new()),
         };
         Some(RewritingIndex(self.rewritings.push_with(|_| Rewriting { name, declaring })))
     }
@@ -168,12 +180,12 @@ impl Rewritings {
     pub(super) unsafe fn end(&self, core: &Core, jni: Jni, origin: Origin, part: Part) {
         let Some(rewriting) = self.rewritings.get(part.rewriting.0) else { return };
         match (origin, &rewriting.declaring) {
-            (Origin::Loader(loader), &Declaring::Named(Some(kept))) if !core.is_permanent(jni, loader) => {
+            (Origin::Loader(loader), &Declaring::FoundByName(Some(kept))) if !core.is_permanent(jni, loader) => {
                 // SAFETY: by the caller's promise.
-                unsafe { self.keep(jni, loader, kept, part) };
+                unsafe { self.hold(jni, loader, kept, part) };
             }
-            (Origin::Nameless, _) => COMING.with_borrow_mut(|coming| {
-                if coming.len() == MOST_COMING {
+            (Origin::NotFoundByName, _) => BEING_DEFINED.with_borrow_mut(|coming| {
+                if coming.len() == MAX_BEING_DEFINED {
                     coming.remove(0);
                 }
                 coming.push((rewriting.name.to_bytes().into(), part));
@@ -187,7 +199,7 @@ impl Rewritings {
     /// # Safety
     /// `class` is a live reference.
     pub(super) unsafe fn class_loaded(&self, env: Env, jni: Jni, class: jclass) {
-        COMING.with_borrow_mut(|coming| {
+        BEING_DEFINED.with_borrow_mut(|coming| {
             if coming.is_empty() {
                 return;
             }
@@ -195,9 +207,10 @@ impl Rewritings {
             let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return };
             let is_own = |name: &[u8]| internal_name(&signature) == Some(name) || is_hidden_name(&signature, name);
             let Some(found) = coming.iter().rposition(|(name, _)| is_own(name)) else { return };
-            // What was to be defined within it never was.
+            // The classes behind it were never defined.
             let Some((_, part)) = coming.drain(found..).next() else { return };
-            let Some(Rewriting { declaring: Declaring::Nameless(own), .. }) = self.rewritings.get(part.rewriting.0)
+            let Some(Rewriting { declaring: Declaring::NotFoundByName(own), .. }) =
+                self.rewritings.get(part.rewriting.0)
             else {
                 return;
             };
@@ -205,28 +218,30 @@ impl Rewritings {
             unsafe {
                 if let Some(kept) = self.add_weak(jni, class) {
                     let _ = own.set(kept);
-                    self.keep(jni, class, kept, part);
+                    self.hold(jni, class, kept, part);
                 }
             }
         });
     }
 
+    /// Keeps a class alive until its counters are resolved, by a reference to it or its loader.
+    ///
     /// # Safety
-    /// `reference` is live, and the object is `kept`.
-    unsafe fn keep(&self, jni: Jni, reference: jobject, kept: KeptIndex, part: Part) {
-        // Only who reports looks, and lets go.
-        let mut fresh = lock(&self.fresh);
-        if Core::reporting().is_none() || fresh.parts.len() >= MOST_FRESH {
+    /// `reference` is live, and the object has the number `kept`.
+    unsafe fn hold(&self, jni: Jni, reference: jobject, kept: UnloadableIndex, part: Part) {
+        // Only a recording resolves counters, and releases the classes.
+        let mut unresolved = lock(&self.unresolved);
+        if Core::reporting().is_none() || unresolved.parts.len() >= MAX_UNRESOLVED {
             return;
         }
-        fresh.parts.push(part);
+        unresolved.parts.push(part);
         // SAFETY: by the caller's promise.
-        fresh.kept.entry(kept.0).or_insert_with(|| Strong(unsafe { jni.new_global_ref(reference) }));
+        unresolved.held.entry(kept.0).or_insert_with(|| Strong(unsafe { jni.new_global_ref(reference) }));
     }
 
-    /// What was not looked at yet: for whoever looks now.
-    pub(super) fn take_fresh(&self) -> Fresh {
-        std::mem::take(&mut *lock(&self.fresh))
+    /// The classes whose counters are not resolved yet; the caller resolves them, and releases the classes.
+    pub(super) fn take_unresolved(&self) -> Unresolved {
+        std::mem::take(&mut *lock(&self.unresolved))
     }
 
     /// A method of the class that is being rewritten has a site.
@@ -239,28 +254,28 @@ impl Rewritings {
         self.methods.get(method.0)
     }
 
-    /// The class that came of a rewriting.
+    /// The class that the VM made of a rewritten class file.
     ///
     /// # Errors
     /// There is no memory.
     pub(super) fn class(&self, jni: Jni, rewriting: RewritingIndex) -> jvmti::Result<Class> {
-        let Some(Rewriting { name, declaring }) = self.rewritings.get(rewriting.0) else { return Ok(Class::NotYet) };
+        let Some(Rewriting { name, declaring }) = self.rewritings.get(rewriting.0) else { return Ok(Class::NotLoaded) };
         let loader = match declaring {
-            Declaring::Named(None) => std::ptr::null_mut(),
-            &Declaring::Named(Some(loader)) => match self.local(jni, loader) {
+            Declaring::FoundByName(None) => std::ptr::null_mut(),
+            &Declaring::FoundByName(Some(loader)) => match self.local(jni, loader) {
                 Some(loader) => loader,
                 None => return Ok(Class::Unloaded),
             },
-            Declaring::Nameless(class) => {
-                let Some(&class) = class.get() else { return Ok(Class::NotYet) };
-                return Ok(self.local(jni, class).map_or(Class::Unloaded, Class::There));
+            Declaring::NotFoundByName(class) => {
+                let Some(&class) = class.get() else { return Ok(Class::NotLoaded) };
+                return Ok(self.local(jni, class).map_or(Class::Unloaded, Class::Loaded));
             }
         };
         // SAFETY: null or a live local reference, deleted here.
         unsafe {
             let found = jni.find_loaded_class(name, loader);
             jni.delete_local_ref(loader);
-            Ok(found.map_err(no_memory)?.map_or(Class::NotYet, Class::There))
+            Ok(found.map_err(no_memory)?.map_or(Class::NotLoaded, Class::Loaded))
         }
     }
 
@@ -268,14 +283,14 @@ impl Rewritings {
     ///
     /// # Safety
     /// `loader` is a live reference.
-    unsafe fn loader(&self, env: Env, jni: Jni, loader: jobject) -> Option<KeptIndex> {
+    unsafe fn loader(&self, env: Env, jni: Jni, loader: jobject) -> Option<UnloadableIndex> {
         // SAFETY: by the caller's promise.
         unsafe {
             let tag = env.get_tag(loader).ok()?;
             if tag >= LOADERS {
-                return Some(KeptIndex((tag - LOADERS) as u32));
+                return Some(UnloadableIndex((tag - LOADERS) as u32));
             }
-            // Of two threads that come here the later wins; the classes of both are found.
+            // If two threads tag a loader at once, the later tag stays; both numbers lead to the loader.
             let kept = self.add_weak(jni, loader)?;
             env.set_tag(loader, LOADERS + jlong::from(kept.0)).ok()?;
             Some(kept)
@@ -284,46 +299,46 @@ impl Rewritings {
 
     /// # Safety
     /// `reference` is live.
-    unsafe fn add_weak(&self, jni: Jni, reference: jobject) -> Option<KeptIndex> {
+    unsafe fn add_weak(&self, jni: Jni, reference: jobject) -> Option<UnloadableIndex> {
         // SAFETY: by the caller's promise.
         let weak = unsafe { jni.new_weak_global_ref(reference) }.inspect_err(|_| jni.exception_clear()).ok()?;
-        let mut kept = lock(&self.kept);
-        kept.there += 1;
+        let mut kept = lock(&self.unloadable);
+        kept.alive += 1;
         kept.references.push(Some(Weak(weak)));
-        Some(KeptIndex((kept.references.len() - 1) as u32))
+        Some(UnloadableIndex((kept.references.len() - 1) as u32))
     }
 
-    /// Gives back the references to what is unloaded, if there are twice as many as there were.
+    /// Deletes the references to what is unloaded, if there are twice as many references as after the last time.
     pub(super) fn sweep(&self, jni: Jni) {
-        let mut kept = lock(&self.kept);
-        if kept.there < FEW_WEAK.max(2 * kept.swept) {
+        let mut kept = lock(&self.unloadable);
+        if kept.alive < MIN_SWEPT.max(2 * kept.alive_after_sweep) {
             return;
         }
         for index in 0..kept.references.len() {
-            if let Some(local) = kept.local(jni, KeptIndex(index as u32)) {
-                // SAFETY: a local reference that nobody uses any more.
+            if let Some(local) = kept.local(jni, UnloadableIndex(index as u32)) {
+                // SAFETY: a local reference that is not used any more.
                 unsafe { jni.delete_local_ref(local) };
             }
         }
-        kept.swept = kept.there;
+        kept.alive_after_sweep = kept.alive;
     }
 
-    fn local(&self, jni: Jni, index: KeptIndex) -> Option<jobject> {
-        lock(&self.kept).local(jni, index)
+    fn local(&self, jni: Jni, index: UnloadableIndex) -> Option<jobject> {
+        lock(&self.unloadable).local(jni, index)
     }
 }
 
-impl Kept {
+impl Unloadable {
     /// A local reference, unless it is unloaded.
-    fn local(&mut self, jni: Jni, index: KeptIndex) -> Option<jobject> {
+    fn local(&mut self, jni: Jni, index: UnloadableIndex) -> Option<jobject> {
         let entry = self.references.get_mut(index.0 as usize)?;
         let Weak(weak) = *entry.as_ref()?;
-        // SAFETY: a weak reference that nobody deletes but below, where it is borrowed.
+        // SAFETY: a weak reference, which is deleted only below, under the same lock.
         unsafe {
             let local = jni.new_local_ref(weak);
             if local.is_null() {
                 *entry = None;
-                self.there -= 1;
+                self.alive -= 1;
                 jni.delete_weak_global_ref(weak);
                 return None;
             }
@@ -332,7 +347,7 @@ impl Kept {
     }
 }
 
-/// The only reason why an object of the VM's own cannot be made.
+/// The only reason for which the VM cannot make an object of its own.
 pub(super) fn no_memory(_: JniError) -> jvmti::Error {
     jvmti::Error::OUT_OF_MEMORY
 }
@@ -362,9 +377,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reflection_makes_is_not_looked_for_by_name() {
+    fn classes_of_reflection_are_not_found_by_name() {
         let loader = without_provenance_mut(8);
-        assert_eq!(Origin::of(Some(loader), b"jdk/internal/reflect/GeneratedConstructorAccessor7"), Origin::Nameless);
+        assert_eq!(
+            Origin::of(Some(loader), b"jdk/internal/reflect/GeneratedConstructorAccessor7"),
+            Origin::NotFoundByName
+        );
         assert_eq!(Origin::of(Some(loader), b"app/Generated"), Origin::Loader(loader));
         assert_eq!(Origin::of(Some(null_mut()), b"java/lang/Object"), Origin::Loader(null_mut()));
     }

@@ -1,9 +1,9 @@
 //! From a counter to its site and class.
 //!
-//! The site is known from the rewriting; the class that it makes is there once the site has run, and looked up some time later, at
-//! the end at the latest. A site that has run but whose class is not there, or has no instances, has failed each time: that the VM
-//! finds a class, or can initialise it, does not change (JVMS 5.4.3, 5.5). What an initialiser made of its own class before it failed is
-//! not reported.
+//! The site is known from the rewriting. The class of what it makes is loaded when the site has run, and the agent looks it up some
+//! time later, at the end at the latest. If a site has run but its class is not loaded, or has no instances, each run has failed: a
+//! class that the VM could not find or initialise once stays so (JVMS 5.4.3, 5.5). If a static initialiser makes objects of its own
+//! class and then fails, these are not reported.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -18,7 +18,7 @@ use jvmti::sys::{
 use jvmti::{Allocated, Jni};
 use rustc_hash::FxHashMap;
 
-use super::counters::{ARRAY_TAKEN, AllocationSite, BytecodeSite, CounterKind};
+use super::counters::{AllocationSite, BytecodeSite, CounterKind, NEW_INSTANCE_CALLER};
 use super::ids::{CounterIndex, RewritingIndex};
 use super::rewritings::{Class, Part, is_hidden_name, no_memory};
 use super::threads::ThreadCounts;
@@ -28,38 +28,38 @@ use crate::agent::heap_histogram::instance_bytes;
 use crate::agent::helpers::COUNTS;
 use crate::agent::ids::{ClassIndex, CodeLocation};
 
-/// A caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
-const MOST_FRAMES: usize = 512;
+/// The caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
+const MAX_FRAMES: usize = 512;
 
-/// What a site does that makes, or may make, objects of a class.
+/// The counters of a class at a site whose classes are known only when it runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Seen {
-    /// It makes them, which these count.
-    Counters(CounterIndex),
-    /// It calls what makes them, where they are counted.
-    MadeElsewhere,
+pub(super) enum DynamicCounters {
+    /// The site makes the objects: this counter counts them, and the next one their bytes.
+    First(CounterIndex),
+    /// A method that the site calls makes and counts them.
+    CountedElsewhere,
 }
 
-/// What is known of the class that a site makes.
+/// What is known of the class of the objects that a site makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClassLookup {
     Class(ClassIndex),
-    /// It is not there yet, or not initialised.
-    NotYet,
+    /// It is not loaded yet, or not initialised.
+    NotReady,
     /// It has no instances.
-    Never,
-    /// It is not initialised yet, and may have some.
+    NoInstances,
+    /// It is not initialised yet, and may have instances.
     Unknown,
 }
 
-/// When counters are looked at.
+/// When counters are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResolvePhase {
-    /// The program runs on.
+    /// While the program runs.
     Meanwhile,
-    /// It ends.
+    /// When it ends.
     AtTheEnd,
-    /// Nothing is counted any more.
+    /// After counting has stopped.
     AfterTheEnd,
 }
 
@@ -90,14 +90,14 @@ impl Declaring {
     }
 
     fn release(self, jni: Jni) {
-        // SAFETY: local references that nobody uses any more.
+        // SAFETY: local references that are not used any more.
         unsafe {
             jni.delete_local_ref(self.loader);
             jni.delete_local_ref(self.class);
         }
     }
 
-    /// The class that its code means by that name, if it has it already, as a local reference.
+    /// The class to which that name refers in its code, if it is loaded already, as a local reference.
     ///
     /// # Errors
     /// There is no memory.
@@ -105,7 +105,7 @@ impl Declaring {
         let Ok(c_name) = CString::new(name) else { return Ok(None) };
         // SAFETY: live local references.
         unsafe {
-            // A hidden class means itself by a name that nobody finds.
+            // In a hidden class its own name refers to itself, and no loader finds it by that name.
             if is_hidden_name(&self.signature, name) {
                 return Ok(Some(jni.new_local_ref(self.class)));
             }
@@ -115,18 +115,18 @@ impl Declaring {
 }
 
 impl Counts {
-    /// Finds out what those counters count that are not zero: those of one thread, or of all.
-    pub(super) fn resolve_counted(&self, jni: Jni, own: Option<&ThreadCounts>, look: ResolvePhase) {
-        if look != ResolvePhase::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
-            self.resolve_all(jni, self.counted(own), look);
+    /// Resolves the counters that are not zero: those of one thread, or of all.
+    pub(super) fn resolve_counted(&self, jni: Jni, own: Option<&ThreadCounts>, phase: ResolvePhase) {
+        if phase != ResolvePhase::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
+            self.resolve_all(jni, self.counted(own), phase);
         }
     }
 
-    /// Those of which it is not known yet what they count.
+    /// Those of them that are not resolved yet.
     fn counted(&self, own: Option<&ThreadCounts>) -> Vec<(RewritingIndex, CounterIndex)> {
         let mut unknown = Vec::new();
         let mut visit = |counter, _| unknown.extend(self.unknown(counter));
-        // Threads that begin or end do not wait: whoever ends now looks for itself.
+        // Threads that begin or end do not wait: a thread that ends now resolves its own counters.
         let living = if own.is_none() { self.living() } else { Vec::new() };
         let sums = self.space.sums.iter().filter(|_| own.is_none());
         let blocks = own.into_iter().chain(living.iter().map(|counts| &**counts)).filter_map(ThreadCounts::block);
@@ -134,36 +134,36 @@ impl Counts {
         unknown
     }
 
-    /// After a collection: what was rewritten of classes that may be unloaded is looked at, and may be unloaded from now on; and,
-    /// unless that was a short time ago, whatever is counted.
+    /// After a collection: resolves the counters of classes that may be unloaded, and lets the VM unload them from now on. Also
+    /// resolves all other counters that are not zero, unless that was done a short time ago.
     pub(super) fn resolve_meanwhile(&self, jni: Jni) {
         self.heap_is_full.store(false, Ordering::Relaxed);
-        let fresh = self.space.rewritings.take_fresh();
-        let counters = fresh.parts.iter().flat_map(Part::range);
+        let unresolved = self.space.rewritings.take_unresolved();
+        let counters = unresolved.parts.iter().flat_map(Part::range);
         self.resolve_all(jni, counters.filter_map(|counter| self.unknown(counter)).collect(), ResolvePhase::Meanwhile);
-        fresh.release(jni);
+        unresolved.release(jni);
         self.space.rewritings.sweep(jni);
-        let mut next = lock(&self.next_look);
+        let mut next = lock(&self.next_resolution);
         let begin = Instant::now();
         if next.is_none_or(|next| begin >= next) {
             let counted = self.counted(None);
-            // So looking for them takes a hundredth of the time at most; finding out is done once.
+            // So the search takes a hundredth of the time at most; each counter is resolved once.
             *next = Some(Instant::now() + begin.elapsed() * 99);
             self.resolve_all(jni, counted, ResolvePhase::Meanwhile);
         }
     }
 
-    /// Whether it is not known what a counter counts, and there may be memory to find out.
+    /// Whether a counter is not resolved, and there may be memory to do so.
     pub(super) fn may_resolve(&self, counter: CounterIndex) -> bool {
         !self.heap_is_full.load(Ordering::Relaxed) && self.unknown(counter).is_some()
     }
 
-    /// Finds out what one counter counts.
+    /// Resolves one counter.
     pub(super) fn resolve_one(&self, jni: Jni, counter: CounterIndex) {
         self.resolve_all(jni, self.unknown(counter).into_iter().collect(), ResolvePhase::Meanwhile);
     }
 
-    /// A counter of which it is not known yet what it counts, with the number of its rewriting.
+    /// A counter that is not resolved yet, with the number of its rewriting.
     fn unknown(&self, counter: CounterIndex) -> Option<(RewritingIndex, CounterIndex)> {
         let record = self.space.counters.get(counter)?;
         let is_unknown = record.kind.name().is_some() && record.resolved.get().is_none();
@@ -171,11 +171,11 @@ impl Counts {
         Some((code.rewriting, counter))
     }
 
-    fn resolve_all(&self, jni: Jni, mut unknown: Vec<(RewritingIndex, CounterIndex)>, look: ResolvePhase) {
+    fn resolve_all(&self, jni: Jni, mut unknown: Vec<(RewritingIndex, CounterIndex)>, phase: ResolvePhase) {
         unknown.sort_unstable();
         unknown.dedup();
         for counters in unknown.chunk_by(|a, b| a.0 == b.0) {
-            if let Err(error) = self.resolve(jni, counters[0].0, counters.iter().map(|c| c.1), look) {
+            if let Err(error) = self.resolve(jni, counters[0].0, counters.iter().map(|c| c.1), phase) {
                 if error == jvmti::Error::OUT_OF_MEMORY {
                     return self.heap_is_full.store(true, Ordering::Relaxed);
                 }
@@ -184,37 +184,40 @@ impl Counts {
         }
     }
 
-    /// Finds out what counters of one rewriting count, unless its class is unloaded.
+    /// Resolves counters of one rewriting, unless its class is unloaded.
     fn resolve(
         &self,
         jni: Jni,
         rewriting: RewritingIndex,
         counters: impl Iterator<Item = CounterIndex>,
-        look: ResolvePhase,
+        phase: ResolvePhase,
     ) -> jvmti::Result<()> {
-        let Class::There(class) = self.space.rewritings.class(jni, rewriting)? else { return Ok(()) };
-        // SAFETY: a local reference, which nobody else has.
+        let Class::Loaded(class) = self.space.rewritings.class(jni, rewriting)? else { return Ok(()) };
+        // SAFETY: a local reference that is used nowhere else.
         let declaring = unsafe { Declaring::of(self.core, jni, class)? };
-        let mut known = FxHashMap::default();
+        let mut looked_up = FxHashMap::default();
         let mut resolve = |counter| {
             let Some(record) = self.space.counters.get(counter) else { return Ok(()) };
             let (Some(name), Some(site)) = (record.kind.name(), record.site) else { return Ok(()) };
-            let made = match known.get(&name) {
-                Some(&made) => made,
+            let found = match looked_up.get(&name) {
+                Some(&found) => found,
                 None => {
                     let is_instance = matches!(record.kind, CounterKind::Instances(_));
-                    let made = self.made(jni, &declaring, &self.space.counters.name_of(name), is_instance, look)?;
-                    *known.entry(name).or_insert(made)
+                    let found =
+                        self.look_up(jni, &declaring, &self.space.counters.name_of(name), is_instance, phase)?;
+                    *looked_up.entry(name).or_insert(found)
                 }
             };
-            match made {
+            match found {
                 ClassLookup::Class(class) => {
                     let location = self.location(&declaring, site);
                     self.space.counters.resolve(counter, Some(AllocationSite { class, location }));
                 }
-                ClassLookup::NotYet if look == ResolvePhase::AfterTheEnd => self.space.counters.resolve(counter, None),
-                ClassLookup::NotYet | ClassLookup::Unknown => {}
-                ClassLookup::Never => self.space.counters.resolve(counter, None),
+                ClassLookup::NotReady if phase == ResolvePhase::AfterTheEnd => {
+                    self.space.counters.resolve(counter, None)
+                }
+                ClassLookup::NotReady | ClassLookup::Unknown => {}
+                ClassLookup::NoInstances => self.space.counters.resolve(counter, None),
             }
             Ok(())
         };
@@ -229,20 +232,20 @@ impl Counts {
         Some(CodeLocation { method, line: site.line })
     }
 
-    /// What the code of a class makes by that name.
-    fn made(
+    /// The class to which a name refers in the code of another.
+    fn look_up(
         &self,
         jni: Jni,
         declaring: &Declaring,
         name: &[u8],
         is_instance: bool,
-        look: ResolvePhase,
+        phase: ResolvePhase,
     ) -> jvmti::Result<ClassLookup> {
-        let Some(class) = declaring.find(jni, name)? else { return Ok(ClassLookup::NotYet) };
+        let Some(class) = declaring.find(jni, name)? else { return Ok(ClassLookup::NotReady) };
         // SAFETY: a live local reference, deleted here.
         unsafe {
             let made = if is_instance {
-                sized(self.core, jni, class, look)
+                sized(self.core, jni, class, phase)
             } else {
                 self.core.jvm.classes.resolve(jni, class).map(ClassLookup::Class)
             };
@@ -251,27 +254,27 @@ impl Counts {
         }
     }
 
-    /// The counters of a class at a site whose classes show when it runs.
+    /// The counters of a class at a site whose classes are known only when it runs.
     ///
     /// # Safety
     /// `loaded` is a live reference to that class.
-    pub(super) unsafe fn seen_at(
+    pub(super) unsafe fn counters_at_dynamic_site(
         &self,
         jni: Jni,
         site: CounterIndex,
         class: ClassIndex,
         loaded: jclass,
-    ) -> Option<Seen> {
-        if site == ARRAY_TAKEN {
-            return self.space.counters.taken(class).map(Seen::Counters);
+    ) -> Option<DynamicCounters> {
+        if site == NEW_INSTANCE_CALLER {
+            return self.space.counters.subtracted(class).map(DynamicCounters::First);
         }
         let found = caller(self.core, jni).and_then(|(method, location)| {
             // SAFETY: by the caller's promise; the method is on the stack.
             if !unsafe { self.makes(jni, method, site, loaded)? } {
-                return Ok(Some(Seen::MadeElsewhere));
+                return Ok(Some(DynamicCounters::CountedElsewhere));
             }
             let resolved = AllocationSite { class, location: Some(location) };
-            Ok(self.space.counters.seen(site, resolved).map(Seen::Counters))
+            Ok(self.space.counters.at_dynamic_site(site, resolved).map(DynamicCounters::First))
         });
         found.unwrap_or_else(|error| {
             self.core.count_failure("site", error);
@@ -301,7 +304,7 @@ impl Counts {
             } else if is_below(jni, class, owner) {
                 clones_as_object(core, jni, class)
             } else {
-                // It was made by a `clone` that returns what it likes.
+                // A `clone` of another class made it, which may return anything.
                 Ok(false)
             };
             jni.delete_local_ref(owner);
@@ -314,18 +317,18 @@ impl Counts {
 ///
 /// # Safety
 /// `class` is a live reference to a class that is no array.
-unsafe fn sized(core: &Core, jni: Jni, class: jclass, look: ResolvePhase) -> jvmti::Result<ClassLookup> {
+unsafe fn sized(core: &Core, jni: Jni, class: jclass, phase: ResolvePhase) -> jvmti::Result<ClassLookup> {
     // SAFETY: by the caller's promise.
     unsafe {
         let status = core.jvm.env.get_class_status(class)?;
         if status & JVMTI_CLASS_STATUS_ERROR != 0 {
-            return Ok(ClassLookup::Never);
+            return Ok(ClassLookup::NoInstances);
         }
-        // The VM shows the size of objects only, so it takes one; but no class may be initialised because of the agent.
+        // The VM reports the size of objects only, so one is made; but the agent must not cause a class to be initialised.
         let is_initialised = status & JVMTI_CLASS_STATUS_INITIALIZED != 0;
         let is_linked = status & JVMTI_CLASS_STATUS_PREPARED != 0;
-        if !is_initialised && (look == ResolvePhase::Meanwhile || !is_linked) {
-            return Ok(ClassLookup::NotYet);
+        if !is_initialised && (phase == ResolvePhase::Meanwhile || !is_linked) {
+            return Ok(ClassLookup::NotReady);
         }
         let index = core.jvm.classes.resolve(jni, class)?;
         if core.jvm.classes.get(index).is_some_and(|class| class.instance_bytes() > 0) {
@@ -341,7 +344,7 @@ unsafe fn sized(core: &Core, jni: Jni, class: jclass, look: ResolvePhase) -> jvm
             return Ok(ClassLookup::Unknown);
         }
         if core.jvm.env.get_class_modifiers(class)? & i32::from(ABSTRACT | INTERFACE) != 0 {
-            return Ok(ClassLookup::Never);
+            return Ok(ClassLookup::NoInstances);
         }
         let object = jni.alloc_object(class).inspect_err(|_| jni.exception_clear()).map_err(no_memory)?;
         let sized = core.jvm.classes.note_size(index, object);
@@ -406,7 +409,7 @@ fn caller(core: &Core, jni: Jni) -> jvmti::Result<(jmethodID, CodeLocation)> {
                     return Ok((frame.method, CodeLocation { method: index, line: record.line(frame.location) }));
                 }
             }
-            if found.len() < frames.len() || frames.len() >= MOST_FRAMES {
+            if found.len() < frames.len() || frames.len() >= MAX_FRAMES {
                 return Err(jvmti::Error::NO_MORE_FRAMES);
             }
             frames.resize(frames.len() * 4, jvmtiFrameInfo::default());

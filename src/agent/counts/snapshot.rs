@@ -1,6 +1,6 @@
-//! What was counted so far, while the program runs: for whoever asks, and for when it is killed.
+//! The counts so far, while the program runs: on request, and regularly, in case it is killed.
 //!
-//! The agent's control thread finds out what takes JNI; the writer adds the counters up and writes. The program's threads
+//! The agent's control thread collects what needs JNI; the writer adds the counters up and writes them. The program's threads
 //! take no part.
 
 use std::fs;
@@ -18,12 +18,12 @@ use crate::agent::core::{Core, accounting};
 use crate::agent::heap_histogram::{ClassTotals, walk};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
 
-/// What the writer cannot find out by itself.
+/// What the writer cannot read by itself.
 pub(crate) struct CountsSnapshot {
     pub(crate) time: Ticks,
     /// What each living thread counted, and what the JVM accounts to it, if it says.
     pub(crate) threads: Vec<(ThreadIndex, Totals, Option<u64>)>,
-    /// What a walk of the heap found, if one was asked for.
+    /// What a walk of the heap found, if one was requested.
     pub(crate) live: Option<Vec<(ClassIndex, ClassTotals)>>,
 }
 
@@ -46,11 +46,11 @@ impl Counts {
 }
 
 impl Counts {
-    /// Makes a snapshot if it is time for one, or if one was asked for.
-    pub(super) fn look_for_requests(&self, jni: Jni) {
-        let (is_due, is_asked) = lock(&self.trigger).look(self.core);
-        if is_asked || is_due {
-            self.make_snapshot(jni, is_asked);
+    /// Makes a snapshot if it is time for one, or if there is a request.
+    pub(super) fn check_requests(&self, jni: Jni) {
+        let (is_due, is_requested) = lock(&self.trigger).check(self.core);
+        if is_requested || is_due {
+            self.make_snapshot(jni, is_requested);
         }
     }
 
@@ -69,8 +69,8 @@ impl Counts {
     }
 }
 
-/// When the numbers are written: in the beginning each `every`, later when a tenth of the time run so far has gone by, so that
-/// a long run's trace stays small.
+/// When the counts are written: at first each `every`, later after a tenth of the time run so far, so that the trace of a long
+/// run stays small.
 #[derive(Debug)]
 struct Schedule {
     every: Duration,
@@ -97,34 +97,34 @@ impl Schedule {
     }
 }
 
-/// The file whose appearance asks for the numbers so far and for what is alive: the trace's path and `.live`.
+/// The file that requests the counts so far and a heap histogram by its existence: the trace's path and `.live`.
 fn request(trace: &Path) -> PathBuf {
     let mut path = trace.as_os_str().to_owned();
     path.push(".live");
     path.into()
 }
 
-/// Looks for when a snapshot is wanted, on the control thread.
+/// Decides when a snapshot is made, on the control thread.
 pub(super) struct SnapshotTrigger {
     request: PathBuf,
     schedule: Option<Schedule>,
 }
 
 impl SnapshotTrigger {
-    /// Begins to look for requests, and at the clock.
+    /// Starts the clock, and removes an old request.
     pub(super) fn begin(core: &Core) -> SnapshotTrigger {
         let request = request(&core.trace_path);
-        // What was left of another run is no request to this one.
+        // A file that an earlier run left is no request.
         let _ = fs::remove_file(&request);
         SnapshotTrigger { request, schedule: Schedule::begin(core.options.every, Instant::now()) }
     }
 
-    /// Whether it is time for a snapshot, and whether one was asked for.
-    fn look(&mut self, core: &Core) -> (bool, bool) {
-        // Whoever cannot take the request away would answer it again and again.
-        let is_asked = core.is_reporting() && fs::remove_file(&self.request).is_ok();
+    /// Whether it is time for a snapshot, and whether there is a request.
+    fn check(&mut self, core: &Core) -> (bool, bool) {
+        // A request that cannot be removed would be answered again and again.
+        let is_requested = core.is_reporting() && fs::remove_file(&self.request).is_ok();
         let is_due = self.schedule.as_mut().is_some_and(|schedule| schedule.is_due(Instant::now()));
-        (is_due, is_asked)
+        (is_due, is_requested)
     }
 }
 

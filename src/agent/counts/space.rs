@@ -1,4 +1,5 @@
-//! What rewritten code knows by address or number, and so lives as long as the JVM: the counters and where threads find them.
+//! What rewritten code contains the address or number of, and so lives as long as the JVM: the counters, and the table by which
+//! threads find them.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -20,7 +21,7 @@ use crate::agent::tables::array_layout::{ArrayLayout, ArrayLayouts};
 /// Why nothing can be counted.
 pub(crate) const NO_ROOM: &str = "the system has no address space for counters; heap=vm needs none";
 
-/// All that recordings share.
+/// What all recordings of a JVM share.
 pub(super) struct CounterSpace {
     pub(super) counters: Counters,
     /// `None` if the system has no room; then nothing is counted.
@@ -61,7 +62,7 @@ impl CounterSpace {
         }
     }
 
-    /// Another recording begins to count, from 0.
+    /// Another recording begins: all counters are 0 again.
     pub(super) fn begin_again(&self) {
         let len = self.counters.len();
         let retired = std::mem::take(&mut *lock(&self.retired));
@@ -85,8 +86,8 @@ impl CounterSpace {
         Ok(proxy::class_file(java, packed, self.constants.as_ref().map_or(0, Constants::address), table.address()))
     }
 
-    /// Lets go of what nobody will look at any more.
+    /// Releases the classes whose counters will not be resolved any more.
     pub(super) fn release_unloadable(&self, jni: Jni) {
-        self.rewritings.take_fresh().release(jni);
+        self.rewritings.take_unresolved().release(jni);
     }
 }

@@ -13,7 +13,7 @@ use super::{Counts, lock};
 use crate::agent::core::feature::End;
 
 impl Counts {
-    /// Adds the counters of all living threads to the sums, at the very end. If the VM runs on, they count no more.
+    /// Adds the counters of all living threads to the sums, at the very end. If the VM continues, they stop counting.
     pub(super) fn end_all(&self, end: End) {
         for counts in std::mem::take(&mut *lock(&self.living)) {
             let Some(own) = counts.own.get() else { continue };
@@ -33,9 +33,9 @@ impl Counts {
         }
     }
 
-    /// All counters, of the living and of those that have ended; a counter may come more than once.
+    /// Visits all counters, of living threads and of ended ones; a counter may be visited more than once.
     pub(super) fn for_each(&self, mut visit: impl FnMut(CounterIndex, u64)) {
-        // Nobody ends meanwhile.
+        // No thread ends while the lock is held.
         let living = lock(&self.living);
         for block in self.space.sums.iter().chain(living.iter().filter_map(|counts| counts.block())) {
             block.for_each(self.space.counters.len(), &mut visit);
@@ -65,12 +65,12 @@ impl Counts {
         totals
     }
 
-    /// Instances and bytes that a counter of that value stands for, and where they were made, if that is known.
+    /// The instances and bytes that a counter of that value stands for, and where they were made, if that is known.
     pub(super) fn meaning(&self, counter: CounterIndex, value: u64) -> (Totals, Option<AllocationSite>) {
         let Some(record) = self.space.counters.get(counter) else { return Default::default() };
         let named = match record.kind {
             // Arrays have their bytes in a counter of their own, behind the one that is resolved.
-            CounterKind::Bytes | CounterKind::TakenBytes => self.space.counters.get(CounterIndex(counter.0 - 1)),
+            CounterKind::Bytes | CounterKind::SubtractedBytes => self.space.counters.get(CounterIndex(counter.0 - 1)),
             _ => Some(record),
         };
         let resolved = named.and_then(|record| record.resolved.get());
@@ -85,9 +85,9 @@ impl Counts {
             // One level of an array of arrays.
             _ if !self.core.includes(resolved.class) => Totals::default(),
             CounterKind::Bytes => Totals { instances: 0, bytes: value },
-            CounterKind::Taken => Totals { instances: value.wrapping_neg(), bytes: 0 },
-            CounterKind::TakenBytes => Totals { instances: 0, bytes: value.wrapping_neg() },
-            CounterKind::ByTheVm(_) | CounterKind::SeenByTheVm => Totals { instances: value, bytes: 0 },
+            CounterKind::Subtracted => Totals { instances: value.wrapping_neg(), bytes: 0 },
+            CounterKind::SubtractedBytes => Totals { instances: 0, bytes: value.wrapping_neg() },
+            CounterKind::Backtraces(_) | CounterKind::VmObjects => Totals { instances: value, bytes: 0 },
             _ if class.array.is_array() => Totals { instances: value, bytes: 0 },
             _ => Totals { instances: value, bytes: value * class.instance_bytes() },
         };

@@ -28,7 +28,7 @@ pub(crate) struct Totals {
 
 impl AddAssign for Totals {
     fn add_assign(&mut self, other: Totals) {
-        // What was counted twice is taken back by its complement.
+        // What was counted twice is subtracted by adding its complement.
         self.instances = self.instances.wrapping_add(other.instances);
         self.bytes = self.bytes.wrapping_add(other.bytes);
     }
@@ -74,7 +74,7 @@ pub(crate) struct CountsThread {
     pub(super) allocating_methods: AllocatingMethods,
     /// Which native methods are counted where they are called.
     pub(super) natives: StackCache<bool>,
-    /// What the JVM accounted to the thread before it called a method that makes objects nobody sees.
+    /// Bytes that the JVM accounted to the thread before it called a method that makes objects which Java code cannot see.
     pub(super) account: Option<u64>,
 }
 
@@ -182,7 +182,7 @@ impl Counts {
         if let (Some(own), Some(table)) = (own, &self.space.table) {
             table.remove(own.number);
         }
-        // Whoever adds up all counters finds these among the living's or in the sums.
+        // Under the lock, so that these counters are always either among those of living threads or in the sums.
         let mut living = lock(&self.living);
         let Some(found) = living.iter().position(|other| Arc::ptr_eq(other, counts)) else {
             // Its counters are among the sums already (`end_all`).

@@ -1,4 +1,4 @@
-//! What the VM makes itself and reports: the objects of its own native methods, and the `Class` of each class it loads.
+//! Objects that the VM makes and reports: those of its native methods, and the `Class` object of each class that it loads.
 
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -24,7 +24,7 @@ thread_local! {
     static MAKING_CLASS: Cell<Option<u64>> = const { Cell::new(None) };
     /// How often this thread began to make a class.
     static CLASSES_BEGUN: Cell<u64> = const { Cell::new(0) };
-    /// How often it had when it last called a native method that may call Java code to load classes.
+    /// The value of `CLASSES_BEGUN` when this thread last called a native method that may call Java code to load classes.
     static BEGUN_AT_CALL: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -34,7 +34,7 @@ pub(super) fn note_call() {
     BEGUN_AT_CALL.set(CLASSES_BEGUN.get());
 }
 
-/// What the VM makes for each class that it loads.
+/// The classes of the objects that the VM makes for each class that it loads.
 pub(super) struct ClassObjects {
     /// `java.lang.Class`.
     class: ClassIndex,
@@ -119,7 +119,7 @@ pub(super) unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIE
 }
 
 impl Counts {
-    /// Finds out what it takes to count what the VM makes for each class.
+    /// Looks up what is needed to count the objects that the VM makes for each class.
     ///
     /// # Errors
     /// What the VM refuses.

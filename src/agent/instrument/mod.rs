@@ -1,5 +1,5 @@
-//! The class file load hook: hands every class to what rewrites it, as it is loaded or, if it came before that, when the VM is
-//! asked to load it again (`retransform`).
+//! The class file load hook: passes every class to the rewriters, when it is loaded or, if it was loaded before the hook was set,
+//! when it is retransformed (`retransform`).
 
 pub(crate) mod intrinsics;
 pub(crate) mod retransform;
@@ -23,7 +23,7 @@ use super::hotspot::flags;
 use retransform::is_initialised;
 use start_up::StartUp;
 
-/// Bytes of bytecode up to which HotSpot compiles a method, unless told otherwise.
+/// Bytes of bytecode up to which HotSpot compiles a method by default.
 const HUGE_METHOD_LIMIT: u32 = 8000;
 /// The class whose constructor all objects share.
 pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
@@ -47,13 +47,13 @@ pub(crate) fn runs_once(method: &[u8]) -> bool {
 /// The rewriting of classes in one recording.
 pub(crate) struct Instrumentation {
     core: &'static Core,
-    /// One after the other, each gets what the one before made.
+    /// Each gets the class file that the one before has made.
     rewriters: Box<[&'static dyn Rewriter]>,
-    /// What rewritten classes call is defined, or will be before the first of them runs.
+    /// The helper classes that rewritten classes call are defined, or will be before the first rewritten class runs.
     is_ready: AtomicBool,
     /// VMInit has come.
     is_initialised: AtomicBool,
-    /// The VM begins, or has begun, to swap the methods of classes that were there before.
+    /// The VM is about to swap, or has swapped, the methods of classes that were loaded before the hook was set.
     swapping: AtomicBool,
     /// The VM may take classes out of a CDS archive.
     archive: OnceLock<bool>,
@@ -95,7 +95,7 @@ impl Instrumentation {
         self.rewriters.iter().any(|rewriter| rewriter.rewrites_all())
     }
 
-    /// What rewritten classes call is defined.
+    /// The helper classes that rewritten classes call are defined.
     pub(crate) fn set_ready(&self) {
         self.is_ready.store(!self.rewriters.is_empty(), Ordering::Release);
     }
@@ -177,7 +177,7 @@ impl Instrumentation {
         let rewritten = match &parsed {
             // SAFETY: by the caller's promise.
             Ok(class) => unsafe { self.rewrite(class, request) },
-            // The VM will say what it thinks of the class; here it only counts as not looked at.
+            // The VM reports what is wrong with the class; here it is counted as not rewritten.
             Err(error) => {
                 core.rewriting.refuse(&format!("class: {error}"));
                 None

@@ -1,4 +1,4 @@
-//! Asks the VM to load again what was loaded before the hook was there.
+//! Retransforms the classes that were loaded before the hook was set.
 
 use std::cell::RefCell;
 use std::sync::PoisonError;
@@ -12,7 +12,7 @@ use super::start_up::StartStage;
 use super::{Instrumentation, OBJECT, runs_once};
 use crate::agent::helpers::is_helper;
 
-/// Which of the classes that are there already a thread retransforms.
+/// Which of the loaded classes a thread retransforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RetransformSubset {
     /// All of them.
@@ -44,7 +44,7 @@ thread_local! {
 }
 
 impl Instrumentation {
-    /// VMInit has come: retransforms the classes that came before the hook and hold something to rewrite.
+    /// VMInit has come: retransforms the classes that were loaded before the hook was set and have something to rewrite.
     ///
     /// Most of the start-up cost: two threads share it where the VM locks the classes it redefines. The program waits: a class
     /// that is loaded while others are redefined can crash the VM (`meet_before_the_end`).
@@ -160,7 +160,7 @@ impl Instrumentation {
             }
         }
         for class in classes.iter() {
-            // SAFETY: a local reference that nobody uses any more.
+            // SAFETY: a local reference that is not used any more.
             unsafe { jni.delete_local_ref(*class) };
         }
     }

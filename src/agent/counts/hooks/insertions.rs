@@ -81,7 +81,7 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             return;
         }
         if let Some(counter) =
-            self.sites.add(at, &[CounterKind::ByTheVm(self.sites.name(BACKTRACE)), CounterKind::Bytes])
+            self.sites.add(at, &[CounterKind::Backtraces(self.sites.name(BACKTRACE)), CounterKind::Bytes])
         {
             insert.before(&[Op::InvokeStatic(&VM_BEGIN)]);
             insert.after(&[counter, Op::InvokeStatic(&VM_END)]);

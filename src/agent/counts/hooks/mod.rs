@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use classfile::{ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, opcode};
 
-use super::counters::{ARRAY_MADE, ARRAY_TAKEN, CounterKind};
+use super::counters::{CounterKind, NEW_INSTANCE_CALLER, NEW_INSTANCE_SITE};
 use super::jdk_methods::{self, finds_archived_class, may_load_classes};
 use super::space::CounterSpace;
 use crate::agent::core::Core;
@@ -128,7 +128,7 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         match self.method {
             MethodKind::ReplacedByJit => {
                 if instruction.member_operand().is_some_and(|callee| calls_new_instance(&callee)) {
-                    fixed_site(ARRAY_TAKEN, insert);
+                    fixed_site(NEW_INSTANCE_CALLER, insert);
                 }
                 return;
             }
@@ -192,10 +192,10 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             return insert.before(&[Op::InvokeStatic(&NATIVE_CALL)]);
         }
         if matches!(self.method, MethodKind::NewInstance) && callee.name == b"newArray" {
-            return fixed_site(ARRAY_MADE, insert);
+            return fixed_site(NEW_INSTANCE_SITE, insert);
         }
         if calls_new_instance(callee) {
-            fixed_site(ARRAY_TAKEN, insert);
+            fixed_site(NEW_INSTANCE_CALLER, insert);
         }
         let Some(made) = made_by_call(Mode::Counts, opcode, callee) else { return };
         let name = |class| self.sites.name(class);
