@@ -57,7 +57,38 @@ pub(crate) struct StackWalker {
     cache: StackCache<StackIndex>,
 }
 
+/// What a frame belongs to, from the innermost one on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StackPart {
+    /// A helper class.
+    Helper,
+    /// Constructors of the object that call another one for it.
+    Constructors,
+    /// The methods of `Object` that wait.
+    WaitMethods,
+    /// What parks on behalf of a lock or queue.
+    Parking,
+    /// The program.
+    Program,
+}
+
 impl FramesToSkip {
+    fn first_part(self) -> StackPart {
+        match self {
+            FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park => StackPart::Helper,
+            FramesToSkip::Method => StackPart::Program,
+            FramesToSkip::Wait => StackPart::WaitMethods,
+        }
+    }
+
+    fn part_behind_helper(self) -> StackPart {
+        match self {
+            FramesToSkip::Constructors => StackPart::Constructors,
+            FramesToSkip::Park => StackPart::Parking,
+            FramesToSkip::Hook | FramesToSkip::Method | FramesToSkip::Wait => StackPart::Program,
+        }
+    }
+
     /// Frames that are HeapProxy's in each case: its native method and the caller of that.
     fn skipped(self) -> usize {
         if matches!(self, FramesToSkip::Method | FramesToSkip::Wait) { 0 } else { 2 }
@@ -224,46 +255,37 @@ impl StackWalker {
     /// The wanted frames of `self.key`: those from the allocation site on.
     fn resolve(&self, skip: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<Vec<CodeLocation>> {
         let mut frames = Vec::with_capacity(self.depth);
-        // Above the site are HeapProxy, then Object.<init>, then constructors that delegated to it.
-        let mut in_proxy = matches!(skip, FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park);
-        let mut in_parking = skip == FramesToSkip::Park;
-        let mut in_constructors = skip == FramesToSkip::Constructors;
+        let mut part = skip.first_part();
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
             let index = unsafe { tables.method(method) }?;
             let Some(record) = tables.methods.get(index) else { continue };
-            if frames.is_empty() && !in_proxy && location <= NATIVE {
-                continue;
-            }
-            if in_proxy {
-                let class = tables.classes.get(record.class);
-                if class.is_some_and(|c| is_helper_frame(&c.name)) {
+            let class = tables.classes.get(record.class).map_or("", |class| &class.name);
+            if part == StackPart::Helper {
+                if is_helper_frame(class) {
                     continue;
                 }
-                in_proxy = false;
-                if in_constructors {
+                part = skip.part_behind_helper();
+                if part == StackPart::Constructors {
                     // This one is Object.<init>.
                     continue;
                 }
             }
-            if in_constructors && record.delegates_at(location) {
+            if frames.is_empty() && location <= NATIVE {
                 continue;
             }
-            in_constructors = false;
-            let is_in =
-                |belongs: &dyn Fn(&str) -> bool| tables.classes.get(record.class).is_some_and(|c| belongs(&c.name));
-            if skip == FramesToSkip::Wait && frames.is_empty() && is_in(&|class| class == "java.lang.Object") {
-                continue;
-            }
-            if in_parking {
-                // Of these only the outermost is kept, which the program calls.
-                in_parking = is_in(&is_parking);
-                if in_parking {
+            part = match part {
+                StackPart::Constructors if record.delegates_at(location) => continue,
+                StackPart::WaitMethods if class == "java.lang.Object" => continue,
+                StackPart::Parking if is_parking(class) => {
+                    // Of these only the outermost is kept, which the program calls.
                     frames.clear();
+                    StackPart::Parking
                 }
-            }
+                _ => StackPart::Program,
+            };
             frames.push(CodeLocation { method: index, line: record.line(location) });
-            if frames.len() == self.depth && !in_parking || is_bottom(record, tables) {
+            if frames.len() == self.depth && part != StackPart::Parking || is_bottom(record, tables) {
                 break;
             }
         }
