@@ -19,9 +19,9 @@ use jvmti::jni_sys::{JNIEnv, jclass};
 use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
 
 use super::core::Core;
-use super::core::context::{FeatureState, Reporter, ThreadState};
+use super::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use super::core::current::Current;
-use super::core::feature::{End, Feature, RewriteRequest, Rewriter, Slot};
+use super::core::feature::{End, Feature, RewriteRequest, Rewriter};
 use super::core::source::AllocationSource;
 use super::ids::GcNumber;
 use super::instrument::OBJECT;

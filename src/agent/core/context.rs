@@ -14,7 +14,6 @@ use jvmti::{Jni, guard};
 use trace::ids::ObjectId;
 
 use super::Core;
-use super::feature::Slot;
 use crate::agent::clock::Ticks;
 use crate::agent::events::buffer::{Producer, channel};
 use crate::agent::events::event::Event;
@@ -69,6 +68,19 @@ impl ThreadContext {
         self.next_object += 1;
         ObjectId(self.next_object - 1)
     }
+}
+
+/// Where a thread's context keeps what a feature needs for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slot {
+    Alloc,
+    Counts,
+    Locks,
+}
+
+impl Slot {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 3;
 }
 
 /// What a feature keeps for one thread.

@@ -9,19 +9,6 @@ use super::context::{LocalThread, ThreadContext};
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{GcNumber, ThreadIndex};
 
-/// The place in a thread's context of a feature's state for that thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Slot {
-    Alloc,
-    Counts,
-    Locks,
-}
-
-impl Slot {
-    /// How many there are.
-    pub(crate) const COUNT: usize = 3;
-}
-
 /// Why a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {

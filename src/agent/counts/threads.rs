@@ -14,8 +14,7 @@ use super::ids::CounterIndex;
 use super::pending_array::PendingArray;
 use super::{Counts, lock};
 use crate::agent::core::Core;
-use crate::agent::core::context::{FeatureState, Reporter, ThreadState};
-use crate::agent::core::feature::Slot;
+use crate::agent::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use crate::agent::ids::ThreadIndex;
 use crate::agent::stacks::cache::StackCache;
 

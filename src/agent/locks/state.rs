@@ -9,8 +9,7 @@ use jvmti::jni_sys::{jlong, jobject, jweak};
 use trace::ids::ObjectId;
 
 use crate::agent::core::Core;
-use crate::agent::core::context::{FeatureState, ThreadState};
-use crate::agent::core::feature::Slot;
+use crate::agent::core::context::{FeatureState, Slot, ThreadState};
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::ThreadIndex;
 use crate::agent::stacks::walker::StackWalker;
