@@ -141,7 +141,7 @@ impl Counts {
         let Some(text) = constants.text(number).and_then(|text| CString::new(&*text).ok()) else { return };
         let before = core.jvm.accounting.current_thread_bytes(jni);
         // SAFETY: live local references, deleted here, and a method of theirs that takes nothing.
-        let made = unsafe {
+        let new_bytes = unsafe {
             jni.new_string_utf(&text).and_then(|string| {
                 let constant = jni.call_object_method(string, factory.intern, &[]);
                 let is_new = constant.as_ref().is_ok_and(|&constant| jni.is_same_object(string, constant));
@@ -153,7 +153,7 @@ impl Counts {
         };
         let bytes =
             core.jvm.accounting.current_thread_bytes(jni).zip(before).map_or(0, |(after, before)| after - before);
-        match made {
+        match new_bytes {
             Ok(Some(size)) => {
                 self.count_pair(thread, state, factory, size, bytes.saturating_sub(size));
             }

@@ -186,9 +186,9 @@ impl Counters {
 
     /// The counters of arrays of a class that `NEW_INSTANCE_SITE` counted and a caller counts; `None` if that site counted none.
     pub(crate) fn subtracted(&self, class: ClassIndex) -> Option<CounterIndex> {
-        let made =
+        let counted =
             *self.at_dynamic_sites.lock().unwrap_or_else(PoisonError::into_inner).get(&(NEW_INSTANCE_SITE, class))?;
-        let resolved = (*self.get(made)?.resolved.get()?)?;
+        let resolved = (*self.get(counted)?.resolved.get()?)?;
         self.first_of(
             &self.at_dynamic_sites,
             (NEW_INSTANCE_CALLER, class),

@@ -180,13 +180,13 @@ pub(super) unsafe extern "system" fn counters(
         let Some(counts) = Counts::current().filter(|counts| counts.core.is_reporting()) else { return 0 };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        let mut made = None;
+        let mut found = None;
         enter(counts.core, jni, Ticks::now, |_| {
-            let (site, seen) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
+            let (site, class_index) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
             // SAFETY: the VM passes a live reference.
-            made = unsafe { counts.counters_at_dynamic_site(jni, site, seen, class) };
+            found = unsafe { counts.counters_at_dynamic_site(jni, site, class_index, class) };
         });
-        match made {
+        match found {
             Some(DynamicCounters::First(counter)) => jlong::from(counter.0),
             Some(DynamicCounters::CountedElsewhere) => -1,
             // Counter 0 is never one of these.

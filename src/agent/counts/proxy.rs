@@ -109,11 +109,11 @@ pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize
     const THREAD: &[u8] = b"currentThread";
     const CARRIER: &[u8] = b"currentCarrierThread";
     let mut class = if java >= FIRST_WITH_CARRIERS { rename(BYTES, THREAD, CARRIER) } else { BYTES.to_vec() };
-    for (given, descriptor) in LAYOUTS {
-        fill(&mut class, INTEGER, &given.to_be_bytes(), &layout(descriptor).to_be_bytes());
+    for (placeholder, descriptor) in LAYOUTS {
+        fill(&mut class, INTEGER, &placeholder.to_be_bytes(), &layout(descriptor).to_be_bytes());
     }
-    for (given, address) in [(CONSTANTS, constants), (COUNTERS, counters)] {
-        fill(&mut class, LONG, &given.to_be_bytes(), &(address as u64).to_be_bytes());
+    for (placeholder, address) in [(CONSTANTS, constants), (COUNTERS, counters)] {
+        fill(&mut class, LONG, &placeholder.to_be_bytes(), &(address as u64).to_be_bytes());
     }
     class
 }
@@ -131,7 +131,7 @@ const CONSTANTS: u64 = 0x4D61_0000_0000_0010;
 /// What stands there for the place where threads find their counters.
 const COUNTERS: u64 = 0x4D61_0000_0000_0020;
 
-/// Gives one number of the constant pool, of a class file of ours, another value.
+/// Replaces one number in the constant pool of a class file of ours.
 fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
     let entry = [&[tag], from].concat();
     if let Some(at) = class.windows(entry.len()).position(|window| window == entry) {
@@ -139,7 +139,7 @@ fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
     }
 }
 
-/// Gives one text of the constant pool, of a class file of ours, another value.
+/// Replaces one text in the constant pool of a class file of ours.
 fn rename(class: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let entry = |text: &[u8]| [&[1], &(text.len() as u16).to_be_bytes()[..], text].concat();
     let (from, to) = (entry(from), entry(to));
@@ -159,12 +159,12 @@ mod tests {
         let class = class_file(17, layout, 0x7F12_3456_7890, 0x7F12_0000_0000);
         assert_eq!(class.len(), BYTES.len());
         let count = |entry: &[u8]| class.windows(entry.len()).filter(|window| *window == entry).count();
-        for (given, descriptor) in LAYOUTS {
-            assert_eq!(count(&given.to_be_bytes()), 0);
+        for (placeholder, descriptor) in LAYOUTS {
+            assert_eq!(count(&placeholder.to_be_bytes()), 0);
             assert_eq!(count(&[&[INTEGER][..], &layout(descriptor).to_be_bytes()].concat()), 1);
         }
-        for (given, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (COUNTERS, [0; 4])] {
-            assert_eq!(count(&given.to_be_bytes()), 0);
+        for (placeholder, address) in [(CONSTANTS, [0x34, 0x56, 0x78, 0x90]), (COUNTERS, [0; 4])] {
+            assert_eq!(count(&placeholder.to_be_bytes()), 0);
             assert_eq!(count(&[&[LONG, 0, 0, 0x7F, 0x12][..], &address].concat()), 1);
         }
         classfile::ClassFile::parse(&class).expect("a class file");

@@ -184,11 +184,11 @@ impl Rewritings {
                 // SAFETY: by the caller's promise.
                 unsafe { self.hold(jni, loader, kept, part) };
             }
-            (Origin::NotFoundByName, _) => BEING_DEFINED.with_borrow_mut(|coming| {
-                if coming.len() == MAX_BEING_DEFINED {
-                    coming.remove(0);
+            (Origin::NotFoundByName, _) => BEING_DEFINED.with_borrow_mut(|defining| {
+                if defining.len() == MAX_BEING_DEFINED {
+                    defining.remove(0);
                 }
-                coming.push((rewriting.name.to_bytes().into(), part));
+                defining.push((rewriting.name.to_bytes().into(), part));
             }),
             _ => {}
         }
@@ -199,16 +199,16 @@ impl Rewritings {
     /// # Safety
     /// `class` is a live reference.
     pub(super) unsafe fn class_loaded(&self, env: Env, jni: Jni, class: jclass) {
-        BEING_DEFINED.with_borrow_mut(|coming| {
-            if coming.is_empty() {
+        BEING_DEFINED.with_borrow_mut(|defining| {
+            if defining.is_empty() {
                 return;
             }
             // SAFETY: by the caller's promise.
             let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return };
             let is_own = |name: &[u8]| internal_name(&signature) == Some(name) || is_hidden_name(&signature, name);
-            let Some(found) = coming.iter().rposition(|(name, _)| is_own(name)) else { return };
+            let Some(found) = defining.iter().rposition(|(name, _)| is_own(name)) else { return };
             // The classes behind it were never defined.
-            let Some((_, part)) = coming.drain(found..).next() else { return };
+            let Some((_, part)) = defining.drain(found..).next() else { return };
             let Some(Rewriting { declaring: Declaring::NotFoundByName(own), .. }) =
                 self.rewritings.get(part.rewriting.0)
             else {

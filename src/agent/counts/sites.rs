@@ -244,13 +244,13 @@ impl Counts {
         let Some(class) = declaring.find(jni, name)? else { return Ok(ClassLookup::NotReady) };
         // SAFETY: a live local reference, deleted here.
         unsafe {
-            let made = if is_instance {
+            let found = if is_instance {
                 sized(self.core, jni, class, phase)
             } else {
                 self.core.jvm.classes.resolve(jni, class).map(ClassLookup::Class)
             };
             jni.delete_local_ref(class);
-            made
+            found
         }
     }
 

@@ -146,13 +146,13 @@ impl Counts {
             return;
         }
         let now = jvm.accounting.current_thread_bytes(jni);
-        let made = MAKING_CLASS.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
-        if let Some(made) = made {
+        let allocated = MAKING_CLASS.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
+        if let Some(allocated) = allocated {
             enter(self.core, jni, Ticks::now, |local| {
                 let (thread, state) = local.with();
                 // SAFETY: by the caller's promise.
                 let Ok(size) = (unsafe { jvm.env.get_object_size(class) }) else { return };
-                let Some(beside) = made.checked_sub(size as u64) else { return };
+                let Some(beside) = allocated.checked_sub(size as u64) else { return };
                 let Some(objects) = self.space.class_objects.get() else { return };
                 let of = |class| AllocationSite { class, location: None };
                 self.count_vm_object(thread, state, of(objects.class), size as u64);
@@ -220,10 +220,10 @@ impl Counts {
         &self,
         thread: &ThreadContext,
         state: &mut CountsThread,
-        made: AllocationSite,
+        site: AllocationSite,
         bytes: u64,
     ) {
-        let Some(counter) = self.space.counters.of_vm_objects(made) else { return };
+        let Some(counter) = self.space.counters.of_vm_objects(site) else { return };
         let own = self.own(thread.carrier, state);
         let Some(block) = own.block().or(self.space.sums.as_ref()) else { return };
         if own.block().is_none() {

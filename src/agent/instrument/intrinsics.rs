@@ -1,7 +1,7 @@
-//! The calls that HotSpot's JIT replaces by an allocation of its own (its intrinsics), which no bytecode performs: what they
-//! return is looked at where they are called.
+//! The calls that HotSpot's JIT replaces by an allocation of its own (its intrinsics), which no bytecode performs: rewritten
+//! code has a hook behind such a call.
 //!
-//! A new JDK is compared with this table, [`INTRINSICS`] (`vmIntrinsics.hpp`). The modes differ in what they look at:
+//! A new JDK is compared with this table, [`INTRINSICS`] (`vmIntrinsics.hpp`). The modes hook different calls:
 //!
 //! - `heap=events` hands over what the call returns, unless it has a tag. While the method is interpreted, its own bytecode or the
 //!   VM reports the object, which has its tag then.
@@ -14,7 +14,7 @@ use classfile::{MemberRef, opcode};
 /// The instructions that call such methods.
 pub(crate) const CALLS: &[u8] = &[opcode::INVOKEVIRTUAL, opcode::INVOKESPECIAL, opcode::INVOKESTATIC];
 
-/// A mode of recording whose rewritten code looks at calls.
+/// A mode of recording whose rewritten code has hooks at calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Events,
@@ -58,8 +58,8 @@ struct Intrinsic {
     descriptor: &'static [u8],
     replaced: Replaced,
     made: Made<'static>,
-    /// The modes that look at what a call returns.
-    looked_at: &'static [Mode],
+    /// The modes that hook its calls.
+    hooked_by: &'static [Mode],
 }
 
 const BOTH: &[Mode] = &[Mode::Events, Mode::Counts];
@@ -80,7 +80,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: b"([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
         replaced: Replaced::Body,
         made: Made::Object,
-        looked_at: BOTH,
+        hooked_by: BOTH,
     },
     Intrinsic {
         class: b"java/util/Arrays",
@@ -88,7 +88,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: b"([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;",
         replaced: Replaced::Body,
         made: Made::Object,
-        looked_at: BOTH,
+        hooked_by: BOTH,
     },
     Intrinsic {
         class: UNSAFE,
@@ -96,7 +96,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: CLASS_AND_LENGTH,
         replaced: Replaced::Body,
         made: Made::Object,
-        looked_at: BOTH,
+        hooked_by: BOTH,
     },
     Intrinsic {
         class: UNSAFE,
@@ -104,7 +104,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: b"(Ljava/lang/Class;)Ljava/lang/Object;",
         replaced: Replaced::Native,
         made: Made::BareInstance,
-        looked_at: BOTH,
+        hooked_by: BOTH,
     },
     Intrinsic {
         class: UTF16,
@@ -112,7 +112,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: b"([CII)[B",
         replaced: Replaced::Body,
         made: Made::Array(b"[B"),
-        looked_at: BOTH,
+        hooked_by: BOTH,
     },
     // Not replaced itself: `toBytes` makes its array by it, unless the JIT replaces `toBytes`.
     Intrinsic {
@@ -121,25 +121,24 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: b"(I)[B",
         replaced: Replaced::Body,
         made: Made::Array(b"[B"),
-        looked_at: COUNTS,
+        hooked_by: COUNTS,
     },
-    // For `heap=events` its bytecode reports what it makes.
     Intrinsic {
         class: b"java/math/BigInteger",
         method: b"implMultiplyToLen",
         descriptor: b"([II[II[I)[I",
         replaced: Replaced::Body,
         made: Made::ProductOrGiven,
-        looked_at: COUNTS,
+        hooked_by: COUNTS,
     },
-    // `heap=counts` looks at what calls it, below, since a line of the JDK's `Array` says little.
+    // `heap=counts` counts in the callers of `newInstance`, below.
     Intrinsic {
         class: ARRAY,
         method: b"newArray",
         descriptor: CLASS_AND_LENGTH,
         replaced: Replaced::Native,
         made: Made::Object,
-        looked_at: EVENTS,
+        hooked_by: EVENTS,
     },
     Intrinsic {
         class: ARRAY,
@@ -147,7 +146,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: CLASS_AND_LENGTH,
         replaced: Replaced::Native,
         made: Made::Object,
-        looked_at: COUNTS,
+        hooked_by: COUNTS,
     },
     Intrinsic {
         class: ARRAY,
@@ -155,7 +154,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: CLASS_AND_LENGTHS,
         replaced: Replaced::Native,
         made: Made::ArrayOfArrays,
-        looked_at: COUNTS,
+        hooked_by: COUNTS,
     },
     Intrinsic {
         class: ARRAY,
@@ -163,7 +162,7 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: CLASS_AND_LENGTHS,
         replaced: Replaced::Native,
         made: Made::ArrayOfArrays,
-        looked_at: &[],
+        hooked_by: &[],
     },
     Intrinsic {
         class: b"java/lang/Throwable",
@@ -171,19 +170,19 @@ const INTRINSICS: &[Intrinsic] = &[
         descriptor: b"(I)Ljava/lang/Throwable;",
         replaced: Replaced::Native,
         made: Made::Backtrace,
-        looked_at: COUNTS,
+        hooked_by: COUNTS,
     },
 ];
 
 const CLONE: &[u8] = b"clone";
 
-/// What a call makes that the JIT may replace, if the mode looks at it.
+/// What a call makes that the JIT may replace, if the mode hooks the call.
 pub(crate) fn made_by_call<'c>(mode: Mode, opcode: u8, callee: &MemberRef<'c>) -> Option<Made<'c>> {
     if callee.name == CLONE && callee.descriptor == b"()Ljava/lang/Object;" {
         return clone_made(opcode, callee.owner);
     }
     let row = Intrinsic::of(callee.owner, callee.name, callee.descriptor);
-    row.filter(|row| row.looked_at.contains(&mode)).map(|row| row.made)
+    row.filter(|row| row.hooked_by.contains(&mode)).map(|row| row.made)
 }
 
 /// What a call of `clone` makes. Classes other than arrays and `Object` may have a `clone` of their own, which may return what it
@@ -248,15 +247,15 @@ fn is_dotted(internal: &[u8], dotted: &str) -> bool {
 /// Names of methods.
 pub(crate) struct MethodNames {
     names: Vec<&'static [u8]>,
-    /// For each length whether a name has it: so most texts of a class need no further look.
+    /// For each length whether a name has it: so most texts of a class need no comparison.
     lengths: u64,
 }
 
 impl MethodNames {
-    /// The names of the methods that a mode looks at, and others: a constant pool without any of them calls none of the methods.
-    pub(crate) fn looked_at(mode: Mode, others: &[&'static [u8]]) -> MethodNames {
-        let looked_at = INTRINSICS.iter().filter(|row| row.looked_at.contains(&mode)).map(|row| row.method);
-        let mut names: Vec<_> = [CLONE].into_iter().chain(looked_at).chain(others.iter().copied()).collect();
+    /// The names of the methods whose calls a mode hooks, and others: a constant pool without any of them calls none of the methods.
+    pub(crate) fn hooked(mode: Mode, others: &[&'static [u8]]) -> MethodNames {
+        let hooked = INTRINSICS.iter().filter(|row| row.hooked_by.contains(&mode)).map(|row| row.method);
+        let mut names: Vec<_> = [CLONE].into_iter().chain(hooked).chain(others.iter().copied()).collect();
         names.sort_unstable();
         names.dedup();
         let lengths = names.iter().fold(0, |lengths, name| lengths | 1 << name.len());
@@ -275,8 +274,8 @@ impl MethodNames {
     }
 }
 
-/// The names of the methods that `heap=events` looks at.
-pub(crate) static NAMES_OF_EVENTS: LazyLock<MethodNames> = LazyLock::new(|| MethodNames::looked_at(Mode::Events, &[]));
+/// The names of the methods whose calls `heap=events` hooks.
+pub(crate) static NAMES_OF_EVENTS: LazyLock<MethodNames> = LazyLock::new(|| MethodNames::hooked(Mode::Events, &[]));
 
 #[cfg(test)]
 mod tests {
@@ -314,7 +313,7 @@ mod tests {
     const UNSAFE: &str = "jdk/internal/misc/Unsafe";
     const ARRAY: &str = "java/lang/reflect/Array";
 
-    /// Class, method, descriptor; what the call makes as `heap=events` and `heap=counts` see it (`-`: nothing to look at); whether
+    /// Class, method, descriptor; what the call makes as `heap=events` and `heap=counts` see it (`-`: no hook); whether
     /// the method's own bytecode is not counted, and whether what a native makes in it is counted by its caller.
     const DECISIONS: &[(&str, &str, &str, &str, &str, bool, bool)] = &[
         ("java/util/Arrays", "copyOf", COPY, "object", "object", true, true),
@@ -383,7 +382,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_mode_looks_at_its_calls_only() {
+    fn every_mode_hooks_its_calls_only() {
         for &(class, method, descriptor, events, counts, is_body, by_caller) in DECISIONS {
             let callee =
                 MemberRef { owner: class.as_bytes(), name: method.as_bytes(), descriptor: descriptor.as_bytes() };
@@ -406,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_calls_that_a_mode_looks_at() {
+    fn names_are_those_of_the_calls_that_a_mode_hooks() {
         let sorted = |names: &[&'static [u8]]| {
             let mut names: Vec<&str> = names.iter().map(|name| std::str::from_utf8(name).expect("ASCII")).collect();
             names.sort_unstable();
@@ -417,7 +416,7 @@ mod tests {
             "allocateInstance allocateUninitializedArray0 clone copyOf copyOfRange newArray toBytes"
         );
         assert_eq!(
-            sorted(MethodNames::looked_at(Mode::Counts, &[]).all()),
+            sorted(MethodNames::hooked(Mode::Counts, &[]).all()),
             "allocateInstance allocateUninitializedArray0 clone copyOf copyOfRange fillInStackTrace implMultiplyToLen newBytesFor newInstance toBytes"
         );
     }

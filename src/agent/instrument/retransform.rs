@@ -72,7 +72,7 @@ impl Instrumentation {
             self.retransform_loaded(jni, RetransformSubset::All);
             return Ok(());
         }
-        // The hook costs every class that is loaded a little, so it is on only meanwhile.
+        // The hook costs every class that is loaded a little, so it is on only while classes are retransformed.
         let env = core.jvm.env;
         env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
         self.retransform_loaded(jni, RetransformSubset::All);

@@ -29,7 +29,7 @@ pub(super) use opcodes::ALLOCATING_OPCODES;
 
 /// Names of all methods that hooks belong to for another reason than an instruction that allocates.
 pub(super) static HOOKED_NAMES: LazyLock<MethodNames> =
-    LazyLock::new(|| MethodNames::looked_at(Mode::Counts, jdk_methods::NAMES));
+    LazyLock::new(|| MethodNames::hooked(Mode::Counts, jdk_methods::NAMES));
 
 /// Inserts a counter at each site of one class.
 pub(super) struct CountHooks<'r, F> {
