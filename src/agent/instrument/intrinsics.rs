@@ -3,7 +3,7 @@
 //!
 //! A new JDK is compared with this table, [`INTRINSICS`] (`vmIntrinsics.hpp`). The modes hook different calls:
 //!
-//! - `heap=events` hands over what the call returns, unless it has a tag. While the method is interpreted, its own bytecode or the
+//! - `heap=events` reports what the call returns, unless the object has a tag. While the method is interpreted, its own bytecode or the
 //!   VM reports the object, which has its tag then.
 //! - `heap=counts` has no tags. So each object is counted in one place: where the method is called.
 
@@ -185,8 +185,8 @@ pub(crate) fn made_by_call<'c>(mode: Mode, opcode: u8, callee: &MemberRef<'c>) -
     row.filter(|row| row.hooked_by.contains(&mode)).map(|row| row.made)
 }
 
-/// What a call of `clone` makes. Classes other than arrays and `Object` may have a `clone` of their own, which may return what it
-/// likes.
+/// What a call of `clone` makes. Classes other than arrays and `Object` may have a `clone` of their own, which may return
+/// anything.
 fn clone_made(opcode: u8, owner: &[u8]) -> Option<Made<'_>> {
     match (opcode, owner) {
         (opcode::INVOKEVIRTUAL, [b'[', element]) if *element != b'[' => Some(Made::Array(owner)),
