@@ -15,19 +15,14 @@ use std::path::Path;
 use graph::Graph;
 use tree::{Id, Sources, Tree};
 
-/// Roots of crates outside `crates/`, and down to which depth their modules are checked: 1 is the root's own modules.
-const ROOTS: &[(&str, usize)] = &[
-    ("src/main.rs", ALL),
-    ("src/lib.rs", 2),
-    ("bci-tests/src/lib.rs", ALL),
-    ("bci-tests/src/bin/bench/main.rs", ALL),
-    ("crates/jvmti/floor/src/lib.rs", ALL),
+/// Roots of crates outside `crates/`.
+const ROOTS: &[&str] = &[
+    "src/main.rs",
+    "src/lib.rs",
+    "bci-tests/src/lib.rs",
+    "bci-tests/src/bin/bench/main.rs",
+    "crates/jvmti/floor/src/lib.rs",
 ];
-
-const ALL: usize = usize::MAX;
-
-/// Root, and a module that lies deeper but all of whose modules are checked.
-const FOLDERS: &[(&str, &str)] = &[("src/lib.rs", "agent::counts")];
 
 /// Root, module, and the modules beside it that it must not name.
 const LAYERS: &[(&str, &str, &[&str])] = &[
@@ -47,11 +42,8 @@ const UNSAFE: &[&str] = &["crates/jvmti-sys/", "crates/jvmti/", "src/agent/", "s
 #[test]
 fn modules_form_no_cycle() {
     let sources = sources();
-    let mut complaints: Vec<String> =
-        roots(&sources).into_iter().flat_map(|(root, depth)| cycles(&Tree::new(&sources, root), depth)).collect();
-    for (root, folder) in FOLDERS {
-        complaints.extend(cycles_below(&Tree::new(&sources, root), folder));
-    }
+    let complaints: Vec<String> =
+        roots(&sources).into_iter().flat_map(|root| cycles(&Tree::new(&sources, root))).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
@@ -78,21 +70,14 @@ fn unsafe_code_stands_at_the_jvm_only() {
     assert!(complaints.is_empty(), "unsafe code outside {}: {}", UNSAFE.join(" "), complaints.join(", "));
 }
 
-/// Cycles among modules beside each other, down to a depth: a sentence for each, and the layers of the modules that have any.
+/// Cycles among modules beside each other: a sentence for each, and the layers of the modules that have any.
 ///
 /// In a crate's outermost modules, the file that declares them counts as a module too. Further down it is the interface of its
 /// folder, and the folder's files may use it as it uses them.
-fn cycles(tree: &Tree, depth: usize) -> Vec<String> {
+fn cycles(tree: &Tree) -> Vec<String> {
     let outermost = outermost(tree);
-    let parents = (0..tree.modules.len()).filter(|id| tree.upwards(*id).count() <= depth);
+    let parents = 0..tree.modules.len();
     parents.flat_map(|parent| cycles_of_children(tree, parent, parent == outermost)).collect()
-}
-
-/// The same among the modules of a folder, and of the folders in it.
-fn cycles_below(tree: &Tree, folder: &str) -> Vec<String> {
-    let folder = tree.find(folder).unwrap_or_else(|| panic!("the module {folder} is not there: mend the test's table"));
-    let parents = (0..tree.modules.len()).filter(|id| tree.upwards(*id).any(|above| above == folder));
-    parents.flat_map(|parent| cycles_of_children(tree, parent, false)).collect()
 }
 
 fn cycles_of_children(tree: &Tree, parent: Id, with_own_file: bool) -> Vec<String> {
@@ -151,11 +136,10 @@ fn words(sources: &Sources, word: &str, is_read: impl Fn(&str) -> bool) -> Vec<S
     files.flat_map(places).collect()
 }
 
-fn roots(sources: &Sources) -> Vec<(&str, usize)> {
+fn roots(sources: &Sources) -> Vec<&str> {
     let is_crate =
         |path: &&str| path.starts_with("crates/") && path.ends_with("/src/lib.rs") && path.split('/').count() == 4;
-    let crates: Vec<(&str, usize)> =
-        sources.keys().map(String::as_str).filter(is_crate).map(|root| (root, ALL)).collect();
+    let crates: Vec<&str> = sources.keys().map(String::as_str).filter(is_crate).collect();
     assert!(!crates.is_empty(), "no crates found");
     crates.into_iter().chain(ROOTS.iter().copied()).collect()
 }

@@ -1,59 +1,16 @@
 //! Writes collections, the objects that they freed, and heap dumps.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use trace::ids::ObjectId;
 use trace::model::{GcFinish, GcStart, ObjFree, Record};
 use trace::time::Time;
 
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
-use crate::agent::heapdump::DumpData;
-use crate::agent::ids::GcNumber;
-use crate::agent::objects::collections::{DumpNumber, GcEvent, QueuedCollections};
+use crate::agent::objects::collections::GcEvent;
 
 /// A `gcFinish` waits at most this long for the frees of its collection; the control thread is much faster.
 const MAX_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
-
-/// What has not been written yet.
-#[derive(Default)]
-pub(super) struct PendingCollections {
-    events: VecDeque<GcEvent>,
-    dumps: Vec<Option<DumpData>>,
-    freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
-    /// All frees of collections up to this one are known.
-    processed: GcNumber,
-    /// A `gcStart` has been written without its `gcFinish`.
-    pub(super) is_open: bool,
-    /// Collections whose frees did not come in time.
-    pub(super) gave_up_waiting: u64,
-}
-
-impl PendingCollections {
-    /// Adds what was queued since the last time.
-    pub(super) fn add(&mut self, queued: QueuedCollections, dumps: Vec<DumpData>) {
-        self.events.extend(queued.events);
-        for dump in dumps {
-            let time = dump.time;
-            let later = self.events.iter().position(|event| event.time() > time).unwrap_or(self.events.len());
-            self.events.insert(later, GcEvent::Dump(time, DumpNumber(self.dumps.len())));
-            self.dumps.push(Some(dump));
-        }
-        self.freed.extend(queued.freed);
-        self.processed = self.processed.max(queued.processed);
-    }
-
-    /// When the next of them happened.
-    pub(super) fn next_time(&self) -> Option<Ticks> {
-        self.events.front().map(GcEvent::time)
-    }
-
-    /// Dead objects whose collection is not in the trace.
-    pub(super) fn unattributed(&self) -> u64 {
-        self.freed.iter().map(|(_, objects)| objects.len() as u64).sum()
-    }
-}
 
 impl Writer {
     /// Writes the beginning or end of a collection; false if it has to wait.

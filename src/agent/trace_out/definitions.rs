@@ -9,36 +9,6 @@ use super::writer::Writer;
 use crate::agent::ids::{ClassIndex, MethodIndex, StackIndex, ThreadIndex};
 use crate::agent::tables::threads::ThreadNames;
 
-/// Which entries of a table have been defined in the trace.
-#[derive(Default)]
-pub(super) struct Defined(Vec<bool>);
-
-impl Defined {
-    /// Marks an entry as defined; true if it was not.
-    pub(super) fn first(&mut self, index: u32) -> bool {
-        let index = index as usize;
-        if index >= self.0.len() {
-            self.0.resize((index + 1).next_power_of_two(), false);
-        }
-        !std::mem::replace(&mut self.0[index], true)
-    }
-
-    pub(super) fn contains(&self, index: u32) -> bool {
-        self.0.get(index as usize).copied().unwrap_or(false)
-    }
-}
-
-/// What has been defined.
-#[derive(Default)]
-pub(super) struct Definitions {
-    pub(super) threads: Defined,
-    /// Threads whose `threadEnd` has been written: the VM may still have them as objects.
-    pub(super) ended: Defined,
-    classes: Defined,
-    methods: Defined,
-    stacks: Defined,
-}
-
 impl Writer {
     /// The id of a stack, which is defined if it is new; `None` for no stack.
     pub(super) fn stack(&mut self, index: StackIndex) -> Option<StackId> {

@@ -3,8 +3,7 @@
 use trace::ids::ObjectId;
 use trace::model::{ObjAlloc, Record, RuntimeInitDone, ThreadEnd};
 
-use super::locks::Limit;
-use super::merge::EventSource;
+use super::state::{EventSource, Limit};
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::events::event::{AllocationSize, Event};

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
 use trace::ids::{ObjectId, ThreadId};
 use trace::locklog::LockEventKind;
 use trace::model::{
@@ -12,79 +11,12 @@ use trace::model::{
 };
 use trace::time::Time;
 
+use super::state::{OpenBlock, OpenPark, OpenWait};
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::events::event::WaitKind;
 use crate::agent::ids::{ClassIndex, StackIndex, ThreadIndex};
 use crate::agent::locks::{MonitorSnapshot, ThreadSnapshot};
-
-/// How long a wait may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limit {
-    pub(super) millis: u64,
-    /// Of a park.
-    pub(super) nanos: u64,
-}
-
-/// Details that came in the same buffer in front of the event to which they belong.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PendingDetails {
-    pub(super) owner: Option<(ThreadIndex, StackIndex)>,
-    pub(super) limit: Option<Limit>,
-}
-
-/// A thread that is blocked on a lock.
-#[derive(Clone, Copy, Debug)]
-struct OpenBlock {
-    object: ObjectId,
-    stack: StackIndex,
-    owner: Option<(ThreadIndex, StackIndex)>,
-}
-
-/// A thread that waits to be notified or unparked.
-#[derive(Clone, Copy, Debug)]
-struct OpenWait {
-    object: ObjectId,
-    since: Ticks,
-    limit: Option<Limit>,
-}
-
-/// What a parked thread waits for: a lock, or anything else.
-#[derive(Clone, Copy, Debug)]
-enum OpenPark {
-    Block(OpenBlock),
-    Wait(OpenWait),
-}
-
-/// The threads that are blocked, wait or are parked at the end of what has been written.
-#[derive(Default)]
-pub(super) struct LockEvents {
-    blocked: FxHashMap<u32, OpenBlock>,
-    waiting: FxHashMap<u32, OpenWait>,
-    parked: FxHashMap<u32, OpenPark>,
-    /// Owners that the last data request found.
-    owners: FxHashMap<ObjectId, Option<ThreadIndex>>,
-    /// Ends without a begin.
-    without_begin: u64,
-    /// Begins without an end, of threads that continued.
-    without_end: u64,
-    /// Threads and monitors that data requests left out.
-    skipped_in_snapshots: u64,
-    /// Owners that were left out since their end is in the trace already.
-    terminated_owners: u64,
-}
-
-impl LockEvents {
-    /// Events that did not match: key and number.
-    pub(super) fn counts(&self) -> [(&'static str, u64); 4] {
-        [
-            ("waits.withoutBegin", self.without_begin),
-            ("waits.withoutEnd", self.without_end),
-            ("owners.terminated", self.terminated_owners),
-            ("snapshots.skipped", self.skipped_in_snapshots),
-        ]
-    }
-}
 
 fn flag(kind: WaitKind) -> Option<Flag> {
     (kind == WaitKind::Park).then_some(Flag::Yes)

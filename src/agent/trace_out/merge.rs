@@ -4,11 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use super::locks::PendingDetails;
-use super::tallies::TallyIndex;
 use super::writer::{GRACE_NANOS, Writer};
 use crate::agent::clock::Ticks;
-use crate::agent::events::buffer::Consumer;
 use crate::agent::events::event::Event;
 use crate::agent::ids::ThreadIndex;
 
@@ -16,17 +13,6 @@ use crate::agent::ids::ThreadIndex;
 const MAX_PUBLISHING_NANOS: u64 = 2_000_000_000;
 /// An event of a thread that has no name yet waits at most this long for the name.
 const MAX_WAIT_FOR_NAME: Duration = Duration::from_millis(200);
-
-/// The buffer of a platform thread.
-pub(super) struct EventSource {
-    pub(super) consumer: Consumer,
-    /// The tally of the platform thread.
-    pub(super) tally: TallyIndex,
-    /// The thread whose events these are: the platform thread, or a virtual one that it carries.
-    pub(super) thread: ThreadIndex,
-    /// Details that came before the event to which they belong.
-    pub(super) pending: PendingDetails,
-}
 
 impl Writer {
     /// The horizon, or an earlier time if a thread may still push an event from before the horizon.

@@ -11,6 +11,7 @@ mod locks;
 mod merge;
 mod output;
 mod site_counts;
+mod state;
 mod tallies;
 mod text;
 mod writer;

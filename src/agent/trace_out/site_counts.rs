@@ -1,6 +1,5 @@
 //! Writes what `heap=counts` has counted, so far or in all.
 
-use rustc_hash::FxHashMap;
 use trace::model::{AllocCount, CountSource, LiveCount, Record};
 use trace::time::Time;
 
@@ -9,28 +8,6 @@ use crate::agent::clock::Ticks;
 use crate::agent::counts::{AllocationSite, Counts, CountsSnapshot, Estimate, SiteCount, Totals};
 use crate::agent::heap_histogram::ClassTotals;
 use crate::agent::ids::ClassIndex;
-
-/// What has been written about sites.
-#[derive(Default)]
-pub(super) struct SiteCounts {
-    /// What was written last, with the bytes that a sampler estimates.
-    written: FxHashMap<(AllocationSite, bool), (Totals, Option<u64>)>,
-    /// Bytes that the sampler estimates and that belong to no site.
-    pub(super) estimate_unmatched: u64,
-}
-
-impl SiteCounts {
-    /// Whether that differs from what was written. A sum that was written stays, even if a part of it proves not to have
-    /// happened.
-    fn is_new(&mut self, count: &mut SiteCount, allocated: Option<u64>) -> bool {
-        let (written, written_allocated) = self.written.entry((count.site, count.by_vm)).or_default();
-        count.totals.instances = count.totals.instances.max(written.instances);
-        count.totals.bytes = count.totals.bytes.max(written.bytes);
-        let is_new = (*written, *written_allocated) != (count.totals, allocated);
-        (*written, *written_allocated) = (count.totals, allocated);
-        is_new
-    }
-}
 
 impl Writer {
     /// Writes what was counted so far, if there is a new snapshot.

@@ -7,14 +7,10 @@ use std::time::{Duration, Instant};
 use trace::time::Time;
 use trace::writer::DOCUMENT_START;
 
-use super::collections::PendingCollections;
-use super::definitions::Definitions;
 use super::header::{self, Header};
 use super::lock_log::LockLog;
-use super::locks::{LockEvents, PendingDetails};
-use super::merge::EventSource;
 use super::output::Output;
-use super::site_counts::SiteCounts;
+use super::state::{Definitions, EventSource, LockEvents, PendingCollections, PendingDetails, SiteCounts};
 use super::tallies::Tallies;
 use super::text::Text;
 use crate::agent::clock::Ticks;

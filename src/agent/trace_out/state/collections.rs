@@ -1,0 +1,49 @@
+//! Collections and heap dumps that have not been written yet.
+
+use std::collections::VecDeque;
+
+use trace::ids::ObjectId;
+
+use crate::agent::clock::Ticks;
+use crate::agent::heapdump::DumpData;
+use crate::agent::ids::GcNumber;
+use crate::agent::objects::collections::{DumpNumber, GcEvent, QueuedCollections};
+
+/// What has not been written yet.
+#[derive(Default)]
+pub(crate) struct PendingCollections {
+    pub(crate) events: VecDeque<GcEvent>,
+    pub(crate) dumps: Vec<Option<DumpData>>,
+    pub(crate) freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
+    /// All frees of collections up to this one are known.
+    pub(crate) processed: GcNumber,
+    /// A `gcStart` has been written without its `gcFinish`.
+    pub(crate) is_open: bool,
+    /// Collections whose frees did not come in time.
+    pub(crate) gave_up_waiting: u64,
+}
+
+impl PendingCollections {
+    /// Adds what was queued since the last time.
+    pub(crate) fn add(&mut self, queued: QueuedCollections, dumps: Vec<DumpData>) {
+        self.events.extend(queued.events);
+        for dump in dumps {
+            let time = dump.time;
+            let later = self.events.iter().position(|event| event.time() > time).unwrap_or(self.events.len());
+            self.events.insert(later, GcEvent::Dump(time, DumpNumber(self.dumps.len())));
+            self.dumps.push(Some(dump));
+        }
+        self.freed.extend(queued.freed);
+        self.processed = self.processed.max(queued.processed);
+    }
+
+    /// When the next of them happened.
+    pub(crate) fn next_time(&self) -> Option<Ticks> {
+        self.events.front().map(GcEvent::time)
+    }
+
+    /// Dead objects whose collection is not in the trace.
+    pub(crate) fn unattributed(&self) -> u64 {
+        self.freed.iter().map(|(_, objects)| objects.len() as u64).sum()
+    }
+}

@@ -1,0 +1,75 @@
+//! Which waits are open, so that their time is known and each begin gets an end.
+
+use rustc_hash::FxHashMap;
+use trace::ids::ObjectId;
+
+use crate::agent::clock::Ticks;
+use crate::agent::ids::{StackIndex, ThreadIndex};
+
+/// How long a wait may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) millis: u64,
+    /// Of a park.
+    pub(crate) nanos: u64,
+}
+
+/// Details that came in the same buffer in front of the event to which they belong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PendingDetails {
+    pub(crate) owner: Option<(ThreadIndex, StackIndex)>,
+    pub(crate) limit: Option<Limit>,
+}
+
+/// A thread that is blocked on a lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenBlock {
+    pub(crate) object: ObjectId,
+    pub(crate) stack: StackIndex,
+    pub(crate) owner: Option<(ThreadIndex, StackIndex)>,
+}
+
+/// A thread that waits to be notified or unparked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenWait {
+    pub(crate) object: ObjectId,
+    pub(crate) since: Ticks,
+    pub(crate) limit: Option<Limit>,
+}
+
+/// What a parked thread waits for: a lock, or anything else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OpenPark {
+    Block(OpenBlock),
+    Wait(OpenWait),
+}
+
+/// The threads that are blocked, wait or are parked at the end of what has been written.
+#[derive(Default)]
+pub(crate) struct LockEvents {
+    pub(crate) blocked: FxHashMap<u32, OpenBlock>,
+    pub(crate) waiting: FxHashMap<u32, OpenWait>,
+    pub(crate) parked: FxHashMap<u32, OpenPark>,
+    /// Owners that the last data request found.
+    pub(crate) owners: FxHashMap<ObjectId, Option<ThreadIndex>>,
+    /// Ends without a begin.
+    pub(crate) without_begin: u64,
+    /// Begins without an end, of threads that continued.
+    pub(crate) without_end: u64,
+    /// Threads and monitors that data requests left out.
+    pub(crate) skipped_in_snapshots: u64,
+    /// Owners that were left out since their end is in the trace already.
+    pub(crate) terminated_owners: u64,
+}
+
+impl LockEvents {
+    /// Events that did not match: key and number.
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 4] {
+        [
+            ("waits.withoutBegin", self.without_begin),
+            ("waits.withoutEnd", self.without_end),
+            ("owners.terminated", self.terminated_owners),
+            ("snapshots.skipped", self.skipped_in_snapshots),
+        ]
+    }
+}
