@@ -25,7 +25,7 @@ public final class MartiniCounts {
      * A table in native memory: at a thread's number modulo {@link #THREADS} the address of its counters, or 0. Threads without
      * an address and threads that share an entry count by a native call. Set by the agent, like the numbers below.
      */
-    private static final long COUNTERS = given(0x4D61000000000020L);
+    private static final long COUNTERS = patched(0x4D61000000000020L);
 
     /** Entries; a power of two. */
     private static final long THREADS = 1 << 20;
@@ -39,16 +39,16 @@ public final class MartiniCounts {
     // Sizes of arrays, as constants for the JIT: bytes in front of the elements, by the width of an element. The agent replaces
     // these numbers in the class file by header, shift and alignment, a byte each: the class may be initialised before the VM
     // is ready for natives.
-    private static final int HEADER_1 = given(0x4D610001) & 0xFF;
-    private static final int HEADER_2 = given(0x4D610002) & 0xFF;
-    private static final int HEADER_4 = given(0x4D610004) & 0xFF;
-    private static final int HEADER_8 = given(0x4D610008) & 0xFF;
-    private static final int HEADER_REFERENCES = given(0x4D610000) & 0xFF;
-    private static final int SHIFT_REFERENCES = given(0x4D610000) >> 8 & 0xFF;
-    private static final int ALIGNMENT = given(0x4D610000) >> 16;
+    private static final int HEADER_1 = patched(0x4D610001) & 0xFF;
+    private static final int HEADER_2 = patched(0x4D610002) & 0xFF;
+    private static final int HEADER_4 = patched(0x4D610004) & 0xFF;
+    private static final int HEADER_8 = patched(0x4D610008) & 0xFF;
+    private static final int HEADER_REFERENCES = patched(0x4D610000) & 0xFF;
+    private static final int SHIFT_REFERENCES = patched(0x4D610000) >> 8 & 0xFF;
+    private static final int ALIGNMENT = patched(0x4D610000) >> 16;
 
     /** Address of a table with a byte for each string constant: not 0 if it was used. Set by the agent. */
-    private static final long CONSTANTS = given(0x4D61000000000010L);
+    private static final long CONSTANTS = patched(0x4D61000000000010L);
 
     /** Arrays up to this length are counted without a check whether they were made. */
     private static final int SMALL = 1 << 18;
@@ -70,11 +70,11 @@ public final class MartiniCounts {
     private MartiniCounts() {}
 
     /** Prevents constant folding by javac: the agent replaces the argument. */
-    private static int given(int value) {
+    private static int patched(int value) {
         return value;
     }
 
-    private static long given(long value) {
+    private static long patched(long value) {
         return value;
     }
 
@@ -108,14 +108,19 @@ public final class MartiniCounts {
      */
     private static native long counters(int site, int number, Class<?> type);
 
+    /** The class file with hooks, or null if it needs none. */
     private static native byte[] rewritten(byte[] classFile);
 
+    /** Remembers how many classes had begun to load: what they make is no object of the native method. */
     private static native void noteCall();
 
-    private static native void countGiven(Object o);
+    /** Counts an object that the VM made, by its class. */
+    private static native void countArgument(Object o);
 
+    /** Remembers how many bytes the JVM accounts to this thread. */
     private static native void accountBegins();
 
+    /** Counts what the JVM has accounted to this thread since then. */
     private static native void accountEnds(int counter, long thread);
 
     /** A class file that is passed to the VM. This is the only place where the agent sees hidden classes. */
@@ -131,7 +136,7 @@ public final class MartiniCounts {
     }
 
     /** Replaces an archived hidden class, whose code does not count, by null. */
-    public static Class<?> none(Class<?> archived) {
+    public static Class<?> notArchived(Class<?> archived) {
         return null;
     }
 
@@ -163,10 +168,10 @@ public final class MartiniCounts {
     }
 
     /** The VM calls a method with an object that it made for this call. */
-    public static void given(Object o) {
+    public static void argument(Object o) {
         if (counting && o != null) {
             try {
-                countGiven(o);
+                countArgument(o);
             } catch (Throwable t) {
                 lost++;
             }
@@ -174,8 +179,8 @@ public final class MartiniCounts {
     }
 
     /** The same for an array; other objects existed before the call. */
-    public static void givenArray(Object o) {
-        if (o instanceof Object[]) given(o);
+    public static void arrayArgument(Object o) {
+        if (o instanceof Object[]) argument(o);
     }
 
     /** The VM is about to make objects that no hook and no event reports. */
@@ -351,9 +356,9 @@ public final class MartiniCounts {
         for (int i = 0; i < outer.length && outer[i] != null; i++) madeMulti(outer[i], site);
     }
 
-    /** An array for a product, unless the caller gave one that is large enough. */
-    public static void product(int[] made, int[] given, int counter) {
-        if (made != given) arrayMade(made.length, HEADER_4, 2, counter);
+    /** The array of a product, unless it is the caller's own, which was large enough. */
+    public static void product(int[] product, int[] callersOwn, int counter) {
+        if (product != callersOwn) arrayMade(product.length, HEADER_4, 2, counter);
     }
 
     private static void countMade(Object o, int counter) {

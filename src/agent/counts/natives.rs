@@ -121,11 +121,11 @@ pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
     guard(vm_allocations::note_call);
 }
 
-/// `MartiniCounts.countGiven`.
+/// `MartiniCounts.countArgument`.
 ///
 /// # Safety
 /// Called by the VM.
-pub(super) unsafe extern "system" fn count_given(jni: *mut JNIEnv, _: jclass, object: jobject) {
+pub(super) unsafe extern "system" fn count_argument(jni: *mut JNIEnv, _: jclass, object: jobject) {
     // SAFETY: the VM passes this thread's environment and a live reference.
     unsafe {
         callback(jni, |counts: &Counts, jni, thread, state| {

@@ -23,7 +23,7 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
         native(c"useConstant", c"(I)V", natives::use_constant as *const c_void),
         native(c"rewritten", c"([B)[B", natives::rewritten as *const c_void),
         native(c"noteCall", c"()V", natives::note_call as *const c_void),
-        native(c"countGiven", c"(Ljava/lang/Object;)V", natives::count_given as *const c_void),
+        native(c"countArgument", c"(Ljava/lang/Object;)V", natives::count_argument as *const c_void),
         native(c"accountBegins", c"()V", natives::account_begins as *const c_void),
         native(c"accountEnds", c"(IJ)V", natives::account_ends as *const c_void),
         native(c"counters", c"(IILjava/lang/Class;)J", natives::counters as *const c_void),

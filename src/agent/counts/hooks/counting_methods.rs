@@ -28,10 +28,10 @@ pub(super) static MADE: StaticMethod = method(COMMON_NAME, "(Ljava/lang/Object;I
 pub(super) static MADE_MULTI: StaticMethod = method("madeMulti", "(Ljava/lang/Object;I)V");
 pub(super) static PRODUCT: StaticMethod = method("product", "([I[II)V");
 
-static GIVEN: StaticMethod = method("given", "(Ljava/lang/Object;)V");
-static GIVEN_ARRAY: StaticMethod = method("givenArray", "(Ljava/lang/Object;)V");
+static ARGUMENT: StaticMethod = method("argument", "(Ljava/lang/Object;)V");
+static ARRAY_ARGUMENT: StaticMethod = method("arrayArgument", "(Ljava/lang/Object;)V");
 pub(super) static HIDDEN: StaticMethod = method("hidden", "([BI)[B");
-pub(super) static NONE: StaticMethod = method("none", "(Ljava/lang/Class;)Ljava/lang/Class;");
+pub(super) static NOT_ARCHIVED: StaticMethod = method("notArchived", "(Ljava/lang/Class;)Ljava/lang/Class;");
 pub(super) static NATIVE_CALL: StaticMethod = method("nativeCall", "()V");
 pub(super) static CONSTANT: StaticMethod = method("constant", "(I)V");
 pub(super) static VM_BEGIN: StaticMethod = method("vmBegin", "()V");
@@ -51,7 +51,7 @@ pub(super) fn array_method(descriptor: &[u8]) -> &'static StaticMethod {
 /// Counts an argument that the VM passes.
 pub(super) fn argument_method(argument: Argument) -> &'static StaticMethod {
     match argument {
-        Argument::New => &GIVEN,
-        Argument::NewIfArray => &GIVEN_ARRAY,
+        Argument::New => &ARGUMENT,
+        Argument::NewIfArray => &ARRAY_ARGUMENT,
     }
 }

@@ -10,7 +10,7 @@ use crate::agent::counts::counters::CounterKind;
 use crate::agent::counts::ids::CounterIndex;
 
 /// The last parameter of `BigInteger.multiplyToLen`, the only caller of `implMultiplyToLen`: room for the product, if any.
-const PRODUCT_GIVEN: u8 = 4;
+const PRODUCT_OF_CALLER: u8 = 4;
 
 /// The class that stands for all arrays of a backtrace: the outermost is one.
 const BACKTRACE: &[u8] = b"[Ljava/lang/Object;";
@@ -47,7 +47,7 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
     /// An array for a product, unless the caller gave one that is large enough.
     pub(super) fn product(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
         if let Some(counter) = self.array_counters(at, b"[I") {
-            insert.after(&[Op::Dup, Op::Aload(PRODUCT_GIVEN), counter, Op::InvokeStatic(&PRODUCT)]);
+            insert.after(&[Op::Dup, Op::Aload(PRODUCT_OF_CALLER), counter, Op::InvokeStatic(&PRODUCT)]);
         }
     }
 

@@ -20,7 +20,7 @@ use crate::agent::core::Core;
 use crate::agent::core::feature::{ClassPhase, RewriteRequest};
 use crate::agent::instrument::intrinsics::{CALLS, Made, MethodNames, Mode, is_new_instance, made_by_call};
 use crate::agent::instrument::{max_code_length, runs_once};
-use counting_methods::{COMMON_TEXTS, HIDDEN, MADE, MADE_MULTI, NATIVE_CALL, NONE, argument_method};
+use counting_methods::{COMMON_TEXTS, HIDDEN, MADE, MADE_MULTI, NATIVE_CALL, NOT_ARCHIVED, argument_method};
 use insertions::fixed_site;
 use method_kind::MethodKind;
 use site_counters::{At, SiteCounters};
@@ -186,7 +186,7 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
     fn call(&mut self, at: At<'_>, opcode: u8, callee: &MemberRef<'_>, insert: &mut Insert<'_>) {
         if finds_archived_class(callee) {
             // What comes ready-made out of the CDS archive has no hooks; without it the JDK makes a new class.
-            return insert.after(&[Op::InvokeStatic(&NONE)]);
+            return insert.after(&[Op::InvokeStatic(&NOT_ARCHIVED)]);
         }
         if callee.owner == b"java/lang/Class" && may_load_classes(callee.name) {
             return insert.before(&[Op::InvokeStatic(&NATIVE_CALL)]);
