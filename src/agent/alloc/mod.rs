@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 use classfile::ClassFile;
 use jvmti::Jni;
-use jvmti::jni_sys::{JNIEnv, jclass};
+use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
 
 use super::core::Core;
@@ -32,16 +32,8 @@ use hooks::{ARRAY_OPCODES, HeapHooks};
 use proxy::{DIRECT, EARLY, ESCAPE, Proxy};
 use unconstructed::Unconstructed;
 
+pub(crate) use proxy::register_natives;
 pub(crate) use vm_event::INTERVAL;
-
-/// Binds HeapProxy's natives, called from its static initialiser.
-///
-/// # Safety
-/// Called by the VM, with HeapProxy as `class`.
-pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: by the caller's promise.
-    unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
-}
 
 /// The feature.
 pub(crate) struct Alloc {
@@ -56,11 +48,6 @@ impl Alloc {
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> Alloc {
         Alloc { core, proxy: OnceLock::new() }
-    }
-
-    /// Makes it the current one.
-    pub(crate) fn install(&'static self) {
-        CURRENT.set(self);
     }
 }
 
@@ -108,6 +95,10 @@ impl Reporter for Alloc {
 }
 
 impl Feature for Alloc {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
     fn callbacks(&self, _: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
         objects.VMObjectAlloc = Some(vm_event::vm_object_alloc);
         objects.SampledObjectAlloc = Some(vm_event::sampled_object_alloc);

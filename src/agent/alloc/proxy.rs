@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_void};
 
 use classfile::StaticMethod;
-use jvmti::jni_sys::{jclass, jfieldID};
+use jvmti::jni_sys::{JNIEnv, jclass, jfieldID};
 use jvmti::{Jni, JniError};
 
 use super::natives;
@@ -65,7 +65,7 @@ pub(crate) static ESCAPE: Hooks =
 ///
 /// # Safety
 /// Called by the VM, with HeapProxy as `class`.
-pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
+pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
     let natives = [
         native(c"classCode", c"(Ljava/lang/Class;Ljava/lang/Object;)I", natives::class_code as *const c_void),
         native(c"objectAllocated", c"(Ljava/lang/Object;I)V", natives::object_allocated as *const c_void),
@@ -73,7 +73,7 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
         native(c"objectMade", c"(Ljava/lang/Object;IZ)V", natives::object_made as *const c_void),
     ];
     // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(jni, class, &natives) }
+    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
 }
 
 /// The class inside the VM.

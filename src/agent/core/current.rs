@@ -12,15 +12,9 @@ impl<T: Sync> Current<T> {
         Current(AtomicPtr::new(null_mut()))
     }
 
-    /// Replaces the instance, or removes it.
-    pub(crate) fn replace(&self, instance: Option<&'static T>) {
-        let pointer = instance.map_or(null_mut(), |instance| std::ptr::from_ref(instance).cast_mut());
-        self.0.store(pointer, Ordering::Release);
-    }
-
     /// Replaces the instance.
     pub(crate) fn set(&self, instance: &'static T) {
-        self.replace(Some(instance));
+        self.0.store(std::ptr::from_ref(instance).cast_mut(), Ordering::Release);
     }
 
     /// The instance.

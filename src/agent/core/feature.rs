@@ -20,6 +20,9 @@ pub(crate) enum End {
 
 /// One feature of a recording. All references to Java objects that are passed are live.
 pub(crate) trait Feature: Sync {
+    /// Makes it the one that its callbacks find.
+    fn install(&'static self) {}
+
     /// Sets its callbacks, in the environment of classes and threads, and in that of objects and collections.
     fn callbacks(&self, _main: &mut jvmtiEventCallbacks, _objects: &mut jvmtiEventCallbacks) {}
 

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use agent_options::Options;
-use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni, Vm};
 use trace::model::ArrayCode;
 
@@ -197,6 +196,12 @@ impl Core {
         CURRENT.get()
     }
 
+    /// The current recording, until its trace takes no more events: from before it reports on.
+    #[inline]
+    pub(crate) fn open() -> Option<&'static Core> {
+        CURRENT.get().filter(|core| !core.pool.is_closed())
+    }
+
     /// The current recording, while it reports.
     #[inline]
     pub(crate) fn reporting() -> Option<&'static Core> {
@@ -246,11 +251,6 @@ impl Core {
     pub(crate) fn includes(&self, class: ClassIndex) -> bool {
         let record = self.jvm.classes.get(class);
         record.is_some_and(|record| record.is_included(self.number, &self.options.filters))
-    }
-
-    /// Whether a loader lives as long as the VM.
-    pub(crate) fn is_permanent(&self, jni: Jni, loader: jobject) -> bool {
-        self.jvm.classes.is_permanent(jni, loader)
     }
 
     /// The size rule of arrays of that kind.

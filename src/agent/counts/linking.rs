@@ -12,6 +12,7 @@ use super::counters::AllocationSite;
 use super::{Counts, lock};
 use crate::agent::clock::Ticks;
 use crate::agent::core::context::enter;
+use crate::agent::instrument::retransform::internal_name;
 
 /// By internal name, the elements of the arrays of classes that are not linked yet. Several loaders may have a class of that name.
 #[derive(Default)]
@@ -42,7 +43,7 @@ impl Counts {
         }
         // SAFETY: by the caller's promise.
         let Ok(signature) = (unsafe { self.core.jvm.env.get_class_signature(class) }) else { return };
-        let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return };
+        let Some(name) = internal_name(&signature) else { return };
         if let Some(length) = self.take_unlinked(name)
             && let Some((class, bytes)) = self.references(length)
         {

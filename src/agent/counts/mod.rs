@@ -36,7 +36,7 @@ use std::time::Instant;
 
 use classfile::ClassFile;
 use jvmti::Jni;
-use jvmti::jni_sys::{JNIEnv, jclass, jobject};
+use jvmti::jni_sys::{jclass, jobject};
 use jvmti::sys::{
     JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks,
 };
@@ -61,19 +61,11 @@ use threads::{CountsThread, ThreadCounts};
 
 pub(crate) use counters::AllocationSite;
 pub(crate) use estimate::Estimate;
+pub(crate) use proxy::register_natives;
 pub(crate) use report::SiteCount;
 pub(crate) use snapshot::CountsSnapshot;
 pub(crate) use space::NO_ROOM;
 pub(crate) use threads::Totals;
-
-/// Binds MartiniCounts' natives, called from its method `bind`.
-///
-/// # Safety
-/// Called by the VM, with MartiniCounts as `class`.
-pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: by the caller's promise.
-    unsafe { proxy::register_natives(Jni::from_raw(jni), class) }
-}
 
 /// The feature.
 pub(crate) struct Counts {
@@ -124,11 +116,6 @@ impl Counts {
         }
     }
 
-    /// Makes it the current one.
-    pub(crate) fn install(&'static self) {
-        CURRENT.set(self);
-    }
-
     /// Whether there is room for what hooks need.
     pub(crate) fn can_count(&self) -> bool {
         self.space.table.is_some()
@@ -171,6 +158,10 @@ impl Reporter for Counts {
 }
 
 impl Feature for Counts {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
     fn callbacks(&self, main: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
         main.ClassLoad = Some(vm_allocations::class_load);
         objects.VMObjectAlloc = Some(vm_allocations::vm_object_alloc);

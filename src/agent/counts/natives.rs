@@ -89,7 +89,7 @@ pub(super) unsafe extern "system" fn use_constant(jni: *mut JNIEnv, _: jclass, n
 pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, class: jbyteArray) -> jbyteArray {
     let mut array = null_mut();
     guard(|| {
-        let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) else { return };
+        let Some(core) = Core::open() else { return };
         let is_on = |instrumentation: &&Instrumentation| instrumentation.is_initialised();
         let Some(instrumentation) = Instrumentation::current().filter(is_on) else { return };
         // SAFETY: the VM passes this thread's environment and a live array.

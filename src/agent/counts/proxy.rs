@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use jvmti::jni_sys::{jclass, jfieldID, jobject};
+use jvmti::jni_sys::{JNIEnv, jclass, jfieldID, jobject};
 use jvmti::{Jni, JniError};
 
 use super::natives;
@@ -16,7 +16,7 @@ const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniCounts.cla
 ///
 /// # Safety
 /// Called by the VM, with MartiniCounts as `class`.
-pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
+pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
     let natives = [
         native(c"count", c"(IJJ)V", natives::count as *const c_void),
         native(c"countLarge", c"(IJJ)V", natives::count_large as *const c_void),
@@ -29,7 +29,7 @@ pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
         native(c"counters", c"(IILjava/lang/Class;)J", natives::counters as *const c_void),
     ];
     // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(jni, class, &natives) }
+    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
 }
 
 /// The class inside the VM, bound to its natives.

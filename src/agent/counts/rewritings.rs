@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::ids::{CounterIndex, RewritingIndex, RewrittenMethodIndex};
 use super::lock;
 use crate::agent::core::Core;
+use crate::agent::instrument::retransform::internal_name;
 use crate::agent::tables::table::Table;
 
 /// The class whose file is rewritten.
@@ -180,7 +181,9 @@ impl Rewritings {
     pub(super) unsafe fn end(&self, core: &Core, jni: Jni, origin: Origin, part: Part) {
         let Some(rewriting) = self.rewritings.get(part.rewriting.0) else { return };
         match (origin, &rewriting.declaring) {
-            (Origin::Loader(loader), &Declaring::FoundByName(Some(kept))) if !core.is_permanent(jni, loader) => {
+            (Origin::Loader(loader), &Declaring::FoundByName(Some(kept)))
+                if !core.jvm.classes.is_permanent(jni, loader) =>
+            {
                 // SAFETY: by the caller's promise.
                 unsafe { self.hold(jni, loader, kept, part) };
             }
@@ -357,10 +360,6 @@ pub(super) fn no_memory(_: JniError) -> jvmti::Error {
 pub(super) fn is_hidden_name(signature: &[u8], name: &[u8]) -> bool {
     let rest = signature.strip_prefix(b"L").and_then(|s| s.strip_prefix(name));
     matches!(rest, Some([b'.', ..] | [b'/', b'0'..=b'9', ..]))
-}
-
-fn internal_name(signature: &[u8]) -> Option<&[u8]> {
-    signature.strip_prefix(b"L")?.strip_suffix(b";")
 }
 
 impl Part {

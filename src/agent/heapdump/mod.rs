@@ -97,11 +97,6 @@ impl HeapDumps {
         }
     }
 
-    /// Makes it the current one.
-    pub(crate) fn install(&'static self) {
-        CURRENT.set(self);
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,6 +175,10 @@ impl HeapDumps {
 }
 
 impl Feature for HeapDumps {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
     fn callbacks(&self, main: &mut jvmtiEventCallbacks, _: &mut jvmtiEventCallbacks) {
         main.ResourceExhausted = Some(resource_exhausted);
     }

@@ -115,16 +115,16 @@ impl Instrumentation {
         let name_of = |class: jclass| {
             // SAFETY: a live local reference.
             let signature = unsafe { env.get_class_signature(class) }.ok()?;
-            let found = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";"))?;
+            let found = internal_name(&signature)?;
             NEVER_VERIFIED.into_iter().find(|&name| name == found)
         };
         let found = wanted.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)));
-        match (found, wanted.len()) {
-            (Some((index, name)), len) => {
-                wanted.swap(index, len - 1);
+        match found {
+            Some((index, name)) => {
+                wanted.swap(index, wanted.len() - 1);
                 LAST.set(Some(name.to_vec()));
             }
-            (None, _) => {
+            None => {
                 self.start_up.arrive();
                 self.swapping.store(true, Ordering::Release);
             }
@@ -169,7 +169,7 @@ impl Instrumentation {
         let env = self.core.jvm.env;
         // SAFETY: a live local reference.
         let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
-        let Some(name) = signature.strip_prefix(b"L").and_then(|s| s.strip_suffix(b";")) else { return false };
+        let Some(name) = internal_name(&signature) else { return false };
         let considering = || self.rewriters.iter().filter(|rewriter| rewriter.considers(name));
         if !subset.contains(name)
             || is_helper(name)
@@ -183,6 +183,11 @@ impl Instrumentation {
             env.is_modifiable_class(class).unwrap_or(false) && considering().any(|rewriter| rewriter.wants(class))
         }
     }
+}
+
+/// The internal name of a class by its signature; `None` of an array or a primitive type.
+pub(crate) fn internal_name(signature: &[u8]) -> Option<&[u8]> {
+    signature.strip_prefix(b"L")?.strip_suffix(b";")
 }
 
 /// Whether the class may call or be one of the methods of these names: its constant pool has such a text. Bytecode of a loaded

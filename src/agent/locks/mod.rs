@@ -17,7 +17,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use agent_options::{LockOptions, Owners};
 use jvmti::Jni;
-use jvmti::jni_sys::{JNIEnv, jclass, jobject};
+use jvmti::jni_sys::jobject;
 use jvmti::sys::{
     JVMTI_EVENT_DATA_DUMP_REQUEST, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
     JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED, jvmtiEvent, jvmtiEventCallbacks,
@@ -25,6 +25,7 @@ use jvmti::sys::{
 
 use super::clock::Ticks;
 use super::core::Core;
+use super::core::accounting::tid_field;
 use super::core::context::{LocalThread, Reporter, ThreadContext};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, Rewriter};
@@ -36,6 +37,7 @@ use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
 use time_budget::TimeBudget;
 
+pub(crate) use parking::register_natives;
 pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
 
 const EVENTS: [jvmtiEvent; 5] = [
@@ -49,15 +51,6 @@ const EVENTS: [jvmtiEvent; 5] = [
 /// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor
 /// is interrupted (measured with `bench -- locks`).
 const STACK_PRICE: u64 = 3;
-
-/// Binds MartiniParking's natives, called from its static initialiser.
-///
-/// # Safety
-/// Called by the VM, with MartiniParking as `class`.
-pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: by the caller's promise.
-    unsafe { parking::register_natives(Jni::from_raw(jni), class) }
-}
 
 /// The feature.
 pub(crate) struct Locks {
@@ -115,11 +108,6 @@ impl Locks {
             initializations: AtomicU64::new(0),
             snapshots: Mutex::default(),
         }
-    }
-
-    /// Makes it the current one.
-    pub(crate) fn install(&'static self) {
-        CURRENT.set(self);
     }
 
     /// The layout of monitors, if owners are to be read from memory.
@@ -216,6 +204,10 @@ impl Reporter for Locks {
 }
 
 impl Feature for Locks {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
     fn callbacks(&self, main: &mut jvmtiEventCallbacks, _: &mut jvmtiEventCallbacks) {
         main.MonitorContendedEnter = Some(monitors::contended_enter);
         main.MonitorContendedEntered = Some(monitors::contended_entered);
@@ -244,7 +236,7 @@ impl Feature for Locks {
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }
-        EVENTS.into_iter().try_for_each(|event| env.enable_event(event)).map_err(|error| error.to_string())
+        env.enable_events(&EVENTS).map_err(|error| error.to_string())
     }
 
     unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
@@ -303,10 +295,7 @@ impl Fields {
         let class = jni.find_class(c"java/lang/Thread")?;
         // SAFETY: a live local reference, deleted at the end.
         unsafe {
-            let thread = ThreadFields {
-                eetop: jni.get_field_id(class, c"eetop", c"J")?,
-                tid: jni.get_field_id(class, c"tid", c"J")?,
-            };
+            let thread = ThreadFields { eetop: jni.get_field_id(class, c"eetop", c"J")?, tid: tid_field(jni)? };
             let juc = parking::Fields::find(jni, class)?;
             jni.delete_local_ref(class);
             Ok(Fields { thread, juc })

@@ -125,13 +125,13 @@ impl Instrument for ParkCalls {
 ///
 /// # Safety
 /// Called by the VM, with MartiniParking as `class`.
-pub(crate) unsafe fn register_natives(jni: Jni, class: jclass) {
+pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
     let natives = [
         native(c"begin", c"(Ljava/lang/Thread;Ljava/lang/Object;J)V", begin as *const c_void),
         native(c"end", c"(Z)V", end as *const c_void),
     ];
     // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(jni, class, &natives) }
+    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
 }
 
 /// MartiniParking inside the VM.

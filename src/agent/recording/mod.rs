@@ -12,8 +12,8 @@ mod writer_thread;
 pub(crate) use phases::on_load;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -55,12 +55,14 @@ static JVM: OnceLock<Jvm> = OnceLock::new();
 pub(super) struct Recording {
     core: &'static Core,
     instrumentation: &'static Instrumentation,
-    alloc: Option<&'static Alloc>,
     counts: Option<&'static Counts>,
-    prepared: Once,
-    /// The classes that rewritten code calls are defined.
-    is_prepared: AtomicBool,
+    /// Whether the classes that rewritten code calls are defined, once that was tried.
+    prepared: OnceLock<bool>,
     writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+fn feature<F: Feature>(feature: Option<&'static F>) -> Option<&'static dyn Feature> {
+    feature.map(|feature| feature as &dyn Feature)
 }
 
 /// Makes a value that lives for ever.
@@ -103,16 +105,10 @@ impl Recording {
             start: Ticks::now(),
             options,
         };
-        let recording = leak(Recording::with_features(leak(Core::new(jvm, plan)), |core, features| {
-            writer_thread::start(core, features, output, log)
-        })?);
-        Ok(recording)
+        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), output, log)?))
     }
 
-    fn with_features(
-        core: &'static Core,
-        start_writer: impl FnOnce(&'static Core, Features) -> Result<JoinHandle<()>, String>,
-    ) -> Result<Recording, String> {
+    fn with_features(core: &'static Core, output: Output, log: Option<Output>) -> Result<Recording, String> {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
         let counts = core.source.counts().then(|| leak(Counts::new(core)));
@@ -125,26 +121,12 @@ impl Recording {
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
         // In the order in which they are called.
-        let mut features: Vec<&'static dyn Feature> = Vec::new();
-        if let Some(dumps) = dumps {
-            dumps.install();
-            features.push(dumps);
-        }
-        if let Some(alloc) = alloc {
-            alloc.install();
-            features.push(alloc);
-        }
-        if let Some(counts) = counts {
-            counts.install();
-            features.push(counts);
-        }
-        if let Some(locks) = locks {
-            locks.install();
-            features.push(locks);
-        }
-        if let Some(histogram) = histogram {
-            features.push(histogram);
-        }
+        let features: Vec<&'static dyn Feature> =
+            [feature(dumps), feature(alloc), feature(counts), feature(locks), feature(histogram)]
+                .into_iter()
+                .flatten()
+                .collect();
+        features.iter().for_each(|feature| feature.install());
         // LockSupport gets the hooks for parking before those for the heap.
         let mut rewriters: Vec<_> = features.iter().filter_map(|feature| feature.rewriter()).collect();
         rewriters.sort_by_key(|rewriter| rewriter.rewrites_all());
@@ -152,36 +134,26 @@ impl Recording {
         core.install(features.into());
         instrumentation.install();
         set_callbacks(core)?;
-        let writer = start_writer(core, Features { counts, locks, dumps, histogram })?;
+        let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram }, output, log)?;
         core.set_writer(writer.thread().clone());
-        Ok(Recording {
-            core,
-            instrumentation,
-            alloc,
-            counts,
-            prepared: Once::new(),
-            is_prepared: AtomicBool::new(false),
-            writer: Mutex::new(Some(writer)),
-        })
+        Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
     }
 
-    /// Defines the classes that rewritten code calls; from then on code is rewritten.
-    fn prepare(&self, jni: Jni) {
-        self.prepared.call_once(|| {
-            for feature in self.core.features() {
-                if let Err(problem) = feature.prepare(jni) {
-                    return message(&problem);
-                }
+    /// Defines the classes that rewritten code calls; from then on code is rewritten. False, after a message, if that fails.
+    fn prepare(&self, jni: Jni) -> bool {
+        *self.prepared.get_or_init(|| {
+            let prepared = self.core.features().try_for_each(|feature| feature.prepare(jni));
+            match &prepared {
+                Ok(()) => self.instrumentation.set_ready(),
+                Err(problem) => message(problem),
             }
-            self.is_prepared.store(true, Ordering::Release);
-            self.instrumentation.set_ready();
-        });
+            prepared.is_ok()
+        })
     }
 
     /// Begins to report, at VMInit or later.
     pub(super) fn begin(&'static self, jni: Jni) {
-        self.prepare(jni);
-        if !self.is_prepared.load(Ordering::Acquire) {
+        if !self.prepare(jni) {
             return;
         }
         // Before the agent's own threads are started, which are not to be announced.
@@ -189,9 +161,7 @@ impl Recording {
         if let Err(error) = self.initialise(jni) {
             return message(&format!("nothing is reported: {error}"));
         }
-        if self.alloc.is_some() {
-            alloc::close_first_buffer(self.core, jni);
-        }
+        alloc::close_first_buffer(self.core, jni);
         self.announce_threads(jni, &existing);
         if self.core.source != AllocationSource::Off {
             accounting::begin(self.core, jni);
@@ -217,16 +187,12 @@ impl Recording {
             core.jvm.hotspot.find_stacks(env, jni);
         }
         core.features().try_for_each(|feature| feature.begin(jni))?;
-        for event in THREAD_EVENTS {
-            env.enable_event(event).map_err(|e| e.to_string())?;
-        }
+        env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;
         if core.source.tracks_objects() || core.records_locks() {
             virtual_threads::enable(env);
         }
         if core.watches_collections() {
-            for event in COLLECTION_EVENTS {
-                core.tags.envs()[0].enable_event(event).map_err(|e| e.to_string())?;
-            }
+            core.tags.envs()[0].enable_events(&COLLECTION_EVENTS).map_err(|e| e.to_string())?;
         }
         if self.instrumentation.rewrites_all() {
             env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;

@@ -50,7 +50,7 @@ fn load(vm: Vm, given: &str) -> Result<(), String> {
         events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     }
     let env = recording.core.jvm.env;
-    events.into_iter().try_for_each(|event| env.enable_event(event)).map_err(|e| e.to_string())
+    env.enable_events(&events).map_err(|e| e.to_string())
 }
 
 /// # Safety
@@ -66,7 +66,9 @@ pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv
                     message(&format!("MartiniCounts cannot be defined, which all classes need by now: {error}"));
                 }
             }
-            None => recording.prepare(jni),
+            None => {
+                recording.prepare(jni);
+            }
         }
     });
 }

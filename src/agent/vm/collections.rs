@@ -12,7 +12,7 @@ use crate::agent::core::Core;
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
     guard(|| {
-        if let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) {
+        if let Some(core) = Core::open() {
             core.collections.start(Ticks::now());
         }
     });
@@ -24,7 +24,7 @@ pub(crate) unsafe extern "system" fn gc_start(_: *mut jvmtiEnv) {
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn gc_finish(_: *mut jvmtiEnv) {
     guard(|| {
-        if let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) {
+        if let Some(core) = Core::open() {
             core.collections.finish(Ticks::now(), core.jvm.ids.peek());
         }
     });

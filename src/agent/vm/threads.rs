@@ -19,7 +19,7 @@ use crate::agent::tables::threads::NameStage;
 pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guard(|| {
         // Also while nothing is reported yet: a thread may start before VMInit is over.
-        let Some(core) = Core::current().filter(|core| !core.pool.is_closed()) else { return };
+        let Some(core) = Core::open() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         let now = Ticks::now();

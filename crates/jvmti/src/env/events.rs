@@ -26,6 +26,15 @@ impl Env {
         unsafe { self.set_event_notification_mode(JVMTI_ENABLE, event, null_mut()) }
     }
 
+    /// Sends these events from now on, as [`enable_event`](Self::enable_event) does.
+    ///
+    /// # Errors
+    ///
+    /// The first that the VM refuses; those behind it are not switched on.
+    pub fn enable_events(self, events: &[jvmtiEvent]) -> Result<()> {
+        events.iter().try_for_each(|&event| self.enable_event(event))
+    }
+
     /// Stops sending the event that [`enable_event`](Self::enable_event) asked for.
     pub fn disable_event(self, event: jvmtiEvent) -> Result<()> {
         // SAFETY: null stands for all threads.
