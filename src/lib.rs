@@ -7,7 +7,7 @@ mod agent;
 use std::ffi::{c_char, c_void};
 
 use jvmti::guard;
-use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jint};
+use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jint, jobject};
 
 const REFUSED: jint = -1;
 
@@ -61,4 +61,13 @@ pub unsafe extern "system" fn Java_java_lang_MartiniCounts_registerNatives(jni: 
 pub unsafe extern "system" fn Java_java_lang_MartiniParking_registerNatives(jni: *mut JNIEnv, class: jclass) {
     // SAFETY: the JVM passes this thread's environment and the class.
     guard(|| unsafe { agent::register_parking_natives(jni, class) });
+}
+
+/// `MartiniShutdown.run`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniShutdown_run(_: *mut JNIEnv, _: jobject) {
+    guard(agent::shutdown_hooks_done);
 }

@@ -13,6 +13,7 @@ use bci_tests::jdk::Jdk;
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::recorded::Recorded;
 use bci_tests::suite::Suite;
+use bci_tests::waits::Waits;
 use bci_tests::{martini, process};
 
 const CELL: &str = "endings.Main$Cell";
@@ -24,6 +25,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(an_exception_nobody_catches);
     suite.each_jdk(daemons_that_allocate_meanwhile);
     suite.any_jdk(terminated);
+    suite.each_jdk_and(&[("monitors", "locks=on"), ("locks", "juc=on")], a_server_is_terminated);
     // Not a limit: three moments to be killed at, so that the writer is caught at different work.
     suite.each_jdk_and(&[("at_once", 0), ("after_200_ms", 200), ("after_700_ms", 700)], killed);
     suite.each_jdk(killed_while_counting);
@@ -72,6 +74,21 @@ fn terminated(jdk: &Jdk) {
     let sent = Command::new("kill").arg(running.pid().to_string()).status().expect("kill is a command");
     assert!(sent.success());
     assert_eq!(running.finish().status().code(), Some(128 + 15));
+}
+
+/// The thread that handles the signal halts the VM with the lock of the shutdown, for which the end of the program waits: the trace
+/// names it as the owner after the VM's event of its end.
+fn a_server_is_terminated(jdk: &Jdk, options: &str) {
+    let program = Profiled::on(jdk).heap(Heap::Off).options(options).any_status();
+    let mut running = program.main("lasting.Main").args(&["server"]).start();
+    running.wait_for("ready");
+    let sent = Command::new("kill").arg(running.pid().to_string()).status().expect("kill is a command");
+    assert!(sent.success());
+    let ran = running.finish_and_read::<Waits>();
+    assert_eq!(ran.status().code(), Some(128 + 15));
+    let still = ran.trace.still.iter().find(|still| still.thread == "DestroyJavaVM");
+    let owner = still.expect("it waits for the other").owner.as_deref();
+    assert_eq!(owner, Some("SIGTERM handler"));
 }
 
 /// Nobody can finish a trace after SIGKILL, but what is there is whole, and readable.

@@ -1,5 +1,6 @@
 //! The agent inside the JVM: how it starts, what it refuses, where it writes, how it ends, and that rewritten classes are accepted.
 
+mod each_collector;
 mod exit;
 mod names;
 mod options;
@@ -12,5 +13,13 @@ use std::process::ExitCode;
 use bci_tests::suite::Suite;
 
 fn main() -> ExitCode {
-    Suite::run(&[rewriting::tests, starting::tests, exit::tests, names::tests, outputs::tests, options::tests])
+    Suite::run(&[
+        rewriting::tests,
+        starting::tests,
+        exit::tests,
+        each_collector::tests,
+        names::tests,
+        outputs::tests,
+        options::tests,
+    ])
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use bci_tests::jdk::{Collector, Jdk};
 use bci_tests::profiled::Profiled;
 use bci_tests::suite::Suite;
-use bci_tests::waits::{Kind, Wait};
+use bci_tests::waits::{Kind, Wait, Waits};
 use trace::ids::ObjectId;
 use trace::model::WaitEnd;
 
@@ -25,6 +25,29 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.jdks(..).each_with(&collectors, monitors_in_reused_memory_are_distinguished);
     let programs = [("few", (&["monitors"][..], 26)), ("thousand", (&["many", "1000"], 1000))];
     suite.each_jdk_and(&programs, owners_by_jvmti);
+    let owners = [("owners_on", "on"), ("owners_off", "off"), ("owners_jvmti", "jvmti")];
+    suite.each_jdk_and(&owners, without_locks_on_stacks);
+}
+
+/// Where JDK 17 crashes and JDK 11 names no owner if it is asked for the use of a monitor: at the end, and for `owners=jvmti` before.
+fn without_locks_on_stacks(jdk: &Jdk, owners: &str) {
+    let flags: &[&str] = match jdk.feature {
+        ..21 => &["-XX:+UseHeavyMonitors"],
+        21.. => &["-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=0"],
+    };
+    let profiled = Profiled::on(jdk).options("heap=off,locks=on").option("owners", owners).flags(flags);
+    let ran = profiled.main("lasting.Main").run_and_read::<Waits>();
+    let trace = ran.trace;
+    let mut waiters: Vec<&str> = trace.still.iter().map(|still| still.thread.as_str()).collect();
+    waiters.sort_unstable();
+    assert_eq!(waiters, ["t-waiter-0", "t-waiter-1"]);
+    let asks = jdk.feature > 17;
+    for still in &trace.still {
+        let owner = if asks || owners != "jvmti" { Some("t-owner".to_owned()) } else { None };
+        assert_eq!(still.owner, owner, "{}", still.thread);
+    }
+    assert_eq!(trace.usages.is_empty(), !asks);
+    assert_eq!(trace.count("owners.unknown") > 0, !asks);
 }
 
 fn each_wait_is_there_once_with_owner_stacks_and_end(jdk: &Jdk) {

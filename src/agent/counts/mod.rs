@@ -45,7 +45,7 @@ use rustc_hash::FxHashMap;
 use super::alloc::define_proxy;
 use super::clock::Ticks;
 use super::core::Core;
-use super::core::context::{LocalThread, Reporter, ThreadContext};
+use super::core::context::{LocalThread, Reporter, ThreadContext, enter};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, RewriteRequest, Rewriter};
 use super::events::event::Event;
@@ -238,6 +238,16 @@ impl Feature for Counts {
     fn collected(&'static self, jni: Jni, _: GcNumber, _: GcNumber) {
         self.settle_all(jni);
         self.resolve_meanwhile(jni);
+    }
+
+    fn stop(&'static self, jni: Jni, _: End) {
+        // The size of a class's instances is that of one which is made for it: not after the collection before the histogram.
+        if self.core.options.live {
+            enter(self.core, jni, Ticks::now, |local| {
+                let resolve = || self.resolve_counted(jni, None, ResolvePhase::AtTheEnd);
+                self.core.exclude(jni, local.thread.carrier, resolve);
+            });
+        }
     }
 
     fn accounts_begin(&'static self, jni: Jni, thread: &mut ThreadContext) {

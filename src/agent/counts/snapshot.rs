@@ -37,7 +37,7 @@ impl Counts {
         let core = self.core;
         self.resolve_counted(jni, None, ResolvePhase::Meanwhile);
         let live = with_live
-            .then(|| walk(core, jni))
+            .then(|| walk(core, jni, true))
             .and_then(|walked| walked.inspect_err(|&error| core.count_failure("heap walk", error)).ok());
         let time = Ticks::now();
         let threads = self.living_accounts(jni);

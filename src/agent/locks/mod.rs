@@ -11,6 +11,7 @@ mod snapshot;
 mod state;
 mod thread_registry;
 mod time_budget;
+mod usage;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -58,6 +59,8 @@ pub(crate) struct Locks {
     options: LockOptions,
     registry: ThreadRegistry,
     fields: OnceLock<Fields>,
+    /// JVMTI may be asked for the use of a monitor.
+    asks_usage: OnceLock<bool>,
     parking: OnceLock<parking::Proxy>,
     park_hooks: ParkHooks,
     /// Held while an object gets its id, so that it gets only one.
@@ -97,6 +100,7 @@ impl Locks {
             registry: ThreadRegistry::new(options.owners != Owners::WithoutStacks && options.stack_depth > 0),
             options,
             fields: OnceLock::new(),
+            asks_usage: OnceLock::new(),
             parking: OnceLock::new(),
             park_hooks: ParkHooks::new(core),
             announcing: Mutex::new(()),
@@ -233,6 +237,7 @@ impl Feature for Locks {
             self.core.jvm.hotspot.find_monitors(env, jni);
         }
         let _ = self.fields.set(fields);
+        let _ = self.asks_usage.set(usage::is_safe(self.core.jvm.java, jni));
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }

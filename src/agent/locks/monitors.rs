@@ -77,8 +77,8 @@ pub(super) unsafe extern "system" fn contended_enter(
 unsafe fn ask_owner(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
     let jvm = locks.core.jvm;
     // SAFETY: by the caller's promise.
-    let usage = locks.owner_budget.spend(now, || unsafe { jvm.env.get_object_monitor_usage(object) });
-    let Some(Ok(usage)) = usage else { return Owner::Unknown };
+    let usage = locks.owner_budget.spend(now, || unsafe { locks.usage(object) });
+    let Some(Some(Ok(usage))) = usage else { return Owner::Unknown };
     locks.asked_owners.fetch_add(1, Ordering::Relaxed);
     let mut owner = Owner::Free;
     // SAFETY: live local references, each deleted when it is done with.

@@ -1,6 +1,7 @@
 //! Data requests (`kill -QUIT`, or `jcmd PID JVMTI.data_dump`): what all threads do, and who owns the monitors for which they
 //! wait. The same is recorded at the end for the threads that are blocked then.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use jvmti::jni_sys::jobject;
@@ -13,7 +14,6 @@ pub(crate) use trace::model::ThreadState;
 use super::Locks;
 use super::state::LockThread;
 use crate::agent::clock::Ticks;
-use crate::agent::core::Core;
 use crate::agent::core::context::{Reporter, ThreadContext, enter};
 use crate::agent::events::event::Event;
 use crate::agent::hotspot::monitors::MonitorAddress;
@@ -153,7 +153,7 @@ impl Request<'_> {
             if !monitor.is_null() {
                 object = self.id_of(monitor);
                 if let Some(id) = object.filter(|&id| self.asked.insert(id)) {
-                    snapshot.monitors.extend(ask_monitor(locks.core, jni, monitor, id));
+                    snapshot.monitors.extend(ask_monitor(locks, jni, monitor, id));
                 }
                 jni.delete_local_ref(monitor);
             } else if is_parked && let Some((lock, owner)) = locks.parked_on(jni, thread) {
@@ -184,14 +184,19 @@ impl Request<'_> {
 
 /// # Safety
 /// `monitor` is a live reference.
-unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
+unsafe fn ask_monitor(locks: &Locks, jni: Jni, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
+    let core = locks.core;
     let now = Ticks::now();
     // SAFETY: by the caller's promise; each thread is a local reference, deleted when it is done with.
     unsafe {
-        let usage = match core.jvm.env.get_object_monitor_usage(monitor) {
-            Ok(usage) => usage,
-            Err(error) => {
+        let usage = match locks.usage(monitor) {
+            Some(Ok(usage)) => usage,
+            Some(Err(error)) => {
                 core.count_failure("monitor usage", error);
+                return None;
+            }
+            None => {
+                locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
         };

@@ -1,5 +1,7 @@
 //! JVMTI's events of platform threads and classes that every recording needs.
 
+use std::ptr::null_mut;
+
 use jvmti::jni_sys::{JNIEnv, jclass};
 use jvmti::sys::{jthread, jvmtiEnv};
 use jvmti::{Jni, guard};
@@ -43,11 +45,18 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
 
 /// JVMTI `ThreadEnd`: the thread's last event; its context is dropped.
 ///
+/// The VM sends it also of a thread that halts the VM. That one is in the middle of Java code, with all the monitors that it has
+/// entered, and nobody sees it leave them: in the trace it lives as long as the VM.
+///
 /// # Safety
 /// Called by the VM.
 pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guard(|| {
         let Some(core) = Core::current() else { return };
+        // SAFETY: null is the current thread.
+        if unsafe { core.jvm.env.get_frame_count(null_mut()) }.is_ok_and(|frames| frames > 0) {
+            return;
+        }
         // SAFETY: the VM passes this thread's environment, and a live reference to the thread.
         let jni = unsafe {
             let jni = Jni::from_raw(jni);

@@ -109,6 +109,18 @@ impl Env {
         Ok(state)
     }
 
+    /// Number of frames of the thread, or of the calling one for null.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_frame_count(self, thread: jthread) -> Result<jint> {
+        let mut count = 0;
+        // SAFETY: the caller vouches for the thread; the VM writes the number.
+        unsafe { call!(self, GetFrameCount, thread, &mut count) }?;
+        Ok(count)
+    }
+
     /// Fills the buffer with the frames of the thread (of the calling one for null), innermost first, leaving out the
     /// first `start_depth` frames, and returns the filled part.
     ///

@@ -1,5 +1,7 @@
 //! What walks of the heap count: the histogram (`live=true`), and the bytes of an instance of a class.
 
+mod last_collection;
+
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -9,35 +11,62 @@ use jvmti::jni_sys::{jclass, jint, jlong};
 use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks, jvmtiHeapIterationCallback};
 
 use super::clock::Ticks;
+use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::core::{Core, Jvm};
 use super::ids::ClassIndex;
+use last_collection::LastCollection;
 
 /// The feature: one histogram, when the recording ends.
 pub(crate) struct HeapHistogram {
     core: &'static Core,
+    last_collection: OnceLock<LastCollection>,
     found: OnceLock<(Ticks, Vec<(ClassIndex, ClassTotals)>)>,
 }
+
+static CURRENT: Current<HeapHistogram> = Current::none();
 
 impl HeapHistogram {
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> HeapHistogram {
-        HeapHistogram { core, found: OnceLock::new() }
+        HeapHistogram { core, last_collection: OnceLock::new(), found: OnceLock::new() }
     }
 
     /// What was found, and when; `None` before the end.
     pub(crate) fn found(&self) -> Option<&(Ticks, Vec<(ClassIndex, ClassTotals)>)> {
         self.found.get()
     }
+
+    /// Whether garbage is to be collected now, when the recording ends.
+    fn collects(&self, end: End) -> bool {
+        match self.last_collection.get() {
+            Some(last) if end == End::Vm => last.collects_at_vm_death(self.core),
+            _ => true,
+        }
+    }
+}
+
+/// All hooks of the VM's shutdown have run.
+pub(crate) fn shutdown_hooks_done() {
+    if let Some(histogram) = CURRENT.get().filter(|histogram| histogram.core.is_reporting())
+        && let Some(last) = histogram.last_collection.get()
+    {
+        last.collect(histogram.core);
+    }
 }
 
 impl Feature for HeapHistogram {
-    fn begin(&'static self, _: Jni) -> Result<(), String> {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        let _ = self.last_collection.set(LastCollection::prepare(&self.core.jvm.helpers, jni));
         Ok(())
     }
 
-    fn stop(&'static self, jni: Jni, _: End) {
-        match walk(self.core, jni) {
+    fn stop(&'static self, jni: Jni, end: End) {
+        match walk(self.core, jni, self.collects(end)) {
             Ok(found) => drop(self.found.set((Ticks::now(), found))),
             Err(error) => self.core.count_failure("heap walk", error),
         }
@@ -51,12 +80,15 @@ pub(crate) struct ClassTotals {
     pub(crate) bytes: u64,
 }
 
-/// Collects garbage and counts what is left, as `jmap -histo:live` does. The program stands still meanwhile.
+/// Counts what is in the heap, after garbage was collected if `collects`: then it is what `jmap -histo:live` shows. The program
+/// stands still meanwhile.
 ///
 /// # Errors
 /// What the VM refuses.
-pub(crate) fn walk(core: &Core, jni: Jni) -> jvmti::Result<Vec<(ClassIndex, ClassTotals)>> {
-    core.jvm.env.force_garbage_collection()?;
+pub(crate) fn walk(core: &Core, jni: Jni, collects: bool) -> jvmti::Result<Vec<(ClassIndex, ClassTotals)>> {
+    if collects {
+        core.jvm.env.force_garbage_collection()?;
+    }
     // The walk shows a class by its tag, which only registered classes have.
     let classes = core.jvm.env.get_loaded_classes()?;
     let mut found = Vec::new();

@@ -1,0 +1,24 @@
+package java.lang;
+
+/**
+ * The side of {@code live=true} that runs inside the profiled JVM: the last of the JDK's own shutdown hooks, after all those of
+ * the program.
+ */
+final class MartiniShutdown implements Runnable {
+    /** The last place for such hooks; the JDK uses the first three. */
+    private static final int LAST = 9;
+
+    private static boolean registered;
+
+    private MartiniShutdown() {}
+
+    static void register() {
+        if (!registered) {
+            Shutdown.add(LAST, false, new MartiniShutdown());
+            registered = true;
+        }
+    }
+
+    @Override
+    public native void run();
+}

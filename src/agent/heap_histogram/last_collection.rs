@@ -1,0 +1,53 @@
+//! The collection before the histogram at the end of the VM.
+//!
+//! VMDeath is too late for a concurrent collector ([`Collector::Concurrent`]), so the last hook of the VM's shutdown asks for it. A
+//! program that halts runs no hooks. The walk of the heap that follows shows no garbage even then, since such a collector walks
+//! from the roots, but it shows objects that only weak references reach.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jvmti::{Jni, JniError};
+
+use crate::agent::core::Core;
+use crate::agent::helpers::{self, Helpers};
+use crate::agent::vm::collector::Collector;
+
+const SHUTDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniShutdown.class"));
+
+/// When it takes place.
+pub(super) struct LastCollection {
+    collector: Collector,
+    /// It has.
+    is_done: AtomicBool,
+}
+
+impl LastCollection {
+    /// Registers the hook, if the collector needs it.
+    pub(super) fn prepare(helpers: &Helpers, jni: Jni) -> LastCollection {
+        let collector = Collector::of(jni);
+        if collector == Collector::Concurrent {
+            // Without the hook the end is like that of a program that halts, which is counted.
+            let _ = register(helpers, jni);
+        }
+        LastCollection { collector, is_done: AtomicBool::new(false) }
+    }
+
+    /// The hooks of the program have run.
+    pub(super) fn collect(&self, core: &Core) {
+        if self.collector == Collector::Concurrent && core.jvm.env.force_garbage_collection().is_ok() {
+            self.is_done.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it is still to be done at VMDeath. If it can be done neither then nor before, that is counted.
+    pub(super) fn collects_at_vm_death(&self, core: &Core) -> bool {
+        if self.collector != Collector::Stopping && !self.is_done.load(Ordering::Relaxed) {
+            core.count_lost("collection before the histogram", 1);
+        }
+        self.collector == Collector::Stopping
+    }
+}
+
+fn register(helpers: &Helpers, jni: Jni) -> Result<(), JniError> {
+    helpers.define(jni, &helpers::SHUTDOWN, SHUTDOWN)?.call(jni, c"register")
+}
