@@ -77,8 +77,10 @@ pub fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("bci-tests lies in the workspace")
 }
 
-/// The folder of the profile that the running test was built with, such as `target/debug`.
+/// The folder of the profile that the running test or program was built with, such as `target/debug`.
 pub fn profile_folder() -> PathBuf {
-    let test = env::current_exe().expect("the test has a path");
-    test.ancestors().nth(2).expect("tests lie in <profile>/deps").to_owned()
+    let program = env::current_exe().expect("the test has a path");
+    let folder = program.parent().expect("a program lies in a folder");
+    // Tests lie in <profile>/deps.
+    if folder.ends_with("deps") { folder.parent().expect("of a profile").to_owned() } else { folder.to_owned() }
 }

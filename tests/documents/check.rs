@@ -23,6 +23,14 @@ const FOREIGN_FLAGS: &[&str] = &[
     "--rounds",
     "--schema",
     "--variant",
+    "--minutes",
+    "--only",
+    "--collector",
+    "--short",
+    "--jobs",
+    "--keep",
+    "--seed",
+    "--runs",
 ];
 
 /// Beginnings of words in code that look like paths of the tree and are names of Java.

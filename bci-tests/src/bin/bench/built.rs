@@ -70,7 +70,8 @@ pub(crate) fn unpack(jar: &Path, files: &[&str], folder: &Path) -> Result<(), St
     succeed(jdk::compiler().tool("jar").arg("-xf").arg(jar).args(files).current_dir(folder))
 }
 
-fn succeed(command: &mut Command) -> Result<(), String> {
+/// Runs a command; the error has what it said.
+pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|e| format!("{command:?} does not start: {e}"))?;
     if output.status.success() {
         return Ok(());

@@ -1,5 +1,5 @@
 //! The benchmarks that need a JVM, each with one command, such as `cargo run --release -p bci-tests --bin bench -- compare`;
-//! `--help` describes all.
+//! `--help` describes all. `torture` measures nothing; it uses the same builds and tables.
 
 mod alloc;
 mod alternate;
@@ -18,6 +18,7 @@ mod request;
 mod run;
 mod start;
 mod table;
+mod torture;
 mod variant;
 
 use std::process::ExitCode;
@@ -27,6 +28,9 @@ use clap::Parser;
 use crate::request::{Benchmark, Request};
 
 fn main() -> ExitCode {
+    if let Some(arguments) = torture::arguments() {
+        return exit(torture::run(arguments));
+    }
     let request = Request::parse();
     let result = match request.benchmark {
         benchmark if request.against.is_some() && !benchmark.takes_two_builds() => {
@@ -39,7 +43,12 @@ fn main() -> ExitCode {
         Benchmark::Memory => memory::run(&request),
         Benchmark::Locks => locks::run(&request),
         Benchmark::Dump => dump::run(&request),
+        Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
+    exit(result)
+}
+
+fn exit(result: Result<(), String>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -36,6 +36,8 @@ pub(crate) enum Benchmark {
     Locks,
     /// What a heap dump takes beside the JVM's own dumper, and what `martini heap` takes to read it.
     Dump,
+    /// What breaks the agent; `bench torture --help` lists its own options.
+    Torture,
 }
 
 impl Benchmark {

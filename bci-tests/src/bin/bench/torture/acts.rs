@@ -1,0 +1,81 @@
+//! What happens to a JVM from outside while it runs.
+
+use super::random::Random;
+
+/// Something that is done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A signal, by its name.
+    Signal(&'static str),
+    /// Stopped by the kernel, and continued a moment later.
+    Stop,
+    /// A command of `jcmd`; `{dir}` is the folder of the run.
+    Jcmd(&'static [&'static str]),
+    /// The file that asks the agent for something: the trace's name and this.
+    Request(&'static str),
+}
+
+/// An act, and when: so many milliseconds after the program said that it begins, or after the act before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timed {
+    /// What.
+    pub(super) act: Act,
+    /// When.
+    pub(super) millis: u64,
+}
+
+const COMMANDS: &[&[&str]] = &[
+    &["Thread.print", "-l"],
+    &["JVMTI.data_dump"],
+    &["GC.heap_dump", "{dir}/jcmd.hprof"],
+    &["GC.class_histogram"],
+    &["GC.run"],
+    &["Compiler.codecache"],
+    &["VM.classloader_stats"],
+    &["VM.info"],
+    &["Thread.dump_to_file", "{dir}/threads.json"],
+    &["JFR.start", "name=torture", "settings=profile"],
+];
+
+impl Act {
+    /// Whether it is to end the JVM.
+    pub(super) fn ends(self) -> bool {
+        matches!(self, Self::Signal("TERM" | "INT" | "HUP" | "KILL"))
+    }
+
+    /// Its name in the table.
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Signal(signal) => format!("SIG{signal}"),
+            Self::Stop => "SIGSTOP, SIGCONT".into(),
+            Self::Jcmd(words) => format!("jcmd {}", words[0]),
+            Self::Request(what) => format!("TRACE{what}"),
+        }
+    }
+}
+
+/// Draws what happens: mostly nothing.
+pub(super) fn draw(random: &mut Random, requests_dumps: bool) -> Vec<Timed> {
+    let mut acts = Vec::new();
+    let mut add = |random: &mut Random, act| acts.push(Timed { act, millis: random.below(400) });
+    if requests_dumps {
+        add(random, Act::Request(".dump"));
+    }
+    if random.once_in(8) {
+        add(random, Act::Request(".live"));
+    }
+    match random.below(10) {
+        0 => (0..3).for_each(|_| add(random, Act::Signal("QUIT"))),
+        1 => {
+            let words = random.pick(COMMANDS);
+            add(random, Act::Jcmd(words));
+        }
+        2 => add(random, Act::Stop),
+        3 => {
+            let signal = random.pick(&["TERM", "TERM", "INT", "HUP", "KILL"]);
+            add(random, Act::Signal(signal));
+        }
+        _ => {}
+    }
+    acts
+}

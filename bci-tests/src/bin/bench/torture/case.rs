@@ -1,0 +1,193 @@
+//! One run: everything about it is drawn from its seed.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use bci_tests::jdk::{self, Jdk};
+
+use super::acts::{self, Timed};
+use super::flags::{self, Flag, Gc};
+use super::modes::Mode;
+use super::place::Place;
+use super::programs::{PROGRAMS, Program};
+use super::random::Random;
+
+/// How often several flags are tried before there are fewer of them.
+const FLAGS: u64 = 4;
+
+/// What may be drawn.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// Programs.
+    pub(super) programs: Vec<Program>,
+    /// JDKs.
+    pub(super) jdks: Vec<&'static Jdk>,
+    /// Names of collectors; all if there is none.
+    pub(super) collectors: Vec<String>,
+}
+
+impl Choice {
+    /// Programs and releases by name, all if none is named; an error names what there is.
+    pub(super) fn of(
+        programs: &[String],
+        releases: &[u32],
+        collectors: &[String],
+        is_short: bool,
+    ) -> Result<Self, String> {
+        let named = |program: &&Program| programs.is_empty() || programs.iter().any(|name| name == program.name);
+        let is_left_out = |program: &Program| is_short && program.is_long;
+        if let Some(name) = programs.iter().find(|name| PROGRAMS.iter().all(|program| program.name != **name)) {
+            let all: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
+            return Err(format!("there is no program '{name}': choose among {}", all.join(", ")));
+        }
+        let jdks: Vec<&Jdk> =
+            jdk::all().iter().filter(|jdk| releases.is_empty() || releases.contains(&jdk.feature)).collect();
+        let runs = |program: &&Program| jdks.iter().any(|jdk| program.runs_on(jdk));
+        let programs = PROGRAMS.iter().filter(named).filter(|p| !is_left_out(p)).filter(runs).copied();
+        let choice = Self { programs: programs.collect(), jdks, collectors: collectors.to_vec() };
+        if choice.programs.is_empty() || choice.jdks.iter().all(|jdk| choice.collectors_of(jdk).is_empty()) {
+            return Err("nothing is left to run: no JDK that is here has the collector, or runs the program".into());
+        }
+        Ok(choice)
+    }
+
+    fn collectors_of(&self, jdk: &Jdk) -> Vec<Gc> {
+        let is_wanted = |gc: &Gc| self.collectors.is_empty() || self.collectors.iter().any(|name| name == gc.name);
+        flags::collectors(jdk).into_iter().filter(is_wanted).collect()
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// What gives it again.
+    pub(super) seed: u64,
+    /// Which program.
+    pub(super) program: Program,
+    /// On which JVM.
+    pub(super) jdk: &'static Jdk,
+    /// With which collector.
+    pub(super) gc: Gc,
+    /// With which further options of the JVM.
+    pub(super) flags: Vec<Flag>,
+    /// With which options of the agent.
+    pub(super) mode: Mode,
+    /// What is done to it.
+    pub(super) acts: Vec<Timed>,
+    /// The size of its work, in percent.
+    pub(super) scale: u32,
+}
+
+impl Case {
+    /// What a seed gives.
+    pub(super) fn draw(seed: u64, choice: &Choice) -> Self {
+        let mut random = Random::of(seed);
+        let (program, jdk, gc) = loop {
+            let program = random.pick(&choice.programs);
+            let jdk = random.pick(&choice.jdks);
+            let collectors = choice.collectors_of(jdk);
+            if !program.runs_on(jdk) || collectors.is_empty() {
+                continue;
+            }
+            let gc = random.pick(&collectors);
+            // What takes a minute is drawn one time in ten; what never collects has no full heap to try.
+            let is_unfit = gc.never_collects && (program.fills_heap || program.is_long);
+            if !is_unfit && (!program.is_long || random.once_in(10) || choice.programs.len() == 1) {
+                break (program, jdk, gc);
+            }
+        };
+        let mut drawn: Vec<Flag> = Vec::new();
+        let known = flags::flags(jdk);
+        for _ in 0..random.below(FLAGS) {
+            let flag = random.pick(&known);
+            if drawn.iter().all(|other| other.group != flag.group) {
+                drawn.push(flag);
+            }
+        }
+        let mode = Mode::draw(&mut random, program.fills_heap);
+        let acts = acts::draw(&mut random, mode.dumps_at("request"));
+        let is_slow = drawn.iter().any(|flag| flag.is_slow);
+        let part = if is_slow || gc.never_collects { 20 } else { random.pick(&[30, 100, 100, 200]) };
+        Self { seed, program, jdk, gc, flags: drawn, mode, acts, scale: program.scale * part / 100 }
+    }
+
+    /// The JVM with this run's options, and with the agent if there are options for it.
+    pub(super) fn command(&self, place: &Place, dir: &Path, with_agent: bool) -> Command {
+        let mut command = self.java(place, dir, self.gc, &self.flags);
+        if with_agent {
+            command.arg(self.agent(place, dir));
+        }
+        self.add_program(place, &mut command);
+        command
+    }
+
+    /// The program as it is usually run: what it prints and returns does not depend on the JVM's options.
+    pub(super) fn plain_command(&self, place: &Place, dir: &Path) -> Command {
+        let mut command = self.java(place, dir, flags::collectors(self.jdk)[0], &[]);
+        self.add_program(place, &mut command);
+        command
+    }
+
+    /// What of it decides what the program prints.
+    pub(super) fn plain_key(&self) -> (&'static str, String, u32) {
+        (self.program.name, self.jdk.home.display().to_string(), self.scale)
+    }
+
+    fn java(&self, place: &Place, dir: &Path, gc: Gc, flags: &[Flag]) -> Command {
+        let mut command = self.jdk.tool("java");
+        // Options that reach every JVM would change what is compared.
+        for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
+            command.env_remove(variable);
+        }
+        command.current_dir(dir);
+        command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
+        let heap = if gc.never_collects { 3072 } else { self.program.heap };
+        command.arg(format!("-Xmx{heap}m")).args(gc.flags);
+        command.args(flags.iter().flat_map(|flag| flag.flags));
+        let redefiner = place.redefiner.display().to_string();
+        command.args(self.program.flags.iter().map(|flag| flag.replace("{redefiner}", &redefiner)));
+        command
+    }
+
+    fn agent(&self, place: &Place, dir: &Path) -> OsString {
+        let mut options = format!("file={}", dir.join(self.trace_name()).display());
+        for (name, value) in &self.mode.options {
+            options += &format!(",{name}={}", value.replace("{dir}", &dir.display().to_string()));
+        }
+        place.martini.agent_path(&options)
+    }
+
+    fn add_program(&self, place: &Place, command: &mut Command) {
+        let (class, args) = self.program.main;
+        command.arg("-cp").arg(&place.classes).arg("torture.Main").arg(class).arg(self.scale.to_string()).args(args);
+    }
+
+    /// The name of its trace.
+    pub(super) fn trace_name(&self) -> &'static str {
+        if self.mode.value("format") == Some("zip") { "app.trcxml.zip" } else { "app.trcxml" }
+    }
+
+    /// Everything that was drawn, in a few lines.
+    pub(super) fn described(&self) -> String {
+        let flags: Vec<&str> = self.flags.iter().flat_map(|flag| flag.flags).copied().collect();
+        let mode: Vec<String> = self.mode.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let acts: Vec<String> =
+            self.acts.iter().map(|timed| format!("{} after {} ms", timed.act.name(), timed.millis)).collect();
+        format!(
+            "{} ({} %) on JDK {} ({}), {}; JVM: {}; agent: {}; from outside: {}",
+            self.program.name,
+            self.scale,
+            self.jdk.build,
+            self.jdk.vendor,
+            self.gc.name,
+            or_none(flags.join(" ")),
+            mode.join(","),
+            or_none(acts.join(", ")),
+        )
+    }
+}
+
+fn or_none(text: String) -> String {
+    if text.is_empty() { "nothing".into() } else { text }
+}

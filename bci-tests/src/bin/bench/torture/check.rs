@@ -1,0 +1,289 @@
+//! What has to hold of every run.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use hprof::read::Reader;
+use trace::validate::Rule;
+
+use super::acts::Act;
+use super::case::Case;
+use super::facts::Facts;
+use super::jvm::Ended;
+
+/// How much of a file about a crash is shown.
+const HEAD: usize = 60;
+
+/// Something that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// What kind.
+    pub(super) kind: Kind,
+    /// A sentence, with what belongs to it.
+    pub(super) text: String,
+}
+
+/// Kinds of problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// It did not end.
+    Hang,
+    /// The JVM crashed and left its report.
+    Crash,
+    /// The status is another one than without agent.
+    Status,
+    /// The program printed something else than without agent.
+    Output,
+    /// Somebody printed what nobody prints without agent.
+    Words,
+    /// The agent failed, or said something that it had no reason to say.
+    Agent,
+    /// The trace breaks a rule.
+    Trace,
+    /// The trace has other numbers than the program or the JVM.
+    Numbers,
+    /// A heap dump is missing or cannot be read.
+    Dump,
+}
+
+fn problem(kind: Kind, text: impl Into<String>) -> Problem {
+    Problem { kind, text: text.into() }
+}
+
+/// What the program prints and returns without agent.
+#[derive(Clone, Debug)]
+pub(super) struct Plain {
+    /// How it ends.
+    pub(super) status: ExitStatus,
+    /// Its own lines.
+    pub(super) lines: Vec<String>,
+}
+
+/// The lines of the program itself, and those of others.
+pub(super) fn split(out: &str) -> (Vec<String>, Vec<String>) {
+    let lines = out.lines().filter(|line| !line.is_empty()).map(str::to_owned);
+    lines.partition(|line| line.starts_with("= "))
+}
+
+/// What the program and its JVM show: end, output, crash.
+pub(super) fn visible(ended: &Ended, dir: &Path, plain: &Plain) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if let Some(stacks) = &ended.hung {
+        let wall = ended.wall.as_secs();
+        problems.push(problem(Kind::Hang, format!("it did not end within {wall} s; its threads:\n{stacks}")));
+    }
+    if let Ok(report) = fs::read_to_string(dir.join("hs_err.log")) {
+        let head: Vec<&str> = report.lines().take(HEAD).collect();
+        problems.push(problem(Kind::Crash, format!("the JVM crashed:\n{}", head.join("\n"))));
+    }
+    let (own, others) = split(&ended.out);
+    let ends: Vec<&Act> = ended.acted.iter().filter(|act| act.ends()).collect();
+    let is_ended = ended.status.is_some_and(|status| ends.iter().any(|act| is_status_of(**act, status)));
+    match ended.status {
+        Some(status) if status != plain.status && !is_ended => {
+            problems
+                .push(problem(Kind::Status, format!("it ended with {status}, without agent with {}", plain.status)));
+        }
+        _ => {}
+    }
+    let is_same = if is_ended || ended.hung.is_some() { plain.lines.starts_with(&own) } else { own == plain.lines };
+    if !is_same {
+        problems.push(problem(Kind::Output, format!("it printed {own:?}, without agent {:?}", plain.lines)));
+    }
+    let is_dumped = ended.hung.is_some() || ended.acted.contains(&Act::Signal("QUIT"));
+    let of_out = others.iter().filter(|line| !is_dumped && !is_logged(line)).map(|line| (line, "standard output"));
+    let err: Vec<String> = ended.err.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let of_err = err.iter().filter(|line| !line.starts_with("martini:")).map(|line| (line, "standard error"));
+    for (line, stream) in of_out.chain(of_err) {
+        problems.push(problem(Kind::Words, format!("on {stream}: {line}")));
+    }
+    problems
+}
+
+/// Whether a process that was ended so has that status.
+fn is_status_of(act: Act, status: ExitStatus) -> bool {
+    match act {
+        Act::Signal("KILL") => status.signal() == Some(9),
+        Act::Signal("HUP") => status.code() == Some(128 + 1),
+        Act::Signal("INT") => status.code() == Some(128 + 2),
+        Act::Signal("TERM") => status.code() == Some(128 + 15),
+        _ => false,
+    }
+}
+
+/// Whether the JVM's log has this form; `dump=oom` makes it write there, as the documents say.
+fn is_logged(line: &str) -> bool {
+    line.starts_with('[') && line.contains("s][")
+}
+
+/// Takes away what the same JVM shows without agent too; the rest stays.
+pub(super) fn excuse(problems: &mut Vec<Problem>, without: &[Problem]) {
+    let same =
+        |a: &Problem, b: &Problem| a.kind == b.kind && (a.kind != Kind::Words || shape(&a.text) == shape(&b.text));
+    problems.retain(|problem| !without.iter().any(|other| same(problem, other)));
+}
+
+/// A line without its numbers.
+fn shape(line: &str) -> String {
+    let mut shape = String::new();
+    for c in line.chars() {
+        match c {
+            _ if c.is_ascii_hexdigit() && shape.ends_with('#') => {}
+            _ if c.is_ascii_digit() => shape.push('#'),
+            _ => shape.push(c),
+        }
+    }
+    shape
+}
+
+/// What only the agent leaves: its words, the trace, dumps.
+pub(super) fn own(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for line in ended.err.lines() {
+        let is_agents = line.starts_with("martini:") && !is_expected(line, case);
+        if is_agents || line.contains("panicked at") {
+            problems.push(problem(Kind::Agent, line));
+        }
+    }
+    let is_killed = ended.status.is_none_or(|status| status.signal() == Some(9));
+    match Facts::read(&dir.join(case.trace_name())) {
+        Ok(facts) => judge(case, ended, &facts, is_killed, &mut problems),
+        // A zip that nobody could finish has no directory.
+        Err(_) if is_killed && case.mode.value("format") == Some("zip") => {}
+        Err(error) => problems.push(problem(Kind::Trace, format!("the trace cannot be read: {error}"))),
+    }
+    dumps(case, ended, dir, is_killed, &mut problems);
+    problems
+}
+
+fn is_expected(line: &str, case: &Case) -> bool {
+    case.mode.value("limit").is_some() && line.contains("has reached its limit of")
+}
+
+fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &mut Vec<Problem>) {
+    let broken = facts.report.broken.keys().any(|rule| !is_killed || *rule != Rule::Ending);
+    if broken || facts.cut > 0 {
+        let described: Vec<String> = facts.report.violations.iter().map(ToString::to_string).collect();
+        let text = format!("{} violations, {} bytes cut:\n{}", facts.report.total(), facts.cut, described.join("\n"));
+        problems.push(problem(Kind::Trace, text));
+    }
+    for key in ["stackCache.mismatches", "agent.panics"] {
+        if facts.sum(key) > 0 {
+            problems.push(problem(Kind::Agent, format!("{key} is {}", facts.sum(key))));
+        }
+    }
+    let lost = facts.sum("events.lost");
+    if lost > 0 && !case.program.may_lose {
+        let why: Vec<_> = facts.counts.iter().filter(|((key, _), _)| key == "events.lost").collect();
+        problems.push(problem(Kind::Numbers, format!("events were lost: {why:?}")));
+    }
+    if is_killed {
+        return;
+    }
+    known(case, ended, facts, lost, problems);
+    coverage(case, facts, problems);
+}
+
+/// The program knows how many objects of one class it made.
+fn known(case: &Case, ended: &Ended, facts: &Facts, lost: u64, problems: &mut Vec<Problem>) {
+    let told = split(&ended.out).0.iter().find_map(|line| line.strip_prefix("= known ")?.parse::<u64>().ok());
+    let Some(made) = told else { return };
+    let is_included = case.mode.value("include").is_none_or(|pattern| pattern == "torture.*");
+    let seen = if case.mode.value("heap") == Some("counts") { facts.known_counted } else { facts.known_objects };
+    let is_vm = case.mode.value("heap") == Some("vm") && case.mode.value("exclude").is_none();
+    let is_right = if case.mode.counts_all() && is_included {
+        seen <= made && made - seen <= lost
+    } else if is_vm && is_included && case.mode.value("limit").is_none() {
+        // What the JIT removes is not there; and before JDK 17 the VM's event has a hole.
+        seen <= made && (seen == made || lost > 0 || !case.program.all_escape || case.jdk.feature < 17)
+    } else {
+        true
+    };
+    if !is_right {
+        let text = format!("the program made {made} objects of one class, the trace has {seen}; events lost: {lost}");
+        problems.push(problem(Kind::Numbers, text));
+    }
+}
+
+/// With single objects the trace has what the JVM accounts, within what the documents say.
+fn coverage(case: &Case, facts: &Facts, problems: &mut Vec<Problem>) {
+    let is_promised = match case.mode.value("heap") {
+        Some("events") => true,
+        Some("vm") => case.jdk.feature >= 17,
+        _ => false,
+    };
+    let is_unknown = ["coverage.unavailable", "coverage.filtered", "limit.reached"].iter().any(|key| facts.has(key));
+    if !is_promised || is_unknown || case.program.may_lose {
+        return;
+    }
+    let accounted = facts.sum("coverage.accounted");
+    let (missing, excess) = (facts.sum("coverage.missing"), facts.sum("coverage.excess"));
+    let slack = accounted / if case.jdk.feature < 17 { 100 } else { 1_000 } + (128 << 10);
+    if missing > slack || excess > slack {
+        let text = format!("of {accounted} bytes that the JVM accounts {missing} are missing, {excess} are too many");
+        problems.push(problem(Kind::Numbers, text));
+    }
+}
+
+/// Each dump can be read to its end, and those that had to come are there.
+fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut Vec<Problem>) {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_dump = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.ends_with(".hprof") && name != "jcmd.hprof"
+    };
+    let files: Vec<PathBuf> = files.filter(is_dump).collect();
+    for file in &files {
+        if let Err(error) = read_dump(file) {
+            problems.push(problem(Kind::Dump, format!("{} cannot be read: {error}", file.display())));
+        }
+    }
+    let is_hprof = case.mode.value("dumpformat").is_none() && case.mode.value("limit").is_none();
+    // Who was ended before its heap was full has none to dump.
+    let was_ended = ended.acted.iter().any(|act| act.ends());
+    let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && case.program.fills_heap && !was_ended;
+    if is_hprof && is_due && files.is_empty() && !is_killed {
+        problems.push(problem(Kind::Dump, "there is no heap dump"));
+    }
+}
+
+fn read_dump(file: &Path) -> Result<(), String> {
+    let file = File::open(file).map_err(|e| e.to_string())?;
+    let mut reader = Reader::new(file).map_err(|e| e.to_string())?;
+    while reader.next_record().map_err(|e| e.to_string())?.is_some() {}
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_own_lines_are_told_apart() {
+        let (own, others) = split("\n= begins\n[0.1s][warning][gc] slow\n\n= known 5\n");
+        assert_eq!(own, ["= begins", "= known 5"]);
+        assert!(others.len() == 1 && is_logged(&others[0]));
+    }
+
+    #[test]
+    fn what_the_jvm_does_by_itself_is_excused_and_nothing_else() {
+        let words = |text: &str| problem(Kind::Words, text);
+        let mut problems = vec![
+            words("warning 17 at 0x7fa1"),
+            words("another warning"),
+            problem(Kind::Hang, "one"),
+            problem(Kind::Crash, "one"),
+        ];
+        excuse(&mut problems, &[words("warning 3 at 0x15"), problem(Kind::Hang, "two")]);
+        assert_eq!(problems, [words("another warning"), problem(Kind::Crash, "one")]);
+    }
+
+    #[test]
+    fn a_signal_has_its_status() {
+        assert!(is_status_of(Act::Signal("TERM"), ExitStatus::from_raw(143 << 8)));
+        assert!(is_status_of(Act::Signal("KILL"), ExitStatus::from_raw(9)));
+        assert!(!is_status_of(Act::Signal("QUIT"), ExitStatus::from_raw(131 << 8)));
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs a JVM to its end, which has to come, and does to it what was drawn.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::acts::{Act, Timed};
+
+/// The line that says that the program's `main` runs.
+const BEGINS: &str = "= begins";
+
+/// How long a JVM that hangs may print its threads.
+const DUMPING: Duration = Duration::from_secs(4);
+
+/// How long a `jcmd` may take.
+const JCMD_LIMIT: Duration = Duration::from_secs(40);
+
+/// How a run ended.
+pub(super) struct Ended {
+    /// Its status; none if it hung and was killed.
+    pub(super) status: Option<ExitStatus>,
+    /// What it wrote.
+    pub(super) out: String,
+    /// What it complained about.
+    pub(super) err: String,
+    /// What was done to it.
+    pub(super) acted: Vec<Act>,
+    /// What its threads did when it hung.
+    pub(super) hung: Option<String>,
+    /// How long it took.
+    pub(super) wall: Duration,
+}
+
+/// What the acts need to know.
+pub(super) struct Target<'a> {
+    /// The folder of the run.
+    pub(super) dir: &'a Path,
+    /// The name of its trace there.
+    pub(super) trace: &'a str,
+    /// The tool for the JVM's commands, if there is one.
+    pub(super) jcmd: Option<&'a Path>,
+}
+
+type Text = Arc<Mutex<Vec<u8>>>;
+
+/// Runs it.
+pub(super) fn run(
+    command: &mut Command,
+    acts: &[Timed],
+    target: &Target<'_>,
+    limit: Duration,
+) -> Result<Ended, String> {
+    let begun = Instant::now();
+    // A Ctrl-C is for this program: it ends its JVMs itself.
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| format!("{command:?} does not start: {e}"))?;
+    let (out, begins) = collect(child.stdout.take().expect("asked for above"));
+    let (err, _) = collect(child.stderr.take().expect("asked for above"));
+    let mut acted = Vec::new();
+    let mut left = acts.iter();
+    let mut next = left.next();
+    let mut due: Option<Instant> = None;
+    let mut is_running = false;
+    let mut hung = None;
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|e| format!("{command:?} cannot be waited for: {e}"))? {
+            break Some(status);
+        }
+        if begun.elapsed() > limit {
+            hung = Some(stacks(&child));
+            let _ = child.kill();
+            let _ = child.wait();
+            break None;
+        }
+        is_running = is_running || begins.try_recv().is_ok();
+        if is_running && let Some(timed) = next {
+            let at = *due.get_or_insert_with(|| Instant::now() + Duration::from_millis(timed.millis));
+            if Instant::now() >= at {
+                act(timed.act, &child, target);
+                acted.push(timed.act);
+                (next, due) = (left.next(), None);
+            }
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let wall = begun.elapsed();
+    let (out, err) = (text(out), text(err));
+    Ok(Ended { status, out, err, acted, hung, wall })
+}
+
+/// Reads a stream on a thread of its own, and says when the program begins.
+fn collect(stream: impl Read + Send + 'static) -> ((Text, thread::JoinHandle<()>), Receiver<()>) {
+    let (send, begins) = channel();
+    let text = Text::default();
+    let reader = thread::spawn({
+        let text = Arc::clone(&text);
+        move || {
+            let mut stream = BufReader::new(stream);
+            let mut line = Vec::new();
+            while stream.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+                if line.trim_ascii_end() == BEGINS.as_bytes() {
+                    // Nobody listens to the one of standard error.
+                    let _ = send.send(());
+                }
+                text.lock().unwrap_or_else(PoisonError::into_inner).append(&mut line);
+            }
+        }
+    });
+    ((text, reader), begins)
+}
+
+/// What was read, to the end of the stream, or until soon after the end of the process: a child of it may keep the stream open.
+fn text((text, reader): (Text, thread::JoinHandle<()>)) -> String {
+    let until = Instant::now() + Duration::from_secs(5);
+    while !reader.is_finished() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
+    String::from_utf8_lossy(&text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+}
+
+fn act(act: Act, child: &Child, target: &Target<'_>) {
+    let dir = target.dir.display().to_string();
+    match act {
+        Act::Signal(name) => signal(name, child),
+        Act::Stop => {
+            signal("STOP", child);
+            thread::sleep(Duration::from_millis(150));
+            signal("CONT", child);
+        }
+        Act::Jcmd(words) => {
+            let Some(jcmd) = target.jcmd else { return };
+            let words = words.iter().map(|word| word.replace("{dir}", &dir));
+            let mut command = Command::new(jcmd);
+            command.arg(child.id().to_string()).args(words).stdout(Stdio::null()).stderr(Stdio::null());
+            let Ok(mut jcmd) = command.spawn() else { return };
+            let begun = Instant::now();
+            // A JVM that ends does not answer; whether it ends is asked elsewhere.
+            while begun.elapsed() < JCMD_LIMIT && matches!(jcmd.try_wait(), Ok(None)) && is_alive(child) {
+                thread::sleep(Duration::from_millis(10));
+            }
+            let _ = jcmd.kill();
+            let _ = jcmd.wait();
+        }
+        Act::Request(what) => {
+            // It fails where the run has no trace of its own, which then shows by itself.
+            let _ = fs::write(target.dir.join(format!("{}{what}", target.trace)), "");
+        }
+    }
+}
+
+/// Whether the process has not ended yet; it is there for as long as nobody has waited for it.
+fn is_alive(child: &Child) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+fn signal(name: &str, child: &Child) {
+    // It may have ended meanwhile; nobody else has its id before it is waited for.
+    let _ = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).stderr(Stdio::null()).status();
+}
+
+/// Asks a JVM that hangs for the stacks of its threads, which it prints where it prints, and the kernel for what they wait in.
+fn stacks(child: &Child) -> String {
+    signal("QUIT", child);
+    thread::sleep(DUMPING);
+    let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+    let read = |path: &Path, name: &str| fs::read_to_string(path.join(name)).unwrap_or_default();
+    let mut lines: Vec<String> = tasks
+        .map(|task| task.path())
+        .map(|path| {
+            let state = read(&path, "stat").rsplit(") ").next().unwrap_or_default().chars().next().unwrap_or('?');
+            format!("  {} {} {}", read(&path, "comm").trim(), state, read(&path, "wchan").trim())
+        })
+        .collect();
+    lines.sort();
+    lines.join("\n")
+}
