@@ -4,6 +4,7 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What a program says of itself: whole lines, each in one write, so that nothing of the JVM's own gets between. */
 public final class Say {
@@ -41,14 +42,16 @@ public final class Say {
         return Math.max(1, (int) ((long) of * Integer.parseInt(args[0]) / 100));
     }
 
-    /** Starts threads, and waits for all. */
+    /** Starts threads, and waits for all; each has to do its work to the end. */
     static void together(int threads, Work work) throws InterruptedException {
+        AtomicInteger ended = new AtomicInteger();
         Thread[] all = new Thread[threads];
         for (int i = 0; i < threads; i++) {
             int number = i;
             all[i] = new Thread(() -> {
                 try {
                     work.run(number);
+                    ended.incrementAndGet();
                 } catch (Exception e) {
                     throw new IllegalStateException(e);
                 }
@@ -57,6 +60,9 @@ public final class Say {
         }
         for (Thread thread : all) {
             thread.join();
+        }
+        if (ended.get() < threads) {
+            throw new IllegalStateException("a worker died");
         }
     }
 

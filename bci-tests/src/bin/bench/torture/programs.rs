@@ -24,6 +24,8 @@ pub(super) struct Program {
     pub(super) fills_heap: bool,
     /// It makes threads end with no stack left, or no memory, wherever they are: then the agent may lose events, and says so.
     pub(super) may_lose: bool,
+    /// What the JVM accounts is seen: no thread allocates while the VM goes down, or is a virtual one, whose stack nobody reports.
+    pub(super) is_accounted: bool,
     /// It takes a minute.
     pub(super) is_long: bool,
 }
@@ -38,6 +40,7 @@ const PROGRAM: Program = Program {
     all_escape: true,
     fills_heap: false,
     may_lose: false,
+    is_accounted: true,
     is_long: false,
 };
 
@@ -48,24 +51,32 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program { name: "redefine", main: ("Redefine", &[]), flags: &["-javaagent:{redefiner}"], ..PROGRAM },
     Program { name: "threads", main: ("Threads", &[]), ..PROGRAM },
     Program { name: "threads-100000", main: ("Threads", &[]), scale: 5_000, is_long: true, ..PROGRAM },
-    Program { name: "deep", main: ("Deep", &[]), may_lose: true, ..PROGRAM },
+    Program { name: "deep", main: ("Deep", &[]), may_lose: true, is_accounted: false, ..PROGRAM },
     // Thread.suspend does nothing any more from JDK 20 on.
     Program { name: "suspend", main: ("Suspend", &[]), releases: (11, 19), ..PROGRAM },
-    Program { name: "memory", main: ("Memory", &[]), heap: 24, fills_heap: true, may_lose: true, ..PROGRAM },
-    Program { name: "exit", main: ("Exits", &["exit"]), ..PROGRAM },
-    Program { name: "halt", main: ("Exits", &["halt"]), ..PROGRAM },
-    Program { name: "return", main: ("Exits", &["return"]), ..PROGRAM },
-    Program { name: "throw", main: ("Exits", &["throw"]), ..PROGRAM },
+    Program {
+        name: "memory",
+        main: ("Memory", &[]),
+        heap: 24,
+        fills_heap: true,
+        may_lose: true,
+        is_accounted: false,
+        ..PROGRAM
+    },
+    Program { name: "exit", main: ("Exits", &["exit"]), is_accounted: false, ..PROGRAM },
+    Program { name: "halt", main: ("Exits", &["halt"]), is_accounted: false, ..PROGRAM },
+    Program { name: "return", main: ("Exits", &["return"]), is_accounted: false, ..PROGRAM },
+    Program { name: "throw", main: ("Exits", &["throw"]), is_accounted: false, ..PROGRAM },
     Program { name: "parks", main: ("Parks", &[]), ..PROGRAM },
     Program { name: "monitors", main: ("Monitors", &[]), all_escape: false, ..PROGRAM },
     Program { name: "references", main: ("References", &[]), ..PROGRAM },
-    Program { name: "arrays", main: ("Arrays", &[]), ..PROGRAM },
+    Program { name: "arrays", main: ("Arrays", &[]), heap: 256, ..PROGRAM },
     Program { name: "lambdas", main: ("Lambdas", &[]), all_escape: false, ..PROGRAM },
     Program { name: "exceptions", main: ("Exceptions", &[]), all_escape: false, ..PROGRAM },
     Program { name: "removed", main: ("Removed", &[]), all_escape: false, ..PROGRAM },
     Program { name: "objects", main: ("Objects", &[]), ..PROGRAM },
     Program { name: "fork", main: ("Fork", &[]), ..PROGRAM },
-    Program { name: "virtual", main: ("Virtual", &[]), releases: (21, u32::MAX), ..PROGRAM },
+    Program { name: "virtual", main: ("Virtual", &[]), is_accounted: false, releases: (21, u32::MAX), ..PROGRAM },
     Program {
         name: "natives",
         main: ("Natives", &[]),
