@@ -54,6 +54,7 @@ pub struct Profiled<'a> {
     folder: Option<PathBuf>,
     main: OsString,
     args: Vec<OsString>,
+    variables: Vec<(String, OsString)>,
     has_agent: bool,
     expected: Expected,
 }
@@ -81,6 +82,7 @@ impl<'a> Profiled<'a> {
             folder: None,
             main: OsString::new(),
             args: Vec::new(),
+            variables: Vec::new(),
             has_agent: true,
             expected: Expected { success: true, judged: Judged::Valid, schemas: vec![Schema::Strict] },
         }
@@ -142,6 +144,13 @@ impl<'a> Profiled<'a> {
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, args: &[S]) -> Self {
         self.args.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// An environment variable of the JVM.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name.to_owned(), value.as_ref().to_owned()));
         self
     }
 
@@ -227,6 +236,7 @@ impl<'a> Profiled<'a> {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.args(&self.flags).args(self.has_agent.then(|| self.agent()));
         command.arg("-cp").arg(&self.class_path).arg(&self.main).args(&self.args);
         command

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use bci_tests::jdk::Jdk;
+use bci_tests::jdk::{Collector, Jdk};
 use bci_tests::profiled::Profiled;
 use bci_tests::read::TraceData;
 use bci_tests::suite::Suite;
@@ -23,6 +23,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         ],
         of_platform_threads,
     );
+    suite.each_jdk_and_collector(where_other_code_was);
     suite.jdks(21..).each_and(&[("compiled", &[][..]), ("c1", &["-XX:TieredStopAtLevel=1"])], of_virtual_threads);
 }
 
@@ -45,10 +46,11 @@ fn printed(out: &str) -> Counts {
     counts
 }
 
-/// Markers by stack, and the number of stacks that were taken for others.
+/// Markers by stack, the number of stacks that were compared with the VM's, and of those that were taken for others.
 #[derive(Default)]
 struct Found {
     counts: Counts,
+    compared: Option<u64>,
     mismatches: Option<u64>,
     classes: HashMap<ClassId, String>,
     methods: HashMap<MethodId, String>,
@@ -72,6 +74,7 @@ impl TraceData for Found {
                 let stack = object.stack.map(|stack| self.stacks[&stack].clone()).unwrap_or_default();
                 *self.counts.entry(stack).or_default() += 1;
             }
+            Element::MartiniCount(count) if count.key == "stackCache.compared" => self.compared = Some(count.value),
             Element::MartiniCount(count) if count.key == "stackCache.mismatches" => self.mismatches = Some(count.value),
             _ => {}
         }
@@ -97,4 +100,22 @@ fn of_platform_threads(jdk: &Jdk, (flags, options): (&[&str], &str)) {
 /// Their frames leave the stack when they yield, and come back bit by bit.
 fn of_virtual_threads(jdk: &Jdk, flags: &[&str]) {
     check(Profiled::on(jdk).flags(flags).options("heap=events"), "virtual");
+}
+
+/// New code comes to lie where other code was, whose return addresses threads remember: each stack is compared with the VM's.
+fn where_other_code_was(jdk: &Jdk, collector: Collector) {
+    let profiled = Profiled::on(jdk).collector(collector).flags(&[
+        "-Xmx64m",
+        "-Xbatch",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:CompileThresholdScaling=0.02",
+        "-XX:ReservedCodeCacheSize=8m",
+        "-XX:CompileCommand=quiet",
+        "-XX:CompileCommand=compileonly,recompiled.*::*",
+    ]);
+    let profiled = profiled.variable("MARTINI_COMPARE_STACKS", "all").no_schema();
+    let profiled = profiled.options("heap=vm,lifetimes=false,stack=4").main("recompiled.Main").args(&["40"]);
+    let found = profiled.run_and_read::<Found>().trace;
+    assert_eq!(found.mismatches, Some(0));
+    assert!(found.compared.is_some_and(|compared| compared > 500_000), "{:?}", found.compared);
 }

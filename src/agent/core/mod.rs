@@ -23,7 +23,7 @@ use super::clock::{Clock, Ticks};
 use super::events::buffer::{Consumer, Pool, RECORD_BYTES};
 use super::helpers::Helpers;
 use super::hotspot::Hotspot;
-use super::ids::{ClassIndex, IdSource, RecordingNumber, ThreadIndex};
+use super::ids::{ClassIndex, CodeLocation, IdSource, RecordingNumber, StackIndex, ThreadIndex};
 use super::objects::collections::Collections;
 use super::objects::tags::Tags;
 use super::objects::weak_refs::WeakRefs;
@@ -86,6 +86,18 @@ impl Jvm {
             tag_envs: Mutex::default(),
             kept: Mutex::default(),
         })
+    }
+
+    /// The frames of a stack as text, the innermost one first.
+    pub(crate) fn frames(&self, stack: StackIndex) -> Vec<String> {
+        let frames = self.stacks.get(stack).into_iter().flat_map(|stack| stack.frames.iter());
+        let text = |frame: &CodeLocation| {
+            let method = self.methods.get(frame.method);
+            let class = method.and_then(|method| self.classes.get(method.class));
+            let (class, method) = (class.map_or("?", |class| &class.name), method.map_or("?", |method| &method.name));
+            format!("{class}.{method}:{}", frame.line)
+        };
+        frames.map(text).collect()
     }
 
     /// What a feature keeps as long as the JVM lives, one value of each type; made at the first call.

@@ -1,7 +1,8 @@
 //! HotSpot's code cache, whose structure it exports for debuggers (`gHotSpotVMStructs`): which piece of code an address lies
 //! in, and how large the frames of that code are.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jvmti::{Field, size_of_type};
 
@@ -28,8 +29,8 @@ pub(crate) struct Pc(pub(crate) usize);
 /// What code an address lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeKind {
-    /// A compiled method, or what calls a native one: bytes of its frame. The code may be replaced; see `still`.
-    Compiled { frame: usize, id_at: usize, id: u32 },
+    /// A compiled method, or what calls a native one: bytes of its frame, and the number of its compilation, which no other has.
+    Compiled { frame: usize, id: u32 },
     /// What compiled code calls to get into the VM: bytes of its frame.
     Stub { frame: usize },
     /// The interpreter.
@@ -38,14 +39,43 @@ pub(crate) enum CodeKind {
     Entry,
 }
 
-impl CodeKind {
-    /// Whether the address still lies in that code: another compiled method, with another id, may have taken its place.
-    pub(crate) fn still(&self) -> bool {
-        match *self {
-            // SAFETY: the parts of the code cache that were used once stay mapped.
-            CodeKind::Compiled { id_at, id, .. } => unsafe { load_u32(id_at) == id },
-            _ => true,
-        }
+/// What the name of a piece of code says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameKind {
+    Method,
+    Interpreter,
+    Stub,
+}
+
+/// The names of code that is no stub.
+const NAMES: [(&CStr, NameKind); 3] =
+    [(c"nmethod", NameKind::Method), (c"native nmethod", NameKind::Method), (c"Interpreter", NameKind::Interpreter)];
+
+/// The addresses of `NAMES`, once they are known. They are literals of libjvm, so an address is enough to tell them.
+#[derive(Debug, Default)]
+struct NameAddresses([AtomicUsize; NAMES.len()]);
+
+impl NameAddresses {
+    /// # Safety
+    /// At that address is a text that ends with NUL.
+    #[inline]
+    unsafe fn kind(&self, name: usize) -> NameKind {
+        let known = self.0.iter().position(|known| known.load(Ordering::Relaxed) == name);
+        // SAFETY: by the caller's promise.
+        known.map_or_else(|| unsafe { self.learn(name) }, |index| NAMES[index].1)
+    }
+
+    /// # Safety
+    /// As for `kind`.
+    unsafe fn learn(&self, name: usize) -> NameKind {
+        // SAFETY: by the caller's promise; no byte is read beyond the first that differs.
+        let is = |text: &CStr| {
+            let bytes = (0..).zip(text.to_bytes_with_nul());
+            { bytes }.all(|(at, &byte)| unsafe { ((name + at) as *const u8).read() } == byte)
+        };
+        let Some(index) = NAMES.iter().position(|(text, _)| is(text)) else { return NameKind::Stub };
+        self.0[index].store(name, Ordering::Relaxed);
+        NAMES[index].1
     }
 }
 
@@ -58,7 +88,11 @@ enum DeoptHandler {
     Distance(usize),
 }
 
-/// Offsets of fields, and a part of the code cache.
+/// Offsets of fields, and the parts of the code cache.
+///
+/// Nothing is kept of single pieces of code: they are freed, and others come to lie across the place. Of one that is freed the
+/// beginning may stay as it was, its number too, while another fills the end. So the map of segments is asked each time, which
+/// holds as long as a frame on the stack keeps its code from being freed.
 #[derive(Debug)]
 pub(crate) struct CodeCache {
     heaps: Box<[CodeHeap]>,
@@ -71,6 +105,7 @@ pub(crate) struct CodeCache {
     compile_id: usize,
     deopt_handlers: [DeoptHandler; 2],
     call_stub_return: Pc,
+    names: NameAddresses,
 }
 
 #[derive(Debug)]
@@ -107,10 +142,12 @@ impl CodeCache {
                 handler(c"_deopt_mh_handler_begin", c"_deopt_mh_handler_offset")?,
             ],
             call_stub_return: Pc(static_word(c"StubRoutines", c"_call_stub_return_address")?),
+            names: NameAddresses::default(),
         };
         let stub = cache.blob(cache.call_stub_return)?;
-        // SAFETY: `blob` found a piece of code.
-        unsafe { cache.name(stub) }?.to_bytes().starts_with(b"StubRoutines").then_some(cache)
+        // SAFETY: `blob` found a piece of code, and names are texts.
+        let name = unsafe { CStr::from_ptr(cache.name(stub)? as *const c_char) };
+        name.to_bytes().starts_with(b"StubRoutines").then_some(cache)
     }
 
     /// Bytes from the lowest address of the code cache; less than 2^31.
@@ -126,25 +163,21 @@ impl CodeCache {
         let blob = self.blob(pc)?;
         // SAFETY: `blob` found a piece of code, and the thread is about to return to it, so it stays.
         unsafe {
-            let name = self.name(blob)?.to_bytes();
-            if name == b"Interpreter" {
+            let kind = self.names.kind(self.name(blob)?);
+            if kind == NameKind::Interpreter {
                 return Some(CodeKind::Interpreter);
             }
             let words = load_u32(blob + self.frame_size) as i32;
             let frame = usize::try_from(words).ok().filter(|&words| words > 0)? * size_of::<usize>();
-            if name != b"nmethod" && name != b"native nmethod" {
+            if kind == NameKind::Stub {
                 return Some(CodeKind::Stub { frame });
             }
             let is_handler = |handler: &DeoptHandler| match *handler {
                 DeoptHandler::Address(at) => load(blob + at) == pc.0,
                 DeoptHandler::Distance(at) => blob.wrapping_add_signed(load_u32(blob + at) as i32 as isize) == pc.0,
             };
-            let id_at = blob + self.compile_id;
-            (!self.deopt_handlers.iter().any(is_handler)).then(|| CodeKind::Compiled {
-                frame,
-                id_at,
-                id: load_u32(id_at),
-            })
+            let id = load_u32(blob + self.compile_id);
+            (!self.deopt_handlers.iter().any(is_handler)).then_some(CodeKind::Compiled { frame, id })
         }
     }
 
@@ -168,14 +201,13 @@ impl CodeCache {
         }
     }
 
+    /// The address of its name: a literal of libjvm, or a text that is never freed while the code is in use.
+    ///
     /// # Safety
     /// `blob` is a `CodeBlob`.
-    unsafe fn name(&self, blob: usize) -> Option<&'static CStr> {
-        // SAFETY: by the caller's promise; the names of code are literals of libjvm, or never freed while it is in use.
-        unsafe {
-            let name = load(blob + self.name);
-            (name != 0).then(|| CStr::from_ptr(name as *const std::ffi::c_char))
-        }
+    unsafe fn name(&self, blob: usize) -> Option<usize> {
+        // SAFETY: by the caller's promise.
+        Some(unsafe { load(blob + self.name) }).filter(|&name| name != 0)
     }
 }
 

@@ -5,6 +5,7 @@
 //! switches.
 
 mod code_cache;
+pub(crate) mod comparisons;
 pub(crate) mod flags;
 pub(crate) mod memory;
 pub(crate) mod monitors;
@@ -18,8 +19,6 @@ use jvmti::{Env, Jni};
 use memory::JavaThread;
 use monitors::MonitorLayout;
 use return_addresses::StackLayout;
-
-pub(crate) use code_cache::{CodeKind, Pc};
 
 /// The layouts that are known of this VM.
 #[derive(Default)]

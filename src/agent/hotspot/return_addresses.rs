@@ -6,12 +6,10 @@
 //! asked. The layout of frames follows from HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; the sizes
 //! of those of compiled methods are in the code cache.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use jvmti::{Field, Jni};
-use rustc_hash::FxHashMap;
 
 use super::code_cache::{CodeCache, CodeKind, Pc};
+use super::comparisons::Comparisons;
 use super::memory::{JavaThread, load};
 
 const WORD: usize = size_of::<usize>();
@@ -39,8 +37,7 @@ pub(crate) struct StackLayout {
     sp: usize,
     pc: usize,
     fp: usize,
-    /// Number of keys that two different stacks had.
-    mismatches: AtomicU64,
+    pub(crate) comparisons: Comparisons,
 }
 
 /// A frame: its lowest address, the address at which it continues, and its frame pointer, which only some frames have.
@@ -50,9 +47,6 @@ struct RawFrame {
     pc: Pc,
     fp: usize,
 }
-
-/// The code at each address that a thread has met.
-pub(crate) type CodeByPc = FxHashMap<Pc, CodeKind>;
 
 /// How long a key identifies its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,19 +74,9 @@ impl StackLayout {
             sp: anchor(c"_last_Java_sp")?,
             pc: anchor(c"_last_Java_pc")?,
             fp: anchor(c"_last_Java_fp")?,
-            mismatches: AtomicU64::new(0),
+            comparisons: Comparisons::new(),
         };
         Some(layout)
-    }
-
-    /// Two stacks had the same key: from now on none is identified by addresses.
-    pub(crate) fn count_mismatch(&self) {
-        self.mismatches.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Number of keys that two different stacks had.
-    pub(crate) fn mismatches(&self) -> u64 {
-        self.mismatches.load(Ordering::Relaxed)
     }
 
     /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if
@@ -103,10 +87,9 @@ impl StackLayout {
         &self,
         jni: Jni,
         max_frames: usize,
-        code_by_pc: &mut CodeByPc,
         key: &mut Vec<u64>,
     ) -> Option<KeyValidity> {
-        if self.mismatches() > 0 {
+        if self.comparisons.mismatches() > 0 {
             return None;
         }
         let mut validity = KeyValidity::Forever;
@@ -119,17 +102,10 @@ impl StackLayout {
         let mut is_first = true;
         let mut number = 0;
         while number < max_frames {
-            let code = match code_by_pc.get(&frame.pc) {
-                Some(code) if code.still() => *code,
-                _ => {
-                    let code = self.code.code(frame.pc)?;
-                    code_by_pc.insert(frame.pc, code);
-                    code
-                }
-            };
+            let code = self.code.code(frame.pc)?;
             let place = CODE_PLACE | (self.code.distance(frame.pc) as u64) << 32;
             frame = match code {
-                CodeKind::Compiled { frame: bytes, id, .. } => {
+                CodeKind::Compiled { frame: bytes, id } => {
                     key.push(place | u64::from(id));
                     number += 1;
                     stack.caller(frame, bytes)?

@@ -5,21 +5,15 @@ use rustc_hash::FxHashMap;
 
 use super::memory_budget::MemoryBudget;
 use crate::agent::clock::Ticks;
-use crate::agent::hotspot::return_addresses::{CodeByPc, KeyValidity, StackLayout};
-use crate::agent::hotspot::{CodeKind, Pc};
+use crate::agent::hotspot::return_addresses::{KeyValidity, StackLayout};
 
-/// One in so many hits is compared with what the VM says.
-const CHECK_EVERY: u32 = 4096;
 /// Approximate bytes of an entry of a map beside the key that it points to: half of a map is empty.
 pub(crate) const BYTES_OF_ENTRY: usize = 64;
-/// The same for an address; addresses may take a quarter of the budget.
-const BYTES_OF_PC: usize = 2 * (size_of::<Pc>() + size_of::<CodeKind>());
 
 /// One thread's results for its innermost frames, by the return addresses that identify these frames.
 pub(crate) struct StackCache<T> {
     known: FxHashMap<Box<[u64]>, T>,
     key: Vec<u64>,
-    code_by_pc: CodeByPc,
     hits: u32,
     /// Approximate size of `known`.
     bytes: usize,
@@ -51,7 +45,6 @@ impl<T> Default for StackCache<T> {
         StackCache {
             known: FxHashMap::default(),
             key: Vec::new(),
-            code_by_pc: CodeByPc::default(),
             hits: 0,
             bytes: 0,
             budget: MemoryBudget::default(),
@@ -66,26 +59,22 @@ impl<T: Copy + PartialEq> StackCache<T> {
         let Some(layout) = reader.layout else { return Lookup::Uncacheable };
         self.key.clear();
         self.key.push(kind);
-        match layout.read(reader.jni, max_frames, &mut self.code_by_pc, &mut self.key) {
+        match layout.read(reader.jni, max_frames, &mut self.key) {
             Some(KeyValidity::Forever) => {}
             Some(KeyValidity::UntilCollection) => self.key.push(reader.generation.0),
-            None => {
-                self.bound_code_by_pc();
-                return Lookup::Uncacheable;
-            }
+            None => return Lookup::Uncacheable,
         }
         let Some(&known) = self.known.get(self.key.as_slice()) else {
-            self.bound_code_by_pc();
             return Lookup::Miss(None);
         };
         self.hits = self.hits.wrapping_add(1);
-        if self.hits.is_multiple_of(CHECK_EVERY) { Lookup::Miss(Some(known)) } else { Lookup::Hit(known) }
+        if layout.comparisons.is_due(self.hits) { Lookup::Miss(Some(known)) } else { Lookup::Hit(known) }
     }
 
     /// Keeps what the VM said of the stack that was looked up last; `cached` is what the cache had for it.
     pub(crate) fn insert(&mut self, found: T, cached: Option<T>, reader: StackReader<'_>) {
-        if let Some(layout) = reader.layout.filter(|_| cached.is_some_and(|cached| cached != found)) {
-            layout.count_mismatch();
+        if let Some((layout, cached)) = reader.layout.zip(cached) {
+            layout.comparisons.count(cached == found);
         }
         if self.bytes >= self.budget.bytes() {
             self.known = FxHashMap::default();
@@ -93,13 +82,6 @@ impl<T: Copy + PartialEq> StackCache<T> {
         }
         if self.known.insert(self.key.as_slice().into(), found).is_none() {
             self.bytes += BYTES_OF_ENTRY + size_of_val(self.key.as_slice());
-        }
-    }
-
-    /// Called after a miss only: a hit adds no addresses.
-    fn bound_code_by_pc(&mut self) {
-        if self.code_by_pc.len() >= self.budget.bytes() / BYTES_OF_PC / 4 {
-            self.code_by_pc = CodeByPc::default();
         }
     }
 

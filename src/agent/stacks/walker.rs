@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::Stacks;
 use super::cache::{BYTES_OF_ENTRY, Lookup, StackCache, StackReader};
 use crate::agent::helpers::is_helper_frame;
+use crate::agent::hotspot::comparisons::Mismatch;
 use crate::agent::ids::{CodeLocation, MethodIndex, StackIndex};
 use crate::agent::tables::classes::Classes;
 use crate::agent::tables::methods::{MethodRecord, Methods};
@@ -163,6 +164,9 @@ impl StackWalker {
         // With more room the result depends on frames whose addresses are not in the key.
         if room == self.first_room(skip) || cached.is_some() {
             self.cache.insert(index, cached, tables.reader);
+        }
+        if let Some((cached, layout)) = cached.filter(|&cached| cached != index).zip(tables.reader.layout) {
+            layout.comparisons.keep(Mismatch { cached, found: index });
         }
         Ok(index)
     }

@@ -8,6 +8,7 @@ use trace::writer::DOCUMENT_END;
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::core::source::AllocationSource;
+use crate::agent::hotspot::comparisons::{Comparisons, Mismatch};
 
 impl Writer {
     /// Writes what was counted, and the last elements.
@@ -69,7 +70,10 @@ impl Writer {
         }
         let hotspot = &self.core.jvm.hotspot;
         if hotspot.reads_stacks() {
-            counts.push(("stackCache.mismatches", None, hotspot.stacks().map_or(0, |layout| layout.mismatches())));
+            let comparisons = hotspot.stacks().map(|layout| &layout.comparisons);
+            let detail = comparisons.and_then(Comparisons::first_mismatch).map(|mismatch| self.both(mismatch));
+            counts.push(("stackCache.compared", None, comparisons.map_or(0, Comparisons::compared)));
+            counts.push(("stackCache.mismatches", detail, comparisons.map_or(0, Comparisons::mismatches)));
         }
         if let Some(locks) = self.features.locks {
             counts.extend(locks.counts().into_iter().chain(self.locks.counts()).map(|(key, n)| (key, None, n)));
@@ -86,6 +90,12 @@ impl Writer {
             }
         }
         counts
+    }
+
+    /// Two stacks that differ.
+    fn both(&self, mismatch: Mismatch) -> String {
+        let frames = |stack| self.core.jvm.frames(stack).join(" < ");
+        format!("known as {}; the JVM says {}", frames(mismatch.cached), frames(mismatch.found))
     }
 
     /// The sums of all accounts: they are written at the end of the trace, where a reader finds them without reading all of it.

@@ -14,7 +14,7 @@ enum Unit {
 const TIMES: Unit = Unit::Of("time", "times");
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 4] = ["classes.rewritten", "counters", "counters.bytes", "owners.asked"];
+const NOT_SHOWN: [&str; 5] = ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "stackCache.compared"];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
 const NOTES: [(&str, Unit, &str); 18] = [
@@ -42,7 +42,7 @@ const NOTES: [(&str, Unit, &str); 18] = [
     (
         "stackCache.mismatches",
         TIMES,
-        "a check found a wrong call stack in the stack cache {n}; the cache was switched off, and stacks before that may be wrong",
+        "a check found a wrong call stack in the stack cache {n}{detail}; the cache was switched off, and stacks before that may be wrong",
     ),
     ("frees.late", Unit::Of("object", "objects"), "{n} died, but in no collection of the trace; they count as live"),
     (

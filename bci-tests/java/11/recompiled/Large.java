@@ -1,0 +1,31 @@
+package recompiled;
+
+/** Code of its own size, with the frame that the others have. */
+public final class Large implements Runnable {
+    @Override
+    public void run() {
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+        Main.sink = new Object();
+    }
+}
