@@ -41,6 +41,14 @@ impl Heap {
     }
 }
 
+/// Whether the tests run in safe mode (`MARTINI_SAFE=1`), in which the agent uses nothing of HotSpot's private memory.
+pub fn is_safe_mode() -> bool {
+    std::env::var_os("MARTINI_SAFE").is_some_and(|value| value == "1")
+}
+
+/// What the agent asks for in safe mode with `heap=events`, where it leaves the flags of the JIT alone.
+const FLAGS_OF_SAFE_MODE: [&str; 3] = ["-XX:-EliminateAutoBox", "-XX:-OptimizeStringConcat", "-XX:-EliminateAllocations"];
+
 /// A program that is to run, with or without the agent.
 #[derive(Debug)]
 pub struct Profiled<'a> {
@@ -237,6 +245,8 @@ impl<'a> Profiled<'a> {
             command.current_dir(folder);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let needs_flags = is_safe_mode() && self.has_agent && self.options.iter().any(|o| o.contains("heap=events"));
+        command.args(FLAGS_OF_SAFE_MODE.iter().filter(|_| needs_flags));
         command.args(&self.flags).args(self.has_agent.then(|| self.agent()));
         command.arg("-cp").arg(&self.class_path).arg(&self.main).args(&self.args);
         command

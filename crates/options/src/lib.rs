@@ -30,7 +30,7 @@ pub use kind::Choice;
 pub use pairs::format_pair;
 pub use raw::RawOptions;
 pub use reference::reference;
-pub use resolved::{Format, HeapMode, LockOptions, Options, Owners};
+pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, Stacks};
 pub use spec::{Default, Group, Need, OptionSpec};
 pub use table::{OPTIONS, find};
 

@@ -54,6 +54,15 @@ pub enum Owners {
     ByJvmti,
 }
 
+/// How the stack of the current thread is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stacks {
+    /// By its return addresses, in HotSpot's memory.
+    ByAddresses,
+    /// By JVMTI's `GetStackTrace` each time.
+    ByJvmti,
+}
+
 /// What is recorded of threads that wait for locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockOptions {
@@ -106,6 +115,10 @@ pub struct Options {
     pub buffer_bytes: usize,
     /// What is recorded of threads that wait for locks; `None` if nothing is.
     pub locks: Option<LockOptions>,
+    /// What HotSpot keeps in its private memory is used.
+    pub internals: bool,
+    /// How stacks are found.
+    pub stacks: Stacks,
 }
 
 impl Default for Options {
@@ -126,6 +139,8 @@ impl Default for Options {
             limit_bytes: None,
             buffer_bytes: 64 << 20,
             locks: None,
+            internals: true,
+            stacks: Stacks::ByAddresses,
         }
     }
 }

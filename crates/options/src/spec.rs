@@ -56,11 +56,14 @@ pub enum Group {
     Dumps,
     /// The trace file.
     Trace,
+    /// How the JVM is asked.
+    Jvm,
 }
 
 impl Group {
     /// All groups, in the order in which the table has them.
-    pub const ALL: [Group; 5] = [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Dumps];
+    pub const ALL: [Group; 6] =
+        [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Dumps, Group::Jvm];
 
     /// The title in help and on the reference page.
     pub fn title(self) -> &'static str {
@@ -70,6 +73,7 @@ impl Group {
             Group::Locks => "Locks",
             Group::Dumps => "Heap dumps",
             Group::Trace => "The trace file",
+            Group::Jvm => "The JVM's private memory",
         }
     }
 }

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
-use super::resolved::{Format, HeapMode, Owners};
+use super::resolved::{Format, HeapMode, Owners, Stacks};
 use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
@@ -328,6 +328,33 @@ pub static OPTIONS: &[OptionSpec] = &[
         more: "Names of classes, fields, methods and source files are in the dump in both cases.",
         examples: &["dumpcontents=zero"],
         needs: Need::Dump,
+        ..ROW
+    },
+    OptionSpec {
+        name: "internals",
+        group: Group::Jvm,
+        kind: Kind::OnOff(|d, on| d.options.internals = on),
+        default: Default::Text("on; off with a JDK newer than 25, or if `MARTINI_SAFE=1` is in the environment"),
+        help: "Use what the JVM keeps in its private memory, as a debugger does",
+        more: "With `off` nothing of it is read or written, and JVMTI is asked for everything: stacks and owners of locks take \
+               longer, some owners stay unknown, and the JIT's flags are yours to set for `heap=events` (a message says which).",
+        examples: &["internals=off"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "stacks",
+        group: Group::Jvm,
+        kind: Kind::OneOf(&[
+            word("on", "recognise a stack by its return addresses, and ask JVMTI for those that are new", |d| {
+                d.options.stacks = Stacks::ByAddresses;
+            }),
+            word("jvmti", "ask JVMTI each time; one to two microseconds for each", |d| {
+                d.options.stacks = Stacks::ByJvmti;
+            }),
+        ]),
+        default: Default::Value("on"),
+        help: "How to find the stack of the current thread",
+        examples: &["stacks=jvmti"],
         ..ROW
     },
 ];

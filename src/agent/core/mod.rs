@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 
-use agent_options::Options;
+use agent_options::{Options, Stacks as FindStacks};
 use jvmti::{Env, Jni, Vm};
 use trace::model::ArrayCode;
 
@@ -23,6 +23,8 @@ use super::clock::{Clock, Ticks};
 use super::events::buffer::{Consumer, Pool, RECORD_BYTES};
 use super::helpers::Helpers;
 use super::hotspot::Hotspot;
+use super::hotspot::return_addresses::StackLayout;
+use super::hotspot::safe_mode::SafeMode;
 use super::ids::{ClassIndex, CodeLocation, IdSource, RecordingNumber, StackIndex, ThreadIndex};
 use super::objects::collections::Collections;
 use super::objects::tags::Tags;
@@ -54,7 +56,8 @@ pub(crate) struct Jvm {
     pub(crate) stacks: Stacks,
     pub(crate) threads: Threads,
     pub(crate) accounting: Accounting,
-    pub(crate) hotspot: Hotspot,
+    /// Only a recording that may use it has it: see `Core::hotspot`.
+    hotspot: Hotspot,
     pub(crate) helpers: Helpers,
     /// Environments for tags, which recordings use one after the other.
     tag_envs: Mutex<Vec<Env>>,
@@ -86,6 +89,11 @@ impl Jvm {
             tag_envs: Mutex::default(),
             kept: Mutex::default(),
         })
+    }
+
+    /// HotSpot's private memory, unless there is a reason to leave it alone.
+    pub(crate) fn hotspot(&self, reason: Option<SafeMode>) -> Option<&Hotspot> {
+        reason.is_none().then_some(&self.hotspot)
     }
 
     /// The frames of a stack as text, the innermost one first.
@@ -134,6 +142,8 @@ pub(crate) struct Core {
     pub(crate) jvm: &'static Jvm,
     pub(crate) number: RecordingNumber,
     pub(crate) options: Options,
+    /// HotSpot's private memory; `None` in safe mode.
+    pub(crate) hotspot: Option<&'static Hotspot>,
     /// Who reports allocations.
     pub(crate) source: AllocationSource,
     /// Every class is rewritten as it is loaded, from the first on.
@@ -163,6 +173,7 @@ static CURRENT: Current<Core> = Current::none();
 pub(crate) struct Plan {
     pub(crate) number: RecordingNumber,
     pub(crate) options: Options,
+    pub(crate) hotspot: Option<&'static Hotspot>,
     pub(crate) source: AllocationSource,
     pub(crate) rewrites_early: bool,
     pub(crate) trace_path: PathBuf,
@@ -173,10 +184,11 @@ pub(crate) struct Plan {
 impl Core {
     /// A recording that does not report yet.
     pub(crate) fn new(jvm: &'static Jvm, plan: Plan) -> Core {
-        let Plan { number, options, source, rewrites_early, trace_path, tags, start } = plan;
+        let Plan { number, options, hotspot, source, rewrites_early, trace_path, tags, start } = plan;
         Core {
             jvm,
             number,
+            hotspot,
             source,
             rewrites_early,
             trace_path,
@@ -255,7 +267,22 @@ impl Core {
 
     /// How the current thread reads its stack.
     pub(crate) fn stack_reader(&self, jni: Jni) -> StackReader<'static> {
-        StackReader { jni, layout: self.jvm.hotspot.stacks(), generation: self.collections.generation() }
+        StackReader { jni, layout: self.stack_layout(), generation: self.collections.generation() }
+    }
+
+    /// HotSpot's memory, if stacks are recognised by their return addresses.
+    fn reads_stacks(&self) -> Option<&'static Hotspot> {
+        self.hotspot.filter(|_| self.options.stacks == FindStacks::ByAddresses)
+    }
+
+    /// Looks up how frames lie on stacks, from VMInit on.
+    pub(crate) fn find_stack_layout(&self, jni: Jni) {
+        self.reads_stacks().inspect(|hotspot| hotspot.find_stacks(self.jvm.env, jni));
+    }
+
+    /// How frames lie on stacks, if that is used and known.
+    pub(crate) fn stack_layout(&self) -> Option<&'static StackLayout> {
+        self.reads_stacks()?.stacks()
     }
 
     /// Whether the filters let objects of a class through.

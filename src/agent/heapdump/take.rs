@@ -17,7 +17,7 @@ use super::{HeapDumps, Reason, addresses};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::heap_histogram::instance_bytes_by_class;
-use crate::agent::hotspot::flags::max_heap_bytes;
+use crate::agent::hotspot::Hotspot;
 use crate::agent::hotspot::object_addresses::of_local;
 use crate::agent::ids::{ClassIndex, ThreadIndex};
 
@@ -50,9 +50,9 @@ struct DumpedObjects {
 impl DumpedObjects {
     /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves
     /// more addresses than that, but all of them lie above 4 TB, where no id comes near.)
-    fn lowest_address(&self) -> u64 {
+    fn lowest_address(&self, core: &Core) -> u64 {
         let lowest_class = self.classes.iter().map(|class| class.address).min().unwrap_or(0);
-        lowest_class.saturating_sub(max_heap_bytes().unwrap_or(u64::MAX))
+        lowest_class.saturating_sub(core.hotspot.and_then(Hotspot::max_heap_bytes).unwrap_or(u64::MAX))
     }
 }
 
@@ -132,7 +132,7 @@ impl DumpMaker {
         let path = self.path();
         let id = HeapDumpId(core.jvm.ids.next());
         let (base, found, time) = self.dump_and_find(jni)?;
-        let lowest_address = found.lowest_address();
+        let lowest_address = found.lowest_address(core);
         let collections = core.collections.finished();
         let mut data = DumpData {
             id,

@@ -68,12 +68,9 @@ impl NameAddresses {
     /// # Safety
     /// As for `kind`.
     unsafe fn learn(&self, name: usize) -> NameKind {
-        // SAFETY: by the caller's promise; no byte is read beyond the first that differs.
-        let is = |text: &CStr| {
-            let bytes = (0..).zip(text.to_bytes_with_nul());
-            { bytes }.all(|(at, &byte)| unsafe { ((name + at) as *const u8).read() } == byte)
-        };
-        let Some(index) = NAMES.iter().position(|(text, _)| is(text)) else { return NameKind::Stub };
+        // SAFETY: by the caller's promise.
+        let text = unsafe { CStr::from_ptr(name as *const c_char) };
+        let Some(index) = NAMES.iter().position(|(known, _)| *known == text) else { return NameKind::Stub };
         self.0[index].store(name, Ordering::Relaxed);
         NAMES[index].1
     }

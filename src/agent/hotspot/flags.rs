@@ -4,20 +4,41 @@ use std::ffi::{CStr, c_char, c_void};
 
 use jvmti::{Field, size_of_type};
 
-/// Switches a product flag of type `bool` on or off, and returns what it was; `None` if this VM has no such flag or does not
-/// show its flags (`JVMFlag` in `gHotSpotVMStructs`, JDK 9 to 25).
-///
-/// # Safety
-///
-/// It is a flag of type `bool` that the VM reads again after this call and that may change; no other thread of the VM reads it
-/// meanwhile, as in `Agent_OnLoad`.
-pub(crate) unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
-    let address = flag_address(name)?;
-    // SAFETY: the VM says that the flag is there; the caller promises that it may be changed.
-    unsafe {
-        let before = address.read_volatile();
-        address.write_volatile(value.into());
-        Some(before != 0)
+use super::Hotspot;
+
+impl Hotspot {
+    /// Switches a product flag of type `bool` on or off, and returns what it was; `None` if this VM has no such flag or does
+    /// not show its flags (`JVMFlag` in `gHotSpotVMStructs`, JDK 9 to 25).
+    ///
+    /// # Safety
+    ///
+    /// It is a flag of type `bool` that the VM reads again after this call and that may change; no other thread of the VM
+    /// reads it meanwhile, as in `Agent_OnLoad`.
+    pub(crate) unsafe fn set_bool_flag(&self, name: &CStr, value: bool) -> Option<bool> {
+        let address = flag_address(name)?;
+        // SAFETY: the VM says that the flag is there; the caller promises that it may be changed.
+        unsafe {
+            let before = address.read_volatile();
+            address.write_volatile(value.into());
+            Some(before != 0)
+        }
+    }
+
+    /// Bytes that the heap may grow to; `None` if the VM does not show its flags.
+    pub(crate) fn max_heap_bytes(&self) -> Option<u64> {
+        // SAFETY: the VM says that the flag is there, and flags stay where they are; HotSpot declares it as a `size_t`.
+        flag_address(c"MaxHeapSize").map(|address| unsafe { address.cast::<u64>().read_volatile() })
+    }
+
+    /// What the command line says of an archive. Known from `Agent_OnLoad` on.
+    pub(crate) fn archive_wish(&self) -> ArchiveWish {
+        archive_wish()
+    }
+
+    /// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart
+    /// on.
+    pub(crate) fn uses_archive(&self) -> Option<bool> {
+        uses_archive()
     }
 }
 
@@ -29,12 +50,6 @@ pub(crate) unsafe fn set_bool_flag(name: &CStr, value: bool) -> Option<bool> {
 unsafe fn bool_flag(name: &CStr) -> Option<bool> {
     // SAFETY: the VM says that the flag is there, and flags stay where they are.
     flag_address(name).map(|address| unsafe { address.read_volatile() != 0 })
-}
-
-/// Bytes that the heap may grow to; `None` if the VM does not show its flags.
-pub(crate) fn max_heap_bytes() -> Option<u64> {
-    // SAFETY: the VM says that the flag is there, and flags stay where they are; HotSpot declares it as a `size_t`.
-    flag_address(c"MaxHeapSize").map(|address| unsafe { address.cast::<u64>().read_volatile() })
 }
 
 /// The address of a flag's value.
@@ -87,8 +102,7 @@ pub(crate) enum ArchiveWish {
     Default,
 }
 
-/// What the command line says of an archive. Known from `Agent_OnLoad` on.
-pub(crate) fn archive_wish() -> ArchiveWish {
+fn archive_wish() -> ArchiveWish {
     let texts = [
         c"SharedArchiveFile",
         c"ArchiveClassesAtExit",
@@ -126,8 +140,7 @@ fn last_option(beginning: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart on.
-pub(crate) fn uses_archive() -> Option<bool> {
+fn uses_archive() -> Option<bool> {
     // SAFETY: HotSpot declares it as a bool.
     if let Some(shares) = unsafe { bool_flag(c"UseSharedSpaces") } {
         return Some(shares);

@@ -1,8 +1,8 @@
 //! Everything that reads HotSpot's private memory, whose layout the VM exports for debuggers (`gHotSpotVMStructs`).
 //!
-//! [`Hotspot`] is the one way in: each layout is looked up and tested once; if it is not known, the part that uses it works
-//! without. `object_addresses` reads the addresses of objects through JNI references; `flags` reads and sets the VM's own
-//! switches.
+//! [`Hotspot`] is the one way in, and a recording has none in safe mode (`safe_mode`). Each layout is looked up and tested once;
+//! if it is not known, the part that uses it works without. `object_addresses` reads the addresses of objects through JNI
+//! references; `flags` reads and sets the VM's own switches.
 
 mod code_cache;
 pub(crate) mod comparisons;
@@ -11,6 +11,7 @@ pub(crate) mod memory;
 pub(crate) mod monitors;
 pub(crate) mod object_addresses;
 pub(crate) mod return_addresses;
+pub(crate) mod safe_mode;
 
 use std::sync::OnceLock;
 
@@ -36,11 +37,6 @@ impl Hotspot {
     /// How frames lie on stacks, if that was looked up and is known.
     pub(crate) fn stacks(&self) -> Option<&StackLayout> {
         self.stacks.get()?.as_ref()
-    }
-
-    /// Whether it was looked up how frames lie on stacks.
-    pub(crate) fn reads_stacks(&self) -> bool {
-        self.stacks.get().is_some()
     }
 
     /// Looks up where monitors have their owners, from VMInit on.

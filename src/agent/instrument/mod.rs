@@ -19,7 +19,7 @@ use super::core::Core;
 use super::core::current::Current;
 use super::core::feature::{ClassPhase, RewriteRequest, Rewriter};
 use super::helpers::is_helper;
-use super::hotspot::flags;
+use super::hotspot::Hotspot;
 use retransform::is_initialised;
 use start_up::StartUp;
 
@@ -139,7 +139,7 @@ impl Instrumentation {
         let core = self.core;
         let is_late = self.swapping.load(Ordering::Acquire)
             && self.rewrites_all()
-            && *self.archive.get_or_init(|| flags::uses_archive() != Some(false));
+            && *self.archive.get_or_init(|| core.hotspot.and_then(Hotspot::uses_archive) != Some(false));
         // What the VM makes when it links a class is counted, which out of the archive it may be already.
         let is_worth = core.jvm.java >= FIRST_WITH_RESOLVED_CALLS || core.source.counts();
         (is_late && is_worth).then(|| class.to_vec())

@@ -116,7 +116,7 @@ impl Locks {
 
     /// The layout of monitors, if owners are to be read from memory.
     fn layout(&self) -> Option<&'static MonitorLayout> {
-        self.core.jvm.hotspot.monitors().filter(|_| self.options.owners != Owners::ByJvmti)
+        self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti)?.monitors()
     }
 
     /// The stack of an owner, unless stacks have cost too much lately or it has released the lock meanwhile.
@@ -233,8 +233,8 @@ impl Feature for Locks {
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         let env = self.core.jvm.env;
         let fields = Fields::find(jni).map_err(|error| jni.cleared(error))?;
-        if self.options.owners != Owners::ByJvmti {
-            self.core.jvm.hotspot.find_monitors(env, jni);
+        if let Some(hotspot) = self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti) {
+            hotspot.find_monitors(env, jni);
         }
         let _ = self.fields.set(fields);
         let _ = self.asks_usage.set(usage::is_safe(self.core.jvm.java, jni));

@@ -11,6 +11,7 @@ mod writer_thread;
 
 pub(crate) use phases::on_load;
 
+use std::ffi::CStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use agent_options::{Format, Options};
 use jvmti::sys::*;
-use jvmti::{Allocated, Jni, Vm};
+use jvmti::{Allocated, Jni, Vm, is_flag_on};
 
 use super::agent_thread;
 use super::alloc::{self, Alloc};
@@ -32,7 +33,7 @@ use super::counts::{self, Counts};
 use super::events::event::Event;
 use super::heap_histogram::HeapHistogram;
 use super::heapdump::HeapDumps;
-use super::hotspot::flags;
+use super::hotspot::safe_mode::{self, SafeMode};
 use super::ids::RecordingNumber;
 use super::instrument::{Instrumentation, class_file_load_hook};
 use super::locks::Locks;
@@ -82,9 +83,12 @@ impl Recording {
         if !source.tracks_objects() {
             options.lifetimes = false;
         }
+        let safe_mode = SafeMode::of(options.internals, std::env::var_os(safe_mode::VARIABLE).as_deref(), jvm.java);
+        safe_mode.and_then(SafeMode::message).inspect(|text| message(text));
+        let hotspot = jvm.hotspot(safe_mode);
         for flag in source.unwanted_flags(options.heap) {
             // SAFETY: C2 looks at these flags at each compilation.
-            if unsafe { flags::set_bool_flag(flag, false) }.is_none() {
+            if hotspot.is_some_and(|hotspot| unsafe { hotspot.set_bool_flag(flag, false) }.is_none()) {
                 let flag = flag.to_string_lossy();
                 message(&format!(
                     "this JVM hides its flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
@@ -92,12 +96,13 @@ impl Recording {
             }
         }
         let interval = if source.is_by_vm_event() { Some(alloc::INTERVAL) } else { options.estimate_bytes };
-        let rewrites_early = environments::rewrites_early(jvm, source, &options);
+        let rewrites_early = environments::rewrites_early(jvm, hotspot, source, &options);
         let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
         let output = Output::open(&options.file, options.format)?;
         let log = options.locks.as_ref().and_then(|locks| locks.log.as_deref()).map(open_log).transpose()?;
         let plan = Plan {
             number: RecordingNumber(RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1),
+            hotspot,
             source,
             rewrites_early,
             trace_path: output.path.clone(),
@@ -156,6 +161,7 @@ impl Recording {
         if !self.prepare(jni) {
             return;
         }
+        self.name_unwanted_flags(jni);
         // Before the agent's own threads are started, which are not to be announced.
         let existing = self.core.jvm.env.get_all_threads();
         if let Err(error) = self.initialise(jni) {
@@ -168,6 +174,20 @@ impl Recording {
         }
         self.core.set_reporting(true);
         self.core.features().for_each(|feature| feature.resume(jni));
+    }
+
+    /// In safe mode says which flags of the JIT the user has to switch off, if they are on.
+    fn name_unwanted_flags(&self, jni: Jni) {
+        let Core { hotspot: None, source, options, .. } = self.core else { return };
+        let is_on = |flag: &&&CStr| is_flag_on(jni, flag) == Some(true);
+        let flags = source.unwanted_flags(options.heap).iter().filter(is_on);
+        let flags: Vec<_> = flags.map(|flag| format!("-XX:-{}", flag.to_string_lossy())).collect();
+        if !flags.is_empty() {
+            message(&format!(
+                "the JIT may remove objects, since its flags are left alone in safe mode: add {} yourself",
+                flags.join(" ")
+            ));
+        }
     }
 
     fn initialise(&'static self, jni: Jni) -> Result<(), String> {
@@ -184,7 +204,7 @@ impl Recording {
             || core.options.locks.as_ref().is_some_and(|locks| locks.stack_depth > 0)
             || core.source.counts()
         {
-            core.jvm.hotspot.find_stacks(env, jni);
+            core.find_stack_layout(jni);
         }
         core.features().try_for_each(|feature| feature.begin(jni))?;
         env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;

@@ -8,7 +8,7 @@ use trace::writer::DOCUMENT_END;
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::core::source::AllocationSource;
-use crate::agent::hotspot::comparisons::{Comparisons, Mismatch};
+use crate::agent::hotspot::comparisons::Mismatch;
 
 impl Writer {
     /// Writes what was counted, and the last elements.
@@ -68,12 +68,10 @@ impl Writer {
         if self.core.source != AllocationSource::Off {
             counts.extend(self.coverage());
         }
-        let hotspot = &self.core.jvm.hotspot;
-        if hotspot.reads_stacks() {
-            let comparisons = hotspot.stacks().map(|layout| &layout.comparisons);
-            let detail = comparisons.and_then(Comparisons::first_mismatch).map(|mismatch| self.both(mismatch));
-            counts.push(("stackCache.compared", None, comparisons.map_or(0, Comparisons::compared)));
-            counts.push(("stackCache.mismatches", detail, comparisons.map_or(0, Comparisons::mismatches)));
+        if let Some(comparisons) = self.core.stack_layout().map(|layout| &layout.comparisons) {
+            let detail = comparisons.first_mismatch().map(|mismatch| self.both(mismatch));
+            counts.push(("stackCache.compared", None, comparisons.compared()));
+            counts.push(("stackCache.mismatches", detail, comparisons.mismatches()));
         }
         if let Some(locks) = self.features.locks {
             counts.extend(locks.counts().into_iter().chain(self.locks.counts()).map(|(key, n)| (key, None, n)));

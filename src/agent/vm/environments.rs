@@ -12,7 +12,8 @@ use jvmti::{Env, Vm};
 use super::virtual_threads;
 use crate::agent::core::Jvm;
 use crate::agent::core::source::AllocationSource;
-use crate::agent::hotspot::flags::{ArchiveWish, archive_wish};
+use crate::agent::hotspot::Hotspot;
+use crate::agent::hotspot::flags::ArchiveWish;
 use crate::agent::objects::tags::Tags;
 
 const CLASSES: jvmtiCapabilities =
@@ -30,8 +31,14 @@ const FIRST_TO_VERIFY: u32 = 25;
 /// takes many times as long. The VM then cannot use its CDS archive, which costs less than the redefinition unless the VM also
 /// verifies the classes (JDK 25). It is not done if the user asked for an archive, nor with `juc=on`, whose helper class needs
 /// more of the JDK than is loaded at that time.
-pub(crate) fn rewrites_early(jvm: &Jvm, source: AllocationSource, options: &Options) -> bool {
-    let is_cheaper = || match archive_wish() {
+pub(crate) fn rewrites_early(
+    jvm: &Jvm,
+    hotspot: Option<&Hotspot>,
+    source: AllocationSource,
+    options: &Options,
+) -> bool {
+    // In safe mode nothing shows whether the user asked for an archive.
+    let is_cheaper = || match hotspot.map_or(ArchiveWish::Needed, Hotspot::archive_wish) {
         ArchiveWish::Needed => false,
         ArchiveWish::Unwanted => true,
         ArchiveWish::Default => jvm.java < FIRST_TO_VERIFY || !has_archive(jvm.env),
