@@ -1,11 +1,12 @@
 //! HotSpot's code cache, whose structure it exports for debuggers (`gHotSpotVMStructs`): which piece of code an address lies
 //! in, and how large the frames of that code are.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jvmti::{Field, size_of_type};
 
+use super::doubtful;
 use super::memory::load;
 
 /// # Safety
@@ -18,8 +19,7 @@ unsafe fn load_u32(address: usize) -> u32 {
 /// The word in a static field.
 fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
     let field = Field::find(structure, name)?;
-    // SAFETY: HotSpot exports where the field lies.
-    (!field.address.is_null()).then(|| unsafe { load(field.address as usize) })
+    doubtful::word(field.address as usize)
 }
 
 /// An address in the code cache at which a frame continues.
@@ -51,28 +51,40 @@ enum NameKind {
 const NAMES: [(&CStr, NameKind); 3] =
     [(c"nmethod", NameKind::Method), (c"native nmethod", NameKind::Method), (c"Interpreter", NameKind::Interpreter)];
 
-/// The addresses of `NAMES`, once they are known. They are literals of libjvm, so an address is enough to tell them.
+/// Number of names of stubs that are kept: those from which threads call the VM.
+const STUBS: usize = 24;
+
+/// The addresses of names that were met. Those in `NAMES` are literals of libjvm, which stay, so an address is enough to tell
+/// them.
 #[derive(Debug, Default)]
-struct NameAddresses([AtomicUsize; NAMES.len()]);
+struct NameAddresses {
+    of_kinds: [AtomicUsize; NAMES.len()],
+    of_stubs: [AtomicUsize; STUBS],
+}
 
 impl NameAddresses {
-    /// # Safety
-    /// At that address is a text that ends with NUL.
     #[inline]
-    unsafe fn kind(&self, name: usize) -> NameKind {
-        let known = self.0.iter().position(|known| known.load(Ordering::Relaxed) == name);
-        // SAFETY: by the caller's promise.
-        known.map_or_else(|| unsafe { self.learn(name) }, |index| NAMES[index].1)
+    fn kind(&self, name: usize) -> NameKind {
+        let known = self.of_kinds.iter().position(|known| known.load(Ordering::Relaxed) == name);
+        match known {
+            Some(index) => NAMES[index].1,
+            None if self.of_stubs.iter().any(|known| known.load(Ordering::Relaxed) == name) => NameKind::Stub,
+            None => self.learn(name),
+        }
     }
 
-    /// # Safety
-    /// As for `kind`.
-    unsafe fn learn(&self, name: usize) -> NameKind {
-        // SAFETY: by the caller's promise.
-        let text = unsafe { CStr::from_ptr(name as *const c_char) };
-        let Some(index) = NAMES.iter().position(|(known, _)| *known == text) else { return NameKind::Stub };
-        self.0[index].store(name, Ordering::Relaxed);
-        NAMES[index].1
+    #[cold]
+    fn learn(&self, name: usize) -> NameKind {
+        if let Some(index) = NAMES.iter().position(|(known, _)| doubtful::is_text(name, known)) {
+            self.of_kinds[index].store(name, Ordering::Relaxed);
+            return NAMES[index].1;
+        }
+        // If there is no place left, the name is read each time.
+        let set = |place: &AtomicUsize| {
+            place.compare_exchange(0, name, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
+        let _ = self.of_stubs.iter().any(set);
+        NameKind::Stub
     }
 }
 
@@ -115,6 +127,11 @@ struct CodeHeap {
     log2_segment: u32,
 }
 
+/// How the name of the code begins in which the VM calls Java.
+const STUB_ROUTINES: &[u8] = b"StubRoutines";
+/// HotSpot has one part of the code cache, or up to four.
+const MAX_HEAPS: u32 = 8;
+
 /// In the map of segments: not used.
 const UNUSED: u8 = 0xff;
 
@@ -142,9 +159,9 @@ impl CodeCache {
             names: NameAddresses::default(),
         };
         let stub = cache.blob(cache.call_stub_return)?;
-        // SAFETY: `blob` found a piece of code, and names are texts.
-        let name = unsafe { CStr::from_ptr(cache.name(stub)? as *const c_char) };
-        name.to_bytes().starts_with(b"StubRoutines").then_some(cache)
+        // SAFETY: `blob` found a piece of code.
+        let name = unsafe { cache.name(stub) }?;
+        doubtful::begins_with(name, STUB_ROUTINES).then_some(cache)
     }
 
     /// Bytes from the lowest address of the code cache; less than 2^31.
@@ -219,20 +236,23 @@ impl CodeHeap {
         let low = Field::offset_of(c"VirtualSpace", c"_low")?;
         let high = Field::offset_of(c"VirtualSpace", c"_high")?;
         let list = static_word(c"CodeCache", c"_heaps").filter(|&list| list != 0)?;
-        // SAFETY: the VM says where its list is; it is made once, before any agent's VMInit.
-        unsafe {
-            let number = load_u32(list + length) as usize;
-            let first = load(list + data);
-            let heap = |index: usize| {
-                let heap = load(first + index * size_of::<usize>());
-                CodeHeap {
-                    low: load(heap + memory + low),
-                    high_at: heap + memory + high,
-                    segments: load(heap + segments + low),
-                    log2_segment: load_u32(heap + log2),
-                }
+        // It is made once, before any agent's VMInit.
+        let number = doubtful::half(list + length).filter(|number| (1..=MAX_HEAPS).contains(number))?;
+        let first = doubtful::word(list + data)?;
+        let heap = |index: u32| {
+            let heap = doubtful::word(first + index as usize * size_of::<usize>())?;
+            let found = CodeHeap {
+                low: doubtful::word(heap + memory + low)?,
+                high_at: heap + memory + high,
+                segments: doubtful::word(heap + segments + low)?,
+                log2_segment: doubtful::half(heap + log2).filter(|log2| (4..=16).contains(log2))?,
             };
-            Some((0..number).map(heap).collect())
-        }
+            let high = doubtful::word(found.high_at)?;
+            // Both ends of the part and of its map can be read.
+            let last = high.checked_sub(found.low + size_of::<usize>())?;
+            let ends = [found.low, found.low + last, found.segments, found.segments + (last >> found.log2_segment)];
+            ends.into_iter().all(|end| doubtful::byte(end).is_some()).then_some(found)
+        };
+        (0..number).map(heap).collect()
     }
 }

@@ -6,6 +6,7 @@
 
 mod code_cache;
 pub(crate) mod comparisons;
+mod doubtful;
 pub(crate) mod flags;
 pub(crate) mod memory;
 pub(crate) mod monitors;
@@ -31,7 +32,7 @@ pub(crate) struct Hotspot {
 impl Hotspot {
     /// Looks up how frames lie on stacks, from VMInit on.
     pub(crate) fn find_stacks(&self, env: Env, jni: Jni) {
-        self.stacks.get_or_init(|| StackLayout::find(jni, JavaThread::current(env, jni)?));
+        self.stacks.get_or_init(|| StackLayout::find(env, jni, JavaThread::current(env, jni)?));
     }
 
     /// How frames lie on stacks, if that was looked up and is known.

@@ -4,10 +4,14 @@
 //! owner. HotSpot exports the places of both for debuggers (`gHotSpotVMStructs`), on every version. The monitor is not freed
 //! while the current thread is about to enter it, so reading it needs no lock.
 
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
 use jvmti::jni_sys::jobject;
 use jvmti::{Field, Jni};
 
+use super::doubtful;
 use super::memory::{JavaThread, load};
+use crate::agent::message::message;
 
 /// The address of an object's monitor; 0 where none is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,11 +21,13 @@ pub(crate) struct MonitorAddress(pub(crate) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerWord(pub(crate) usize);
 
+/// So many owners are compared with what JVMTI says first.
+const COMPARED: u32 = 8;
 /// No lock stack has more entries.
 const MAX_LOCKED: usize = 64;
 
 /// Where HotSpot keeps what is needed: offsets in bytes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct MonitorLayout {
     /// From a `JavaThread` to the JNI environment inside it.
     env: usize,
@@ -35,6 +41,10 @@ pub(crate) struct MonitorLayout {
     stack_size: usize,
     /// In a `JavaThread`: the end of its lock stack, as an offset from its own beginning, and the first entry.
     lock_stack: Option<(usize, usize)>,
+    /// Owners that are compared with JVMTI's before memory alone is believed.
+    uncompared: AtomicU32,
+    compared: AtomicU64,
+    mismatches: AtomicU64,
 }
 
 impl MonitorLayout {
@@ -54,9 +64,11 @@ impl MonitorLayout {
             stack_base: thread(c"_stack_base")?,
             stack_size: thread(c"_stack_size")?,
             lock_stack,
+            uncompared: AtomicU32::new(COMPARED),
+            compared: AtomicU64::new(0),
+            mismatches: AtomicU64::new(0),
         };
-        // SAFETY: the current thread lives.
-        let (low, high) = unsafe { layout.stack(current) };
+        let (low, high) = layout.stack(current)?;
         // If the layout is wrong, the current stack is not where it says.
         let here = (&raw const layout) as usize;
         (low < here && here < high && high - low < 1 << 40).then_some(layout)
@@ -68,13 +80,28 @@ impl MonitorLayout {
     }
 
     /// The lowest address of a thread's stack, and the first above it.
-    ///
-    /// # Safety
-    /// The thread lives.
-    pub(crate) unsafe fn stack(&self, thread: JavaThread) -> (usize, usize) {
-        // SAFETY: by the caller's promise.
-        let (base, size) = unsafe { (load(thread.0 + self.stack_base), load(thread.0 + self.stack_size)) };
-        (base.saturating_sub(size), base)
+    pub(crate) fn stack(&self, thread: JavaThread) -> Option<(usize, usize)> {
+        let base = doubtful::word(thread.0 + self.stack_base)?;
+        Some((base.saturating_sub(doubtful::word(thread.0 + self.stack_size)?), base))
+    }
+
+    /// Whether the owner that was just found is to be compared with JVMTI's.
+    pub(crate) fn is_comparison_due(&self) -> bool {
+        self.uncompared.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a comparison. From the first difference on no owner is read from memory.
+    pub(crate) fn count_comparison(&self, is_same: bool) {
+        let _ = self.uncompared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        self.compared.fetch_add(1, Ordering::Relaxed);
+        if !is_same && self.mismatches.fetch_add(1, Ordering::Relaxed) == 0 {
+            message("a monitor's owner in the JVM's memory is not the one that JVMTI names; from now on JVMTI is asked");
+        }
+    }
+
+    /// Owners that were compared, and those of them that differed.
+    pub(crate) fn comparisons(&self) -> (u64, u64) {
+        (self.compared.load(Ordering::Relaxed), self.mismatches.load(Ordering::Relaxed))
     }
 
     /// Whether the object at that address is on the thread's lock stack.
@@ -96,8 +123,15 @@ impl MonitorLayout {
     /// The word of the owner in the monitor that the current thread is about to block on; `None` if there is none.
     pub(crate) fn pending_owner(&self, current: JavaThread) -> Option<OwnerWord> {
         let MonitorAddress(monitor) = self.pending_monitor(current);
+        if monitor == 0 {
+            return None;
+        }
+        // As long as nothing has shown that the layout is right.
+        if self.is_comparison_due() {
+            return doubtful::word(monitor + self.owner).map(OwnerWord);
+        }
         // SAFETY: the monitor that the current thread is about to enter is not freed meanwhile.
-        (monitor != 0).then(|| OwnerWord(unsafe { load(monitor + self.owner) }))
+        Some(OwnerWord(unsafe { load(monitor + self.owner) }))
     }
 
     /// The monitor that the current thread is about to block on.

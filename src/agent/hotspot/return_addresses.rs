@@ -6,13 +6,19 @@
 //! asked. The layout of frames follows from HotSpot's calling convention (`frame_x86.hpp`), the same in JDK 11 to 25; the sizes
 //! of those of compiled methods are in the code cache.
 
-use jvmti::{Field, Jni};
+use std::ptr::null_mut;
+
+use jvmti::sys::jvmtiFrameInfo;
+use jvmti::{Env, Field, Jni};
 
 use super::code_cache::{CodeCache, CodeKind, Pc};
 use super::comparisons::Comparisons;
+use super::doubtful;
 use super::memory::{JavaThread, load};
 
 const WORD: usize = size_of::<usize>();
+/// No stack is larger.
+const MAX_STACK: usize = 1 << 40;
 /// In words from the frame pointer of an interpreted frame: its method, and the bytecode that it executes.
 const METHOD: usize = 3;
 const BYTECODE: usize = 8;
@@ -59,7 +65,7 @@ pub(crate) enum KeyValidity {
 
 impl StackLayout {
     /// The layout of this VM, if the processor is x86-64 and the VM exports all that is needed.
-    pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<StackLayout> {
+    pub(crate) fn find(env: Env, jni: Jni, current: JavaThread) -> Option<StackLayout> {
         if cfg!(not(target_arch = "x86_64")) {
             return None;
         }
@@ -76,7 +82,21 @@ impl StackLayout {
             fp: anchor(c"_last_Java_fp")?,
             comparisons: Comparisons::new(),
         };
-        Some(layout)
+        layout.holds(env, current).then_some(layout)
+    }
+
+    /// Whether the layout holds for the current thread: it is where the VM says, and has left Java if JVMTI sees frames.
+    fn holds(&self, env: Env, current: JavaThread) -> bool {
+        let Some(base) = doubtful::word(current.0 + self.stack_base) else { return false };
+        let stack = Stack { low: (&raw const base) as usize, base };
+        let Some(sp) = doubtful::word(current.0 + self.anchor + self.sp) else { return false };
+        // SAFETY: null is the current thread.
+        let frames = unsafe { env.get_stack_trace(null_mut(), 0, &mut [jvmtiFrameInfo::default()]).map(|frames| frames.len()) };
+        stack.low < stack.base && stack.base - stack.low < MAX_STACK && match frames {
+            Ok(0) => sp == 0,
+            Ok(_) => stack.holds(sp),
+            Err(_) => false,
+        }
     }
 
     /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if

@@ -30,6 +30,7 @@ use super::core::accounting::tid_field;
 use super::core::context::{LocalThread, Reporter, ThreadContext};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, Rewriter};
+use super::hotspot::Hotspot;
 use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
 use parking::ParkHooks;
@@ -116,7 +117,8 @@ impl Locks {
 
     /// The layout of monitors, if owners are to be read from memory.
     fn layout(&self) -> Option<&'static MonitorLayout> {
-        self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti)?.monitors()
+        let layout = self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti)?.monitors()?;
+        (layout.comparisons().1 == 0).then_some(layout)
     }
 
     /// The stack of an owner, unless stacks have cost too much lately or it has released the lock meanwhile.
@@ -160,9 +162,13 @@ impl Locks {
     }
 
     /// What is not known about owners: key and number.
-    pub(crate) fn counts(&self) -> [(&'static str, u64); 6] {
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 8] {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let monitors = self.core.hotspot.and_then(Hotspot::monitors);
+        let (compared, mismatches) = monitors.map_or((0, 0), MonitorLayout::comparisons);
         [
+            ("owners.compared", compared),
+            ("owners.mismatches", mismatches),
             ("owners.unknown", load(&self.unknown_owners)),
             ("owners.asked", load(&self.asked_owners)),
             ("owners.notAsked", self.owner_budget.skipped()),

@@ -45,6 +45,16 @@ pub(super) unsafe extern "system" fn contended_enter(
             // After the object was announced, which another thread may have done just now.
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
+            if let (Some((layout, current)), Owner::Thread(_)) = (layout, owner)
+                && layout.is_comparison_due()
+            {
+                let asked = ask(locks, jni, object, now);
+                // What has changed meanwhile shows nothing.
+                if let Some(Owner::Thread(_)) = asked.filter(|_| layout.pending_owner(current) == word) {
+                    layout.count_comparison(asked == Some(owner));
+                    owner = asked.unwrap_or(owner);
+                }
+            }
             if owner == Owner::Unknown {
                 owner = ask_owner(locks, jni, object, now);
                 if owner == Owner::Unknown {
@@ -75,11 +85,20 @@ pub(super) unsafe extern "system" fn contended_enter(
 /// # Safety
 /// `object` is a live reference.
 unsafe fn ask_owner(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
+    // SAFETY: by the caller's promise.
+    let Some(owner) = (unsafe { ask(locks, jni, object, now) }) else { return Owner::Unknown };
+    locks.asked_owners.fetch_add(1, Ordering::Relaxed);
+    owner
+}
+
+/// The owner by JVMTI; `None` if it is not asked or does not know the object.
+///
+/// # Safety
+/// As for `ask_owner`.
+unsafe fn ask(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Option<Owner> {
     let jvm = locks.core.jvm;
     // SAFETY: by the caller's promise.
-    let usage = locks.owner_budget.spend(now, || unsafe { locks.usage(object) });
-    let Some(Some(Ok(usage))) = usage else { return Owner::Unknown };
-    locks.asked_owners.fetch_add(1, Ordering::Relaxed);
+    let usage = locks.owner_budget.spend(now, || unsafe { locks.usage(object) })??.ok()?;
     let mut owner = Owner::Free;
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
@@ -90,7 +109,7 @@ unsafe fn ask_owner(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Own
             jni.delete_local_ref(thread);
         }
     }
-    owner
+    Some(owner)
 }
 
 /// The stack of the current thread, if stacks are wanted.

@@ -100,8 +100,7 @@ impl ThreadRegistry {
         }
         let Some(layout) = layout.filter(|_| address != 0) else { return };
         let java_thread = JavaThread(address as usize);
-        // SAFETY: the thread lives, by the caller's promise.
-        let (stack_low, stack_high) = unsafe { layout.stack(java_thread) };
+        let Some((stack_low, stack_high)) = layout.stack(java_thread) else { return };
         inner.stacks.insert(stack_low, (stack_high, java_thread));
         let platform = PlatformThread { mounted: Arc::new(AtomicU32::new(index.0)), stack_low };
         inner.platform.insert(java_thread, platform);

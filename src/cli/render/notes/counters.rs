@@ -14,10 +14,11 @@ enum Unit {
 const TIMES: Unit = Unit::Of("time", "times");
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 5] = ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "stackCache.compared"];
+const NOT_SHOWN: [&str; 6] =
+    ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "owners.compared", "stackCache.compared"];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 18] = [
+const NOTES: [(&str, Unit, &str); 19] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -49,6 +50,11 @@ const NOTES: [(&str, Unit, &str); 18] = [
         "gc.unprocessed",
         Unit::Of("collection was", "collections were"),
         "{n} closed before all deaths in it were known; those deaths count for a later collection",
+    ),
+    (
+        "owners.mismatches",
+        TIMES,
+        "a lock's owner in the JVM's memory was not the one that JVMTI named {n}; JVMTI was asked from then on, and owners before that may be wrong",
     ),
     ("owners.unknown", TIMES, "the owner of a lock had ended or was not known {n}"),
     (
