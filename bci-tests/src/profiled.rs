@@ -47,7 +47,8 @@ pub fn is_safe_mode() -> bool {
 }
 
 /// What the agent asks for in safe mode with `heap=events`, where it leaves the flags of the JIT alone.
-const FLAGS_OF_SAFE_MODE: [&str; 3] = ["-XX:-EliminateAutoBox", "-XX:-OptimizeStringConcat", "-XX:-EliminateAllocations"];
+const FLAGS_OF_SAFE_MODE: [&str; 3] =
+    ["-XX:-EliminateAutoBox", "-XX:-OptimizeStringConcat", "-XX:-EliminateAllocations"];
 
 /// A program that is to run, with or without the agent.
 #[derive(Debug)]

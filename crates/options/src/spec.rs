@@ -62,8 +62,7 @@ pub enum Group {
 
 impl Group {
     /// All groups, in the order in which the table has them.
-    pub const ALL: [Group; 6] =
-        [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Dumps, Group::Jvm];
+    pub const ALL: [Group; 6] = [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Dumps, Group::Jvm];
 
     /// The title in help and on the reference page.
     pub fn title(self) -> &'static str {

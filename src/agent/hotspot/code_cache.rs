@@ -80,9 +80,7 @@ impl NameAddresses {
             return NAMES[index].1;
         }
         // If there is no place left, the name is read each time.
-        let set = |place: &AtomicUsize| {
-            place.compare_exchange(0, name, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        };
+        let set = |place: &AtomicUsize| place.compare_exchange(0, name, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         let _ = self.of_stubs.iter().any(set);
         NameKind::Stub
     }

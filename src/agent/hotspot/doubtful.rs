@@ -120,7 +120,8 @@ mod tests {
         let last = page + 4096 - 8;
         // SAFETY: the last word of the page.
         unsafe { (last as *mut usize).write(0x0065_646f_6d6e_0007) };
-        for read in [by_pipe as fn(usize, &mut [u8]) -> bool, |at, bytes| by_process(at, bytes).is_ok_and(|read| read)] {
+        for read in [by_pipe as fn(usize, &mut [u8]) -> bool, |at, bytes| by_process(at, bytes).is_ok_and(|read| read)]
+        {
             let mut bytes = [0; 8];
             assert!(read(last, &mut bytes));
             assert_eq!(usize::from_ne_bytes(bytes), 0x0065_646f_6d6e_0007);

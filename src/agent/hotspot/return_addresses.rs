@@ -91,24 +91,22 @@ impl StackLayout {
         let stack = Stack { low: (&raw const base) as usize, base };
         let Some(sp) = doubtful::word(current.0 + self.anchor + self.sp) else { return false };
         // SAFETY: null is the current thread.
-        let frames = unsafe { env.get_stack_trace(null_mut(), 0, &mut [jvmtiFrameInfo::default()]).map(|frames| frames.len()) };
-        stack.low < stack.base && stack.base - stack.low < MAX_STACK && match frames {
-            Ok(0) => sp == 0,
-            Ok(_) => stack.holds(sp),
-            Err(_) => false,
-        }
+        let frames =
+            unsafe { env.get_stack_trace(null_mut(), 0, &mut [jvmtiFrameInfo::default()]).map(|frames| frames.len()) };
+        stack.low < stack.base
+            && stack.base - stack.low < MAX_STACK
+            && match frames {
+                Ok(0) => sp == 0,
+                Ok(_) => stack.holds(sp),
+                Err(_) => false,
+            }
     }
 
     /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if
     /// the stack cannot be identified in this way.
     ///
     /// The thread is in native code that Java code or the VM called.
-    pub(crate) fn read(
-        &self,
-        jni: Jni,
-        max_frames: usize,
-        key: &mut Vec<u64>,
-    ) -> Option<KeyValidity> {
+    pub(crate) fn read(&self, jni: Jni, max_frames: usize, key: &mut Vec<u64>) -> Option<KeyValidity> {
         if self.comparisons.mismatches() > 0 {
             return None;
         }

@@ -45,16 +45,8 @@ pub(super) unsafe extern "system" fn contended_enter(
             // After the object was announced, which another thread may have done just now.
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
-            if let (Some((layout, current)), Owner::Thread(_)) = (layout, owner)
-                && layout.is_comparison_due()
-            {
-                let asked = ask(locks, jni, object, now);
-                // What has changed meanwhile shows nothing.
-                if let Some(Owner::Thread(_)) = asked.filter(|_| layout.pending_owner(current) == word) {
-                    layout.count_comparison(asked == Some(owner));
-                    owner = asked.unwrap_or(owner);
-                }
-            }
+            // From memory, and JVMTI's word on it is still wanted.
+            let compared = layout.filter(|(layout, _)| owner != Owner::Unknown && layout.is_comparison_due());
             if owner == Owner::Unknown {
                 owner = ask_owner(locks, jni, object, now);
                 if owner == Owner::Unknown {
@@ -76,6 +68,14 @@ pub(super) unsafe extern "system" fn contended_enter(
             let stack = stack(locks.core, jni, state, FramesToSkip::Method);
             context.push(Event::Enter { object: id, thread, stack, kind: WaitKind::Monitor }, now);
             state.blocked = Some((thread, id));
+            // After the events: meanwhile the owner may end, and could not be named any more.
+            if let (Some((layout, current)), Owner::Thread(read)) = (compared, owner)
+                && let Some(Owner::Thread(asked)) = ask(locks, jni, object, Ticks::now())
+                // What has changed meanwhile shows nothing.
+                && layout.pending_owner(current) == word
+            {
+                layout.count_comparison(asked == read);
+            }
         });
     }
 }

@@ -42,13 +42,7 @@ pub(crate) enum Lookup<T> {
 
 impl<T> Default for StackCache<T> {
     fn default() -> Self {
-        StackCache {
-            known: FxHashMap::default(),
-            key: Vec::new(),
-            hits: 0,
-            bytes: 0,
-            budget: MemoryBudget::default(),
-        }
+        StackCache { known: FxHashMap::default(), key: Vec::new(), hits: 0, bytes: 0, budget: MemoryBudget::default() }
     }
 }
 
