@@ -11,6 +11,8 @@ pub(super) enum Act {
     Stop,
     /// A command of `jcmd`; `{dir}` is the folder of the run.
     Jcmd(&'static [&'static str]),
+    /// A debugger that stops all threads so many times.
+    Debugger(u32),
     /// The file that asks the agent for something: the trace's name and this.
     Request(&'static str),
 }
@@ -49,13 +51,14 @@ impl Act {
             Self::Signal(signal) => format!("SIG{signal}"),
             Self::Stop => "SIGSTOP, SIGCONT".into(),
             Self::Jcmd(words) => format!("jcmd {}", words[0]),
+            Self::Debugger(_) => "debugger".into(),
             Self::Request(what) => format!("TRACE{what}"),
         }
     }
 }
 
 /// Draws what happens: mostly nothing.
-pub(super) fn draw(random: &mut Random, requests_dumps: bool) -> Vec<Timed> {
+pub(super) fn draw(random: &mut Random, requests_dumps: bool, has_debugger: bool) -> Vec<Timed> {
     let mut acts = Vec::new();
     let mut add = |random: &mut Random, act| acts.push(Timed { act, millis: random.below(400) });
     if requests_dumps {
@@ -75,6 +78,7 @@ pub(super) fn draw(random: &mut Random, requests_dumps: bool) -> Vec<Timed> {
             let signal = random.pick(&["TERM", "TERM", "INT", "HUP", "KILL"]);
             add(random, Act::Signal(signal));
         }
+        4 if has_debugger => add(random, Act::Debugger(5)),
         _ => {}
     }
     acts

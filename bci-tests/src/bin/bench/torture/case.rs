@@ -6,8 +6,9 @@ use std::process::Command;
 
 use bci_tests::jdk::{self, Jdk};
 
-use super::acts::{self, Timed};
+use super::acts::{self, Act, Timed};
 use super::flags::{self, Flag, Gc};
+use super::jdwp;
 use super::modes::Mode;
 use super::place::Place;
 use super::programs::{PROGRAMS, Program};
@@ -106,7 +107,7 @@ impl Case {
             }
         }
         let mode = Mode::draw(&mut random, program.fills_heap);
-        let acts = acts::draw(&mut random, mode.dumps_at("request"));
+        let acts = acts::draw(&mut random, mode.dumps_at("request"), jdwp::is_there(jdk));
         let is_slow = drawn.iter().any(|flag| flag.is_slow);
         let part = if is_slow || gc.never_collects { 20 } else { random.pick(&[30, 100, 100, 200]) };
         Self { seed, program, jdk, gc, flags: drawn, mode, acts, scale: program.scale * part / 100 }
@@ -115,9 +116,15 @@ impl Case {
     /// The JVM with this run's options, and with the agent if there are options for it.
     pub(super) fn command(&self, place: &Place, dir: &Path, with_agent: bool) -> Command {
         let mut command = self.java(place, dir, self.gc, &self.flags);
+        // Both orders of the two agents are tried.
+        let is_debugged = self.acts.iter().any(|timed| matches!(timed.act, Act::Debugger(_)));
+        let debugger = is_debugged.then_some(jdwp::OPTION);
+        let is_first = self.seed % 2 == 0;
+        command.args(debugger.filter(|_| is_first));
         if with_agent {
             command.arg(self.agent(place, dir));
         }
+        command.args(debugger.filter(|_| !is_first));
         self.add_program(place, &mut command);
         command
     }

@@ -11,6 +11,7 @@ use trace::validate::Rule;
 use super::acts::Act;
 use super::case::Case;
 use super::facts::Facts;
+use super::jdwp;
 use super::jvm::Ended;
 
 /// How much of a file about a crash is shown.
@@ -115,9 +116,9 @@ fn is_status_of(act: Act, status: ExitStatus) -> bool {
     }
 }
 
-/// Whether the JVM's log has this form; `dump=oom` makes it write there, as the documents say.
+/// Whether the JVM's log has this form, where `dump=oom` makes it write, as the documents say; or whether it waits for a debugger.
 fn is_logged(line: &str) -> bool {
-    line.starts_with('[') && line.contains("s][")
+    line.starts_with('[') && line.contains("s][") || line.starts_with(jdwp::LISTENING)
 }
 
 /// Takes away what the same JVM shows without agent too; the rest stays.

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::acts::{Act, Timed};
+use super::jdwp;
 
 /// The line that says that the program's `main` runs.
 const BEGINS: &str = "= begins";
@@ -82,7 +83,7 @@ pub(super) fn run(
         if is_running && let Some(timed) = next {
             let at = *due.get_or_insert_with(|| Instant::now() + Duration::from_millis(timed.millis));
             if Instant::now() >= at {
-                act(timed.act, &child, target);
+                act(timed.act, &child, target, &out.0);
                 acted.push(timed.act);
                 (next, due) = (left.next(), None);
             }
@@ -124,7 +125,7 @@ fn text((text, reader): (Text, thread::JoinHandle<()>)) -> String {
     String::from_utf8_lossy(&text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
 }
 
-fn act(act: Act, child: &Child, target: &Target<'_>) {
+fn act(act: Act, child: &Child, target: &Target<'_>, out: &Text) {
     let dir = target.dir.display().to_string();
     match act {
         Act::Signal(name) => signal(name, child),
@@ -146,6 +147,12 @@ fn act(act: Act, child: &Child, target: &Target<'_>) {
             }
             let _ = jcmd.kill();
             let _ = jcmd.wait();
+        }
+        Act::Debugger(times) => {
+            let so_far = String::from_utf8_lossy(&out.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
+            let port = so_far.lines().find_map(|line| line.strip_prefix(jdwp::LISTENING)?.trim().parse().ok());
+            // A JVM that ends meanwhile closes the connection.
+            let _ = port.map(|port| jdwp::stop_and_go(port, times));
         }
         Act::Request(what) => {
             // It fails where the run has no trace of its own, which then shows by itself.
@@ -180,5 +187,16 @@ fn stacks(child: &Child) -> String {
         })
         .collect();
     lines.sort();
+    lines.push(native_stacks(child));
     lines.join("\n")
+}
+
+/// The innermost frames of all threads, if there is a `gdb`: what a JVM does not print by itself are waits inside it.
+fn native_stacks(child: &Child) -> String {
+    let mut gdb = Command::new("timeout");
+    gdb.args(["-s", "KILL", "60", "gdb", "-batch", "-ex", "thread apply all backtrace 14", "-p"]);
+    let printed = gdb.arg(child.id().to_string()).stderr(Stdio::null()).output();
+    let text = printed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let is_frame = |line: &&str| line.starts_with('#') || line.starts_with("Thread ");
+    text.lines().filter(is_frame).collect::<Vec<_>>().join("\n")
 }

@@ -5,6 +5,7 @@ mod case;
 mod check;
 mod facts;
 mod flags;
+mod jdwp;
 mod jvm;
 mod modes;
 mod place;
