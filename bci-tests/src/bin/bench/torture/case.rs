@@ -109,7 +109,11 @@ impl Case {
         let mode = Mode::draw(&mut random, program.fills_heap);
         let acts = acts::draw(&mut random, mode.dumps_at("request"), jdwp::is_there(jdk));
         let is_slow = drawn.iter().any(|flag| flag.is_slow);
-        let part = if is_slow || gc.never_collects { 20 } else { random.pick(&[30, 100, 100, 200]) };
+        let part = match program.is_long {
+            true => 100,
+            false if is_slow || gc.never_collects => 20,
+            false => random.pick(&[30, 100, 100, 200]),
+        };
         Self { seed, program, jdk, gc, flags: drawn, mode, acts, scale: program.scale * part / 100 }
     }
 
@@ -119,7 +123,7 @@ impl Case {
         // Both orders of the two agents are tried.
         let is_debugged = self.acts.iter().any(|timed| matches!(timed.act, Act::Debugger(_)));
         let debugger = is_debugged.then_some(jdwp::OPTION);
-        let is_first = self.seed % 2 == 0;
+        let is_first = self.seed.is_multiple_of(2);
         command.args(debugger.filter(|_| is_first));
         if with_agent {
             command.arg(self.agent(place, dir));

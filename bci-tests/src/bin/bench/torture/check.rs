@@ -163,6 +163,7 @@ pub(super) fn own(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
 
 fn is_expected(line: &str, case: &Case) -> bool {
     case.mode.value("limit").is_some() && line.contains("has reached its limit of")
+        || case.mode.leaves_the_jit_alone() && line.contains("-XX:-")
 }
 
 fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &mut Vec<Problem>) {
@@ -200,8 +201,9 @@ fn known(case: &Case, ended: &Ended, facts: &Facts, lost: u64, problems: &mut Ve
     let Some(made) = told else { return };
     let is_included = case.mode.value("include").is_none_or(|pattern| pattern == "torture.*");
     let seen = if case.mode.value("heap") == Some("counts") { facts.known_counted } else { facts.known_objects };
-    let is_vm = case.mode.value("heap") == Some("vm") && case.mode.value("exclude").is_none();
-    let is_right = if case.mode.counts_all() && is_included {
+    let is_vm = (case.mode.value("heap") == Some("vm") || case.mode.leaves_the_jit_alone())
+        && case.mode.value("exclude").is_none();
+    let is_right = if case.mode.counts_all() && is_included && !case.mode.leaves_the_jit_alone() {
         seen <= made && made - seen <= lost
     } else if is_vm && is_included && case.mode.value("limit").is_none() {
         // What the JIT removes is not there; and before JDK 17 the VM's event has a hole.

@@ -20,6 +20,8 @@ impl Mode {
         mode.locks(random);
         mode.dump(random, fills_heap);
         mode.file(random);
+        mode.sometimes(random, 6, "internals", &["off"]);
+        mode.sometimes(random, 8, "stacks", &["jvmti"]);
         mode
     }
 
@@ -35,6 +37,11 @@ impl Mode {
     /// Whether a heap dump is to be made at this moment.
     pub(super) fn dumps_at(&self, moment: &str) -> bool {
         self.value("dump").is_some_and(|moments| moments.split('+').any(|of| of.split(':').next() == Some(moment)))
+    }
+
+    /// Whether the JIT removes objects although each is to be reported: the flags that keep it from that are private memory.
+    pub(super) fn leaves_the_jit_alone(&self) -> bool {
+        self.is("internals", "off") && self.is("heap", "events")
     }
 
     /// Whether every object of a class that is reported is to be in the trace, in one way or another.

@@ -50,7 +50,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program { name: "unload", main: ("Unload", &[]), ..PROGRAM },
     Program { name: "redefine", main: ("Redefine", &[]), flags: &["-javaagent:{redefiner}"], ..PROGRAM },
     Program { name: "threads", main: ("Threads", &[]), ..PROGRAM },
-    Program { name: "threads-100000", main: ("Threads", &[]), scale: 5_000, is_long: true, ..PROGRAM },
+    Program { name: "threads-100000", main: ("Threads", &[]), scale: 4_000, is_long: true, ..PROGRAM },
     Program { name: "deep", main: ("Deep", &[]), may_lose: true, is_accounted: false, ..PROGRAM },
     // Thread.suspend does nothing any more from JDK 20 on.
     Program { name: "suspend", main: ("Suspend", &[]), releases: (11, 19), ..PROGRAM },

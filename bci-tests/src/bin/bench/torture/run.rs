@@ -101,7 +101,11 @@ impl<'a> Runner<'a> {
     fn start(&self, command: &mut std::process::Command, case: &Case, dir: &Path) -> Result<Ended, String> {
         let jcmd = place::jcmd(case.jdk);
         let target = Target { dir, trace: case.trace_name(), jcmd: jcmd.as_deref() };
-        jvm::run(command, &case.acts, &target, self.request.limit())
+        jvm::run(command, &case.acts, &target, self.limit(case))
+    }
+
+    fn limit(&self, case: &Case) -> Duration {
+        self.request.limit() * if case.program.is_long { 6 } else { 1 }
     }
 
     /// What the program does without agent and without anything that was drawn; asked once.
@@ -113,7 +117,7 @@ impl<'a> Runner<'a> {
             return Ok(plain);
         }
         let target = Target { dir, trace: case.trace_name(), jcmd: None };
-        let ended = jvm::run(&mut case.plain_command(self.place, dir), &[], &target, self.request.limit())?;
+        let ended = jvm::run(&mut case.plain_command(self.place, dir), &[], &target, self.limit(case))?;
         let status = ended.status.ok_or("without agent, too, it does not end")?;
         let plain = Plain { status, lines: check::split(&ended.out).0 };
         self.plain.lock().unwrap_or_else(PoisonError::into_inner).insert(case.plain_key(), plain.clone());
