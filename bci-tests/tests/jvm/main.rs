@@ -2,6 +2,8 @@
 
 mod each_collector;
 mod exit;
+mod files;
+mod inherited;
 mod names;
 mod options;
 mod outputs;
@@ -20,6 +22,8 @@ fn main() -> ExitCode {
         each_collector::tests,
         names::tests,
         outputs::tests,
+        files::tests,
         options::tests,
+        inherited::tests,
     ])
 }

@@ -1,7 +1,6 @@
 //! Traces that cannot be written, or go elsewhere than into a plain file.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -76,8 +75,8 @@ fn a_folder_instead_of_a_file(jdk: &Jdk) {
 fn an_old_trace_is_replaced(jdk: &Jdk) {
     let dir = Workdir::new();
     let file = dir.join("old.trcxml");
-    fs::write(&file, "x".repeat(50_000_000)).expect("the folder is ours");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("the file is ours");
+    let old = [trace::writer::DOCUMENT_START, &b"x".repeat(50_000_000)].concat();
+    fs::write(&file, old).expect("the folder is ours");
     assert_eq!(run(jdk, &format!("file={}", file.display())).status().code(), Some(7));
     is_whole(&file);
 }
