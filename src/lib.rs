@@ -17,10 +17,10 @@ const REFUSED: jint = -1;
 /// Called by the JVM, with a NUL-terminated or null option string.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _: *const c_void) -> jint {
-    // `guard` makes 0 of a panic, so success is what is marked.
-    // SAFETY: the JVM passes what `on_load` asks for.
-    let loaded = guard(|| unsafe { agent::on_load(vm, options) });
-    if loaded { 0 } else { REFUSED }
+    // After a panic, of which `guard` makes false, the JVM runs: no event is enabled before all else has succeeded.
+    // SAFETY: the JVM passes what `stops_on_load` asks for.
+    let stops = guard(|| unsafe { agent::stops_on_load(vm, options) });
+    if stops { REFUSED } else { 0 }
 }
 
 /// The agent is loaded into a running JVM, which Martini does not do yet.

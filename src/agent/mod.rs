@@ -40,4 +40,4 @@ pub(crate) use counts::register_natives as register_counts_natives;
 pub(crate) use heap_histogram::shutdown_hooks_done;
 pub(crate) use locks::register_natives as register_parking_natives;
 pub(crate) use message::message;
-pub(crate) use recording::on_load;
+pub(crate) use recording::stops_on_load;

@@ -139,7 +139,8 @@ fn a_default_name_that_is_taken_becomes_the_next(jdk: &Jdk) {
     shell.arg(java.get_program()).args(java.get_args());
     assert_eq!(process::run(&mut shell).status.code(), Some(7));
     let files = fs::read_dir(dir.path()).expect("the folder is ours").map(|entry| entry.expect("an entry").path());
-    let (kept, new): (Vec<_>, Vec<_>) = files.partition(|file| fs::read(file).is_ok_and(|text| text == KEPT.as_bytes()));
+    let (kept, new): (Vec<_>, Vec<_>) =
+        files.partition(|file| fs::read(file).is_ok_and(|text| text == KEPT.as_bytes()));
     assert_eq!((kept.len(), new.len()), (3, 2), "{kept:?} {new:?}");
     let (traces, logs): (Vec<_>, Vec<_>) =
         new.into_iter().partition(|file| file.extension().is_some_and(|extension| extension == "trcxml"));

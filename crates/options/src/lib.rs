@@ -19,6 +19,7 @@ mod reference;
 mod resolve;
 mod resolved;
 mod spec;
+mod switch;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -28,10 +29,11 @@ pub use dump::{DumpContents, DumpFormat, DumpOptions, DumpWhen, request_file};
 pub use error::OptionError;
 pub use kind::Choice;
 pub use pairs::format_pair;
-pub use raw::RawOptions;
+pub use raw::{RawOptions, if_taken};
 pub use reference::reference;
 pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, Stacks};
 pub use spec::{Default, Group, Need, OptionSpec};
+pub use switch::{OFF, is_switched_off};
 pub use table::{OPTIONS, find};
 
 /// Parses what follows the `=` of `-agentpath:...=`.

@@ -1,7 +1,10 @@
 //! Options as somebody typed them: names and values.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
+
+use trace::file::IfTaken;
 
 use super::error::OptionError;
 use super::pairs::{format_pair, split};
@@ -10,10 +13,17 @@ use super::resolved::Options;
 use super::table::find;
 use super::tptp;
 
+/// What is done if there is a file with that name: one with `%p` was not chosen by anybody, as the default is not.
+pub fn if_taken(path: &Path) -> IfTaken {
+    if path.to_string_lossy().contains("%p") { IfTaken::Next } else { IfTaken::Replace }
+}
+
 /// Options as somebody typed them, in their order, which matters for filter patterns. Nothing is checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawOptions {
     pairs: Vec<(String, String)>,
+    /// They are in TPTP's spelling.
+    tptp: bool,
 }
 
 impl RawOptions {
@@ -54,7 +64,13 @@ impl RawOptions {
         for (name, value) in &self.pairs {
             resolver.take(name, value)?;
         }
-        Ok(Options { given: self.to_string(), ..resolver.finish()? })
+        let mut options = resolver.finish()?;
+        options.file_if_taken = if_taken(&options.file);
+        if self.tptp && self.value("file").is_none() {
+            options.file = tptp::DEFAULT_FILE.into();
+            options.file_if_taken = IfTaken::Next;
+        }
+        Ok(Options { given: self.to_string(), ..options })
     }
 }
 
@@ -71,8 +87,9 @@ impl FromStr for RawOptions {
 
     /// Reads an option string in either spelling.
     fn from_str(given: &str) -> Result<Self, OptionError> {
-        let pairs = if tptp::is_spelling_of(given) { tptp::pairs(given)? } else { split(given)? };
-        Ok(RawOptions { pairs })
+        let tptp = tptp::is_spelling_of(given);
+        let pairs = if tptp { tptp::pairs(given)? } else { split(given)? };
+        Ok(RawOptions { pairs, tptp })
     }
 }
 

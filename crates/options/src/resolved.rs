@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use trace::file::IfTaken;
 use trace::filter::FilterSet;
 
 use super::dump::DumpOptions;
@@ -91,6 +92,8 @@ pub struct Options {
     pub heap: HeapMode,
     /// The trace file, `%p` not yet replaced.
     pub file: PathBuf,
+    /// What is done if there is such a file already.
+    pub file_if_taken: IfTaken,
     /// How it is written.
     pub format: Format,
     /// Which classes are reported.
@@ -127,6 +130,7 @@ impl Default for Options {
             given: String::new(),
             heap: HeapMode::default(),
             file: PathBuf::from("martini-%p.trcxml"),
+            file_if_taken: IfTaken::Next,
             format: Format::default(),
             filters: FilterSet::default(),
             lifetimes: true,

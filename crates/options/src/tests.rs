@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use trace::file::IfTaken;
+
 use super::*;
 
 #[test]
@@ -27,6 +29,18 @@ fn include_alone_means_nothing_else() {
 fn a_doubled_comma_is_part_of_the_value() {
     let text = format!("heap=events,{}", format_pair("file", "/tmp/a,b,,c.xml"));
     assert_eq!(parse(&text).unwrap().file, PathBuf::from("/tmp/a,b,,c.xml"));
+}
+
+#[test]
+fn a_name_that_was_typed_is_kept() {
+    for (given, if_taken) in [
+        ("", IfTaken::Next),
+        ("file=t-%p.trcxml", IfTaken::Next),
+        ("file=t.trcxml", IfTaken::Replace),
+        ("JPIAgent:server=standalone,file=trace.trcxml;HeapProf", IfTaken::Replace),
+    ] {
+        assert_eq!(parse(given).unwrap().file_if_taken, if_taken, "{given}");
+    }
 }
 
 #[test]
@@ -101,7 +115,8 @@ fn the_tptp_spelling_is_understood() {
     assert_eq!(options.file, PathBuf::from("x.trcxml"));
     assert!(options.allocsites);
     assert_eq!(options.heap, HeapMode::Events);
-    assert_eq!(parse("JPIAgent:server=standalone;HeapProf").unwrap().file, PathBuf::from("trace.trcxml"));
+    let options = parse("JPIAgent:server=standalone;HeapProf").unwrap();
+    assert_eq!((options.file, options.file_if_taken), (PathBuf::from("trace.trcxml"), IfTaken::Next));
     let options = parse("JPIAgent:server=standalone;ThreadProf").unwrap();
     assert_eq!((options.heap, options.locks), (HeapMode::Off, Some(LockOptions::default())));
     let options = parse("JPIAgent:server=standalone;HeapProf;ThreadProf").unwrap();

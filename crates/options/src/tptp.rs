@@ -4,6 +4,9 @@ use super::error::OptionError;
 use super::pairs::split;
 use super::resolved::HeapMode;
 
+/// The trace, if none is named.
+pub(crate) const DEFAULT_FILE: &str = "trace.trcxml";
+
 /// Whether the options are spelled so.
 pub(crate) fn is_spelling_of(given: &str) -> bool {
     given == "JPIAgent" || given.starts_with("JPIAgent:") || given.starts_with("JPIAgent;")
@@ -29,9 +32,6 @@ pub(crate) fn pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
             "JPIAgent".into(),
             "without an Agent Controller, write JPIAgent:server=standalone,...",
         ));
-    }
-    if !pairs.iter().any(|(k, _)| k == "file") {
-        pairs.push(("file".into(), "trace.trcxml".into()));
     }
     let mut heap = false;
     let mut locks = false;

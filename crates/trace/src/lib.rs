@@ -6,6 +6,7 @@
 mod attribute;
 pub mod counters;
 mod escape;
+pub mod file;
 pub mod filter;
 pub mod ids;
 pub mod locklog;

@@ -16,6 +16,14 @@ const DEFLATE: u16 = 8;
 /// Midnight of 1 January 1980: the same trace gives the same zip.
 const TIME_AND_DATE: [u16; 2] = [0, 0x21];
 
+/// The name of the entry with a trace.
+pub const TRACE_ENTRY: &str = "trace.trcxml";
+
+/// What a zip begins with whose entry has the given name.
+pub fn beginning(entry_name: &str) -> Vec<u8> {
+    ZipWriter::new(Vec::new(), entry_name).map_or_else(|_| Vec::new(), |zip| zip.get_ref().clone())
+}
+
 /// Writes a zip with one entry.
 pub struct ZipWriter<W: Write> {
     encoder: DeflateEncoder<Counted<W>>,

@@ -3,22 +3,26 @@
 //! One JVM can be recorded several times, one recording after the other. If the agent is loaded at the start of the VM, the
 //! VM's phases begin and end the first one (`phases`).
 
+mod command_line;
 mod control;
+mod copies;
+mod outputs;
 mod phases;
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod writer_thread;
 
-pub(crate) use phases::on_load;
+pub(crate) use phases::stops_on_load;
 
 use std::ffi::CStr;
-use std::path::Path;
+use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_options::{Format, Options};
+use agent_options::Options;
 use jvmti::sys::*;
 use jvmti::{Allocated, Jni, Vm, is_flag_on};
 
@@ -38,8 +42,10 @@ use super::ids::RecordingNumber;
 use super::instrument::{Instrumentation, class_file_load_hook};
 use super::locks::Locks;
 use super::message::message;
-use super::trace_out::{Features, Output};
+use super::trace_out::Features;
 use super::vm::{collections, environments, threads, virtual_threads};
+use outputs::Outputs;
+use refusal::Refusal;
 
 /// The end of a recording waits for dead objects; if none is delivered for so long, it continues.
 const MAX_WAIT_WITHOUT_DEATHS: Duration = Duration::from_secs(5);
@@ -75,10 +81,21 @@ impl Recording {
     /// A recording with these options, whose trace has been begun. Nothing is reported yet.
     ///
     /// # Errors
-    /// Why there is none: one sentence.
-    pub(super) fn open(vm: Vm, mut options: Options) -> Result<&'static Recording, String> {
-        static RECORDINGS: AtomicU32 = AtomicU32::new(0);
+    /// Why there is none. The JVM is as it was then, and so are files.
+    pub(super) fn open(vm: Vm, options: Options) -> Result<&'static Recording, Refusal> {
         let jvm = jvm(vm)?;
+        // Files first: what they may refuse needs nothing of the JVM.
+        let outputs = Outputs::open(&options)?;
+        let files = outputs.files();
+        Recording::make(jvm, options, outputs).map_err(|problem| {
+            // Nobody is to take them for what was recorded.
+            files.iter().for_each(|file| drop(fs::remove_file(file)));
+            Refusal::Circumstances(problem)
+        })
+    }
+
+    fn make(jvm: &'static Jvm, mut options: Options, outputs: Outputs) -> Result<&'static Recording, String> {
+        static RECORDINGS: AtomicU32 = AtomicU32::new(0);
         let source = AllocationSource::of(&options, jvm.java);
         if !source.tracks_objects() {
             options.lifetimes = false;
@@ -86,6 +103,9 @@ impl Recording {
         let safe_mode = SafeMode::of(options.internals, std::env::var_os(safe_mode::VARIABLE).as_deref(), jvm.java);
         safe_mode.and_then(SafeMode::message).inspect(|text| message(text));
         let hotspot = jvm.hotspot(safe_mode);
+        let interval = if source.is_by_vm_event() { Some(alloc::INTERVAL) } else { options.estimate_bytes };
+        let rewrites_early = environments::rewrites_early(jvm, hotspot, source, &options);
+        let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
         for flag in source.unwanted_flags(options.heap) {
             // SAFETY: C2 looks at these flags at each compilation.
             if hotspot.is_some_and(|hotspot| unsafe { hotspot.set_bool_flag(flag, false) }.is_none()) {
@@ -95,25 +115,20 @@ impl Recording {
                 ));
             }
         }
-        let interval = if source.is_by_vm_event() { Some(alloc::INTERVAL) } else { options.estimate_bytes };
-        let rewrites_early = environments::rewrites_early(jvm, hotspot, source, &options);
-        let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
-        let output = Output::open(&options.file, options.format)?;
-        let log = options.locks.as_ref().and_then(|locks| locks.log.as_deref()).map(open_log).transpose()?;
         let plan = Plan {
             number: RecordingNumber(RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1),
             hotspot,
             source,
             rewrites_early,
-            trace_path: output.path.clone(),
+            trace_path: outputs.trace.path.clone(),
             tags,
             start: Ticks::now(),
             options,
         };
-        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), output, log)?))
+        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), outputs)?))
     }
 
-    fn with_features(core: &'static Core, output: Output, log: Option<Output>) -> Result<Recording, String> {
+    fn with_features(core: &'static Core, outputs: Outputs) -> Result<Recording, String> {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
         let counts = core.source.counts().then(|| leak(Counts::new(core)));
@@ -139,7 +154,7 @@ impl Recording {
         core.install(features.into());
         instrumentation.install();
         set_callbacks(core)?;
-        let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram }, output, log)?;
+        let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram }, outputs)?;
         core.set_writer(writer.thread().clone());
         Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
     }
@@ -283,11 +298,6 @@ fn jvm(vm: Vm) -> Result<&'static Jvm, String> {
     }
     let made = Jvm::new(vm, environments::make(vm)?)?;
     Ok(JVM.get_or_init(|| made))
-}
-
-/// The lock log: text, in a file of its own.
-fn open_log(path: &Path) -> Result<Output, String> {
-    Output::open(path, Format::Xml).map_err(|problem| format!("locklog: {problem}"))
 }
 
 fn set_callbacks(core: &'static Core) -> Result<(), String> {

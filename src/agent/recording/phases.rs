@@ -10,36 +10,37 @@ use jvmti::sys::{
 };
 use jvmti::{Jni, Vm, guard};
 
-use super::Recording;
+use super::refusal::Refusal;
+use super::{Recording, copies};
 use crate::agent::core::feature::End;
 use crate::agent::message::message;
 
 /// The recording that the VM started with.
 static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
 
-/// The JVM starts with the agent. False, after a message, if it must not start.
+/// The JVM starts with the agent. True, after a message, if it must not start.
 ///
 /// # Safety
 /// Called by the JVM with its VM and a NUL-terminated or null option string.
-pub(crate) unsafe fn on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
+pub(crate) unsafe fn stops_on_load(vm: *mut JavaVM, given: *const c_char) -> bool {
+    if agent_options::is_switched_off() {
+        return false;
+    }
     // SAFETY: by the caller's promise.
     let (vm, given) = unsafe {
         let given = if given.is_null() { String::new() } else { CStr::from_ptr(given).to_string_lossy().into_owned() };
         (Vm::from_raw(vm), given)
     };
-    match load(vm, &given) {
-        Ok(()) => true,
-        Err(problem) => {
-            message(&problem);
-            false
-        }
-    }
+    load(vm, &given).is_err_and(|refusal| refusal.stops(&given))
 }
 
-fn load(vm: Vm, given: &str) -> Result<(), String> {
-    let options = agent_options::parse(given).map_err(|e| e.to_string())?;
+fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
+    let options = agent_options::parse(given).map_err(|error| Refusal::Options(error.to_string()))?;
     if RECORDING.get().is_some() {
-        return Err("the agent is loaded twice; leave one -agentpath out".into());
+        return Err(Refusal::Twice);
+    }
+    if copies::is_another_loaded() {
+        return Err(Refusal::Circumstances("another copy of the agent is loaded already".into()));
     }
     let recording = Recording::open(vm, options)?;
     let _ = RECORDING.set(recording);
@@ -50,7 +51,7 @@ fn load(vm: Vm, given: &str) -> Result<(), String> {
         events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     }
     let env = recording.core.jvm.env;
-    env.enable_events(&events).map_err(|e| e.to_string())
+    Ok(env.enable_events(&events).map_err(|e| e.to_string())?)
 }
 
 /// # Safety

@@ -3,8 +3,9 @@
 use std::ptr::null_mut;
 use std::thread::JoinHandle;
 
+use super::outputs::Outputs;
 use crate::agent::core::Core;
-use crate::agent::trace_out::{Features, Output, Writer};
+use crate::agent::trace_out::{Features, Writer};
 
 /// Ends reporting when the writer's thread ends, even by a panic, so that the program does not wait for it.
 struct StopOnDrop(&'static Core);
@@ -19,13 +20,8 @@ impl Drop for StopOnDrop {
 ///
 /// # Errors
 /// The system has no thread for it: one sentence.
-pub(super) fn start(
-    core: &'static Core,
-    features: Features,
-    output: Output,
-    log: Option<Output>,
-) -> Result<JoinHandle<()>, String> {
-    let writer = Writer::begin(core, features, output, log);
+pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -> Result<JoinHandle<()>, String> {
+    let writer = Writer::begin(core, features, outputs.trace, outputs.log);
     // SAFETY: all-zero is a valid signal set, and the calls fill and read only the two given.
     let handle = unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());

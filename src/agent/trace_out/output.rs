@@ -3,13 +3,12 @@
 //! A file must end with a complete element even if the JVM is killed in the middle of a write. The kernel copies a write page
 //! by page and may stop between two pages, never inside one; so no element crosses the end of a page ([`Pages`]).
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use trace::zip::ZipWriter;
+use trace::file::{IfTaken, Kind, NewFile, Refusal, create};
+use trace::zip::{TRACE_ENTRY, ZipWriter};
 
 use agent_options::Format;
 
@@ -30,29 +29,18 @@ pub(crate) struct Output {
 
 impl Output {
     /// Opens the file, empties it and locks it against other JVMs. `%p` in the path becomes the process id.
-    pub(crate) fn open(path: &Path, format: Format) -> Result<Output, String> {
+    ///
+    /// # Errors
+    /// Why it is not written: one sentence.
+    pub(crate) fn open(path: &Path, format: Format, kind: Kind, if_taken: IfTaken) -> Result<Output, Refusal> {
         let path = PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
-        let problem =
-            |e: io::Error| format!("cannot write the trace to {}: {e}; give another file=PATH", path.display());
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(problem)?;
-        let regular = file.metadata().map_err(problem)?.file_type();
-        if regular.is_file() {
-            // SAFETY: flock takes a descriptor that `file` keeps open.
-            if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-                return Err(format!(
-                    "another JVM is writing its trace to {}; put %p into file=PATH to give each its own",
-                    path.display()
-                ));
-            }
-            file.set_len(0).map_err(problem)?;
-        } else if !(regular.is_fifo() || regular.is_char_device()) {
-            return Err(format!("{} is neither a file nor a pipe; give another file=PATH", path.display()));
-        }
-        let pages = (regular.is_file() && format == Format::Xml).then(Pages::default);
+        let NewFile { file, path, is_regular } = create(&path, kind, if_taken)?;
+        let pages = (is_regular && format == Format::Xml).then(Pages::default);
         let sink = match format {
             Format::Xml => Sink::Stream(file),
-            Format::Zip => Sink::Zip(Box::new(ZipWriter::new(file, "trace.trcxml").map_err(problem)?)),
+            Format::Zip => Sink::Zip(Box::new(
+                ZipWriter::new(file, TRACE_ENTRY).map_err(|e| Refusal::Machine(format!("{}: {e}", path.display())))?,
+            )),
         };
         Ok(Output { sink, path, pages })
     }
@@ -134,6 +122,7 @@ impl Pages {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use trace::file::TRACE;
 
     proptest! {
         #[test]
@@ -165,19 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_refused_in_one_sentence() {
+    fn the_process_id_is_in_the_name() {
         let dir = tempfile::tempdir().unwrap();
-        let error = Output::open(dir.path(), Format::Xml).err().unwrap();
-        assert!(error.starts_with("cannot write the trace to /"), "{error}");
-    }
-
-    #[test]
-    fn two_writers_of_one_file_are_distinguished() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a-%p.trcxml");
-        let first = Output::open(&path, Format::Xml).ok().unwrap();
+        let open = || Output::open(&dir.path().join("a-%p.trcxml"), Format::Xml, TRACE, IfTaken::Next).ok().unwrap();
+        let (first, second) = (open(), open());
         assert!(first.path.ends_with(format!("a-{}.trcxml", std::process::id())));
-        let error = Output::open(&path, Format::Xml).err().unwrap();
-        assert!(error.contains("another JVM is writing"), "{error}");
+        assert!(second.path.ends_with(format!("a-{}-2.trcxml", std::process::id())));
     }
 }

@@ -110,11 +110,16 @@ pub(crate) fn prepare(
     let add = |env: Env, wanted| {
         env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))
     };
-    add(jvm.env, classes)?;
-    add(tags[0], heap)?;
-    for &tagging in &tags {
-        add(tagging, TAGS)?;
+    let added = add(jvm.env, classes)
+        .and_then(|()| add(tags[0], heap))
+        .and_then(|()| tags.iter().try_for_each(|&tagging| add(tagging, TAGS)));
+    if added.is_err() {
+        // A JVM that is not profiled is to be as fast as without agent.
+        for env in tags.iter().copied().chain([jvm.env]) {
+            let _ = env.get_capabilities().and_then(|granted| env.relinquish_capabilities(granted));
+        }
     }
+    added?;
     if let Some(bytes) = interval_bytes {
         // Each thread takes the interval over when it is made, the first one soon after this.
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use crate::time::Nanos;
 
 pub use reader::{LineProblem, LockLogReader, LogError, LogItem, is_lock_log};
-pub use wall_clock::WallClock;
+pub use wall_clock::{WallClock, begins};
 pub use writer::{write_event, write_start};
 
 /// What happened.

@@ -21,6 +21,11 @@ pub struct WallClock {
     pub milli: u16,
 }
 
+/// Whether a file begins with the first line of a log of ours.
+pub fn begins(head: &[u8]) -> bool {
+    head.split(|&byte| byte == b'\n').next().is_some_and(|line| WallClock::parse(line).is_some())
+}
+
 impl WallClock {
     /// Reads `YYYY/MM/DD HH:MM:SS.mmm`, and nothing else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {

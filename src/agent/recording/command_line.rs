@@ -1,0 +1,53 @@
+//! What was typed for this very JVM: the agents on the command line of its process. Those of `JAVA_TOOL_OPTIONS`,
+//! `JDK_JAVA_OPTIONS`, `_JAVA_OPTIONS`, option files and the JNI invocation interface are not there.
+
+use std::fs;
+
+/// The agents of Martini's on a command line: their options.
+#[derive(Debug)]
+pub(super) struct CommandLine {
+    agents: Vec<Vec<u8>>,
+}
+
+impl CommandLine {
+    /// If the system does not show it, nothing was typed.
+    pub(super) fn of_this_process() -> CommandLine {
+        CommandLine::parse(&fs::read("/proc/self/cmdline").unwrap_or_default())
+    }
+
+    fn parse(words: &[u8]) -> CommandLine {
+        let agents = words.split(|&byte| byte == 0).filter_map(|word| {
+            let agent = word.strip_prefix(b"-agentpath:").or_else(|| word.strip_prefix(b"-agentlib:"))?;
+            let end = agent.iter().position(|&byte| byte == b'=').unwrap_or(agent.len());
+            let name = agent[..end].rsplit(|&byte| byte == b'/').next()?;
+            let is_ours = name == b"libmartini.so" || name == b"martini";
+            is_ours.then(|| agent.get(end + 1..).unwrap_or_default().to_owned())
+        });
+        CommandLine { agents: agents.collect() }
+    }
+
+    /// Whether an agent with these options is there.
+    pub(super) fn has_agent(&self, options: &str) -> bool {
+        self.agents.iter().any(|agent| agent == options.as_bytes())
+    }
+
+    /// How many are there.
+    pub(super) fn number_of_agents(&self) -> usize {
+        self.agents.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_agents_of_ours_count() {
+        let line = CommandLine::parse(
+            b"java\0-agentpath:/opt/m/libmartini.so=file=a=b.x,heap=vm\0-agentlib:martini\0-agentpath:/x/other.so=file=y\0Main\0",
+        );
+        assert_eq!(line.number_of_agents(), 2);
+        assert!(line.has_agent("file=a=b.x,heap=vm") && line.has_agent("") && !line.has_agent("file=y"));
+        assert_eq!(CommandLine::parse(b"").number_of_agents(), 0);
+    }
+}
