@@ -275,3 +275,117 @@ fn after_a_kill_the_summary_shows_what_was_written_until_then() {
     let text = std::fs::read_to_string(&place.traces()[0]).unwrap();
     assert!(text.ends_with("/>\n"), "{:?}", &text[text.len() - 100..]);
 }
+
+#[test]
+fn what_is_there_already_is_not_lost() {
+    let place = Place::with("Program", PROGRAM);
+    let java = java();
+    let (kept, link) = (place.file("keep.txt"), place.file("link.trcxml"));
+    std::fs::write(&kept, "to be kept").unwrap();
+    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    for (option, file, part) in [
+        ("--file", &kept, "keep.txt is there already, and is no trace of Martini's; choose another --file"),
+        ("--file", &link, "link.trcxml is a symbolic link, which is not followed; choose another --file"),
+        ("--locklog", &kept, "keep.txt is there already, and is no lock log of Martini's; choose another --locklog"),
+        ("--locklog", &link, "link.trcxml is a symbolic link"),
+    ] {
+        let ended = end(&mut place.run(&[option, file.to_str().unwrap(), &java, "-cp", ".", "Program"]));
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{}", ended.err);
+        assert!(ended.err.starts_with("martini: ") && ended.err.contains(part), "{}", ended.err);
+        assert_eq!(std::fs::read_to_string(&kept).unwrap(), "to be kept");
+    }
+    // A trace that somebody chose to write over, as before.
+    for _ in 0..2 {
+        assert_eq!(end(&mut place.run(&["--file", "t.trcxml", &java, "-cp", ".", "Program"])).status, 42);
+        assert_valid(&place.file("t.trcxml"));
+    }
+}
+
+#[test]
+fn the_next_name_is_reported_if_the_first_is_taken() {
+    let place = Place::with("Program", PROGRAM);
+    let java = java();
+    // The JVM has the id of the shell that becomes it.
+    let script = format!("echo kept > martini-$$.trcxml; exec {java} -cp . Program");
+    let ended = end(&mut place.run(&["sh", "-c", &script]));
+    assert_eq!(ended.status, 42);
+    let traces = place.traces();
+    assert_eq!(traces.len(), 2);
+    let (kept, new): (Vec<_>, Vec<_>) = traces.iter().partition(|file| std::fs::read(file).unwrap() == b"kept\n");
+    assert!(kept.len() == 1 && new[0].to_str().unwrap().ends_with("-2.trcxml"), "{traces:?}");
+    assert!(ended.err.contains(&format!("martini: {} (", new[0].display())), "{}", ended.err);
+    assert!(!ended.err.contains("no trace was written"), "{}", ended.err);
+    assert_valid(new[0]);
+}
+
+#[test]
+fn a_run_within_a_run_takes_its_place() {
+    let place = Place::with("Program", PROGRAM);
+    let (java, martini) = (java(), env!("CARGO_BIN_EXE_martini"));
+    for (number, inner) in [format!("{java} -cp . Program"), format!("env {java} -cp . Program")].iter().enumerate() {
+        let file = place.file(&format!("inner{number}-%p.trcxml"));
+        let launch = format!("{martini} run -q --file {} {inner}\n{java} -cp . Program\n", file.display());
+        std::fs::write(place.file("launch"), launch).unwrap();
+        let mut command = place.run(&["--file", &format!("outer{number}-%p.trcxml"), "sh", "launch"]);
+        let ended = end(command.env("JAVA_TOOL_OPTIONS", "-Dexisting=yes"));
+        assert_eq!((ended.status, ended.out.as_str()), (42, "\n\n"), "{}", ended.err);
+        assert!(!ended.err.contains("not profiled") && !ended.err.contains("twice"), "{}", ended.err);
+        assert_eq!(ended.err.matches("Picked up JAVA_TOOL_OPTIONS: -Dexisting=yes").count(), 2, "{}", ended.err);
+    }
+    let names: Vec<String> =
+        place.traces().iter().map(|path| path.file_name().unwrap().to_string_lossy().into()).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert!(["inner0-", "inner1-", "outer0-", "outer1-"].iter().zip(&names).all(|(part, name)| name.starts_with(part)));
+}
+
+/// The header of a program for x86 processors, with that interpreter.
+fn executable(path: &Path, is_64_bit: bool, interpreter: &str) {
+    let (header, entry) = if is_64_bit { (64, 56) } else { (52, 32) };
+    let mut file = vec![0; header + entry];
+    file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', if is_64_bit { 2 } else { 1 }, 1]);
+    file[18] = if is_64_bit { 62 } else { 3 };
+    let [table, size, name_at, name_size] = if is_64_bit { [32, 54, 8, 32] } else { [28, 42, 4, 16] };
+    (file[table], file[size], file[size + 2]) = (header as u8, entry as u8, 1);
+    (file[header], file[header + name_at]) = (3, (header + entry) as u8);
+    file[header + name_size] = interpreter.len() as u8;
+    file.extend(interpreter.as_bytes());
+    std::fs::write(path, file).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, mode).unwrap();
+}
+
+#[test]
+fn a_program_that_cannot_load_the_agent_is_not_started() {
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    for name in ["java", "launcher"] {
+        let file = place.file(name);
+        for (is_64_bit, interpreter, why) in [
+            (false, "/lib/ld-linux.so.2", "is a 32-bit program"),
+            (true, "/lib/ld-musl-x86_64.so.1", "uses musl as its C library"),
+        ] {
+            executable(&file, is_64_bit, interpreter);
+            let mut path = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
+            path.insert(0, place.folder.path().to_owned());
+            let mut command = place.run(&[name, "-version"]);
+            let ended = end(command.env("PATH", std::env::join_paths(path).unwrap()));
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+            let sentence = format!("martini: {} {why}", file.display());
+            assert!(ended.err.starts_with(&sentence) && ended.err.lines().count() == 1, "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn switched_off_it_starts_the_program_and_nothing_else() {
+    let place = Place::with("Program", PROGRAM);
+    let java = java();
+    for launcher in [&[java.as_str()][..], &["env", &java]] {
+        let arguments = [&["-q", "--file", "/no/such/folder/t"], launcher, &["-cp", ".", "Program"]].concat();
+        let ended = end(place.run(&arguments).env("MARTINI_OFF", "1"));
+        assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (42, "\n", "done\n"));
+    }
+    let ended = end(place.run(&["--require-exact", "90", &java, "-version"]).env("MARTINI_OFF", "1"));
+    assert_eq!(ended.status, 125);
+    assert!(ended.err.starts_with("martini: MARTINI_OFF is set, so the program is not profiled\n"), "{}", ended.err);
+    assert!(place.traces().is_empty());
+}

@@ -92,10 +92,10 @@ fn a_file_that_another_jvm_writes(jdk: &Jdk) {
     first.wait_for("built");
     let words = ["not profiled", "another process", "one.trcxml"];
     runs_without(&process::run(&mut inheriting(jdk, TOOL_OPTIONS, &options)), &words);
-    let mut typed = inheriting(jdk, "UNUSED", "");
-    let mut relaunched = jdk.tool("java");
-    relaunched.arg(martini::built().agent_path(&options)).args(typed.env_remove("UNUSED").get_args());
-    runs_without(&process::run(&mut relaunched), &words);
+    let mut typed = jdk.tool("java");
+    typed.arg(martini::built().agent_path(&options));
+    typed.arg("-cp").arg(java::class_path()).args(["endings.Main", "exit"]);
+    runs_without(&process::run(&mut typed), &words);
     first.finish().success();
     read::trace(&file, Recorded::default(), Judged::Valid);
 }

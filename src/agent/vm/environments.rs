@@ -7,7 +7,7 @@ use std::path::Path;
 use agent_options::Options;
 
 use jvmti::sys::*;
-use jvmti::{Env, Vm};
+use jvmti::{Env, Vm, exported};
 
 use super::virtual_threads;
 use crate::agent::core::Jvm;
@@ -55,8 +55,29 @@ fn has_archive(env: Env) -> bool {
 }
 
 /// One environment.
+///
+/// # Errors
+/// The JVM is older than those that are supported, or of another make: one sentence.
 pub(crate) fn make(vm: Vm) -> Result<Env, String> {
-    vm.get_env(JVMTI_VERSION_11).map_err(|e| format!("this JVM is not supported, JDK 11 to 25 are: {e}"))
+    let made = vm.get_env(JVMTI_VERSION_11);
+    // An older one has an older interface.
+    let Ok(asked) = made.or_else(|_| vm.get_env(JVMTI_VERSION_1)) else { return Err(unsupported("this JVM")) };
+    let property = |name| asked.get_system_property(name).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let name = property(c"java.vm.name").unwrap_or_else(|_| "this JVM".into());
+    match made {
+        Ok(env) if is_hotspot(&name) => Ok(env),
+        _ => Err(unsupported(&format!("{name} {}", property(c"java.vm.version").unwrap_or_default()))),
+    }
+}
+
+fn unsupported(jvm: &str) -> String {
+    format!("{jvm} is not supported, OpenJDK's HotSpot of JDK 11 to 25 is")
+}
+
+/// Whether a JVM is HotSpot, whatever its vendor calls it: only HotSpot shows its structures to debuggers.
+fn is_hotspot(name: &str) -> bool {
+    let is_named = ["HotSpot", "OpenJDK"].iter().any(|part| name.contains(part));
+    is_named || exported(c"gHotSpotVMStructs").is_some()
 }
 
 /// The environments for tags of a recording, with the capabilities of all that it needs. The VM samples allocations if the
@@ -126,4 +147,75 @@ pub(crate) fn prepare(
         tags[0].set_heap_sampling_interval(bytes).map_err(|e| e.to_string())?;
     }
     Ok(Tags::new(tags, identifies, jvm.ids.peek()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::ffi::{CStr, c_char, c_void};
+    use std::ptr::{from_mut, null_mut};
+
+    use jvmti::jni_sys::{JNI_EVERSION, JNI_OK, JavaVM, jint};
+
+    use super::*;
+
+    thread_local! {
+        /// Of the JVM that is made: its newest interface, its name and its version.
+        static MADE: Cell<(jint, &'static CStr, &'static CStr)> = const { Cell::new((0, c"", c"")) };
+        static ENVIRONMENT: Cell<*mut jvmtiEnv> = const { Cell::new(null_mut()) };
+    }
+
+    unsafe extern "system" fn get_env(_: *mut JavaVM, environment: *mut *mut c_void, version: jint) -> jint {
+        if version > MADE.get().0 {
+            return JNI_EVERSION;
+        }
+        // SAFETY: the caller's variable.
+        unsafe { environment.write(ENVIRONMENT.get().cast()) };
+        JNI_OK
+    }
+
+    unsafe extern "system" fn get_system_property(
+        _: *mut jvmtiEnv,
+        name: *const c_char,
+        value: *mut *mut c_char,
+    ) -> jvmtiError {
+        let (_, vm, version) = MADE.get();
+        // SAFETY: the caller's text and variable.
+        unsafe { value.write(if CStr::from_ptr(name) == c"java.vm.name" { vm } else { version }.as_ptr().cast_mut()) };
+        JVMTI_ERROR_NONE
+    }
+
+    unsafe extern "system" fn deallocate(_: *mut jvmtiEnv, _: *mut u8) -> jvmtiError {
+        JVMTI_ERROR_NONE
+    }
+
+    /// What is said to a JVM that has an interface and two properties.
+    fn answer(newest: jint, name: &'static CStr, version: &'static CStr) -> Option<String> {
+        MADE.set((newest, name, version));
+        // SAFETY: the slots are optional functions and unused pointers.
+        let mut functions: jvmtiInterface_1_ = unsafe { std::mem::zeroed() };
+        functions.GetSystemProperty = Some(get_system_property);
+        functions.Deallocate = Some(deallocate);
+        let mut environment: jvmtiEnv = &raw const functions;
+        ENVIRONMENT.set(from_mut(&mut environment));
+        // Only `GetEnv` is called.
+        let table = [get_env as *const c_void; 8];
+        let mut vm: JavaVM = table.as_ptr().cast();
+        // SAFETY: what is called of it is there.
+        make(unsafe { Vm::from_raw(&mut vm) }).err()
+    }
+
+    #[test]
+    fn a_jvm_of_another_kind_is_named() {
+        let jdk8 = answer(JVMTI_VERSION_1_2, c"OpenJDK 64-Bit Server VM", c"25.402-b06");
+        let sentence = "OpenJDK 64-Bit Server VM 25.402-b06 is not supported, OpenJDK's HotSpot of JDK 11 to 25 is";
+        assert_eq!(jdk8.as_deref(), Some(sentence));
+        let openj9 = answer(JVMTI_VERSION_11, c"Eclipse OpenJ9 VM", c"openj9-0.43.0");
+        let sentence = "Eclipse OpenJ9 VM openj9-0.43.0 is not supported, OpenJDK's HotSpot of JDK 11 to 25 is";
+        assert_eq!(openj9.as_deref(), Some(sentence));
+        assert!(answer(0, c"", c"").is_some_and(|sentence| sentence.starts_with("this JVM is not supported")));
+        for name in [c"OpenJDK 64-Bit Server VM", c"Java HotSpot(TM) 64-Bit Server VM"] {
+            assert_eq!(answer(JVMTI_VERSION_11, name, c"17.0.9+9"), None);
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use analysis::allocations::{AllocationReport, By, ObjectTotals, Row, Subject};
 use anyhow::{Context, bail};
 use owo_colors::OwoColorize;
+use trace::file::{IfTaken, Kind, create};
 
 use crate::cli::exit;
 use crate::cli::input::reading;
@@ -22,6 +23,8 @@ mod bundle {
 
 /// The package of the demo's own classes.
 const PACKAGE: &str = "demo.";
+/// Of an earlier demo in the same folder.
+const CLASS: Kind = Kind { name: "class", is_begun_by: |head| head.starts_with(b"\xca\xfe\xba\xbe") };
 const MAIN_CLASS: &str = "demo.Main";
 /// Room for all that the program allocates between its own collections, so that the story is the same on any machine.
 const HEAP: [&str; 2] = ["-Xmx256m", "-Xmn128m"];
@@ -100,9 +103,10 @@ fn unpack(classes: &Path) -> anyhow::Result<()> {
     for (name, contents) in bundle::DEMO_CLASSES {
         let file = classes.join(name);
         let folder = file.parent().unwrap_or(classes);
-        std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&file, contents))
-            .with_context(|| format!("{} cannot be written", file.display()))?;
+        let cannot = || format!("{} cannot be written", file.display());
+        std::fs::create_dir_all(folder).with_context(cannot)?;
+        let mut written = create(&file, CLASS, IfTaken::Replace)?.file;
+        written.write_all(contents).with_context(cannot)?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! `martini run`: runs a program under the agent and says what its trace holds.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 use agent_options::HeapMode;
 use analysis::allocations::{AllocationReport, By};
@@ -16,7 +17,7 @@ use crate::cli::launch::growth::Growth;
 use crate::cli::launch::injection::{self, Injection};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::outputs::{Outputs, PID};
-use crate::cli::launch::{library, supervise};
+use crate::cli::launch::{library, program, supervise};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::{coverage, human, notes};
 
@@ -68,20 +69,19 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let (program, program_arguments) = arguments.command.split_first().expect("a command is required");
+    if agent_options::is_switched_off() {
+        return run_unprofiled(arguments, program, program_arguments);
+    }
     let agent = library::find()?;
     let options = arguments.agent.clone().or_counts().resolve()?;
-    let injection = Injection::of(program);
-    if injection == Injection::Environment {
-        let file = options.file.file_name().unwrap_or_default().to_string_lossy();
-        if !file.contains(PID) {
-            let program = Path::new(program).display();
-            let message = format!(
-                "{program} may start several JVMs, and each needs a trace of its own; \
-                 put %p (the process id) into the name, as in --file {}",
-                with_pid(&file)
-            );
-            return Err(Failure { status: FAILED, message }.into());
-        }
+    program::check(program)?;
+    if injection::inherited().is_some() && !arguments.quiet {
+        let variable = injection::TOOL_OPTIONS;
+        eprintln!("martini: {variable} has an agent of Martini's already; the one of this command takes its place");
+    }
+    if Injection::of(program) == Injection::Environment {
+        refuse_one_file_for_several(program, &options.file, "trace", "file")?;
+        options.lock_log.iter().try_for_each(|log| refuse_one_file_for_several(program, log, "lock log", "locklog"))?;
         if !arguments.quiet {
             let variable = injection::TOOL_OPTIONS;
             eprintln!("martini: the agent is put into {variable}; every JVM prints a line about that when it starts");
@@ -100,6 +100,36 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
         _ => Ok(status),
     }
+}
+
+/// With `MARTINI_OFF` the agent would do nothing, so it is not there.
+fn run_unprofiled(arguments: &Arguments, program: &OsStr, program_arguments: &[OsString]) -> anyhow::Result<u8> {
+    if !arguments.quiet {
+        eprintln!("martini: {} is set, so the program is not profiled", agent_options::OFF);
+    }
+    let status = supervise::run(Command::new(program).args(program_arguments))?;
+    match arguments.require_exact {
+        Some(required) if status == exit::OK => {
+            eprintln!("martini: --require-exact asks for {required} %, but {} is set", agent_options::OFF);
+            Ok(exit::INEXACT)
+        }
+        _ => Ok(status),
+    }
+}
+
+/// Each JVM that a script starts needs files of its own.
+fn refuse_one_file_for_several(program: &OsStr, path: &Path, what: &str, option: &str) -> Result<(), Failure> {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    if file.contains(PID) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} may start several JVMs, and each needs a {what} of its own; put %p (the process id) into the name, as in \
+         --{option} {}",
+        Path::new(program).display(),
+        with_pid(&file)
+    );
+    Err(Failure { status: FAILED, message })
 }
 
 /// A number of percent on the command line.

@@ -1,14 +1,13 @@
 //! `martini threads`: what each thread did with its time.
 
-use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use analysis::locks::{LockReport, LockStats, Observer, ThreadSummary};
-use analysis::timeline::Timeline;
-use anyhow::Context;
+use analysis::timeline::{TIMELINE, Timeline};
+use anyhow::{Context, anyhow};
 use serde_json::Value;
+use trace::file::{self, IfTaken};
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
@@ -78,16 +77,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 
 fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
     let selection = arguments.selection.analysis_selection(&[]);
-    let Some(file) = &arguments.timeline else {
+    let Some(timeline) = &arguments.timeline else {
         return reading::locks(path, LockStats::new(selection, None));
     };
-    let cannot = || format!("cannot write the timeline {}", file.display());
+    let cannot = || format!("cannot write the timeline {}", timeline.display());
     // Names of threads and classes may be confidential.
-    let out = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file).with_context(cannot)?;
-    let mut timeline = Timeline::new(BufWriter::new(out));
-    let observer: &mut dyn Observer = &mut timeline;
+    let out = file::create(timeline, TIMELINE, IfTaken::Replace)
+        .map_err(|refusal| anyhow!("{refusal}; choose another --timeline"))?;
+    let mut written = Timeline::new(BufWriter::new(out.file));
+    let observer: &mut dyn Observer = &mut written;
     let reading = reading::locks(path, LockStats::new(selection, Some(observer)))?;
-    let left_out = timeline.finish().with_context(cannot)?;
+    let left_out = written.finish().with_context(cannot)?;
     if left_out > 0 {
         let waits = counted(left_out, "wait", "waits");
         eprintln!("martini: {waits} of virtual threads are not on the timeline: more than 1,000 waited at once");

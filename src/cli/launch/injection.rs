@@ -1,8 +1,11 @@
 //! Puts the agent into the command line or the environment of the program to profile.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
+
+use crate::cli::launch::library;
 
 /// The environment variable whose words every JVM adds to its command line.
 pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
@@ -26,23 +29,72 @@ impl Injection {
     }
 }
 
-/// The command that runs `program` with `arguments` under the agent.
+/// The command that runs `program` with `arguments` under the agent. It takes the place of agents that [`inherited`] finds.
 pub(crate) fn command(program: &OsStr, arguments: &[OsString], agent: &Path, options: &str) -> Command {
     let mut command = Command::new(program);
     let mut agent_argument = OsString::from("-agentpath:");
     agent_argument.push(agent);
     agent_argument.push("=");
     agent_argument.push(options);
+    let others = inherited();
     match Injection::of(program) {
         Injection::Argument => {
             command.arg(agent_argument).args(arguments);
+            match others {
+                Some(others) if others.is_empty() => drop(command.env_remove(TOOL_OPTIONS)),
+                Some(others) => drop(command.env(TOOL_OPTIONS, others)),
+                None => {}
+            }
         }
         Injection::Environment => {
             command.args(arguments);
-            command.env(TOOL_OPTIONS, appended(std::env::var_os(TOOL_OPTIONS), &agent_argument));
+            let existing = others.or_else(|| std::env::var_os(TOOL_OPTIONS));
+            command.env(TOOL_OPTIONS, appended(existing, &agent_argument));
         }
     }
     command
+}
+
+/// If an agent of Martini's is in `JAVA_TOOL_OPTIONS` already, as in a program under `martini run`: what else is there.
+pub(crate) fn inherited() -> Option<OsString> {
+    without_agents(std::env::var_os(TOOL_OPTIONS)?.as_encoded_bytes()).map(OsString::from_vec)
+}
+
+/// The words that load no agent of Martini's, as they were quoted; `None` if all are such.
+fn without_agents(words: &[u8]) -> Option<Vec<u8>> {
+    let (mut kept, mut at, mut found) = (Vec::new(), 0, false);
+    while at < words.len() {
+        let start = at;
+        let mut word = Vec::new();
+        let mut quote = None;
+        while let Some(&byte) = words.get(at).filter(|byte| quote.is_some() || !is_space(**byte)) {
+            match quote {
+                Some(open) if byte == open => quote = None,
+                None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+                _ => word.push(byte),
+            }
+            at += 1;
+        }
+        if is_agent(&word) {
+            found = true;
+        } else if at > start {
+            kept.extend(if kept.is_empty() { &b""[..] } else { b" " });
+            kept.extend(&words[start..at]);
+        }
+        at += 1;
+    }
+    found.then_some(kept)
+}
+
+/// Whether a word loads an agent of Martini's, whatever it is built as.
+fn is_agent(word: &[u8]) -> bool {
+    let Some(agent) = word.strip_prefix(b"-agentpath:") else { return false };
+    let path = agent.split(|&byte| byte == b'=').next().unwrap_or_default();
+    path.rsplit(|&byte| byte == b'/').next() == Some(library::NAME.as_bytes())
+}
+
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 fn appended(existing: Option<OsString>, word: &OsStr) -> OsString {
@@ -58,7 +110,7 @@ fn appended(existing: Option<OsString>, word: &OsStr) -> OsString {
 /// and there is no escape character.
 fn quoted(word: &OsStr) -> OsString {
     let bytes = word.as_encoded_bytes();
-    if !bytes.iter().any(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | 0x0b)) {
+    if !bytes.iter().any(|&byte| is_space(byte) || matches!(byte, b'"' | b'\'')) {
         return word.to_owned();
     }
     let mut text = Vec::with_capacity(bytes.len() + 2);
@@ -73,7 +125,7 @@ fn quoted(word: &OsStr) -> OsString {
             text.extend_from_slice(b"'\"'");
         }
     }
-    std::os::unix::ffi::OsStringExt::from_vec(text)
+    OsString::from_vec(text)
 }
 
 #[cfg(test)]
@@ -106,6 +158,20 @@ mod tests {
         for word in ["plain", "with space", "it's", "say \"hi\"", "'\"'\"", "\"", "tab\there", "a b'c\"d e\"\""] {
             let line = appended(Some("-Xmx1g".into()), OsStr::new(word)).into_string().unwrap();
             assert_eq!(words_as_the_jvm_reads_them(&line), ["-Xmx1g", word], "{line}");
+        }
+    }
+
+    #[test]
+    fn an_agent_of_ours_is_taken_out_and_nothing_else() {
+        let agent = "\"-agentpath:/a b/libmartini.so=file=x y.trcxml\"";
+        for (words, left) in [
+            (format!("-Xmx1g {agent} '-Da=b c'"), Some("-Xmx1g '-Da=b c'")),
+            (format!("-agentpath:/m/libmartini.so=heap=vm  {agent}"), Some("")),
+            ("-Xmx1g -agentpath:/x/libother.so=/libmartini.so".into(), None),
+            (String::new(), None),
+        ] {
+            let left_over = without_agents(words.as_bytes()).map(|left| String::from_utf8(left).unwrap());
+            assert_eq!(left_over.as_deref(), left, "{words}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 /// The agent's file name.
-const NAME: &str = "libmartini.so";
+pub(crate) const NAME: &str = "libmartini.so";
 /// Names the agent's file where it does not lie beside the command.
 const VARIABLE: &str = "MARTINI_AGENT";
 

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use agent_options::{HeapMode, OPTIONS, OptionSpec, RawOptions};
-use anyhow::{Context, bail};
+use agent_options::{HeapMode, OPTIONS, OptionSpec, RawOptions, if_taken};
+use anyhow::{Context, anyhow, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use trace::file::{self, Kind, LOCK_LOG, TRACE};
 
 use crate::cli::launch::outputs::PID;
 
@@ -24,6 +25,8 @@ pub(crate) struct Resolved {
     pub(crate) string: String,
     /// The trace file, absolute, with `%p` for the process id.
     pub(crate) file: PathBuf,
+    /// The lock log, if there is to be one, likewise.
+    pub(crate) lock_log: Option<PathBuf>,
     /// How allocations are recorded.
     pub(crate) heap: HeapMode,
 }
@@ -53,8 +56,10 @@ impl AgentOptions {
         }
         raw.replace_paths(absolute)?;
         let options = raw.resolve()?;
-        check_folder(&options.file)?;
-        Ok(Resolved { string: options.given, file: options.file, heap: options.heap })
+        let lock_log = options.locks.and_then(|locks| locks.log);
+        check_output(&options.file, TRACE, "file")?;
+        lock_log.iter().try_for_each(|log| check_output(log, LOCK_LOG, "locklog"))?;
+        Ok(Resolved { string: options.given, file: options.file, lock_log, heap: options.heap })
     }
 }
 
@@ -69,18 +74,19 @@ fn absolute(path: &str) -> anyhow::Result<String> {
 }
 
 /// The agent checks this too, but only after the JVM began to start.
-fn check_folder(file: &Path) -> anyhow::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("/"));
+fn check_output(path: &Path, kind: Kind, option: &str) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
     if folder.to_string_lossy().contains(PID) {
-        bail!("--file {} has %p in a folder's name; put it into the file's name", file.display());
+        bail!("--{option} {} has %p in a folder's name; put it into the file's name", path.display());
     }
     if !folder.is_dir() {
         bail!(
-            "the trace cannot be written: there is no folder {}; create it, or choose another --file",
+            "the {} cannot be written: there is no folder {}; create it, or choose another --{option}",
+            kind.name,
             folder.display()
         );
     }
-    Ok(())
+    file::check(path, kind, if_taken(path)).map_err(|refusal| anyhow!("{refusal}; choose another --{option}"))
 }
 
 fn argument(spec: &'static OptionSpec) -> Arg {
@@ -218,6 +224,8 @@ mod tests {
             (["--filters=/no/such/file"], "/no/such/file"),
             (["--file=/no/such/folder/x"], "no folder /no/such/folder"),
             (["--file=/tmp/%p/x"], "put it into the file's name"),
+            (["--file=/proc/self/cmdline"], "; choose another --file"),
+            (["--locklog=/no/such/folder/x"], "no folder /no/such/folder; create it, or choose another --locklog"),
         ] {
             let error = format!("{:#}", resolve(&arguments).unwrap_err());
             assert!(error.contains(part), "{arguments:?}: {error}");

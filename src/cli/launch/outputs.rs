@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use trace::file::numbered;
+
 /// Stands for the process id in a file name.
 pub(crate) const PID: &str = "%p";
 
@@ -61,8 +63,13 @@ impl Outputs {
             .collect()
     }
 
-    /// Is this the pattern with one and the same number wherever it says `%p`?
+    /// Whether the agent may have chosen this name: the pattern, or the next name where that was taken.
     fn matches(&self, name: &str) -> bool {
+        self.fits(name) || (self.parts.len() > 1 && first_name(name).is_some_and(|name| self.fits(&name)))
+    }
+
+    /// Is this the pattern with one and the same number wherever it says `%p`?
+    fn fits(&self, name: &str) -> bool {
         let [first, rest @ ..] = &self.parts[..] else { return false };
         let Some(after) = name.strip_prefix(first.as_str()) else { return false };
         if rest.is_empty() {
@@ -72,6 +79,15 @@ impl Outputs {
         // A digit that follows %p in the pattern makes the number's end uncertain: try every length.
         (1..=digits).any(|length| name == self.parts.join(&after[..length]))
     }
+}
+
+/// The name that was taken if this is the next one: `a.trcxml` of `a-2.trcxml`.
+fn first_name(name: &str) -> Option<String> {
+    let path = Path::new(name);
+    let (first, number) = path.file_stem()?.to_str()?.rsplit_once('-')?;
+    let taken = path.extension().map_or_else(|| first.into(), |end| format!("{first}.{}", end.to_string_lossy()));
+    let number = number.parse().ok().filter(|&number| number > 1)?;
+    (numbered(Path::new(&taken), number) == path).then_some(taken)
 }
 
 #[cfg(test)]
@@ -92,6 +108,12 @@ mod tests {
         assert!(!matches("a.trcxml", "a.trcxml2"));
         assert!(matches("%p-%p0.x", "12-120.x"));
         assert!(!matches("%p-%p.x", "12-13.x"));
+        for (pattern, name) in [("t-%p.trcxml", "t-1-2.trcxml"), ("t-%p", "t-1-12"), ("%p.a.b", "1.a-3.b")] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("t-%p.trcxml", "t-1-1.trcxml"), ("t-%p.trcxml", "t-1-02.trcxml"), ("t.x", "t-2.x")] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
+use trace::file::Kind;
 use trace::time::Time;
 
 use crate::locks::{Observer, Stall, State, ThreadName};
@@ -18,6 +19,12 @@ const PID: u32 = 1;
 
 /// Maximum number of tracks for virtual threads: viewers cannot show twenty thousand.
 const MAX_LANES: usize = 1000;
+
+/// What a timeline begins with.
+const BEGINNING: &str = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+
+/// Files with a timeline.
+pub const TIMELINE: Kind = Kind { name: "timeline", is_begun_by: |head| head.starts_with(BEGINNING.as_bytes()) };
 
 /// Writes a timeline.
 pub struct Timeline<W> {
@@ -46,7 +53,7 @@ enum Track {
 impl<W: Write> Timeline<W> {
     /// Begins a timeline.
     pub fn new(mut out: W) -> Self {
-        let error = write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[").err();
+        let error = out.write_all(BEGINNING.as_bytes()).err();
         Timeline {
             out,
             origin: Time(0),
