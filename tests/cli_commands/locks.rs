@@ -181,6 +181,25 @@ fn the_graph_shows_the_deadlock_in_red() {
 }
 
 #[test]
+fn a_timeline_takes_the_place_of_a_timeline_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let (kept, link) = (folder.path().join("keep.txt"), folder.path().join("link.json"));
+    std::fs::write(&kept, "to be kept").unwrap();
+    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    for (file, part) in [(&kept, "is no timeline of Martini's; choose another --timeline"), (&link, "symbolic link")] {
+        let ended = run(&["threads", "--timeline", file.to_str().unwrap(), &trace("contention.trcxml")]);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+        assert!(ended.err.starts_with("martini: ") && ended.err.contains(part), "{}", ended.err);
+        assert_eq!(std::fs::read_to_string(&kept).unwrap(), "to be kept");
+    }
+    let file = folder.path().join("t.json");
+    for _ in 0..2 {
+        assert_eq!(run(&["threads", "--timeline", file.to_str().unwrap(), &trace("contention.trcxml")]).status, 0);
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    }
+}
+
+#[test]
 fn a_timeline_is_what_trace_viewers_load() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("t.json");
@@ -210,7 +229,7 @@ fn a_timeline_is_what_trace_viewers_load() {
     assert_eq!(mode & 0o777, 0o600);
     let ended = run(&["threads", "--timeline", "/no/such/folder/t.json", &trace("contention.trcxml")]);
     assert_eq!(ended.status, 2);
-    assert!(ended.err.starts_with("martini: cannot write the timeline /no/such/folder/t.json: "), "{}", ended.err);
+    assert!(ended.err.starts_with("martini: cannot write the timeline to /no/such/folder/t.json: "), "{}", ended.err);
 }
 
 #[test]

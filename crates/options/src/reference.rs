@@ -23,7 +23,23 @@ java -agentpath:/path/to/libmartini.so=heap=events,file=app.trcxml -jar app.jar
 - `SIZE` is a number of bytes. `k`, `m` and `g` behind it mean KiB, MiB and GiB: `512k`, `64m`, `2g`.
 - `DEPTH` is a number of stack frames, `SECONDS` a whole number.
 - Options with `on`, `off` or `true`, `false` may stand alone on the command line: `--locks` is `locks=on`, `--live` is `live=true`.
-- An option that is not understood stops the JVM before the program starts. One line on standard error says why.
+- An option on the JVM's own command line that is not understood, or a file there that cannot be written, stops the JVM before the program starts.
+  One line on standard error says why. Whatever else is wrong, the program runs without being profiled, after such a line: so does every JVM that
+  has the agent from an environment variable (`JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, `_JAVA_OPTIONS`) or an options file.
+- The environment variable `MARTINI_OFF=1` switches the agent off wherever it stands: nothing is checked, written or said.
+
+## Files that are there already
+
+Traces and lock logs are for their owner alone (mode 0600), also those that replace older ones.
+
+| the name | what happens |
+|---|---|
+| is free | the file is made |
+| has `%p` in it, or is the default, and is taken | the next free name is used: `NAME-2.trcxml`, `NAME-3.trcxml` |
+| is that of a trace of Martini's (lock log for `locklog`), or of an empty file | it is replaced |
+| is that of any other file, of one with several names (hard links), of one that belongs to another user | it is refused |
+| is a symbolic link | it is refused, but for the system's names of open files: `/dev/stdout`, `/dev/fd/3`; a regular file behind such a name is appended to |
+| is a named pipe or a device | the trace is written to it |
 ";
 
 const TPTP: &str = "

@@ -140,7 +140,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Path(|d, path| d.options.file = path),
         default: Default::Value("martini-%p.trcxml"),
         help: "Write the trace to this file; %p becomes the process id",
-        more: "If it is a named pipe, the JVM waits at its start until somebody reads the pipe.",
+        more: "If a name with %p is taken, the next free one is used, such as `martini-1-2.trcxml`. Another name that is taken \
+               has to be that of a trace, which is replaced. \
+               If it is a named pipe, the JVM waits at its start until somebody reads the pipe.",
         examples: &["file=app-%p.trcxml"],
         ..ROW
     },
@@ -269,6 +271,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         default: Default::Text("no log"),
         help: "Also write contended locks to this text file; %p becomes the process id",
         more: "The log has a line when a thread begins to wait for a lock, and one when it gets the lock. \
+               A name that is taken is treated as that of a trace is. \
                Switches `locks` on, unless `locks=off` is given.",
         examples: &["locklog=locks-%p.txt"],
         ..ROW

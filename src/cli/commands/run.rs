@@ -27,6 +27,10 @@ use crate::cli::render::{coverage, human, notes};
 /// that it starts are not. For any other command (mvn, gradle, scala, a script) the agent is put into JAVA_TOOL_OPTIONS, and every JVM
 /// that the command starts writes a trace of its own. When the program has ended, a short summary is printed on stderr.
 ///
+/// What is wrong with the command line, with the files to write or with the program (32 bits, another C library) is said before anything
+/// starts. A JVM that is started later and cannot be profiled says so in one line, and runs. With MARTINI_OFF=1 in the environment the
+/// program runs as without martini.
+///
 /// By default allocation sites are counted (--heap counts): exact numbers for each class, site and thread at low cost, in a small
 /// file. --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
 /// every allocation: a terminal shows its growth, and --limit bounds it.
