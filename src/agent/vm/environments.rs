@@ -7,7 +7,7 @@ use std::path::Path;
 use agent_options::Options;
 
 use jvmti::sys::*;
-use jvmti::{Env, Vm, exported};
+use jvmti::{Env, Vm};
 
 use super::virtual_threads;
 use crate::agent::core::Jvm;
@@ -74,10 +74,9 @@ fn unsupported(jvm: &str) -> String {
     format!("{jvm} is not supported, OpenJDK's HotSpot of JDK 11 to 25 is")
 }
 
-/// Whether a JVM is HotSpot, whatever its vendor calls it: only HotSpot shows its structures to debuggers.
+/// Whether a JVM is HotSpot, by the names under which it is built.
 fn is_hotspot(name: &str) -> bool {
-    let is_named = ["HotSpot", "OpenJDK"].iter().any(|part| name.contains(part));
-    is_named || exported(c"gHotSpotVMStructs").is_some()
+    ["OpenJDK", "HotSpot", "Dynamic Code Evolution"].iter().any(|part| name.contains(part))
 }
 
 /// The environments for tags of a recording, with the capabilities of all that it needs. The VM samples allocations if the
