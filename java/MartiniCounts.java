@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
 
 /**
@@ -15,7 +16,7 @@ import jdk.internal.vm.annotation.Stable;
  * initialiser needs no other class, and hooks do nothing until {@link #begin} is called.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
- * natives, nothing thrown. No hook is forced to be inlined: the JIT inlines hot hooks by itself, and elsewhere the inlined code
+ * natives, nothing thrown, no waiting, hidden. No hook is forced to be inlined: the JIT inlines hot hooks by itself, and elsewhere the inlined code
  * is larger than a call. The most frequent hooks have the name of a class file attribute, which saves one constant in each
  * class. The agent replaces {@code currentThread} by {@code currentCarrierThread} if the JVM
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
@@ -70,60 +71,75 @@ public final class MartiniCounts {
     private MartiniCounts() {}
 
     /** Prevents constant folding by javac: the agent replaces the argument. */
+    @Hidden
     private static int patched(int value) {
         return value;
     }
 
+    @Hidden
     private static long patched(long value) {
         return value;
     }
 
     /** Called before {@link #begin}, and before any native. The JVM warns if natives are not registered by a class of the JDK. */
+    @Hidden
     private static void bind() {
         NUMBER = Unsafe.getUnsafe().objectFieldOffset(Thread.class, "tid");
         registerNatives();
     }
 
     /** Makes the hooks count. */
+    @Hidden
     private static void begin() {
         U = Unsafe.getUnsafe();
         counting = true;
     }
 
     /** Binds the other natives. */
+    @Hidden
     private static native void registerNatives();
 
     /** Resolves a string constant and counts its string, unless the VM has it already. */
+    @Hidden
     private static native void useConstant(int number);
 
     /** Counts on a thread without counters of its own, and gives it counters if possible. */
+    @Hidden
     private static native void count(int counter, long thread, long bytes);
 
     /** Counts an array that may not fit into the heap. The agent checks later whether it was made, and corrects the count. */
+    @Hidden
     private static native void countLarge(int counter, long thread, long bytes);
 
     /**
      * Adds counters for a class at a site where it was not seen before. Returns the value for {@link #dynamic}, or 0. A value
      * below 0 means that the site does not make objects of this class.
      */
+    @Hidden
     private static native long counters(int site, int number, Class<?> type);
 
     /** The class file with hooks, or null if it needs none. */
+    @Hidden
     private static native byte[] rewritten(byte[] classFile);
 
     /** Remembers how many classes had begun to load: what they make is no object of the native method. */
+    @Hidden
     private static native void noteCall();
 
     /** Counts an object that the VM made, by its class. */
+    @Hidden
     private static native void countArgument(Object o);
 
     /** Remembers how many bytes the JVM accounts to this thread. */
+    @Hidden
     private static native void accountBegins();
 
     /** Counts what the JVM has accounted to this thread since then. */
+    @Hidden
     private static native void accountEnds(int counter, long thread);
 
     /** A class file that is passed to the VM. This is the only place where the agent sees hidden classes. */
+    @Hidden
     public static byte[] hidden(byte[] classFile, int flags) {
         if ((flags & 2) == 0 || classFile == null || !counting) return classFile;
         try {
@@ -136,16 +152,19 @@ public final class MartiniCounts {
     }
 
     /** Replaces an archived hidden class, whose code does not count, by null. */
+    @Hidden
     public static Class<?> notArchived(Class<?> archived) {
         return null;
     }
 
     /** A string constant is about to be used. */
+    @Hidden
     public static void constant(int number) {
         if (U != null && U.getByte(null, CONSTANTS + number) == 0) firstUse(number);
     }
 
     @DontInline
+    @Hidden
     private static void firstUse(int number) {
         if (counting) {
             try {
@@ -157,6 +176,7 @@ public final class MartiniCounts {
     }
 
     /** A native method is about to be called whose objects the VM reports and that may run Java code. */
+    @Hidden
     public static void nativeCall() {
         if (counting) {
             try {
@@ -168,6 +188,7 @@ public final class MartiniCounts {
     }
 
     /** The VM calls a method with an object that it made for this call. */
+    @Hidden
     public static void argument(Object o) {
         if (counting && o != null) {
             try {
@@ -179,11 +200,13 @@ public final class MartiniCounts {
     }
 
     /** The same for an array; other objects existed before the call. */
+    @Hidden
     public static void arrayArgument(Object o) {
         if (o instanceof Object[]) argument(o);
     }
 
     /** The VM is about to make objects that no hook and no event reports. */
+    @Hidden
     public static void vmBegin() {
         if (counting) {
             try {
@@ -195,6 +218,7 @@ public final class MartiniCounts {
     }
 
     /** The VM has made them. */
+    @Hidden
     public static void vmEnd(int counter) {
         if (counting) {
             try {
@@ -212,6 +236,7 @@ public final class MartiniCounts {
      * <p>The other branch is hardly ever taken, so the JIT does not compile it. A compiled call, even one that never runs, would
      * discard what the JIT knows about memory around each site.
      */
+    @Hidden
     public static void Code(int counter) {
         if (U == null) return;
         long first = U.getLong(null, COUNTERS + (U.getLong(Thread.currentThread(), NUMBER) << 3 & 8 * THREADS - 8));
@@ -223,6 +248,7 @@ public final class MartiniCounts {
         slow(counter, 0);
     }
 
+    @Hidden
     private static void array(long bytes, int counter) {
         if (U == null) return;
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
@@ -237,6 +263,7 @@ public final class MartiniCounts {
     }
 
     @DontInline
+    @Hidden
     private static void slow(int counter, long bytes) {
         if (counting) {
             try {
@@ -248,6 +275,7 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code boolean} or {@code byte}. */
+    @Hidden
     public static void array1(int length, int counter) {
         long bytes = HEADER_1 + (long) length;
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -255,6 +283,7 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code char} or {@code short}. */
+    @Hidden
     public static void array2(int length, int counter) {
         long bytes = HEADER_2 + ((long) length << 1);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -262,6 +291,7 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code int} or {@code float}. */
+    @Hidden
     public static void array4(int length, int counter) {
         long bytes = HEADER_4 + ((long) length << 2);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -269,6 +299,7 @@ public final class MartiniCounts {
     }
 
     /** An array of {@code long} or {@code double}. */
+    @Hidden
     public static void array8(int length, int counter) {
         long bytes = HEADER_8 + ((long) length << 3);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -276,6 +307,7 @@ public final class MartiniCounts {
     }
 
     /** An array of references. */
+    @Hidden
     public static void Code(int length, int counter) {
         long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
@@ -283,6 +315,7 @@ public final class MartiniCounts {
     }
 
     @DontInline
+    @Hidden
     private static void large(int length, long bytes, int counter) {
         if (length >= 0 && counting) {
             try {
@@ -293,11 +326,13 @@ public final class MartiniCounts {
         }
     }
 
+    @Hidden
     private static void arrayMade(int length, int header, int shift, int counter) {
         array(header + ((long) length << shift), counter);
     }
 
     /** The array that multianewarray made, and the arrays in it: one pair of counters for each level. */
+    @Hidden
     public static void multi(Object[] a, int counter) {
         arrayMade(a.length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
         // New arrays contain nothing else, and those of one level have the same length.
@@ -310,6 +345,7 @@ public final class MartiniCounts {
     }
 
     /** A copy of an array without references. */
+    @Hidden
     public static void primitives(Object a, int counter) {
         if (a instanceof byte[]) arrayMade(((byte[]) a).length, HEADER_1, 0, counter);
         else if (a instanceof int[]) arrayMade(((int[]) a).length, HEADER_4, 2, counter);
@@ -322,6 +358,7 @@ public final class MartiniCounts {
     }
 
     /** An object whose class is known only at run time, made by a method that the JIT may replace. */
+    @Hidden
     public static void Code(Object o, int site) {
         if (o == null || !counting) return;
         try {
@@ -349,6 +386,7 @@ public final class MartiniCounts {
     }
 
     /** As {@link #Code(Object, int)} for an array and the arrays in it, which are new too. */
+    @Hidden
     public static void madeMulti(Object a, int site) {
         Code(a, site);
         if (!(a instanceof Object[])) return;
@@ -357,10 +395,12 @@ public final class MartiniCounts {
     }
 
     /** The array of a product, unless it is the caller's own, which was large enough. */
+    @Hidden
     public static void product(int[] product, int[] callersOwn, int counter) {
         if (product != callersOwn) arrayMade(product.length, HEADER_4, 2, counter);
     }
 
+    @Hidden
     private static void countMade(Object o, int counter) {
         if (counter < 0) return;
         if (o instanceof Object[]) arrayMade(((Object[]) o).length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
@@ -368,23 +408,33 @@ public final class MartiniCounts {
         else Code(counter);
     }
 
+    @Hidden
     private static int start(long key, int length) {
         return (int) (key ^ key >>> 32) * 0x9E3779B9 >>> 8 << 1 & length - 1;
     }
 
-    private static synchronized void enter(long key, long counter) {
-        long[] t = dynamic;
-        if (2 * ++dynamicUsed > t.length / 2) {
-            long[] old = t;
-            t = new long[2 * old.length];
-            for (int i = 0; i < old.length; i += 2) {
-                if (old[i] != 0) put(t, old[i], old[i + 1]);
+    @Hidden
+    private static void enter(long key, long counter) {
+        // If another thread is entering one, the next object of this class is entered.
+        if (!MartiniHeapProxy.beginChange()) return;
+        try {
+            long[] t = dynamic;
+            if (2 * (dynamicUsed + 1) > t.length / 2) {
+                long[] old = t;
+                t = new long[2 * old.length];
+                for (int i = 0; i < old.length; i += 2) {
+                    if (old[i] != 0) put(t, old[i], old[i + 1]);
+                }
+                dynamic = t;
             }
-            dynamic = t;
+            dynamicUsed++;
+            put(t, key, counter);
+        } finally {
+            MartiniHeapProxy.endChange();
         }
-        put(t, key, counter);
     }
 
+    @Hidden
     private static void put(long[] t, long key, long counter) {
         int i = start(key, t.length);
         while (t[i] != 0) {

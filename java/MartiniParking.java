@@ -1,10 +1,12 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.Hidden;
+
 /**
  * The side of {@code juc=on} that runs inside the profiled JVM: {@code LockSupport} calls it for each park.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
- * natives, nothing thrown. It never parks a thread itself.
+ * natives, nothing thrown, no waiting, hidden. It never parks a thread itself.
  */
 public final class MartiniParking {
     /** False until the agent is ready to take reports. */
@@ -19,24 +21,30 @@ public final class MartiniParking {
 
     private MartiniParking() {}
 
+    @Hidden
     private static native void registerNatives();
 
     /** The current thread is about to park for at most that many nanoseconds; 0 means no limit. */
+    @Hidden
     private static native void begin(Thread thread, Object blocker, long nanos);
 
     /** The current thread continues. */
+    @Hidden
     private static native void end(boolean interrupted);
 
     // Called at the beginning of LockSupport's methods. Without a parameter the blocker, if any, is in a field of the thread.
 
+    @Hidden
     public static void park(Object blocker) {
         if (on) parks(blocker, 0);
     }
 
+    @Hidden
     public static void parkNanos(Object blocker, long nanos) {
         if (on && nanos > 0) parks(blocker, nanos);
     }
 
+    @Hidden
     public static void parkUntil(Object blocker, long deadline) {
         if (on) {
             long millis = deadline - System.currentTimeMillis();
@@ -44,18 +52,22 @@ public final class MartiniParking {
         }
     }
 
+    @Hidden
     public static void park() {
         if (on) parks(null, 0);
     }
 
+    @Hidden
     public static void parkNanos(long nanos) {
         if (on && nanos > 0) parks(null, nanos);
     }
 
+    @Hidden
     public static void parkUntil(long deadline) {
         if (on) parkUntil(null, deadline);
     }
 
+    @Hidden
     private static void parks(Object blocker, long nanos) {
         try {
             begin(Thread.currentThread(), blocker, nanos);
@@ -65,6 +77,7 @@ public final class MartiniParking {
     }
 
     /** Called at the end of each of these methods. */
+    @Hidden
     public static void parked() {
         if (on) {
             try {

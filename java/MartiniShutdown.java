@@ -1,5 +1,7 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.Hidden;
+
 /**
  * The side of {@code live=true} that runs inside the profiled JVM: the last of the JDK's own shutdown hooks, after all those of
  * the program.
@@ -12,6 +14,7 @@ final class MartiniShutdown implements Runnable {
 
     private MartiniShutdown() {}
 
+    @Hidden
     static void register() {
         if (!registered) {
             Shutdown.add(LAST, false, new MartiniShutdown());
@@ -19,6 +22,7 @@ final class MartiniShutdown implements Runnable {
         }
     }
 
+    @Hidden
     @Override
     public native void run();
 }

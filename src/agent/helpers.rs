@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jvmti::jni_sys::{jclass, jfieldID};
 use jvmti::{Jni, JniError, NativeMethod};
@@ -108,20 +108,47 @@ impl HelperClass {
     }
 }
 
+/// The annotation with which all their methods are compiled: the VM leaves them out of stack traces.
+const HIDDEN: &[u8] = b"Ljdk/internal/vm/annotation/Hidden;";
+/// Its name in older JDKs.
+const HIDDEN_BEFORE: &[u8] = b"Ljava/lang/invoke/LambdaForm$Hidden;";
+/// The first feature release with the newer name.
+const FIRST_WITH_HIDDEN: u32 = 14;
+
+/// Replaces one text in the constant pool of a class file of ours.
+pub(crate) fn rename(class: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let entry = |text: &[u8]| [&[1], &(text.len() as u16).to_be_bytes()[..], text].concat();
+    let (from, to) = (entry(from), entry(to));
+    match class.windows(from.len()).position(|window| window == from) {
+        Some(at) => [&class[..at], &to, &class[at + from.len()..]].concat(),
+        None => class.to_vec(),
+    }
+}
+
 /// The helper classes that the VM has.
-#[derive(Default)]
-pub(crate) struct Helpers(Mutex<Vec<(&'static str, HelperClass)>>);
+pub(crate) struct Helpers {
+    /// The feature release.
+    java: u32,
+    defined: Mutex<Vec<(&'static str, HelperClass)>>,
+}
 
 impl Helpers {
-    /// The class, which is defined from `bytes` if the VM does not have it yet.
+    /// None yet, in a VM of that feature release.
+    pub(crate) fn new(java: u32) -> Helpers {
+        Helpers { java, defined: Mutex::default() }
+    }
+
+    /// The class, which is defined from `bytes` if the VM does not have it yet. All recordings begin on one thread at a time.
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
     pub(crate) fn define(&self, jni: Jni, helper: &'static Helper, bytes: &[u8]) -> Result<HelperClass, JniError> {
-        let mut defined = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&(_, class)) = defined.iter().find(|(name, _)| *name == helper.internal_name) {
+        let known = self.defined().iter().find(|(name, _)| *name == helper.internal_name).map(|&(_, class)| class);
+        if let Some(class) = known {
             return Ok(class);
         }
+        let older = (self.java < FIRST_WITH_HIDDEN).then(|| rename(bytes, HIDDEN, HIDDEN_BEFORE));
+        let bytes = older.as_deref().unwrap_or(bytes);
         // SAFETY: the class has no loader but the boot loader; the local reference is deleted at once.
         let class = unsafe {
             let local = jni.define_class(helper.c_name, null_mut(), bytes).inspect_err(|_| jni.exception_clear())?;
@@ -129,8 +156,12 @@ impl Helpers {
             jni.delete_local_ref(local);
             class
         };
-        defined.push((helper.internal_name, class));
+        self.defined().push((helper.internal_name, class));
         Ok(class)
+    }
+
+    fn defined(&self) -> MutexGuard<'_, Vec<(&'static str, HelperClass)>> {
+        self.defined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,6 +8,7 @@ mod names;
 mod options;
 mod outputs;
 mod rewriting;
+mod seen;
 mod starting;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     Suite::run(&[
         rewriting::tests,
         starting::tests,
+        seen::tests,
         exit::tests,
         each_collector::tests,
         names::tests,

@@ -1,5 +1,7 @@
 //! The natives that HeapProxy calls with what rewritten code made.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jint, jobject};
 use jvmti::{Jni, guard};
 
@@ -46,6 +48,35 @@ pub(super) unsafe fn code_of(core: &Core, jni: Jni, class: jclass, instance: job
     let Some(record) = classes.get(index) else { return Ok(0) };
     let number = if core.includes(index) { index.0 as i32 + 1 } else { -1 };
     Ok(number << 1 | i32::from(record.is_unloadable()))
+}
+
+/// A thread changes a table of the helper classes. Another that would do the same does not wait.
+static CHANGING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the caller may change a table of the helper classes.
+pub(super) fn begin_change() -> bool {
+    !CHANGING.swap(true, Ordering::Acquire)
+}
+
+/// The change is over.
+pub(super) fn end_change() {
+    CHANGING.store(false, Ordering::Release);
+}
+
+/// `HeapProxy.beginChange`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn try_change(_: *mut JNIEnv, _: jclass) -> jboolean {
+    begin_change()
+}
+
+/// `HeapProxy.endChange`.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn changed(_: *mut JNIEnv, _: jclass) {
+    end_change();
 }
 
 /// `HeapProxy.objectAllocated`.

@@ -1,6 +1,7 @@
 //! HeapProxy, the Java class that rewritten code calls: its methods, its fields, its natives.
 
 use std::ffi::{CStr, c_void};
+use std::time::{Duration, Instant};
 
 use classfile::StaticMethod;
 use jvmti::jni_sys::{JNIEnv, jclass, jfieldID};
@@ -8,6 +9,9 @@ use jvmti::{Jni, JniError};
 
 use super::natives;
 use crate::agent::helpers::{self, HEAP_PROXY, HelperClass, Helpers, native};
+
+/// So long another thread may change the table of classes before a recording is given up.
+const LONGEST_CHANGE: Duration = Duration::from_secs(1);
 
 /// Compiled from `java/MartiniHeapProxy.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniHeapProxy.class"));
@@ -71,6 +75,8 @@ pub(crate) unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
         native(c"objectAllocated", c"(Ljava/lang/Object;I)V", natives::object_allocated as *const c_void),
         native(c"arrayAllocated", c"(Ljava/lang/Object;II)V", natives::array_allocated as *const c_void),
         native(c"objectMade", c"(Ljava/lang/Object;IZ)V", natives::object_made as *const c_void),
+        native(c"beginChange", c"()Z", natives::try_change as *const c_void),
+        native(c"endChange", c"()V", natives::changed as *const c_void),
     ];
     // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
     unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
@@ -130,6 +136,16 @@ impl Proxy {
 
     /// Makes HeapProxy forget all classes: another recording may have other filters.
     pub(crate) fn forget(&self, jni: Jni) -> Result<(), JniError> {
-        self.class.call(jni, c"forget")
+        // A debugger may have suspended a thread that changes the table.
+        let begun = Instant::now();
+        while !natives::begin_change() {
+            if begun.elapsed() > LONGEST_CHANGE {
+                return Err(JniError::Code(0));
+            }
+            std::thread::yield_now();
+        }
+        let forgotten = self.class.call(jni, c"forget");
+        natives::end_change();
+        forgotten
     }
 }

@@ -74,10 +74,11 @@ impl Jvm {
         static IDS: IdSource = IdSource::new();
         let version = env.get_system_property(c"java.vm.specification.version").ok();
         let java = version.and_then(|version| std::str::from_utf8(&version).ok()?.parse().ok());
+        let java = java.ok_or("this JVM does not show its version; JDK 11 to 25 are supported")?;
         Ok(Jvm {
             vm,
             env,
-            java: java.ok_or("this JVM does not show its version; JDK 11 to 25 are supported")?,
+            java,
             ids: &IDS,
             classes: Classes::new(env, &IDS),
             methods: Methods::new(env, &IDS),
@@ -85,7 +86,7 @@ impl Jvm {
             threads: Threads::new(env, &IDS),
             accounting: Accounting::default(),
             hotspot: Hotspot::default(),
-            helpers: Helpers::default(),
+            helpers: Helpers::new(java),
             tag_envs: Mutex::default(),
             kept: Mutex::default(),
         })

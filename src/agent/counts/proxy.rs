@@ -7,7 +7,7 @@ use jvmti::{Jni, JniError};
 
 use super::natives;
 use crate::agent::core::accounting::tid_field;
-use crate::agent::helpers::{self, COUNTS, HelperClass, Helpers, native};
+use crate::agent::helpers::{self, COUNTS, HelperClass, Helpers, native, rename};
 
 /// Compiled from `java/MartiniCounts.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniCounts.class"));
@@ -136,16 +136,6 @@ fn fill(class: &mut [u8], tag: u8, from: &[u8], to: &[u8]) {
     let entry = [&[tag], from].concat();
     if let Some(at) = class.windows(entry.len()).position(|window| window == entry) {
         class[at + 1..at + 1 + to.len()].copy_from_slice(to);
-    }
-}
-
-/// Replaces one text in the constant pool of a class file of ours.
-fn rename(class: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let entry = |text: &[u8]| [&[1], &(text.len() as u16).to_be_bytes()[..], text].concat();
-    let (from, to) = (entry(from), entry(to));
-    match class.windows(from.len()).position(|window| window == from) {
-        Some(at) => [&class[..at], &to, &class[at + from.len()..]].concat(),
-        None => class.to_vec(),
     }
 }
 

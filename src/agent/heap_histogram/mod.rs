@@ -91,6 +91,7 @@ pub(crate) fn walk(core: &Core, jni: Jni, collects: bool) -> jvmti::Result<Vec<(
     }
     // The walk shows a class by its tag, which only registered classes have.
     let classes = core.jvm.env.get_loaded_classes()?;
+    jni.expect_local_refs(classes.len());
     let mut found = Vec::new();
     for &class in classes.iter() {
         // SAFETY: live local references, each deleted when it is done with.

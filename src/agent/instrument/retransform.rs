@@ -139,6 +139,7 @@ impl Instrumentation {
             Ok(classes) => classes,
             Err(error) => return refuse(format!("loaded classes: {}", error.name())),
         };
+        jni.expect_local_refs(classes.len());
         let mut wanted: Vec<jclass> =
             classes.iter().copied().filter(|&class| self.needs_rewriting(class, subset)).collect();
         match subset {

@@ -100,6 +100,7 @@ unsafe fn ask(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Option<Ow
     // SAFETY: by the caller's promise.
     let usage = locks.owner_budget.spend(now, || unsafe { locks.usage(object) })??.ok()?;
     let mut owner = Owner::Free;
+    jni.expect_local_refs(1 + usage.waiters.len() + usage.notify_waiters.len());
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
         if !usage.owner.is_null() {

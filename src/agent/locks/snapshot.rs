@@ -111,6 +111,7 @@ impl Request<'_> {
                 return snapshot;
             }
         };
+        self.jni.expect_local_refs(threads.len());
         for &thread in threads.iter() {
             if begun.elapsed() > LONGEST {
                 snapshot.skipped += 1;
@@ -200,6 +201,7 @@ unsafe fn ask_monitor(locks: &Locks, jni: Jni, monitor: jobject, id: ObjectId) -
                 return None;
             }
         };
+        jni.expect_local_refs(1 + usage.waiters.len() + usage.notify_waiters.len());
         let resolve = |&thread: &jobject| {
             let index = core.jvm.threads.resolve(jni, thread, now);
             jni.delete_local_ref(thread);

@@ -179,6 +179,7 @@ impl Recording {
         self.name_unwanted_flags(jni);
         // Before the agent's own threads are started, which are not to be announced.
         let existing = self.core.jvm.env.get_all_threads();
+        jni.expect_local_refs(existing.as_ref().map_or(0, |threads| threads.len()));
         if let Err(error) = self.initialise(jni) {
             return message(&format!("nothing is reported: {error}"));
         }

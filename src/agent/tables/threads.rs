@@ -74,6 +74,7 @@ impl Threads {
     /// Calls `visit` with every living platform thread that is registered, as a live local reference.
     pub(crate) fn each_living(&self, jni: Jni, mut visit: impl FnMut(jobject, ThreadIndex)) {
         let Ok(threads) = self.env.get_all_threads() else { return };
+        jni.expect_local_refs(threads.len());
         for &thread in threads.iter() {
             // SAFETY: live local references, each deleted when it is done with.
             unsafe {

@@ -68,6 +68,16 @@ impl Jni {
         unsafe { jni!(self, DeleteLocalRef, reference) }
     }
 
+    /// Says that this many local references more are made, by JVMTI too, which makes room for them by itself: `-Xcheck:jni` prints a
+    /// warning for those that nobody has announced.
+    pub fn expect_local_refs(self, number: usize) {
+        let number = jint::try_from(number).unwrap_or(jint::MAX);
+        // SAFETY: no reference passes. HotSpot refuses a number that is too large without an exception, others may throw.
+        if unsafe { jni!(self, EnsureLocalCapacity, number) } != JNI_OK {
+            self.exception_clear();
+        }
+    }
+
     /// Begins a frame with room for this many local references.
     pub fn push_local_frame(self, capacity: jint) -> Result<(), JniError> {
         // SAFETY: no reference passes.
