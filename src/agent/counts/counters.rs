@@ -63,7 +63,7 @@ impl CounterKind {
 }
 
 /// The site of a counter, as the class file shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BytecodeSite {
     pub(crate) code: RewrittenMethodIndex,
     /// 0 if unknown.

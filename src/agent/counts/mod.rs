@@ -20,6 +20,7 @@ mod natives;
 mod pending_array;
 mod proxy;
 mod report;
+mod reuse;
 mod rewritings;
 mod sites;
 mod snapshot;

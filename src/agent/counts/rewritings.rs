@@ -141,10 +141,22 @@ thread_local! {
 /// More are not defined within each other; what remains was refused by the VM.
 const MAX_BEING_DEFINED: usize = 64;
 
+/// A class that is found by its name: its loader, and its internal name.
+type ClassKey = (Option<UnloadableIndex>, Box<[u8]>);
+
+/// A class that was rewritten once or more often.
+pub(super) struct Rewritten {
+    pub(super) rewriting: RewritingIndex,
+    /// Its counters, among others.
+    pub(super) counters: Vec<Range<u32>>,
+}
+
 /// All that was rewritten and has sites.
 pub(super) struct Rewritings {
     rewritings: Table<Rewriting>,
     methods: Table<RewrittenMethod>,
+    /// Those classes of it that are found by their names and may be alive.
+    classes: Mutex<FxHashMap<ClassKey, Rewritten>>,
     unloadable: Mutex<Unloadable>,
     unresolved: Mutex<Unresolved>,
 }
@@ -154,24 +166,44 @@ impl Rewritings {
         Rewritings {
             rewritings: Table::new(),
             methods: Table::new(),
+            classes: Mutex::default(),
             unloadable: Mutex::default(),
             unresolved: Mutex::default(),
         }
     }
 
-    /// A class file of that internal name is being rewritten and has a site; `None` if the VM has no memory for a reference.
+    /// A class file of that internal name is being rewritten and has a site: its number, which is an earlier one with the counters
+    /// that it got then if that class was rewritten before; `None` if the VM has no memory for a reference.
     ///
     /// # Safety
     /// `origin` holds a live reference or null.
-    pub(super) unsafe fn begin(&self, env: Env, jni: Jni, name: &[u8], origin: Origin) -> Option<RewritingIndex> {
-        let name = CString::new(name).ok()?;
-        let declaring = match origin {
-            Origin::Loader(loader) if loader.is_null() => Declaring::FoundByName(None),
-            // SAFETY: by the caller's promise.
-            Origin::Loader(loader) => Declaring::FoundByName(Some(unsafe { self.loader(env, jni, loader) }?)),
-            Origin::NotFoundByName => Declaring::NotFoundByName(OnceLock::new()),
+    pub(super) unsafe fn begin(&self, env: Env, jni: Jni, name: &[u8], origin: Origin) -> Option<Rewritten> {
+        let c_name = CString::new(name).ok()?;
+        let add = |declaring| {
+            let rewriting = RewritingIndex(self.rewritings.push_with(|_| Rewriting { name: c_name, declaring }));
+            Rewritten { rewriting, counters: Vec::new() }
         };
-        Some(RewritingIndex(self.rewritings.push_with(|_| Rewriting { name, declaring })))
+        let loader = match origin {
+            Origin::Loader(loader) if loader.is_null() => None,
+            // SAFETY: by the caller's promise.
+            Origin::Loader(loader) => Some(unsafe { self.loader(env, jni, loader) }?),
+            Origin::NotFoundByName => return Some(add(Declaring::NotFoundByName(OnceLock::new()))),
+        };
+        let mut classes = lock(&self.classes);
+        let known = classes.entry((loader, name.into())).or_insert_with(|| add(Declaring::FoundByName(loader)));
+        Some(Rewritten { rewriting: known.rewriting, counters: known.counters.clone() })
+    }
+
+    /// New counters were made for it.
+    pub(super) fn note_counters(&self, part: &Part) {
+        let Some(Rewriting { name, declaring: Declaring::FoundByName(loader) }) =
+            self.rewritings.get(part.rewriting.0)
+        else {
+            return;
+        };
+        if let Some(known) = lock(&self.classes).get_mut(&(*loader, name.to_bytes().into())) {
+            known.counters.push(part.counters.clone());
+        }
     }
 
     /// It is rewritten, with sites that have these counters.

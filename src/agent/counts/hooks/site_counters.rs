@@ -5,10 +5,11 @@ use std::ops::Range;
 use classfile::{MethodView, Op};
 
 use crate::agent::core::Core;
-use crate::agent::core::feature::RewriteRequest;
+use crate::agent::core::feature::{ClassPhase, RewriteRequest};
 use crate::agent::counts::counters::{BytecodeSite, CounterKind};
 use crate::agent::counts::ids::{CounterIndex, NameIndex, RewritingIndex, RewrittenMethodIndex};
 use crate::agent::counts::rewritings::{Origin, Part, RewrittenMethod};
+use crate::agent::counts::reuse::EarlierSites;
 use crate::agent::counts::space::CounterSpace;
 
 /// An instruction of the class.
@@ -28,8 +29,11 @@ pub(super) struct SiteCounters<'r> {
     rewriting: Option<RewritingIndex>,
     /// The method whose instructions are looked at, from its first site on.
     method: Option<RewrittenMethodIndex>,
-    /// The counters of the class so far, among others.
+    /// The new counters of the class so far, among others.
     counters: Range<u32>,
+    /// What it had when it was rewritten before.
+    earlier: EarlierSites,
+    earlier_counters: Vec<Range<u32>>,
     /// Sites left alone because there are no more counters.
     pub(super) uncounted: u64,
 }
@@ -48,6 +52,8 @@ impl<'r> SiteCounters<'r> {
             rewriting: None,
             method: None,
             counters: 0..0,
+            earlier: EarlierSites::default(),
+            earlier_counters: Vec::new(),
             uncounted: 0,
         }
     }
@@ -59,10 +65,17 @@ impl<'r> SiteCounters<'r> {
 
     /// The class is rewritten.
     pub(super) fn end(&self) {
-        if let Some(rewriting) = self.rewriting.filter(|_| !self.counters.is_empty()) {
-            let part = Part { rewriting, counters: self.counters.clone() };
+        let Some(rewriting) = self.rewriting else { return };
+        let part = |counters| Part { rewriting, counters };
+        let new = (!self.counters.is_empty()).then(|| self.counters.clone());
+        if let Some(counters) = &new {
+            self.space.rewritings.note_counters(&part(counters.clone()));
+        }
+        // An attempt to load the class that came to nothing has left its counters.
+        let earlier = self.earlier_counters.iter().filter(|_| self.request.phase == ClassPhase::Loading);
+        for counters in earlier.chain(&new) {
             // SAFETY: by the promise of who made this.
-            unsafe { self.space.rewritings.end(self.core, self.request.jni, self.origin, part) };
+            unsafe { self.space.rewritings.end(self.core, self.request.jni, self.origin, part(counters.clone())) };
         }
     }
 
@@ -71,29 +84,43 @@ impl<'r> SiteCounters<'r> {
         self.space.counters.name(name)
     }
 
-    /// Counters of a site: pushes the number of the first. `None` if there are no more.
+    /// Counters of a site, those that it had before if the class is rewritten again: pushes the number of the first. `None` if there are
+    /// no more.
     pub(super) fn add(&mut self, at: At<'_>, kinds: &[CounterKind]) -> Option<Op<'static>> {
-        let counters = &self.space.counters;
-        // What is noted of a site takes memory.
-        let site = if counters.has_room(kinds.len()) { self.site(at) } else { None };
-        let Some(CounterIndex(index)) = site.and_then(|site| counters.append(Some(site), kinds)) else {
+        let site = self.site(at, self.space.counters.has_room(kinds.len()));
+        let Some(CounterIndex(index)) = site.and_then(|site| self.counters_of(site, kinds)) else {
             self.uncounted += 1;
             return None;
         };
-        let first = if self.counters.is_empty() { index } else { self.counters.start };
-        self.counters = first..index + kinds.len() as u32;
         Some(Op::PushInt(index as i32))
     }
 
-    fn site(&mut self, At { method, pc }: At<'_>) -> Option<BytecodeSite> {
+    fn counters_of(&mut self, site: BytecodeSite, kinds: &[CounterKind]) -> Option<CounterIndex> {
+        if let Some(known) = self.earlier.take(site, kinds) {
+            return Some(known);
+        }
+        let CounterIndex(index) = self.space.counters.append(Some(site), kinds)?;
+        let first = if self.counters.is_empty() { index } else { self.counters.start };
+        self.counters = first..index + kinds.len() as u32;
+        Some(CounterIndex(index))
+    }
+
+    fn site(&mut self, At { method, pc }: At<'_>, has_room: bool) -> Option<BytecodeSite> {
         let code = match self.method {
             Some(code) => code,
             None => {
                 let rewriting = self.rewriting(method.class_name())?;
-                let lines = method.line_range().map(|(first, last)| (first.into(), last.into()));
-                let (name, descriptor) = (method.name().into(), method.descriptor().into());
-                let method = RewrittenMethod { rewriting, name, descriptor, lines };
-                *self.method.insert(self.space.rewritings.add_method(method))
+                let code = match self.earlier.method(method.name(), method.descriptor()) {
+                    Some(known) => known,
+                    // What is noted of a method takes memory.
+                    None if !has_room => return None,
+                    None => {
+                        let lines = method.line_range().map(|(first, last)| (first.into(), last.into()));
+                        let (name, descriptor) = (method.name().into(), method.descriptor().into());
+                        self.space.rewritings.add_method(RewrittenMethod { rewriting, name, descriptor, lines })
+                    }
+                };
+                *self.method.insert(code)
             }
         };
         Some(BytecodeSite { code, line: method.line(pc).map_or(0, u32::from) })
@@ -101,9 +128,14 @@ impl<'r> SiteCounters<'r> {
 
     fn rewriting(&mut self, class: &[u8]) -> Option<RewritingIndex> {
         if self.rewriting.is_none() {
-            let env = self.core.jvm.env;
+            let (env, rewritings) = (self.core.jvm.env, &self.space.rewritings);
             // SAFETY: by the promise of who made this.
-            self.rewriting = unsafe { self.space.rewritings.begin(env, self.request.jni, class, self.origin) };
+            let begun = unsafe { rewritings.begin(env, self.request.jni, class, self.origin) }?;
+            if !begun.counters.is_empty() {
+                self.earlier = EarlierSites::of(begun.rewriting, &begun.counters, rewritings, &self.space.counters);
+                self.earlier_counters = begun.counters;
+            }
+            self.rewriting = Some(begun.rewriting);
         }
         self.rewriting
     }
