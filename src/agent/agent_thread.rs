@@ -1,11 +1,37 @@
-//! Threads of the agent's own inside the VM.
+//! Threads of the agent's own inside the VM. The VM hides them from the program and from debuggers, which cannot suspend them.
 
 use std::ffi::CStr;
 use std::ptr::null_mut;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jvmti::jni_sys::jvalue;
+use jvmti::jni_sys::{jobject, jvalue};
 use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, jvmtiStartFunction};
 use jvmti::{Env, Jni};
+
+/// A global reference to a thread of the agent's own, which is never deleted.
+#[derive(Clone, Copy)]
+struct OwnThread(jobject);
+
+// SAFETY: JNI lets every thread use a global reference.
+unsafe impl Send for OwnThread {}
+
+/// All of them; there are few.
+static OWN: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
+
+fn own() -> MutexGuard<'static, Vec<OwnThread>> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a thread is one of the agent's own.
+///
+/// # Safety
+/// `thread` is a live reference to a thread.
+pub(crate) unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
+    // The VM is not called while they are locked.
+    let all = own().clone();
+    // SAFETY: by the caller's promise, and global references.
+    all.iter().any(|own| unsafe { jni.is_same_object(own.0, thread) })
+}
 
 /// Starts a thread that runs `body`, which takes no argument.
 ///
@@ -19,6 +45,8 @@ pub(crate) fn start(env: Env, jni: Jni, name: &CStr, body: jvmtiStartFunction) -
         let constructor = constructor.map_err(|error| jni.cleared(error))?;
         let name = jni.new_string_utf(name).map_err(|error| jni.cleared(error))?;
         let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(|error| jni.cleared(error))?;
+        let known = OwnThread(jni.new_global_ref(thread));
+        own().push(known);
         let started = env.run_agent_thread(thread, body, null_mut(), JVMTI_THREAD_NORM_PRIORITY);
         for local in [class, name, thread] {
             jni.delete_local_ref(local);

@@ -4,7 +4,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | `message` `clock` `ids` `helpers` `agent_thread` | small parts that all others use |
+//! | `message` `clock` `ids` `turn` `helpers` `agent_thread` | small parts that all others use |
 //! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
@@ -33,6 +33,7 @@ mod recording;
 mod stacks;
 mod tables;
 mod trace_out;
+mod turn;
 mod vm;
 
 pub(crate) use alloc::register_natives;

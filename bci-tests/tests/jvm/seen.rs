@@ -1,7 +1,9 @@
 //! What the program, or who runs it, sees of the agent.
 
-use bci_tests::jdk::Jdk;
-use bci_tests::profiled::Profiled;
+use bci_tests::counted::Counted;
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::process;
+use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
 
 pub(crate) fn tests(suite: &mut Suite) {
@@ -22,6 +24,11 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("locks", "heap=off,threads=on"),
     ];
     suite.each_jdk_and(&modes, nothing_for_the_check_of_jni_to_say);
+    let with_locks =
+        [("vm", "heap=vm"), ("counts", "heap=counts,threads=on"), ("events", "heap=events,threads=on,juc=on")];
+    // Later JDKs cannot suspend a thread from Java.
+    suite.jdks(..20).each_and(&with_locks, a_suspended_thread_holds_nobody_up);
+    suite.each_jdk(a_class_that_is_loaded_again_keeps_its_counters);
 }
 
 /// Wherever the program runs out of stack, no method of the agent's is in the trace of the error, though a hook is the method that finds
@@ -47,4 +54,31 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
     for words in ["WARNING", "JNI", "native method"] {
         assert!(!out.contains(words) && !ran.err().contains(words), "{out}{}", ran.err());
     }
+}
+
+/// Wherever a thread is suspended, inside the agent too, others that share nothing with it get on.
+fn a_suspended_thread_holds_nobody_up(jdk: &Jdk, options: &str) {
+    let ran = Profiled::on(jdk).options(options).no_schema().main("seen.Suspends").args(&["1500"]).run();
+    assert_eq!(ran.out().trim_end(), "got on");
+}
+
+/// However often another agent has the JVM load a class again, its sites keep their counters, and each object is counted.
+fn a_class_that_is_loaded_again_keeps_its_counters(jdk: &Jdk) {
+    let counters = |times: &str| {
+        let profiled = Profiled::on(jdk).heap(Heap::Counts).main("seen.Reloads").args(&[times]);
+        let (manifest, jar) = (profiled.dir().join("manifest"), profiled.dir().join("agent.jar"));
+        std::fs::write(&manifest, "Premain-Class: seen.Reloads\nCan-Retransform-Classes: true\n").expect("a file");
+        process::run(jdk::compiler().tool("jar").arg("cfm").args([&jar, &manifest])).success();
+        let ran = profiled.flags(&[format!("-javaagent:{}", jar.display())]).run_and_read::<Counted>();
+        let made: u64 = ran.out().trim_end().strip_prefix("made ").expect("a number").parse().expect("a number");
+        let counted = |class: &str| {
+            let of_class = ran.trace.sites.iter().filter(|(site, _)| site.class == class);
+            of_class.map(|(_, sum)| sum.instances).sum::<u64>()
+        };
+        let found = ["", "[]", "[][]"].map(|dimensions| counted(&format!("seen.Reloads$Made{dimensions}")));
+        assert_eq!(found, [made, 3 * made, 2 * made]);
+        ran.trace.counts[&("counters".to_owned(), String::new())]
+    };
+    let (few, many) = (counters("10"), counters("3000"));
+    assert!(many < few + 500, "{few} counters, then {many}");
 }

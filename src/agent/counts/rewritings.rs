@@ -17,6 +17,7 @@ use super::ids::{CounterIndex, RewritingIndex, RewrittenMethodIndex};
 use super::lock;
 use crate::agent::core::Core;
 use crate::agent::instrument::retransform::internal_name;
+use crate::agent::objects::weak_users::WeakUsers;
 use crate::agent::tables::table::Table;
 
 /// The class whose file is rewritten.
@@ -158,6 +159,8 @@ pub(super) struct Rewritings {
     /// Those classes of it that are found by their names and may be alive.
     classes: Mutex<FxHashMap<ClassKey, Rewritten>>,
     unloadable: Mutex<Unloadable>,
+    /// Who uses the weak references.
+    users: WeakUsers,
     unresolved: Mutex<Unresolved>,
 }
 
@@ -168,6 +171,7 @@ impl Rewritings {
             methods: Table::new(),
             classes: Mutex::default(),
             unloadable: Mutex::default(),
+            users: WeakUsers::default(),
             unresolved: Mutex::default(),
         }
     }
@@ -196,8 +200,7 @@ impl Rewritings {
 
     /// New counters were made for it.
     pub(super) fn note_counters(&self, part: &Part) {
-        let Some(Rewriting { name, declaring: Declaring::FoundByName(loader) }) =
-            self.rewritings.get(part.rewriting.0)
+        let Some(Rewriting { name, declaring: Declaring::FoundByName(loader) }) = self.rewritings.get(part.rewriting.0)
         else {
             return;
         };
@@ -265,13 +268,20 @@ impl Rewritings {
     /// `reference` is live, and the object has the number `kept`.
     unsafe fn hold(&self, jni: Jni, reference: jobject, kept: UnloadableIndex, part: Part) {
         // Only a recording resolves counters, and releases the classes.
-        let mut unresolved = lock(&self.unresolved);
-        if Core::reporting().is_none() || unresolved.parts.len() >= MAX_UNRESOLVED {
+        if Core::reporting().is_none() || lock(&self.unresolved).parts.len() >= MAX_UNRESOLVED {
             return;
         }
-        unresolved.parts.push(part);
         // SAFETY: by the caller's promise.
-        unresolved.held.entry(kept.0).or_insert_with(|| Strong(unsafe { jni.new_global_ref(reference) }));
+        let strong = Strong(unsafe { jni.new_global_ref(reference) });
+        let before = {
+            let mut unresolved = lock(&self.unresolved);
+            unresolved.parts.push(part);
+            unresolved.held.insert(kept.0, strong)
+        };
+        if let Some(Strong(before)) = before {
+            // SAFETY: a global reference that is used nowhere else.
+            unsafe { jni.delete_global_ref(before) };
+        }
     }
 
     /// The classes whose counters are not resolved yet; the caller resolves them, and releases the classes.
@@ -343,42 +353,50 @@ impl Rewritings {
         Some(UnloadableIndex((kept.references.len() - 1) as u32))
     }
 
-    /// Deletes the references to what is unloaded, if there are twice as many references as after the last time.
+    /// On the agent's own thread: deletes the references to what is unloaded, if there are twice as many references as after the last
+    /// time.
     pub(super) fn sweep(&self, jni: Jni) {
-        let mut kept = lock(&self.unloadable);
-        if kept.alive < MIN_SWEPT.max(2 * kept.alive_after_sweep) {
-            return;
-        }
-        for index in 0..kept.references.len() {
-            if let Some(local) = kept.local(jni, UnloadableIndex(index as u32)) {
-                // SAFETY: a local reference that is not used any more.
-                unsafe { jni.delete_local_ref(local) };
+        let references = {
+            let kept = lock(&self.unloadable);
+            if kept.alive < MIN_SWEPT.max(2 * kept.alive_after_sweep) {
+                return;
             }
-        }
-        kept.alive_after_sweep = kept.alive;
+            kept.references.len() as u32
+        };
+        // SAFETY: only this function deletes one of these references.
+        let is_dead = |weak: jweak| unsafe { jni.is_same_object(weak, std::ptr::null_mut()) };
+        let is_unloaded = |&index: &UnloadableIndex| {
+            let weak = lock(&self.unloadable).weak(index);
+            weak.is_some_and(is_dead)
+        };
+        let unloaded: Vec<_> = (0..references).map(UnloadableIndex).filter(is_unloaded).collect();
+        let removed: Vec<jweak> = {
+            let mut kept = lock(&self.unloadable);
+            kept.alive -= unloaded.len();
+            kept.alive_after_sweep = kept.alive;
+            let references = &mut kept.references;
+            unloaded.iter().filter_map(|index| Some(references.get_mut(index.0 as usize)?.take()?.0)).collect()
+        };
+        // SAFETY: they are in the table no more.
+        unsafe { self.users.delete(jni, removed) };
+        let kept = lock(&self.unloadable);
+        lock(&self.classes).retain(|(loader, _), _| loader.is_none_or(|loader| kept.weak(loader).is_some()));
     }
 
+    /// A local reference, unless it is unloaded.
     fn local(&self, jni: Jni, index: UnloadableIndex) -> Option<jobject> {
-        lock(&self.unloadable).local(jni, index)
+        self.users.using(|| {
+            let weak = lock(&self.unloadable).weak(index)?;
+            // SAFETY: a weak reference that was in the table is not deleted while somebody may use it.
+            let local = unsafe { jni.new_local_ref(weak) };
+            (!local.is_null()).then_some(local)
+        })
     }
 }
 
 impl Unloadable {
-    /// A local reference, unless it is unloaded.
-    fn local(&mut self, jni: Jni, index: UnloadableIndex) -> Option<jobject> {
-        let entry = self.references.get_mut(index.0 as usize)?;
-        let Weak(weak) = *entry.as_ref()?;
-        // SAFETY: a weak reference, which is deleted only below, under the same lock.
-        unsafe {
-            let local = jni.new_local_ref(weak);
-            if local.is_null() {
-                *entry = None;
-                self.alive -= 1;
-                jni.delete_weak_global_ref(weak);
-                return None;
-            }
-            Some(local)
-        }
+    fn weak(&self, index: UnloadableIndex) -> Option<jweak> {
+        self.references.get(index.0 as usize)?.as_ref().map(|weak| weak.0)
     }
 }
 

@@ -143,12 +143,12 @@ impl Counts {
         self.resolve_all(jni, counters.filter_map(|counter| self.unknown(counter)).collect(), ResolvePhase::Meanwhile);
         unresolved.release(jni);
         self.space.rewritings.sweep(jni);
-        let mut next = lock(&self.next_resolution);
         let begin = Instant::now();
-        if next.is_none_or(|next| begin >= next) {
+        let is_due = lock(&self.next_resolution).is_none_or(|next| begin >= next);
+        if is_due {
             let counted = self.counted(None);
             // So the search takes a hundredth of the time at most; each counter is resolved once.
-            *next = Some(Instant::now() + begin.elapsed() * 99);
+            *lock(&self.next_resolution) = Some(Instant::now() + begin.elapsed() * 99);
             self.resolve_all(jni, counted, ResolvePhase::Meanwhile);
         }
     }

@@ -8,7 +8,6 @@ use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK};
 use jvmti::{Env, Jni};
 
-use super::start_up::StartStage;
 use super::{Instrumentation, OBJECT, runs_once};
 use crate::agent::helpers::is_helper;
 
@@ -57,14 +56,16 @@ impl Instrumentation {
         let is_shared =
             self.rewrites_all() && !core.rewrites_early && core.source.rewrites_much() && core.jvm.java >= 17;
         if is_shared {
-            self.start_up.reach(StartStage::Share);
+            self.start_up.offer();
             self.retransform_loaded(jni, RetransformSubset::Even);
-            if self.start_up.wait_for(StartStage::Shared) != StartStage::Shared {
+            if self.start_up.keep() {
+                self.retransform_loaded(jni, RetransformSubset::Odd);
+            } else if !self.start_up.wait_until_done() {
                 core.rewriting.refuse("half of the classes loaded before VMInit: no answer");
             }
             return Ok(());
         }
-        self.start_up.reach(StartStage::Shared);
+        self.start_up.keep();
         if self.rewriters.is_empty() || core.rewrites_early && self.rewrites_all() {
             return Ok(());
         }
@@ -79,21 +80,11 @@ impl Instrumentation {
         env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())
     }
 
-    /// The agent's own thread runs.
-    pub(crate) fn second_thread_runs(&self) {
-        self.start_up.reach(StartStage::Up);
-    }
-
-    /// Waits until the agent's own thread runs.
-    pub(crate) fn wait_for_second_thread(&self) {
-        self.start_up.wait_for(StartStage::Up);
-    }
-
     /// On the agent's own thread: takes its half of the classes, if the work is shared.
     pub(crate) fn share(&self, jni: Jni) {
-        if self.start_up.wait_for(StartStage::Share) == StartStage::Share {
+        if self.start_up.take() {
             self.retransform_loaded(jni, RetransformSubset::Odd);
-            self.start_up.reach(StartStage::Shared);
+            self.start_up.done();
         }
     }
 
@@ -103,6 +94,7 @@ impl Instrumentation {
     /// safepoint. A class must not be loaded while the methods of those above it are swapped: that crashes the VM, which holds
     /// pointers to them in `DefaultMethods::generate_default_methods` (seen on 25). The last classes are not verified.
     pub(super) fn meet_before_the_end(&self, name: &[u8]) {
+        self.start_up.progress();
         if LAST.with_borrow_mut(|last| last.take_if(|last| last == name)).is_some() {
             self.start_up.meet();
             self.swapping.store(true, Ordering::Release);

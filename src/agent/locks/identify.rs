@@ -1,7 +1,5 @@
 //! The ids of the object and the thread of an event.
 
-use std::sync::PoisonError;
-
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 use trace::ids::ObjectId;
@@ -84,7 +82,9 @@ impl Locks {
     /// `object` is a live reference.
     unsafe fn announce(&self, jni: Jni, thread: &mut ThreadContext, object: jobject) -> Option<ObjectId> {
         let core = self.core;
-        let _announcing = self.announcing.lock().unwrap_or_else(PoisonError::into_inner);
+        // If the turn does not come, the object may get two ids.
+        // SAFETY: by the caller's promise.
+        let _announcing = self.announcing.take(|| unsafe { core.tags.find(object) }.is_some());
         // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
         let found = unsafe {
             if let Some(id) = core.tags.find(object) {

@@ -33,6 +33,7 @@ use super::core::feature::{End, Feature, Rewriter};
 use super::hotspot::Hotspot;
 use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
+use super::turn::Turn;
 use parking::ParkHooks;
 use snapshot::SnapshotScope;
 use state::LockThread;
@@ -65,7 +66,7 @@ pub(crate) struct Locks {
     parking: OnceLock<parking::Proxy>,
     park_hooks: ParkHooks,
     /// Held while an object gets its id, so that it gets only one.
-    announcing: Mutex<()>,
+    announcing: Turn,
     /// For the stacks of owners.
     stack_budget: TimeBudget,
     /// For asking JVMTI for the owner.
@@ -104,7 +105,7 @@ impl Locks {
             asks_usage: OnceLock::new(),
             parking: OnceLock::new(),
             park_hooks: ParkHooks::new(core),
-            announcing: Mutex::new(()),
+            announcing: Turn::default(),
             stack_budget: TimeBudget::new(core.start, STACK_PRICE),
             owner_budget: TimeBudget::new(core.start, 1),
             stale_stacks: AtomicU64::new(0),
@@ -294,6 +295,10 @@ impl Feature for Locks {
         if end == End::Recording {
             self.core.jvm.env.disable_events(&EVENTS);
         }
+    }
+
+    fn stopped(&'static self, _: Jni, _: End) {
+        self.registry.close();
     }
 
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {

@@ -2,7 +2,8 @@
 //! its stack, or the number of a `java.lang.Thread`.
 //!
 //! A thread leaves the registry at its end event, before HotSpot frees its `JavaThread`. So while the registry is held, the
-//! memory of every thread in it may be read.
+//! memory of every thread in it may be read. Before the VM stops to send such events, the registry is closed. It is held for reading
+//! memory only, never while the VM is called, which may stop the caller for as long as a debugger wants.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,6 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::monitors::MonitorLayout;
 use crate::agent::ids::ThreadIndex;
+use crate::agent::objects::weak_users::WeakUsers;
 
 /// A platform thread.
 struct PlatformThread {
@@ -41,6 +43,36 @@ struct Inner {
     by_number: FxHashMap<u64, ThreadIndex>,
     /// Filled if the stacks of owners are wanted.
     weak_threads: FxHashMap<u32, WeakThread>,
+    /// No platform thread is entered any more.
+    is_closed: bool,
+}
+
+impl Inner {
+    /// Enters a thread of that number, if it is a platform thread with its address and stack. Returns the weak reference that it had.
+    fn insert(
+        &mut self,
+        index: ThreadIndex,
+        number: u64,
+        stack: Option<(JavaThread, (usize, usize))>,
+        weak: Option<WeakThread>,
+    ) -> Option<WeakThread> {
+        self.by_number.insert(number, index);
+        if let Some((java_thread, (low, high))) = stack.filter(|_| !self.is_closed) {
+            self.stacks.insert(low, (high, java_thread));
+            let platform = PlatformThread { mounted: Arc::new(AtomicU32::new(index.0)), stack_low: low };
+            self.platform.insert(java_thread, platform);
+        }
+        weak.and_then(|weak| self.weak_threads.insert(index.0, weak))
+    }
+
+    /// Removes a thread. Returns its weak reference.
+    fn remove(&mut self, index: ThreadIndex, number: u64, java_thread: JavaThread) -> Option<WeakThread> {
+        self.by_number.remove(&number);
+        if let Some(platform) = self.platform.remove(&java_thread) {
+            self.stacks.remove(&platform.stack_low);
+        }
+        self.weak_threads.remove(&index.0)
+    }
 }
 
 /// The fields of `java.lang.Thread` by which HotSpot identifies a thread.
@@ -54,13 +86,14 @@ pub(crate) struct ThreadFields {
 /// All living threads that the agent knows.
 pub(crate) struct ThreadRegistry {
     inner: RwLock<Inner>,
+    weak_users: WeakUsers,
     /// Weak references are kept.
     with_weak_threads: bool,
 }
 
 impl ThreadRegistry {
     pub(crate) fn new(with_weak_threads: bool) -> ThreadRegistry {
-        ThreadRegistry { inner: RwLock::default(), with_weak_threads }
+        ThreadRegistry { inner: RwLock::default(), weak_users: WeakUsers::default(), with_weak_threads }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Inner> {
@@ -89,21 +122,14 @@ impl ThreadRegistry {
         } else {
             None
         };
-        let mut inner = self.write();
         // SAFETY: by the caller's promise.
         let (address, number) =
             unsafe { (jni.get_long_field(thread, fields.eetop), jni.get_long_field(thread, fields.tid)) };
-        inner.by_number.insert(number as u64, index);
-        if let Some(before) = weak.and_then(|weak| inner.weak_threads.insert(index.0, WeakThread(weak))) {
-            // SAFETY: a weak reference that is not used again.
-            unsafe { jni.delete_weak_global_ref(before.0) };
-        }
-        let Some(layout) = layout.filter(|_| address != 0) else { return };
-        let java_thread = JavaThread(address as usize);
-        let Some((stack_low, stack_high)) = layout.stack(java_thread) else { return };
-        inner.stacks.insert(stack_low, (stack_high, java_thread));
-        let platform = PlatformThread { mounted: Arc::new(AtomicU32::new(index.0)), stack_low };
-        inner.platform.insert(java_thread, platform);
+        let address = JavaThread(address as usize);
+        let stack = layout.filter(|_| address.0 != 0).and_then(|layout| Some((address, layout.stack(address)?)));
+        let before = self.write().insert(index, number as u64, stack, weak.map(WeakThread));
+        // SAFETY: it is in the registry no more.
+        unsafe { self.weak_users.delete(jni, before.map(|weak| weak.0)) };
     }
 
     /// The current thread ends.
@@ -114,17 +140,17 @@ impl ThreadRegistry {
         // SAFETY: by the caller's promise.
         let (address, number) =
             unsafe { (jni.get_long_field(thread, fields.eetop), jni.get_long_field(thread, fields.tid)) };
+        let weak = self.write().remove(index, number as u64, JavaThread(address as usize));
+        // SAFETY: it is in the registry no more.
+        unsafe { self.weak_users.delete(jni, weak.map(|weak| weak.0)) };
+    }
+
+    /// Threads end from now on without an event: none of their memory is read any more.
+    pub(crate) fn close(&self) {
         let mut inner = self.write();
-        inner.by_number.remove(&(number as u64));
-        if let Some(platform) = inner.platform.remove(&JavaThread(address as usize)) {
-            inner.stacks.remove(&platform.stack_low);
-        }
-        let weak = inner.weak_threads.remove(&index.0);
-        drop(inner);
-        if let Some(weak) = weak {
-            // SAFETY: a weak reference that was removed from the registry, so it is not used again.
-            unsafe { jni.delete_weak_global_ref(weak.0) };
-        }
+        inner.is_closed = true;
+        inner.platform.clear();
+        inner.stacks.clear();
     }
 
     /// The word in which a platform thread notes the thread that it carries.
@@ -134,8 +160,11 @@ impl ThreadRegistry {
 
     /// A new local reference to a thread that lives; null if there is none.
     pub(crate) fn reference(&self, jni: Jni, index: ThreadIndex) -> jobject {
-        // SAFETY: a weak reference in the registry is valid, and none is deleted while the registry is held.
-        self.read().weak_threads.get(&index.0).map_or(std::ptr::null_mut(), |weak| unsafe { jni.new_local_ref(weak.0) })
+        self.weak_users.using(|| {
+            let weak = self.read().weak_threads.get(&index.0).map(|weak| weak.0);
+            // SAFETY: a weak reference that was in the registry is not deleted while somebody may use it.
+            weak.map_or(std::ptr::null_mut(), |weak| unsafe { jni.new_local_ref(weak) })
+        })
     }
 
     /// The thread that runs on a `JavaThread`.
@@ -166,5 +195,31 @@ impl ThreadRegistry {
 impl PlatformThread {
     fn current(&self) -> ThreadIndex {
         ThreadIndex(self.mounted.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_registry_knows_no_memory_of_threads() {
+        let registry = ThreadRegistry::new(false);
+        let (index, address) = (ThreadIndex(3), JavaThread(0x1000));
+        let enter = || drop(registry.write().insert(index, 7, Some((address, (0x5000, 0x6000))), None));
+        let found = || {
+            let mounted = registry.mounted(address).map(|_| index);
+            [registry.of_java_thread(address), registry.of_stack(0x5800), mounted]
+        };
+        enter();
+        assert_eq!(found(), [Some(index); 3]);
+        assert_eq!(registry.of_stack(0x6000), None);
+        registry.close();
+        assert_eq!(found(), [None; 3]);
+        enter();
+        assert_eq!(found(), [None; 3]);
+        assert_eq!(registry.of_number(7), Some(index));
+        registry.write().remove(index, 7, address);
+        assert_eq!(registry.of_number(7), None);
     }
 }

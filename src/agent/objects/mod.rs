@@ -3,3 +3,4 @@
 pub(crate) mod collections;
 pub(crate) mod tags;
 pub(crate) mod weak_refs;
+pub(crate) mod weak_users;

@@ -25,7 +25,6 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         Entry::stay();
-        instrumentation.second_thread_runs();
         instrumentation.share(jni);
         let mut seen = GcNumber(0);
         let tick = core.features().any(|feature| feature.wants_ticks()).then_some(TICK);

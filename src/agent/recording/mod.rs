@@ -210,11 +210,9 @@ impl Recording {
         let core = self.core;
         let env = core.jvm.env;
         core.jvm.classes.find_permanent_loaders(jni)?;
-        // Before thread events are switched on: the agent's own threads are no threads of the program.
         if core.watches_collections() {
             agent_thread::start(env, jni, c"Martini control", control::run)
                 .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
-            self.instrumentation.wait_for_second_thread();
         }
         if core.options.frames() > 0
             || core.options.locks.as_ref().is_some_and(|locks| locks.stack_depth > 0)

@@ -3,8 +3,8 @@
 //! A class is known by its tag in the agent's own environment (objects are tagged in another), so finding it again is one
 //! call, and the tag keeps no class alive.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti::jni_sys::{jclass, jlong, jobject};
 use jvmti::{Env, Jni, JniError};
@@ -16,6 +16,7 @@ use super::array_layout::{ArrayLayout, ArrayLayouts};
 use super::table::Table;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{ClassIndex, IdSource, RecordingNumber};
+use crate::agent::turn::Turn;
 
 /// What an object of a class is to a thread that parks with it as its blocker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub(crate) struct Classes {
     /// The load time of classes that were loaded before the agent.
     start: Ticks,
     table: Table<ClassRecord>,
-    registering: Mutex<()>,
+    registering: Turn,
     /// The platform and the system loader, which live as long as the VM, as the boot loader does.
     permanent_loaders: OnceLock<Vec<GlobalRef>>,
     layouts: OnceLock<ArrayLayouts>,
@@ -118,7 +119,7 @@ impl Classes {
             ids,
             start: Ticks::now(),
             table: Table::new(),
-            registering: Mutex::new(()),
+            registering: Turn::default(),
             permanent_loaders: OnceLock::new(),
             layouts: OnceLock::new(),
         }
@@ -184,7 +185,9 @@ impl Classes {
         if tag > 0 {
             return Ok(ClassIndex((tag - 1) as u32));
         }
-        let _registering = self.registering.lock().unwrap_or_else(PoisonError::into_inner);
+        // If the turn does not come, the class may be registered twice, with two ids in the trace.
+        // SAFETY: by the caller's promise.
+        let _registering = self.registering.take(|| unsafe { env.get_tag(class) }.is_ok_and(|tag| tag > 0));
         // SAFETY: by the caller's promise.
         let tag = unsafe { env.get_tag(class) }?;
         if tag > 0 {

@@ -6,6 +6,7 @@ use jvmti::jni_sys::{JNIEnv, jclass};
 use jvmti::sys::{jthread, jvmtiEnv};
 use jvmti::{Jni, guard};
 
+use crate::agent::agent_thread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::accounting;
@@ -24,6 +25,10 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
         let Some(core) = Core::open() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
+        // SAFETY: the VM passes a live reference to the thread.
+        if unsafe { agent_thread::is_own(jni, thread) } {
+            return Entry::stay();
+        }
         let now = Ticks::now();
         Entry::begin_again();
         enter(

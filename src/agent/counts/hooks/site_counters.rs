@@ -8,8 +8,8 @@ use crate::agent::core::Core;
 use crate::agent::core::feature::{ClassPhase, RewriteRequest};
 use crate::agent::counts::counters::{BytecodeSite, CounterKind};
 use crate::agent::counts::ids::{CounterIndex, NameIndex, RewritingIndex, RewrittenMethodIndex};
-use crate::agent::counts::rewritings::{Origin, Part, RewrittenMethod};
 use crate::agent::counts::reuse::EarlierSites;
+use crate::agent::counts::rewritings::{Origin, Part, RewrittenMethod};
 use crate::agent::counts::space::CounterSpace;
 
 /// An instruction of the class.
