@@ -11,10 +11,13 @@ use super::counters::{BytecodeSite, CounterKind, Counters};
 use super::ids::{CounterIndex, RewritingIndex, RewrittenMethodIndex};
 use super::rewritings::Rewritings;
 
+/// The name and descriptor of a method.
+type MethodKey = (Box<[u8]>, Box<[u8]>);
+
 /// The sites that a class had in earlier class files, as far as this one has not used them.
 #[derive(Default)]
 pub(super) struct EarlierSites {
-    methods: FxHashMap<(Box<[u8]>, Box<[u8]>), RewrittenMethodIndex>,
+    methods: FxHashMap<MethodKey, RewrittenMethodIndex>,
     /// In the order of their counters.
     counters: FxHashMap<BytecodeSite, Vec<(CounterIndex, CounterKind)>>,
 }
@@ -85,7 +88,8 @@ mod tests {
         ];
         let added = sites.map(|(site, kinds)| add(site, kinds));
         // Another class in between makes a gap.
-        let of = || EarlierSites::of(rewriting, &[begin..counters.len()], &rewritings, &counters);
+        let ranges = [begin..begin + 3, begin + 3..counters.len()];
+        let of = || EarlierSites::of(rewriting, &ranges, &rewritings, &counters);
         assert_eq!((of().method(b"m", b"()V"), of().method(b"n", b"()V")), (Some(own), None));
         let mut same = of();
         for (index, (site, kinds)) in sites.into_iter().enumerate().filter(|&(index, _)| index != 2) {

@@ -206,7 +206,7 @@ mod tests {
     fn a_closed_registry_knows_no_memory_of_threads() {
         let registry = ThreadRegistry::new(false);
         let (index, address) = (ThreadIndex(3), JavaThread(0x1000));
-        let enter = || drop(registry.write().insert(index, 7, Some((address, (0x5000, 0x6000))), None));
+        let enter = || assert!(registry.write().insert(index, 7, Some((address, (0x5000, 0x6000))), None).is_none());
         let found = || {
             let mounted = registry.mounted(address).map(|_| index);
             [registry.of_java_thread(address), registry.of_stack(0x5800), mounted]
