@@ -58,7 +58,7 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
 
 /// Wherever a thread is suspended, inside the agent too, others that share nothing with it get on.
 fn a_suspended_thread_holds_nobody_up(jdk: &Jdk, options: &str) {
-    let ran = Profiled::on(jdk).options(options).no_schema().main("seen.Suspends").args(&["1500"]).run();
+    let ran = Profiled::on(jdk).options(options).no_schema().main("seen.Suspends").args(&["800"]).run();
     assert_eq!(ran.out().trim_end(), "got on");
 }
 

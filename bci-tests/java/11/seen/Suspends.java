@@ -6,10 +6,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Suspends threads wherever they are, as a debugger does, and looks whether others still get on that share nothing with them. All of them
- * meet classes that are new, block on monitors and start threads.
+ * meet classes that are new and block on monitors, while threads start and end. (Only one thread starts them: on JDK 17 and older all
+ * constructors of threads share a monitor.)
  */
 public class Suspends {
     static final AtomicLongArray ROUNDS = new AtomicLongArray(2);
+    static final AtomicLong STARTED = new AtomicLong();
     static final AtomicLong FAILED = new AtomicLong();
     static volatile boolean done;
     static byte[] template;
@@ -53,13 +55,23 @@ public class Suspends {
                             if (i == 0) Thread.yield();
                         }
                     }
-                    Thread brief = new Thread(threads, () -> ROUNDS.incrementAndGet(number), "brief");
-                    brief.start();
-                    brief.join();
+                    ROUNDS.incrementAndGet(number);
                 }
-            } catch (ReflectiveOperationException | InterruptedException e) {
+            } catch (ReflectiveOperationException e) {
                 FAILED.incrementAndGet();
             }
+        }
+    }
+
+    static void startThreads() {
+        try {
+            while (!done) {
+                Thread brief = new Thread(STARTED::incrementAndGet, "brief");
+                brief.start();
+                brief.join();
+            }
+        } catch (InterruptedException e) {
+            FAILED.incrementAndGet();
         }
     }
 
@@ -73,14 +85,17 @@ public class Suspends {
         for (Group group : groups) {
             for (Thread thread : group.members) thread.start();
         }
+        Thread starter = new Thread(Suspends::startThreads, "starter");
+        starter.start();
         while (ROUNDS.get(0) < 10 || ROUNDS.get(1) < 10) Thread.sleep(1);
         boolean stalled = false;
         for (int i = 0; i < times && !stalled; i++) {
             Thread victim = groups[0].members[i % 2];
             victim.suspend();
             long before = ROUNDS.get(1);
+            long started = STARTED.get();
             long limit = System.nanoTime() + 20_000_000_000L;
-            while (ROUNDS.get(1) < before + 4 && !stalled) {
+            while ((ROUNDS.get(1) < before + 4 || STARTED.get() < started + 2) && !stalled) {
                 Thread.sleep(1);
                 stalled = System.nanoTime() > limit;
             }
@@ -88,6 +103,7 @@ public class Suspends {
             Thread.sleep(1);
         }
         done = true;
+        starter.join();
         for (Group group : groups) {
             for (Thread thread : group.members) thread.join();
         }
