@@ -79,6 +79,6 @@ fn a_class_that_is_loaded_again_keeps_its_counters(jdk: &Jdk) {
         assert_eq!(found, [made, 3 * made, 2 * made]);
         ran.trace.counts[&("counters".to_owned(), String::new())]
     };
-    let (few, many) = (counters("10"), counters("3000"));
+    let (few, many) = (counters("10"), counters("400"));
     assert!(many < few + 500, "{few} counters, then {many}");
 }
