@@ -24,6 +24,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_folder_of_another_user);
     suite.each_jdk(a_file_that_another_jvm_writes);
     suite.each_jdk(a_file_of_something_else);
+    suite.any_jdk(a_pipe_that_nobody_reads);
     suite.each_jdk(options_of_another_version);
     suite.each_jdk(a_second_agent);
     suite.each_jdk(a_second_copy_of_the_agent);
@@ -107,6 +108,14 @@ fn a_file_of_something_else(jdk: &Jdk) {
     let options = format!("file={}", file.display());
     runs_without(&process::run(&mut inheriting(jdk, TOOL_OPTIONS, &options)), &["not profiled", "keep.txt"]);
     assert_eq!(fs::read_to_string(&file).expect("it is there"), "to be kept");
+}
+
+fn a_pipe_that_nobody_reads(jdk: &Jdk) {
+    let dir = Workdir::new();
+    let pipe = dir.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is a command").success());
+    let ran = process::run(&mut inheriting(jdk, TOOL_OPTIONS, &format!("file={}", pipe.display())));
+    runs_without(&ran, &["not profiled", "no reader"]);
 }
 
 /// As when an older or newer Martini put them there.

@@ -142,7 +142,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         help: "Write the trace to this file; %p becomes the process id",
         more: "If a name with %p is taken, the next free one is used, such as `martini-1-2.trcxml`. Another name that is taken \
                has to be that of a trace, which is replaced. \
-               If it is a named pipe, the JVM waits at its start until somebody reads the pipe.",
+               If it is a named pipe, the JVM waits at its start until somebody reads the pipe, for ten seconds at most; \
+               then the program runs without being profiled.",
         examples: &["file=app-%p.trcxml"],
         ..ROW
     },

@@ -10,6 +10,8 @@ use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Access, FlockOperation, OFlags};
 use rustix::io::Errno;
@@ -22,6 +24,12 @@ const PRIVATE: u32 = 0o600;
 
 /// As many names are tried.
 const MOST_NAMES: u32 = 10_000;
+
+/// How long a pipe may be without a reader.
+const MAX_WAIT_FOR_READER: Duration = Duration::from_secs(10);
+
+/// Between two looks whether there is one.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +97,7 @@ pub fn create(path: &Path, kind: Kind, if_taken: IfTaken) -> Result<NewFile, Ref
         }
         let found = fs::symlink_metadata(&path).map_err(|error| cannot_write(&path, kind, &error))?.file_type();
         if is_stream(found) || (found.is_symlink() && names_an_open_file(&path)) {
-            return stream(path, kind);
+            return stream(path, kind, MAX_WAIT_FOR_READER);
         }
         if if_taken == IfTaken::Replace {
             let file = existing(&path, found, kind)?;
@@ -144,13 +152,36 @@ fn names_an_open_file(link: &Path) -> bool {
 }
 
 /// A pipe, a device, or whatever is behind the name of an open file.
-fn stream(path: PathBuf, kind: Kind) -> Result<NewFile, Refusal> {
-    let opened = OpenOptions::new().append(true).open(&path);
+fn stream(path: PathBuf, kind: Kind, wait: Duration) -> Result<NewFile, Refusal> {
+    let opened = open_stream(&path, wait);
     let found = opened.and_then(|file| Ok((file.metadata()?.file_type(), file)));
     match found {
         Ok((found, file)) if is_stream(found) || found.is_file() => Ok(NewFile { file, path, is_regular: false }),
         Ok(_) => Err(neither_file_nor_pipe(&path)),
         Err(error) => Err(cannot_write(&path, kind, &error)),
+    }
+}
+
+/// Opens a pipe when somebody reads it.
+fn open_stream(path: &Path, wait: Duration) -> io::Result<File> {
+    let begun = Instant::now();
+    loop {
+        // Otherwise the system waits for a reader, for ever.
+        let opened = OpenOptions::new().append(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path);
+        match opened {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                if begun.elapsed() >= wait {
+                    let seconds = wait.as_secs();
+                    return Err(io::Error::other(format!("it has no reader, and none came within {seconds} seconds")));
+                }
+                thread::sleep(PAUSE);
+            }
+            opened => {
+                let file = opened?;
+                rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
+                return Ok(file);
+            }
+        }
     }
 }
 
@@ -309,6 +340,26 @@ mod tests {
         assert!(new.is_regular && new.path == path("t-1-4.trcxml") && mode(&new.path) == 0o600);
         assert_eq!(numbered(Path::new("/a/b"), 2), Path::new("/a/b-2"));
         assert_eq!(numbered(Path::new("a.b.c"), 12), Path::new("a.b-12.c"));
+    }
+
+    #[test]
+    fn a_pipe_without_a_reader_is_given_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        // No command: a new process shares the locks of other tests for a moment.
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let refused = stream(path.clone(), TRACE, Duration::ZERO);
+        assert!(matches!(refused, Err(Refusal::Machine(sentence)) if sentence.contains("no reader")));
+        let reader = thread::spawn({
+            let path = path.clone();
+            move || fs::read(path).unwrap()
+        });
+        let mut new = create(&path, TRACE, IfTaken::Replace).unwrap();
+        // The reader may be slow: what does not fit waits for it.
+        io::Write::write_all(&mut new.file, &vec![b'x'; 1 << 20]).unwrap();
+        drop(new);
+        assert_eq!(reader.join().unwrap().len(), 1 << 20);
     }
 
     #[test]
