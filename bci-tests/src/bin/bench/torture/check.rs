@@ -168,7 +168,9 @@ fn is_expected(line: &str, case: &Case) -> bool {
 
 fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &mut Vec<Problem>) {
     let broken = facts.report.broken.keys().any(|rule| !is_killed || *rule != Rule::Ending);
-    if broken || facts.cut > 0 {
+    // What a zip holds back when the JVM is killed may end anywhere.
+    let may_be_cut = is_killed && case.mode.value("format") == Some("zip");
+    if broken || facts.cut > 0 && !may_be_cut {
         let described: Vec<String> = facts.report.violations.iter().map(ToString::to_string).collect();
         let text = format!("{} violations, {} bytes cut:\n{}", facts.report.total(), facts.cut, described.join("\n"));
         problems.push(problem(Kind::Trace, text));
