@@ -1,7 +1,9 @@
 //! Changes a dump where it lies: the ids of objects, their stacks, the values of primitives. Nothing gets longer or shorter, so
-//! several threads change segments of the heap side by side, each a mebibyte at a time.
+//! several threads change segments of the heap side by side, each a mebibyte at a time. ([`take_globals`], which goes first,
+//! makes it shorter.)
 
 mod classes;
+mod globals;
 mod window;
 
 use std::fs::File;
@@ -15,6 +17,7 @@ use crate::format::{record, sub_record};
 use crate::read::ReadError;
 use crate::{BasicType, ClassSerial, ObjectId, StackSerial};
 use classes::{Class, References};
+pub use globals::take_globals;
 use window::{Window, read};
 
 /// Behind the name of the format: the width of ids, and the time.
@@ -85,6 +88,41 @@ struct Index {
 
 /// Goes over the records, and changes those of loaded classes.
 fn index(file: &File, changes: &impl Changes) -> Result<Index, ReadError> {
+    let (mut segments, mut serials) = (Vec::new(), FxHashMap::default());
+    let end = records(file, |tag, body| {
+        match tag {
+            record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT => segments.push(body),
+            record::LOAD_CLASS => {
+                let mut window = Window::new(file);
+                window.enter(&body)?;
+                let class = window.change(body.start, 16, "a loaded class")?;
+                let id = ObjectId(id_of(&class[4..]));
+                serials.insert(id, ClassSerial(number(class)));
+                class[4..12].copy_from_slice(&changes.id(id).0.to_be_bytes());
+                window.flush()?;
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(Index { segments, end, serials })
+}
+
+/// Bodies of the records of the heap.
+fn segments(file: &File) -> Result<Vec<Range<u64>>, ReadError> {
+    let mut segments = Vec::new();
+    records(file, |tag, body| {
+        segments.extend(matches!(tag, record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT).then_some(body));
+        Ok(())
+    })?;
+    Ok(segments)
+}
+
+/// Calls `visit` with the tag and the body of each record; returns where the end record stands.
+fn records(
+    file: &File,
+    mut visit: impl FnMut(u8, Range<u64>) -> Result<(), ReadError>,
+) -> Result<u64, ReadError> {
     let mut header = [0; HEADER as usize];
     read(file, &mut header, 0, "its header")?;
     if !matches!(&header[..19], b"JAVA PROFILE 1.0.1\0" | b"JAVA PROFILE 1.0.2\0") {
@@ -95,7 +133,7 @@ fn index(file: &File, changes: &impl Changes) -> Result<Index, ReadError> {
         other => return Err(ReadError::IdSize(other)),
     }
     let length = file.metadata().map_err(|source| ReadError::Io { at: 0, source })?.len();
-    let (mut at, mut segments, mut serials) = (HEADER, Vec::new(), FxHashMap::default());
+    let mut at = HEADER;
     loop {
         let mut head = [0; 9];
         read(file, &mut head, at, "a record")?;
@@ -104,21 +142,13 @@ fn index(file: &File, changes: &impl Changes) -> Result<Index, ReadError> {
             return Err(ReadError::Truncated { at: length, what: "a record" });
         }
         match head[0] {
-            record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT => segments.push(body.clone()),
-            record::HEAP_DUMP_END => return Ok(Index { segments, serials, end: at }),
-            record::LOAD_CLASS => {
-                let mut window = Window::new(file);
-                window.enter(&body)?;
-                let class = window.change(body.start, 16, "a loaded class")?;
-                let id = ObjectId(id_of(&class[4..]));
-                serials.insert(id, ClassSerial(number(class)));
-                class[4..12].copy_from_slice(&changes.id(id).0.to_be_bytes());
-                window.flush()?;
+            record::HEAP_DUMP_END => return Ok(at),
+            record::NAME..=record::CONTROL_SETTINGS | record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT => {
+                at = body.end;
+                visit(head[0], body)?;
             }
-            record::NAME..=record::CONTROL_SETTINGS => {}
             tag => return Err(ReadError::Tag { at, tag, level: "record" }),
         }
-        at = body.end;
     }
 }
 
