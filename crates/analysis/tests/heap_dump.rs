@@ -37,7 +37,7 @@ fn heap(objects: u64, roots: &[u64], references: &[(u64, u64)], class_of: impl F
             time: Time(1),
         }));
     }
-    feed(Element::HeapDumpDef(HeapDumpDef { dump_id: DUMP, name: None, time: Time(2) }));
+    feed(Element::HeapDumpDef(HeapDumpDef { dump_id: DUMP, name: None, time: Time(2), without_ids: None }));
     for &root in roots {
         let (object, root_type) = (ObjectId(root), RootType::JavaFrame);
         feed(Element::GcRoot(GcRoot { dump: DUMP, object, root_type, thread: None }));

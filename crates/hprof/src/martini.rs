@@ -11,6 +11,7 @@
 //! | `n:ID` | ids of the trace are smaller; those from here on are addresses |
 //! | `g:ID:N` | the first object allocated after N collections; in the order of both |
 //! | `i:ID:BYTES` | an instance of the class with that class object takes BYTES bytes in the heap |
+//! | `w:TEXT` | which objects have no id of the trace although it has them, and why; `_` stands for a blank |
 
 use std::fmt::Write;
 
@@ -36,6 +37,8 @@ pub struct Martini {
     pub generations: Vec<(ObjectId, u64)>,
     /// What an instance of a class takes in the heap, by class object.
     pub instance_bytes: Vec<(ObjectId, u32)>,
+    /// Which objects have no id of the trace although it has them, and why. Empty if there are none.
+    pub without_ids: String,
 }
 
 impl Martini {
@@ -54,6 +57,8 @@ impl Martini {
         let words = [format!("d:{}", self.dump_id), format!("c:{}", self.collections), format!("n:{}", self.end)];
         let words = words.into_iter();
         let words = words.chain(self.generations.iter().map(|(first, number)| format!("g:{first}:{number}")));
+        let without = Some(&self.without_ids).filter(|text| !text.is_empty());
+        let words = words.chain(without.map(|text| format!("w:{}", text.replace(char::is_whitespace, "_"))));
         let words = words.chain(self.instance_bytes.iter().map(|(class, bytes)| format!("i:{class}:{bytes}")));
         let mut texts = vec![PREFIX.to_owned()];
         for word in words {
@@ -76,6 +81,10 @@ impl Martini {
 
     fn word(&mut self, word: &str) -> Option<()> {
         let (kind, rest) = word.split_once(':')?;
+        if kind == "w" {
+            self.without_ids = rest.replace('_', " ");
+            return Some(());
+        }
         match (kind, rest.split_once(':')) {
             ("d", None) => self.dump_id = rest.parse().ok()?,
             ("c", None) => self.collections = rest.parse().ok()?,
@@ -104,6 +113,7 @@ mod tests {
             end: ObjectId(5001),
             generations: vec![(ObjectId(0), 0), (ObjectId(100), 2), (ObjectId(200), 5)],
             instance_bytes: (1..10_000).map(|n| (ObjectId(n << 33), n as u32)).collect(),
+            without_ids: "all: that is why".into(),
         };
         let texts = martini.encode();
         assert!(texts.len() > 2 && texts.iter().all(|text| text.len() < 65_536));

@@ -74,13 +74,26 @@ pub struct DumpOptions {
 }
 
 impl DumpOptions {
-    /// The file of the dump with that number, if the trace is in `trace`.
+    /// The file of the dump with that number, if the trace is in `trace`. Without `%n` a number from 2 on stands in front of the
+    /// ending.
     pub fn path(&self, trace: &Path, number: u32) -> PathBuf {
         let pattern = match &self.file {
             Some(file) => file.to_string_lossy().into_owned(),
             None => format!("{}-%n.hprof", trace.with_extension("").display()),
         };
-        PathBuf::from(pattern.replace("%p", &std::process::id().to_string()).replace("%n", &number.to_string()))
+        let is_numbered = pattern.contains("%n");
+        let path = pattern.replace("%p", &std::process::id().to_string()).replace("%n", &number.to_string());
+        let path = PathBuf::from(path);
+        if is_numbered || number == 1 {
+            return path;
+        }
+        let mut name = path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!("-{number}"));
+        if let Some(ending) = path.extension() {
+            name.push(".");
+            name.push(ending);
+        }
+        path.with_file_name(name)
     }
 }
 
@@ -112,6 +125,9 @@ mod tests {
         options.file = Some("/y/%n-%p.bin".into());
         let expected = format!("/y/7-{}.bin", std::process::id());
         assert_eq!(options.path(Path::new("/x/app.trcxml"), 7), Path::new(&expected));
+        options.file = Some("/y/one.bin".into());
+        let paths = [1, 2, 3].map(|number| options.path(Path::new("/x/app.trcxml"), number));
+        assert_eq!(paths, ["/y/one.bin", "/y/one-2.bin", "/y/one-3.bin"].map(PathBuf::from));
         assert_eq!(request_file(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.dump"));
     }
 }

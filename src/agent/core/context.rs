@@ -158,6 +158,11 @@ impl Entry {
         CONTEXT.set(self.0);
     }
 
+    /// Whether the current thread is inside the agent: one of the agent's own always is.
+    pub(crate) fn is_inside() -> bool {
+        CONTEXT.get() == BUSY
+    }
+
     /// Keeps the current thread inside the agent for good, so that none of its events is ever reported.
     pub(crate) fn stay() {
         CONTEXT.set(BUSY);

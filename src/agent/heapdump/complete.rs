@@ -1,8 +1,7 @@
 //! Completes the VM's dump: with the trace's ids, with allocation stacks, or without the contents of primitives.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom};
-use std::path::Path;
 
 use hprof::martini::{self, Martini};
 use hprof::patch::{Changes, patch};
@@ -62,13 +61,12 @@ impl Changes for Names<'_> {
 ///
 /// # Errors
 /// What cannot be read or written: one sentence. The dump is of no use then.
-pub(crate) fn complete(core: &'static Core, data: &DumpData, end: u64, offset: u64, dump: &Path) -> Result<(), String> {
-    let writing = |e: io::Error| format!("the dump {} cannot be written: {e}", dump.display());
-    let mut file = OpenOptions::new().read(true).write(true).open(dump).map_err(writing)?;
+pub(crate) fn complete(core: &'static Core, data: &DumpData, end: u64, offset: u64, mut file: File) -> Result<(), String> {
+    let writing = |e: io::Error| format!("the dump cannot be written: {e}");
     let names = Names { data, offset, zeroes: core.options.dump.contents == DumpContents::Zero, end };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let patched = patch(&file, &names, threads - 1)
-        .map_err(|e| format!("the JVM's dump {} cannot be completed: {e}", dump.display()))?;
+        .map_err(|e| format!("the JVM's dump cannot be completed: {e}"))?;
     file.seek(SeekFrom::Start(patched.end)).map_err(writing)?;
     let writer = Writer::resume(BufWriter::new(file));
     let mut addition = Addition { core, names, serials: patched.serials, writer };
@@ -139,6 +137,7 @@ impl Addition<'_> {
             dump_id: self.names.data.id.0,
             collections: self.names.data.collections.0,
             end: ObjectId(self.names.end),
+            without_ids: self.names.data.without_ids.clone(),
             generations: generations.map(|&(first, collections)| (ObjectId(first.0), collections)).collect(),
             instance_bytes: instance_bytes
                 .map(|class| (self.names.id(ObjectId(class.address)), class.instance_bytes))

@@ -1,6 +1,6 @@
 //! What the agent knows of a dump that the VM has just written.
 
-use std::path::PathBuf;
+use std::fs::File;
 
 use trace::ids::{HeapDumpId, ObjectId};
 
@@ -19,16 +19,9 @@ pub(crate) struct DumpedClass {
     pub(crate) instance_bytes: u32,
 }
 
-/// The VM's dump, which is deleted when it is dropped.
+/// The VM's dump: a file without a name, which goes when it is closed.
 #[derive(Debug)]
-pub(crate) struct VmDump(pub(crate) PathBuf);
-
-impl Drop for VmDump {
-    fn drop(&mut self) {
-        // If it was given its final name, or never written, there is nothing to delete.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
+pub(crate) struct VmDump(pub(crate) File);
 
 /// A dump, and what relates it to the trace.
 #[derive(Debug)]
@@ -45,6 +38,8 @@ pub(crate) struct DumpData {
     pub(crate) threads: Vec<(u64, ThreadIndex)>,
     /// Tags of the objects that are tracked.
     pub(crate) tags: IdMap,
+    /// Which objects have no id of the trace although it has them, and why. Empty if there are none.
+    pub(crate) without_ids: String,
     /// The VM's dump, for the trace.
     pub(crate) base: Option<VmDump>,
 }

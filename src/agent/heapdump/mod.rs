@@ -2,24 +2,29 @@
 //!
 //! The JVM's own dumper writes all objects, roots and values in one pause, on every collector: a walk by JVMTI that tags all
 //! objects takes five to ten times as long, and a hundred bytes for each. What the dump lacks is added after the pause, by the
-//! addresses that objects have as long as none moves (`addresses`): `complete` puts ids and allocation stacks into an HPROF
-//! file, `trace_out::heap_dump` makes elements of the trace.
+//! addresses that objects have as long as none moves (`addresses`) or that the dump says itself (`anchors`): `complete` puts
+//! ids and allocation stacks into an HPROF file, `trace_out::heap_dump` makes elements of the trace.
 //!
 //! All of it is done by a thread of the agent's own (`take`), so that only two wait for a dump: a thread that ran out of
-//! memory, and the end of the VM.
+//! memory, and the end of the VM. Neither waits for ever (`queue`), and the agent's own threads never wait.
 
 mod addresses;
+mod anchors;
 mod complete;
 mod data;
+mod found;
 pub(crate) mod id_map;
+mod place;
+mod progress;
+mod queue;
+mod requests;
 mod take;
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use agent_options::{DumpOptions, request_file};
+use agent_options::request_file;
 use jvmti::jni_sys::{JNIEnv, jint};
 use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv, jvmtiEventCallbacks};
 use jvmti::{Jni, guard};
@@ -32,12 +37,19 @@ use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::ids::GcNumber;
 use super::message::message;
+use queue::{Queue, Waited};
+use requests::Requests;
 use take::DumpMaker;
 
 pub(crate) use data::{DumpData, DumpedClass, VmDump};
 
 /// How often the request file is looked for.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
+/// A dump that makes no progress for so long is waited for no longer. A collection of all garbage, in front of a dump, shows
+/// none.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+const GAVE_UP: &str = "a heap dump makes no progress and is waited for no longer";
 
 /// Why a heap is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,22 +72,10 @@ impl Reason {
     }
 }
 
-#[derive(Default)]
-struct State {
-    wanted: Vec<Reason>,
-    asked: u64,
-    done: u64,
-    /// One is being made.
-    making: bool,
-    /// No more are made.
-    closed: bool,
-}
-
 /// The feature: dumps that are wanted, and those that are made.
 pub(crate) struct HeapDumps {
     core: &'static Core,
-    state: Mutex<State>,
-    changed: Condvar,
+    queue: Queue,
     out_of_memory: AtomicBool,
     /// The writer writes nothing later than this, since the dump that is being made comes first.
     barrier: AtomicU64,
@@ -89,66 +89,10 @@ impl HeapDumps {
     pub(crate) fn new(core: &'static Core) -> HeapDumps {
         HeapDumps {
             core,
-            state: Mutex::default(),
-            changed: Condvar::new(),
+            queue: Queue::new(PATIENCE),
             out_of_memory: AtomicBool::new(false),
             barrier: AtomicU64::new(u64::MAX),
             ready: Mutex::default(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Asks for a dump; with `wait` returns when it is made.
-    fn ask(&self, reason: Reason, wait: bool) {
-        let mut state = self.lock();
-        if state.closed {
-            return;
-        }
-        state.wanted.push(reason);
-        state.asked += 1;
-        let mine = state.asked;
-        self.changed.notify_all();
-        while wait && !state.closed && state.done < mine {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Refuses further dumps, and waits for the one that is being made.
-    fn close(&self) {
-        let mut state = self.lock();
-        state.closed = true;
-        self.changed.notify_all();
-        while state.making {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// The next dump to make; `None` once closed.
-    fn next(&self, request: Option<&PathBuf>) -> Option<Reason> {
-        let mut state = self.lock();
-        loop {
-            if state.closed {
-                return None;
-            }
-            if !state.wanted.is_empty() {
-                state.making = true;
-                return Some(state.wanted.remove(0));
-            }
-            let Some(request) = request else {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            drop(state);
-            if std::fs::remove_file(request).is_ok() {
-                let mut state = self.lock();
-                state.asked += 1;
-                state.making = true;
-                return Some(Reason::Request);
-            }
-            state = self.changed.wait_timeout(self.lock(), REQUEST_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -203,22 +147,27 @@ impl Feature for HeapDumps {
             && before.0 < wanted
             && wanted <= last.0
         {
-            self.ask(Reason::Collection, false);
+            self.queue.ask(Reason::Collection);
         }
     }
 
     fn stop(&'static self, _: Jni, end: End) {
         if self.core.options.dump.when.end {
-            self.ask(Reason::End, true);
+            self.queue.ask_and_wait(Reason::End);
         }
-        self.close();
+        if self.queue.close() == Waited::GaveUp {
+            message(GAVE_UP);
+            self.core.count_lost("heap dump", 1);
+            self.release_writer(None);
+        }
         if end == End::Recording {
             let _ = self.core.jvm.env.disable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED);
         }
     }
 }
 
-/// JVMTI `ResourceExhausted`: the first time that the heap is exhausted, waits until it is dumped.
+/// JVMTI `ResourceExhausted`: the first time that the program exhausts the heap, waits until it is dumped. A thread inside the
+/// agent, one of the agent's own above all, neither waits nor counts: it would wait for itself.
 ///
 /// # Safety
 /// Called by the VM.
@@ -231,9 +180,12 @@ unsafe extern "system" fn resource_exhausted(
 ) {
     guard(|| {
         let Some(dumps) = CURRENT.get().filter(|dumps| dumps.core.is_reporting()) else { return };
-        if flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP as jint != 0 && !dumps.out_of_memory.swap(true, Ordering::Relaxed)
+        if flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP as jint != 0
+            && !Entry::is_inside()
+            && !dumps.out_of_memory.swap(true, Ordering::Relaxed)
+            && dumps.queue.ask_and_wait(Reason::OutOfMemory) == Waited::GaveUp
         {
-            dumps.ask(Reason::OutOfMemory, true);
+            message(GAVE_UP);
         }
     });
 }
@@ -244,10 +196,7 @@ struct CloseOnDrop(&'static HeapDumps);
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.release_writer(None);
-        let mut state = self.0.lock();
-        (state.closed, state.making) = (true, false);
-        drop(state);
-        self.0.changed.notify_all();
+        self.0.queue.abandon();
     }
 }
 
@@ -263,24 +212,21 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
         let jni = unsafe { Jni::from_raw(jni) };
         Entry::stay();
         let _closes = CloseOnDrop(dumps);
-        let DumpOptions { when, .. } = &core.options.dump;
-        let request = when.request.then(|| request_file(&core.trace_path));
-        // A file that an earlier run left is no request.
-        request.iter().for_each(|path| drop(std::fs::remove_file(path)));
+        dumps.queue.progress.is_of_this_thread();
+        let when = core.options.dump.when;
+        let mut requests = when.request.then(|| Requests::by(request_file(&core.trace_path)));
         let mut maker = match DumpMaker::new(dumps, jni) {
             Ok(maker) => maker,
             Err(problem) => return message(&format!("the heap cannot be dumped: {problem}")),
         };
-        while let Some(reason) = dumps.next(request.as_ref()) {
+        let interval = when.request.then_some(REQUEST_INTERVAL);
+        let mut is_requested = || requests.as_mut().is_some_and(Requests::take);
+        while let Some(reason) = dumps.queue.next(interval, &mut is_requested) {
             if let Err(problem) = maker.make(jni, reason) {
                 core.count_lost("heap dump", 1);
                 message(&format!("the heap is not dumped: {problem}"));
             }
-            let mut state = dumps.lock();
-            state.done += 1;
-            state.making = false;
-            drop(state);
-            dumps.changed.notify_all();
+            dumps.queue.finish();
         }
     });
 }

@@ -1,28 +1,30 @@
 //! Makes one dump.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::PathBuf;
 
 use agent_options::{DumpContents, DumpFormat};
-use hprof::read::{Reader, Record};
+use hprof::read::ReadError;
 use jvmti::jni_sys::jstring;
 use jvmti::{HeapDumper, Jni, is_flag_on};
-use rustc_hash::FxHashSet;
 use trace::ids::HeapDumpId;
 
+use super::anchors::Anchors;
 use super::complete::complete;
-use super::data::{DumpData, DumpedClass, VmDump};
+use super::data::{DumpData, VmDump};
+use super::addresses::are_classes;
+use super::found::{DumpedObjects, register_classes};
 use super::id_map::IdMap;
+use super::place::Place;
 use super::{HeapDumps, Reason, addresses};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
-use crate::agent::heap_histogram::instance_bytes_by_class;
-use crate::agent::hotspot::Hotspot;
-use crate::agent::hotspot::object_addresses::of_local;
-use crate::agent::ids::{ClassIndex, ThreadIndex};
+use crate::agent::ids::GcNumber;
+use crate::agent::message::message;
 
-/// A dump that a collection has disturbed is repeated up to so many times in all.
-const TRIES: u32 = 3;
+/// A dump that a collection has disturbed is repeated up to so many times in all. Then it is made in a way that nothing can
+/// disturb, but for which garbage is kept, and the program's last objects may be missed.
+const TRIES: u32 = 2;
 
 /// Makes dumps, one after the other.
 pub(super) struct DumpMaker {
@@ -32,28 +34,18 @@ pub(super) struct DumpMaker {
     /// if the VM is ending and has stopped the collector (JDK 21).
     collects: bool,
     number: u32,
-    /// The path of the VM's file, also as a string of Java, which is made in advance: at an `OutOfMemoryError` there is no
-    /// room.
-    base: PathBuf,
-    base_string: jstring,
-    is_prepared: bool,
+    place: Place,
+    /// The path of the VM's file, the same for all dumps: at an `OutOfMemoryError` there is no room for a string.
+    path: jstring,
 }
 
-/// What was found while no object moved.
-#[derive(Default)]
-struct DumpedObjects {
-    classes: Vec<DumpedClass>,
-    threads: Vec<(u64, ThreadIndex)>,
-    tags: IdMap,
-}
-
-impl DumpedObjects {
-    /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves
-    /// more addresses than that, but all of them lie above 4 TB, where no id comes near.)
-    fn lowest_address(&self, core: &Core) -> u64 {
-        let lowest_class = self.classes.iter().map(|class| class.address).min().unwrap_or(0);
-        lowest_class.saturating_sub(core.hotspot.and_then(Hotspot::max_heap_bytes).unwrap_or(u64::MAX))
-    }
+/// What the VM has just written.
+struct Dumped {
+    file: File,
+    time: Ticks,
+    /// Collections that had ended before the dump was asked for, and those that have ended since.
+    before: GcNumber,
+    after: GcNumber,
 }
 
 impl DumpMaker {
@@ -61,48 +53,26 @@ impl DumpMaker {
         let dumper = HeapDumper::find(jni).ok_or("this JVM does not offer its dumper")?;
         let concurrent = [c"UseZGC", c"UseShenandoahGC", c"UseEpsilonGC"];
         let collects = !concurrent.into_iter().any(|flag| is_flag_on(jni, flag).unwrap_or(false));
-        let mut maker = DumpMaker {
-            dumps,
-            dumper,
-            collects,
-            number: 0,
-            base: PathBuf::new(),
-            base_string: std::ptr::null_mut(),
-            is_prepared: false,
+        let place = Place::new().map_err(|e| format!("no file can be opened: {e}"))?;
+        let text = place.path().to_string_lossy().into_owned();
+        let text = std::ffi::CString::new(text).map_err(|_| "its path has a NUL in it")?;
+        let local = jni.new_string_utf(&text).map_err(|error| jni.cleared(error))?;
+        // SAFETY: a live local reference.
+        let path = unsafe {
+            let path = jni.new_global_ref(local);
+            jni.delete_local_ref(local);
+            path
         };
-        maker.prepare(jni)?;
-        Ok(maker)
+        Ok(DumpMaker { dumps, dumper, collects, number: 1, place, path })
     }
 
     fn core(&self) -> &'static Core {
         self.dumps.core
     }
 
-    /// Makes the path of the next dump, unless that is done.
-    fn prepare(&mut self, jni: Jni) -> Result<(), String> {
-        if self.is_prepared {
-            return Ok(());
-        }
-        self.number += 1;
-        let mut base = self.path().into_os_string();
-        base.push(".part");
-        self.base = base.into();
-        let text =
-            std::ffi::CString::new(self.base.to_string_lossy().into_owned()).map_err(|_| "its path has a NUL in it")?;
-        let local = jni.new_string_utf(&text).map_err(|error| jni.cleared(error))?;
-        // SAFETY: a live local reference, and a global one of ours or null.
-        unsafe {
-            jni.delete_global_ref(self.base_string);
-            self.base_string = jni.new_global_ref(local);
-            jni.delete_local_ref(local);
-        }
-        self.is_prepared = true;
-        Ok(())
-    }
-
-    fn path(&self) -> PathBuf {
+    fn name(&self, number: u32) -> PathBuf {
         let core = self.core();
-        core.options.dump.path(&core.trace_path, self.number)
+        core.options.dump.path(&core.trace_path, number)
     }
 
     /// Makes a dump.
@@ -110,207 +80,154 @@ impl DumpMaker {
     /// # Errors
     /// Why there is none: one sentence.
     pub(super) fn make(&mut self, jni: Jni, reason: Reason) -> Result<(), String> {
-        self.prepare(jni)?;
         self.dumps.hold_writer();
         let dumped = self.dump(jni, reason);
+        self.dumps.queue.progress.watch(None);
+        self.place.clear();
         let (data, result) = match dumped {
-            Ok((data, result)) => (Some(data), result),
+            Ok(data) => (Some(data), Ok(())),
             Err(problem) => (None, Err(problem)),
         };
         self.dumps.release_writer(data);
-        self.is_prepared = false;
-        // Without memory even this may fail, and would be reported once more.
-        if reason != Reason::OutOfMemory {
-            self.prepare(jni)?;
-        }
         result
     }
 
-    fn dump(&mut self, jni: Jni, reason: Reason) -> Result<(DumpData, Result<(), String>), String> {
+    fn dump(&mut self, jni: Jni, reason: Reason) -> Result<DumpData, String> {
         let core = self.core();
-        let to_trace = core.options.dump.format == DumpFormat::Xml;
-        let path = self.path();
+        let wanted = self.name(self.number);
+        self.place
+            .open(&wanted)
+            .map_err(|e| format!("there is no room for it in the folder of {}: {e}", wanted.display()))?;
+        self.dumps.queue.progress.watch(Some(self.place.folder()));
         let id = HeapDumpId(core.jvm.ids.next());
-        let (base, found, time) = self.dump_and_find(jni)?;
+        let (dumped, found) = self.dump_and_find(jni)?;
+        self.dumps.queue.progress.step();
         let lowest_address = found.lowest_address(core);
-        let collections = core.collections.finished();
+        let has_classes = !found.classes.is_empty();
         let mut data = DumpData {
             id,
-            name: if to_trace { reason.name().into() } else { format!("{} {}", reason.name(), path.display()) },
-            time,
+            name: reason.name().into(),
+            time: dumped.time,
             generations: core.collections.generations(),
-            collections,
+            collections: dumped.after,
             classes: found.classes,
             threads: found.threads,
             tags: found.tags,
+            without_ids: found.without_ids,
             base: None,
         };
-        if to_trace {
-            data.base = Some(base);
-            return Ok((data, Ok(())));
+        let is_in_trace = core.options.dump.format == DumpFormat::Xml && has_classes;
+        if is_in_trace {
+            // Its blocks stay until it is closed.
+            self.place.remove_file();
+            data.base = Some(VmDump(dumped.file));
+        } else {
+            // The trace need not wait for the file.
+            let path = self.write(&data, lowest_address, dumped.file)?;
+            data.name = format!("{} {}", reason.name(), path.display());
+            data.tags = IdMap::default();
         }
-        // The trace need not wait for the file.
-        let result = self.write(&data, lowest_address, &base, &path);
-        data.tags = IdMap::default();
-        Ok((data, result))
+        if !has_classes && !data.without_ids.is_empty() {
+            message(&format!("the heap dump \"{}\" has no ids of the trace; {}", data.name, data.without_ids));
+        }
+        Ok(data)
     }
 
-    /// The HPROF file.
-    fn write(&self, data: &DumpData, lowest_address: u64, base: &VmDump, path: &Path) -> Result<(), String> {
+    /// The HPROF file; returns its path.
+    fn write(&mut self, data: &DumpData, lowest_address: u64, file: File) -> Result<PathBuf, String> {
         let core = self.core();
-        let naming = |e: std::io::Error| format!("{} cannot be given its name: {e}", path.display());
-        if data.classes.is_empty() && core.options.dump.contents == DumpContents::Full {
-            return fs::rename(&base.0, path).map_err(naming);
+        let is_changed = !data.classes.is_empty()
+            || !data.without_ids.is_empty()
+            || core.options.dump.contents != DumpContents::Full;
+        if is_changed {
+            let end = core.jvm.ids.next();
+            // Objects without an id have their address instead, which must not be the id of another one.
+            let offset = if end < lowest_address { 0 } else { 1 << 62 };
+            complete(core, data, end, offset, file)?;
         }
-        let end = core.jvm.ids.next();
-        // Objects without an id have their address instead, which must not be the id of another one.
-        let offset = if end < lowest_address { 0 } else { 1 << 62 };
-        complete(core, data, end, offset, &base.0)?;
-        fs::rename(&base.0, path).map_err(naming)
+        let published = self.place.publish(self.number, |number| self.name(number));
+        let (number, path) =
+            published.map_err(|e| format!("{} cannot be given its name: {e}", self.name(self.number).display()))?;
+        self.number = number + 1;
+        Ok(path)
     }
 
-    /// The VM's dump, and the addresses of what the agent knows, found before any object moved.
-    fn dump_and_find(&self, jni: Jni) -> Result<(VmDump, DumpedObjects, Ticks), String> {
-        let base = VmDump(self.base.clone());
+    /// The VM's dump, and where in it everything lies that the trace names.
+    fn dump_and_find(&self, jni: Jni) -> Result<(Dumped, DumpedObjects), String> {
         let core = self.core();
-        let identifies = core.options.dump.format == DumpFormat::Xml || core.has_ids();
-        let own = u64::from(self.collects);
+        if core.options.dump.format != DumpFormat::Xml && !core.has_ids() {
+            return Ok((self.dump_by_vm(jni)?, DumpedObjects::default()));
+        }
         for _ in 0..TRIES {
-            let last_class = if identifies { register_classes(core, jni) } else { ClassIndex(0) };
-            // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
-            let mut tracked = core.weak_refs.tracked();
-            let before = core.collections.finished();
-            let _ = fs::remove_file(&base.0);
-            // SAFETY: a global reference to a string.
-            unsafe { self.dumper.dump(jni, self.base_string, self.collects) }.map_err(|_| {
-                jni.exception_clear();
-                format!("the JVM cannot write {}; is there room, and may it?", base.0.display())
-            })?;
-            let mut found = if identifies { find_classes_and_threads(core, jni).map(Some) } else { Ok(None) };
-            if let Ok(Some(found)) = &mut found
-                && core.has_ids()
-            {
-                found.tags = addresses::of_tracked(&core.weak_refs, &mut tracked, jni, !self.collects);
+            if let Some(found) = self.try_undisturbed(jni)? {
+                return Ok(found);
             }
-            drop(tracked);
-            let (after, finish) = core.collections.last_finish();
-            // The time of the dump is just after its own collection, before anything that happened since.
-            let time = if after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
-            match found {
-                Ok(None) if !identifies => return Ok((base, DumpedObjects::default(), time)),
-                Ok(Some(found)) if after.0 - before.0 <= own && are_classes(&base.0, &found.classes, last_class)? => {
-                    return Ok((base, found, time));
-                }
-                // Objects moved, or may have: once more.
-                Ok(_) => {}
-                Err(error) => return Err(format!("objects cannot be found: {error}")),
-            }
+            self.dumps.queue.progress.step();
         }
-        Err("collections, or a JVM that is not known, kept objects from being found where they are".into())
+        self.dump_anchored(jni)
     }
-}
 
-/// Gives every class a tag, which is its number and one, and returns the last class.
-fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
-    let mut last = ClassIndex(0);
-    // SAFETY: live local references, each deleted when it is done with.
-    unsafe {
-        match core.jvm.env.get_loaded_classes() {
-            Ok(classes) => {
-                for &class in classes.iter() {
-                    match core.jvm.classes.resolve(jni, class) {
-                        Ok(index) => last = last.max(index),
-                        Err(error) => core.count_failure("heap dump: class", error),
-                    }
-                    jni.delete_local_ref(class);
-                }
-            }
-            Err(error) => core.count_failure("heap dump: classes", error),
-        }
-    }
-    last
-}
-
-/// Finds the addresses of all classes that have a tag, and of all platform threads.
-fn find_classes_and_threads(core: &Core, jni: Jni) -> jvmti::Result<DumpedObjects> {
-    let env = core.jvm.env;
-    let mut found = DumpedObjects::default();
-    let instance_bytes = instance_bytes_by_class(core.jvm)?;
-    // SAFETY: live local references, each deleted when it is done with.
-    unsafe {
-        for &class in env.get_loaded_classes()?.iter() {
-            // Without a tag it was loaded after `register_classes`.
-            if let Some(index) = u32::try_from(env.get_tag(class)? - 1).ok().map(ClassIndex) {
-                found.classes.push(DumpedClass {
-                    address: of_local(class),
-                    index,
-                    bytes: env.get_object_size(class)? as u64,
-                    instance_bytes: instance_bytes.get(index.0 as usize).copied().unwrap_or(0),
-                });
-            }
-            jni.delete_local_ref(class);
-        }
-        for &thread in env.get_all_threads()?.iter() {
-            // A thread without a number is dumped, but not named as the one that holds a root.
-            if let Some(index) = core.jvm.threads.find(thread) {
-                found.threads.push((of_local(thread), index));
-            }
-            jni.delete_local_ref(thread);
-        }
-    }
-    Ok(found)
-}
-
-/// Whether the dump has classes where they were found: those up to the `last` that was there before.
-fn are_classes(base: &Path, found: &[DumpedClass], last: ClassIndex) -> Result<bool, String> {
-    let problem = |e: &dyn std::fmt::Display| format!("the JVM's dump {} cannot be read: {e}", base.display());
-    let mut reader = Reader::new(File::open(base).map_err(|e| problem(&e))?).map_err(|e| problem(&e))?;
-    let mut dumped = FxHashSet::default();
-    while let Some(record) = reader.next_record().map_err(|e| problem(&e))? {
-        match record {
-            Record::LoadClass { class, .. } => drop(dumped.insert(class.0)),
-            Record::Root(_) | Record::Class(_) | Record::Instance { .. } => break,
-            _ => {}
-        }
-    }
-    let (mut there, mut all) = (0, 0);
-    for class in found.iter().filter(|class| class.index <= last) {
-        all += 1;
-        there += usize::from(dumped.contains(&class.address));
-    }
-    Ok(there > 0 && there * 100 >= all * 99)
-}
-
-#[cfg(test)]
-mod tests {
-    use hprof::write::Writer;
-    use hprof::{ClassSerial, NameId, ObjectId, StackSerial};
-
-    use super::*;
-
-    #[test]
-    fn classes_are_where_they_were_found_but_for_those_that_came_later() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("base");
-        let mut writer = Writer::new(Vec::new(), 0).unwrap();
-        for number in 0..100 {
-            let (serial, class) = (ClassSerial(number + 1), ObjectId(u64::from(number) * 8));
-            writer.load_class(serial, class, StackSerial(0), NameId(1)).unwrap();
-        }
-        fs::write(&path, writer.finish().unwrap()).unwrap();
-        let found = |addresses: std::ops::Range<u64>| -> Vec<DumpedClass> {
-            let class = |(index, number)| DumpedClass {
-                address: number * 8,
-                index: ClassIndex(index),
-                bytes: 96,
-                instance_bytes: 16,
-            };
-            (0..).zip(addresses).map(class).collect()
+    /// Finds everything where it lies after the dump; `None` if a collection came in between.
+    fn try_undisturbed(&self, jni: Jni) -> Result<Option<(Dumped, DumpedObjects)>, String> {
+        let core = self.core();
+        let last_class = register_classes(core, jni);
+        // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
+        let mut tracked = core.weak_refs.tracked();
+        let dumped = self.dump_by_vm(jni)?;
+        let found = addresses::find(core, jni, &mut tracked, !self.collects);
+        drop(tracked);
+        let own = u64::from(self.collects);
+        let is_undisturbed = core.collections.finished().0 - dumped.before.0 <= own;
+        let Ok(mut found) = found.map_err(|error| core.count_failure("heap dump: addresses", error)) else {
+            return Ok(None);
         };
-        assert_eq!(are_classes(&path, &found(0..100), ClassIndex(99)), Ok(true));
-        assert_eq!(are_classes(&path, &found(0..150), ClassIndex(99)), Ok(true));
-        assert_eq!(are_classes(&path, &found(0..150), ClassIndex(149)), Ok(false));
-        assert_eq!(are_classes(&path, &found(50..150), ClassIndex(99)), Ok(false));
-        assert_eq!(are_classes(&path, &[], ClassIndex(99)), Ok(false));
+        if !is_undisturbed || !are_classes(&dumped.file, &found.classes, last_class).map_err(reading)? {
+            return Ok(None);
+        }
+        found.add_instance_bytes(core);
+        Ok(Some((dumped, found)))
     }
+
+    /// Has the dump itself say where everything lies.
+    fn dump_anchored(&self, jni: Jni) -> Result<(Dumped, DumpedObjects), String> {
+        let core = self.core();
+        register_classes(core, jni);
+        let mut tracked = core.weak_refs.tracked();
+        let anchors = Anchors::new(core, jni, &mut tracked);
+        self.dumps.queue.progress.step();
+        let dumped = self.dump_by_vm(jni)?;
+        let (later, anchored) = match anchors {
+            // The references themselves are needed no longer.
+            Ok((_, mut anchored)) => (anchored.count_later(core, &mut tracked), anchored),
+            Err(error) => {
+                let without_ids = format!("all: the JVM does not list its classes and threads: {error}");
+                return Ok((dumped, DumpedObjects { without_ids, ..DumpedObjects::default() }));
+            }
+        };
+        drop(tracked);
+        let mut found = anchored.find(&dumped.file, later).map_err(reading)?;
+        found.add_instance_bytes(core);
+        Ok((dumped, found))
+    }
+
+    /// Has the VM write its dump.
+    fn dump_by_vm(&self, jni: Jni) -> Result<Dumped, String> {
+        let collections = &self.core().collections;
+        self.place.remove_file();
+        let before = collections.finished();
+        // SAFETY: a global reference to a string.
+        unsafe { self.dumper.dump(jni, self.path, self.collects) }.map_err(|_| {
+            jni.exception_clear();
+            format!("the JVM cannot write it beside {}; is there room, and may it?", self.name(self.number).display())
+        })?;
+        let (after, finish) = collections.last_finish();
+        // The time of the dump is just after its own collection, before anything that happened since.
+        let time = if self.collects && after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
+        let file = self.place.file().map_err(|e| format!("the JVM's dump cannot be opened: {e}"))?;
+        Ok(Dumped { file, time, before, after })
+    }
+}
+
+fn reading(error: ReadError) -> String {
+    format!("the JVM's dump cannot be read: {error}")
 }

@@ -182,6 +182,13 @@ impl WeakRefRecorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoMemory;
 
+/// How far somebody has gone over the tracked objects.
+#[derive(Default)]
+pub(crate) struct SeenObjects {
+    alive: bool,
+    open: Vec<usize>,
+}
+
 /// The tracked objects, as the agent's own thread knows them.
 #[derive(Default)]
 pub(crate) struct TrackedObjects {
@@ -214,11 +221,26 @@ impl TrackedObjects {
     }
 
     /// Calls `visit` for each object that is not known to be dead.
-    pub(crate) fn each(&mut self, weak_refs: &WeakRefs, mut visit: impl FnMut(jweak, ObjectTag)) {
+    pub(crate) fn each(&mut self, weak_refs: &WeakRefs, visit: impl FnMut(jweak, ObjectTag)) {
+        self.each_new(weak_refs, &mut SeenObjects::default(), visit);
+    }
+
+    /// Calls `visit` for each of them that was not seen before. As long as the guard is held no object goes meanwhile.
+    pub(crate) fn each_new(
+        &mut self,
+        weak_refs: &WeakRefs,
+        seen: &mut SeenObjects,
+        mut visit: impl FnMut(jweak, ObjectTag),
+    ) {
         self.open_fresh(weak_refs);
-        self.alive.iter().for_each(|object| visit(object.weak, object.tag));
-        for (chunk, read) in &self.open {
-            (*read..chunk.len()).map(|index| chunk.get(index)).for_each(|object| visit(object.weak, object.tag));
+        if !std::mem::replace(&mut seen.alive, true) {
+            self.alive.iter().for_each(|object| visit(object.weak, object.tag));
+        }
+        seen.open.extend(self.open.iter().skip(seen.open.len()).map(|(_, read)| *read));
+        for ((chunk, _), seen) in self.open.iter().zip(&mut seen.open) {
+            let len = chunk.len();
+            (*seen..len).map(|index| chunk.get(index)).for_each(|object| visit(object.weak, object.tag));
+            *seen = len;
         }
     }
 
@@ -368,6 +390,27 @@ mod tests {
         tracked.remove_dead(&weak_refs, None, |weak| weak.addr() <= 500);
         (1001..=1010).for_each(|number| recorder.push(&weak_refs, object(number)));
         assert!(seen(&mut tracked).into_iter().eq(501..=1010));
+    }
+
+    #[test]
+    fn what_was_seen_is_not_seen_again() {
+        let (weak_refs, mut tracked) = (WeakRefs::default(), TrackedObjects::default());
+        let (mut one, mut other) = (WeakRefRecorder::default(), WeakRefRecorder::default());
+        let mut seen = SeenObjects::default();
+        let mut new = |tracked: &mut TrackedObjects| {
+            let mut tags = Vec::new();
+            tracked.each_new(&weak_refs, &mut seen, |_, tag| tags.push(tag.0));
+            tags.sort_unstable();
+            tags
+        };
+        (1..=1000).for_each(|number| one.push(&weak_refs, object(number)));
+        tracked.remove_dead(&weak_refs, None, |_| false);
+        (1001..=1010).for_each(|number| one.push(&weak_refs, object(number)));
+        assert!(new(&mut tracked).into_iter().eq(1..=1010));
+        (1011..=1500).for_each(|number| one.push(&weak_refs, object(number)));
+        (1501..=1700).for_each(|number| other.push(&weak_refs, object(number)));
+        assert!(new(&mut tracked).into_iter().eq(1011..=1700));
+        assert!(new(&mut tracked).is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 
 use hprof::layouts::Layouts;
 use hprof::read::{ReadError, Reader, Record as Dumped, Root};
@@ -41,9 +42,9 @@ impl Writer {
     /// Writes a dump.
     pub(super) fn heap_dump(&mut self, data: &DumpData, time: Time) {
         let name = Some(Cow::Borrowed(data.name.as_str()));
-        let Some(base) = &data.base else {
-            return self.text.emit(|out| HeapDumpDef { dump_id: data.id, name, time }.write(out));
-        };
+        let without_ids = Some(data.without_ids.as_str()).filter(|text| !text.is_empty()).map(Cow::Borrowed);
+        let definition = HeapDumpDef { dump_id: data.id, name, time, without_ids };
+        let Some(base) = &data.base else { return self.text.emit(|out| definition.write(out)) };
         let mut dump = DumpInTrace {
             data,
             ids: IdMap::default(),
@@ -55,7 +56,7 @@ impl Writer {
             unknown: 0,
         };
         let written = self.give_ids(&mut dump, base).and_then(|()| {
-            self.text.emit(|out| HeapDumpDef { dump_id: data.id, name, time }.write(out));
+            self.text.emit(|out| definition.write(out));
             self.roots(&mut dump, base)?;
             self.references(&mut dump, base)
         });
@@ -270,8 +271,9 @@ fn object(tags: &IdMap, ids: &IdMap, address: u64) -> Option<ObjectId> {
 }
 
 /// Reads the VM's dump from the beginning.
-fn open(base: &VmDump, skip: bool) -> Result<Reader<File>, ReadError> {
-    let file = File::open(&base.0).map_err(|source| ReadError::Open { path: base.0.clone(), source })?;
+fn open(base: &VmDump, skip: bool) -> Result<Reader<&File>, ReadError> {
+    let mut file = &base.0;
+    file.seek(SeekFrom::Start(0)).map_err(|source| ReadError::Io { at: 0, source })?;
     let mut reader = Reader::new(file)?;
     reader.skip_contents(skip);
     reader.skip_elements(skip);

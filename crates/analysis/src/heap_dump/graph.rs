@@ -93,6 +93,8 @@ pub struct DumpProblems {
     pub malformed_objects: u64,
     /// Why the rest of the dump could not be read.
     pub broken: Option<String>,
+    /// Which objects have no id of the trace although it has them, and why. Empty if there are none.
+    pub without_ids: String,
 }
 
 /// The objects of a heap and who refers to whom.

@@ -25,6 +25,8 @@ pub struct DumpInTrace {
     pub name: String,
     /// When it was taken.
     pub time: Time,
+    /// Which objects have no id of the trace in it although the trace has them, and why. Empty if there are none.
+    pub without_ids: String,
 }
 
 /// Gathers a dump from the elements of a trace.
@@ -242,7 +244,8 @@ impl TracedDump {
 
     fn begin(&mut self, dump: &HeapDumpDef<'_>) -> Result<(), TooMany> {
         let name = dump.name.as_deref().unwrap_or_default().to_owned();
-        self.dumps.push(DumpInTrace { id: dump.dump_id, name, time: dump.time });
+        let without_ids = dump.without_ids.as_deref().unwrap_or_default().to_owned();
+        self.dumps.push(DumpInTrace { id: dump.dump_id, name, time: dump.time, without_ids });
         if self.wanted.is_some_and(|wanted| wanted != dump.dump_id) {
             return Ok(());
         }

@@ -159,6 +159,7 @@ fn write(dump: &mut Writer<&mut Vec<u8>>) -> std::io::Result<()> {
         end: ObjectId(100),
         generations: vec![(ObjectId(0), 2), (ObjectId(50), 4)],
         instance_bytes: sizes.map(|(at, of)| (class(at), of.3)).collect(),
+        without_ids: String::new(),
     };
     (martini::FIRST.0..).zip(martini.encode()).try_for_each(|(id, text)| dump.name(NameId(id), text.as_bytes()))?;
     // Ends the segment that is open.

@@ -143,7 +143,7 @@ fn records(
         }
         match head[0] {
             record::HEAP_DUMP_END => return Ok(at),
-            record::NAME..=record::CONTROL_SETTINGS | record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT => {
+            record::NAME..=record::CONTROL_SETTINGS | record::HEAP_DUMP_SEGMENT => {
                 at = body.end;
                 visit(head[0], body)?;
             }

@@ -481,6 +481,9 @@ elements! {
         Optional name: Text<'a> = "name",
         /// When the dump was taken.
         Expected time: Time = "time",
+        /// Which objects have no id of the trace in the dump although the trace has them, and why; absent if there are none. An
+        /// extension of Martini's.
+        Optional without_ids: Text<'a> = "withoutIds",
     }
 
     /// A root: an object that the collector keeps although no object refers to it.

@@ -137,7 +137,17 @@ fn trace_notes(traced: &Traced, has_graph: bool) -> Vec<String> {
             names.join(", ")
         ));
     }
+    let incomplete = traced.dumps.iter().filter(|dump| !dump.without_ids.is_empty());
+    notes.extend(incomplete.map(|dump| {
+        let name = human::printable(&dump.name);
+        format!("in its heap dump {name} {}", without_ids(&dump.without_ids))
+    }));
     notes
+}
+
+/// Which objects have an address in place of their id.
+fn without_ids(which: &str) -> String {
+    format!("objects have no id of the trace, hence no line and no age ({})", human::printable(which))
 }
 
 fn graph_notes(graph: &Graph) -> Vec<String> {
@@ -159,6 +169,9 @@ fn graph_notes(graph: &Graph) -> Vec<String> {
             "objects have other fields than their classes declare",
         ),
     ];
+    if !problems.without_ids.is_empty() {
+        notes.push(without_ids(&problems.without_ids));
+    }
     notes.extend(
         counts.iter().filter(|(number, ..)| *number > 0).map(|&(number, one, many)| counted(number, one, many)),
     );

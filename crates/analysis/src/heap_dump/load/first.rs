@@ -223,7 +223,8 @@ impl FirstPass {
 
     /// Puts everything in order; the ids have their numbers then.
     pub(super) fn finish(mut self) -> FoundObjects {
-        let mut problems = DumpProblems { broken: self.broken.take(), ..DumpProblems::default() };
+        let without_ids = std::mem::take(&mut self.martini.without_ids);
+        let mut problems = DumpProblems { broken: self.broken.take(), without_ids, ..DumpProblems::default() };
         self.origins.sites = self.site_texts();
         if !self.origins.site_of.is_empty() {
             self.origins.site_of.resize(self.ids.len(), 0);

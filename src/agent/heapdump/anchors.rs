@@ -1,0 +1,150 @@
+//! Where things lie in a dump, as the dump itself says, whatever the collector does meanwhile.
+//!
+//! A dump names each global reference of JNI and the object to which it refers. So, for the time of the dump, a global
+//! reference is made to everything that the trace names: it shows where the thing lies, and is taken out of the dump.
+
+use std::fs::File;
+
+use hprof::ObjectId;
+use hprof::patch::take_globals;
+use hprof::read::ReadError;
+use jvmti::Jni;
+use jvmti::jni_sys::jobject;
+use rustc_hash::FxHashMap;
+
+use super::addresses::are_most;
+use super::data::DumpedClass;
+use super::found::{DumpedObjects, visit_classes, visit_threads};
+use crate::agent::core::Core;
+use crate::agent::ids::ThreadIndex;
+use crate::agent::objects::weak_refs::{SeenObjects, TrackedObjects};
+
+/// Bits of a reference that show what kind it is; a dump names it without them.
+const KIND: u64 = 3;
+/// The program goes on while references are made. Passes over the objects that it made meanwhile end at this number, and after
+/// so many passes.
+const FEW: usize = 100;
+const MAX_PASSES: u32 = 8;
+
+/// What was anchored, by the number under which a dump names the reference.
+pub(super) struct Anchored {
+    classes: FxHashMap<u64, DumpedClass>,
+    threads: FxHashMap<u64, ThreadIndex>,
+    /// References in their order, and tags.
+    objects: Vec<(u64, u64)>,
+    seen: SeenObjects,
+}
+
+/// The global references, which are deleted when it is dropped.
+pub(super) struct Anchors {
+    jni: Jni,
+    references: Vec<jobject>,
+}
+
+impl Drop for Anchors {
+    fn drop(&mut self) {
+        for &reference in &self.references {
+            // SAFETY: made by `add`, deleted once, and nobody else knows it.
+            unsafe { self.jni.delete_global_ref(reference) };
+        }
+    }
+}
+
+impl Anchors {
+    /// Makes one reference; `None` if the object is dead.
+    ///
+    /// # Safety
+    /// The reference is live, or a weak one that nothing deletes meanwhile.
+    unsafe fn add(&mut self, to: jobject) -> Option<u64> {
+        // SAFETY: by the caller's promise.
+        let made = unsafe { self.jni.new_global_ref(to) };
+        if made.is_null() {
+            return None;
+        }
+        self.references.push(made);
+        Some(made.addr() as u64 & !KIND)
+    }
+
+    /// Makes all references.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    pub(super) fn new(core: &Core, jni: Jni, tracked: &mut TrackedObjects) -> jvmti::Result<(Anchors, Anchored)> {
+        let mut anchors = Anchors { jni, references: Vec::new() };
+        let mut anchored = Anchored {
+            classes: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            objects: Vec::new(),
+            seen: SeenObjects::default(),
+        };
+        visit_classes(core, jni, |local, class| {
+            // SAFETY: a live local reference.
+            let reference = unsafe { anchors.add(local) };
+            anchored.classes.extend(reference.map(|reference| (reference, class)));
+        })?;
+        visit_threads(core, jni, |local, index| {
+            // SAFETY: as above.
+            let reference = unsafe { anchors.add(local) };
+            anchored.threads.extend(reference.map(|reference| (reference, index)));
+        })?;
+        for _ in 0..if core.has_ids() { MAX_PASSES } else { 0 } {
+            let before = anchored.objects.len();
+            tracked.each_new(&core.weak_refs, &mut anchored.seen, |weak, tag| {
+                // SAFETY: it is in the list, from which nothing is deleted while it is held.
+                let reference = unsafe { anchors.add(weak) };
+                anchored.objects.extend(reference.map(|reference| (reference, tag.0)));
+            });
+            if anchored.objects.len() - before < FEW {
+                break;
+            }
+        }
+        anchored.objects.sort_unstable();
+        Ok((anchors, anchored))
+    }
+}
+
+impl Anchored {
+    /// How many objects were made since.
+    pub(super) fn count_later(&mut self, core: &Core, tracked: &mut TrackedObjects) -> u64 {
+        let mut later = 0;
+        if core.has_ids() {
+            tracked.each_new(&core.weak_refs, &mut self.seen, |_, _| later += 1);
+        }
+        later
+    }
+
+    /// Finds everything in the dump, and takes the references out of it. `later` objects may be in it without a reference.
+    /// Nothing is found if the dump does not name references so.
+    ///
+    /// # Errors
+    /// The dump cannot be read or written. It is of no use then.
+    pub(super) fn find(self, dump: &File, later: u64) -> Result<DumpedObjects, ReadError> {
+        let Anchored { classes, threads, objects, .. } = self;
+        let mut found = DumpedObjects::default();
+        let mut addresses = vec![0; objects.len()];
+        take_globals(dump, |reference, ObjectId(address)| {
+            if let Ok(index) = objects.binary_search_by_key(&reference, |&(reference, _)| reference) {
+                addresses[index] = address;
+            } else if let Some(&class) = classes.get(&reference) {
+                found.classes.push(DumpedClass { address, ..class });
+            } else if let Some(&index) = threads.get(&reference) {
+                found.threads.push((address, index));
+            } else {
+                return false;
+            }
+            true
+        })?;
+        if !are_most(found.classes.len(), classes.len()) {
+            let without_ids = "all: the JVM's dump does not say where they lie".to_owned();
+            return Ok(DumpedObjects { without_ids, ..DumpedObjects::default() });
+        }
+        addresses.iter().filter(|&&address| address != 0).for_each(|&address| found.tags.note(address));
+        found.tags.number();
+        addresses.iter().zip(&objects).for_each(|(&address, &(_, tag))| found.tags.set(address, tag));
+        let missing = later + addresses.iter().filter(|&&address| address == 0).count() as u64;
+        if missing > 0 {
+            found.without_ids = format!("up to {missing}: allocated while the dump began");
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,103 @@
+//! What the agent knows of a dump: where classes, threads and tracked objects lie in it.
+
+use jvmti::Jni;
+use jvmti::jni_sys::jobject;
+
+use super::data::DumpedClass;
+use super::id_map::IdMap;
+use crate::agent::core::Core;
+use crate::agent::heap_histogram::instance_bytes_by_class;
+use crate::agent::hotspot::Hotspot;
+use crate::agent::ids::{ClassIndex, ThreadIndex};
+
+/// What was found of a dump.
+#[derive(Default)]
+pub(super) struct DumpedObjects {
+    pub(super) classes: Vec<DumpedClass>,
+    pub(super) threads: Vec<(u64, ThreadIndex)>,
+    pub(super) tags: IdMap,
+    /// Which objects have no id of the trace although it has them, and why. Empty if there are none.
+    pub(super) without_ids: String,
+}
+
+impl DumpedObjects {
+    /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves
+    /// more addresses than that, but all of them lie above 4 TB, where no id comes near.)
+    pub(super) fn lowest_address(&self, core: &Core) -> u64 {
+        let lowest_class = self.classes.iter().map(|class| class.address).min().unwrap_or(0);
+        lowest_class.saturating_sub(core.hotspot.and_then(Hotspot::max_heap_bytes).unwrap_or(u64::MAX))
+    }
+
+    /// Adds the bytes of an instance of each class.
+    pub(super) fn add_instance_bytes(&mut self, core: &Core) {
+        match instance_bytes_by_class(core.jvm) {
+            Ok(bytes) => {
+                for class in &mut self.classes {
+                    class.instance_bytes = bytes.get(class.index.0 as usize).copied().unwrap_or(0);
+                }
+            }
+            Err(error) => core.count_failure("heap dump: sizes", error),
+        }
+    }
+}
+
+/// Gives every class a tag, which is its number and one, and returns the last class.
+pub(super) fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
+    let mut last = ClassIndex(0);
+    // SAFETY: live local references, each deleted when it is done with.
+    unsafe {
+        match core.jvm.env.get_loaded_classes() {
+            Ok(classes) => {
+                for &class in classes.iter() {
+                    match core.jvm.classes.resolve(jni, class) {
+                        Ok(index) => last = last.max(index),
+                        Err(error) => core.count_failure("heap dump: class", error),
+                    }
+                    jni.delete_local_ref(class);
+                }
+            }
+            Err(error) => core.count_failure("heap dump: classes", error),
+        }
+    }
+    last
+}
+
+/// Calls `visit` with a local reference to each class that has a tag, and what is known of the class without its address.
+pub(super) fn visit_classes(
+    core: &Core,
+    jni: Jni,
+    mut visit: impl FnMut(jobject, DumpedClass),
+) -> jvmti::Result<()> {
+    let env = core.jvm.env;
+    // SAFETY: live local references, each deleted when it is done with.
+    unsafe {
+        for &class in env.get_loaded_classes()?.iter() {
+            // Without a tag it was loaded after `register_classes`.
+            if let Some(index) = u32::try_from(env.get_tag(class)? - 1).ok().map(ClassIndex) {
+                let bytes = env.get_object_size(class)? as u64;
+                visit(class, DumpedClass { address: 0, index, bytes, instance_bytes: 0 });
+            }
+            jni.delete_local_ref(class);
+        }
+    }
+    Ok(())
+}
+
+/// Calls `visit` with a local reference to each platform thread that has a number. Another one is dumped, but not named as the
+/// one that holds a root.
+pub(super) fn visit_threads(
+    core: &Core,
+    jni: Jni,
+    mut visit: impl FnMut(jobject, ThreadIndex),
+) -> jvmti::Result<()> {
+    // SAFETY: live local references, each deleted when it is done with.
+    unsafe {
+        for &thread in core.jvm.env.get_all_threads()?.iter() {
+            if let Some(index) = core.jvm.threads.find(thread) {
+                visit(thread, index);
+            }
+            jni.delete_local_ref(thread);
+        }
+    }
+    Ok(())
+}

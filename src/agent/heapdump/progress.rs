@@ -1,0 +1,58 @@
+//! Whether a dump comes on: steps of the thread that makes it, the time that its processor gives it, and bytes in its files.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What the thread that dumps shows of itself.
+#[derive(Default)]
+pub(super) struct Progress {
+    steps: AtomicU64,
+    clock: OnceLock<libc::clockid_t>,
+    /// Where the VM writes its dump, while it does.
+    folder: Mutex<Option<PathBuf>>,
+}
+
+/// Something that is different after progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    steps: u64,
+    nanos: i64,
+    bytes: u64,
+}
+
+impl Progress {
+    /// The current thread is the one that dumps.
+    pub(super) fn is_of_this_thread(&self) {
+        let mut clock = 0;
+        // SAFETY: the current thread's own handle, and a place for the answer.
+        if unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) } == 0 {
+            let _ = self.clock.set(clock);
+        }
+    }
+
+    /// It has done something.
+    pub(super) fn step(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The VM writes into this folder from now on, or nowhere.
+    pub(super) fn watch(&self, folder: Option<PathBuf>) {
+        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder;
+        self.step();
+    }
+
+    /// How far it has come.
+    pub(super) fn now(&self) -> Mark {
+        let nanos = self.clock.get().map_or(0, |&clock| {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: a place for the answer; if the thread has ended the call fails and leaves it.
+            unsafe { libc::clock_gettime(clock, &raw mut time) };
+            time.tv_sec as i64 * 1_000_000_000 + time.tv_nsec as i64
+        });
+        let folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+        let bytes = files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
+        Mark { steps: self.steps.load(Ordering::Relaxed), nanos, bytes }
+    }
+}
