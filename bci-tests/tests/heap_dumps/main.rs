@@ -1,7 +1,9 @@
 //! Heap dumps, of Martini and of JVMs, and what Martini makes of them: sizes to the byte, who holds what, planted leaks, and readers of
 //! other people who agree.
 
+mod disturbed;
 mod dump;
+mod files;
 mod followed;
 mod histogram;
 mod holders;
@@ -19,6 +21,8 @@ use bci_tests::suite::Suite;
 fn main() -> ExitCode {
     Suite::run(&[
         moments::tests,
+        disturbed::tests,
+        files::tests,
         readers::tests,
         known_graph::tests,
         holders::tests,

@@ -16,12 +16,7 @@ use crate::agent::ids::ClassIndex;
 use crate::agent::objects::weak_refs::{TrackedObjects, WeakRefs};
 
 /// Finds classes, threads and tracked objects. `moves` if the collector moves objects while the program runs.
-pub(super) fn find(
-    core: &Core,
-    jni: Jni,
-    tracked: &mut TrackedObjects,
-    moves: bool,
-) -> jvmti::Result<DumpedObjects> {
+pub(super) fn find(core: &Core, jni: Jni, tracked: &mut TrackedObjects, moves: bool) -> jvmti::Result<DumpedObjects> {
     let mut found = DumpedObjects::default();
     visit_classes(core, jni, |local, class| {
         // SAFETY: it is a local reference of this thread.
@@ -106,7 +101,8 @@ mod tests {
             };
             (0..).zip(addresses).map(class).collect()
         };
-        let check = |classes: std::ops::Range<u64>, last| are_classes(&file, &found(classes), ClassIndex(last)).unwrap();
+        let check =
+            |classes: std::ops::Range<u64>, last| are_classes(&file, &found(classes), ClassIndex(last)).unwrap();
         assert!(check(0..100, 99));
         assert!(check(0..150, 99));
         assert!(!check(0..150, 149));

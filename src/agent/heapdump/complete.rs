@@ -61,12 +61,17 @@ impl Changes for Names<'_> {
 ///
 /// # Errors
 /// What cannot be read or written: one sentence. The dump is of no use then.
-pub(crate) fn complete(core: &'static Core, data: &DumpData, end: u64, offset: u64, mut file: File) -> Result<(), String> {
+pub(crate) fn complete(
+    core: &'static Core,
+    data: &DumpData,
+    end: u64,
+    offset: u64,
+    mut file: File,
+) -> Result<(), String> {
     let writing = |e: io::Error| format!("the dump cannot be written: {e}");
     let names = Names { data, offset, zeroes: core.options.dump.contents == DumpContents::Zero, end };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let patched = patch(&file, &names, threads - 1)
-        .map_err(|e| format!("the JVM's dump cannot be completed: {e}"))?;
+    let patched = patch(&file, &names, threads - 1).map_err(|e| format!("the JVM's dump cannot be completed: {e}"))?;
     file.seek(SeekFrom::Start(patched.end)).map_err(writing)?;
     let writer = Writer::resume(BufWriter::new(file));
     let mut addition = Addition { core, names, serials: patched.serials, writer };

@@ -63,11 +63,7 @@ pub(super) fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
 }
 
 /// Calls `visit` with a local reference to each class that has a tag, and what is known of the class without its address.
-pub(super) fn visit_classes(
-    core: &Core,
-    jni: Jni,
-    mut visit: impl FnMut(jobject, DumpedClass),
-) -> jvmti::Result<()> {
+pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, DumpedClass)) -> jvmti::Result<()> {
     let env = core.jvm.env;
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
@@ -85,11 +81,7 @@ pub(super) fn visit_classes(
 
 /// Calls `visit` with a local reference to each platform thread that has a number. Another one is dumped, but not named as the
 /// one that holds a root.
-pub(super) fn visit_threads(
-    core: &Core,
-    jni: Jni,
-    mut visit: impl FnMut(jobject, ThreadIndex),
-) -> jvmti::Result<()> {
+pub(super) fn visit_threads(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, ThreadIndex)) -> jvmti::Result<()> {
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
         for &thread in core.jvm.env.get_all_threads()?.iter() {

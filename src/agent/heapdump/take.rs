@@ -9,10 +9,10 @@ use jvmti::jni_sys::jstring;
 use jvmti::{HeapDumper, Jni, is_flag_on};
 use trace::ids::HeapDumpId;
 
+use super::addresses::are_classes;
 use super::anchors::Anchors;
 use super::complete::complete;
 use super::data::{DumpData, VmDump};
-use super::addresses::are_classes;
 use super::found::{DumpedObjects, register_classes};
 use super::id_map::IdMap;
 use super::place::Place;

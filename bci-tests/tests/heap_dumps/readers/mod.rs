@@ -11,7 +11,7 @@ mod slurp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use bci_tests::jdk::{Collector, Jdk};
@@ -69,6 +69,13 @@ fn readers() -> Vec<&'static dyn Reader> {
     let slurp = hprof_slurp().map(|reader| reader as &dyn Reader);
     let netbeans = netbeans().map(|reader| reader as &dyn Reader);
     slurp.into_iter().chain(netbeans).collect()
+}
+
+/// How many instances of a class a reader of other people counts in a dump; `None` if there is no such reader here.
+#[track_caller]
+pub(crate) fn instances_by_another_reader(dump: &Path, class: &str) -> Option<u64> {
+    let counted = hprof_slurp()?.count(&[dump.to_owned()]).expect("the reader does not complain");
+    Some(counted[0].get(&format!("class {class}")).map_or(0, |numbers| numbers[0]))
 }
 
 fn add(counts: &mut Counts, what: String, numbers: &[u64]) {

@@ -119,10 +119,7 @@ fn segments(file: &File) -> Result<Vec<Range<u64>>, ReadError> {
 }
 
 /// Calls `visit` with the tag and the body of each record; returns where the end record stands.
-fn records(
-    file: &File,
-    mut visit: impl FnMut(u8, Range<u64>) -> Result<(), ReadError>,
-) -> Result<u64, ReadError> {
+fn records(file: &File, mut visit: impl FnMut(u8, Range<u64>) -> Result<(), ReadError>) -> Result<u64, ReadError> {
     let mut header = [0; HEADER as usize];
     read(file, &mut header, 0, "its header")?;
     if !matches!(&header[..19], b"JAVA PROFILE 1.0.1\0" | b"JAVA PROFILE 1.0.2\0") {
