@@ -98,7 +98,9 @@ fn each_moment_has_its_dump(jdk: &Jdk, collector: Collector, heap: Heap) {
         let dump = Dump::read(file);
         assert_eq!(&dump.martini.without_ids, without_ids, "{name}");
         assert!(!without_ids.starts_with("all"), "{name}: {without_ids}");
-        check(&dump, name, follows.then_some(&ran.trace.known));
+        // On JDK 11 the VM does not report all objects (docs/limits.md): those have no id.
+        let has_holes = heap == Heap::Vm && jdk.feature < 17;
+        check(&dump, name, follows.then_some(&ran.trace.known), has_holes);
         if let Some(instances) = instances_by_another_reader(file, CLASS) {
             assert_eq!(instances, KNOWN as u64, "{name}");
         }
@@ -109,13 +111,14 @@ fn each_moment_has_its_dump(jdk: &Jdk, collector: Collector, heap: Heap) {
 
 /// The known objects are in a dump, each with its id in the trace if that has them. They were allocated in the order of their
 /// numbers, by one thread.
-fn check(dump: &Dump, name: &str, ids: Option<&Vec<u64>>) {
+fn check(dump: &Dump, name: &str, ids: Option<&Vec<u64>>, has_holes: bool) {
     let mut known: Vec<(i64, u64)> =
         dump.of_class(CLASS).into_iter().map(|object| (dump.number(object, "number"), object)).collect();
     known.sort_unstable();
     assert!(known.iter().map(|(number, _)| *number).eq(0..KNOWN), "{name}: {} objects", known.len());
     if let Some(ids) = ids {
-        assert!(known.iter().map(|(_, object)| object).eq(ids), "{name}: other ids than in the trace");
+        let with_ids = known.iter().map(|(_, object)| object).filter(|&&id| !has_holes || id < dump.martini.end.0);
+        assert!(with_ids.eq(ids), "{name}: other ids than in the trace");
     }
     let globals = known.iter().flat_map(|&(_, object)| dump.roots_of(object));
     assert_eq!(globals.filter(|root| root.kind == RootKind::JniGlobal).count(), 0, "{name}: nobody holds them so");
