@@ -3,6 +3,10 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use hprof::martini::{self, Martini};
+use hprof::read::ClassDump;
+use hprof::write::Writer;
+use hprof::{ClassSerial, NameId, ObjectId, StackSerial};
 use serde_json::{Value, json};
 
 use crate::support::{martini, run, trace};
@@ -84,4 +88,37 @@ fn a_dump_comes_through_a_pipe() {
     let output = child.wait_with_output().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["dumps"][0]["objects"], 5);
+}
+
+const WITHOUT_IDS: &str = "all: the JVM's dump does not say where they lie";
+
+#[test]
+fn a_dump_without_ids_says_so() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let note = format!("objects have no id of the trace, hence no line and no age ({WITHOUT_IDS})");
+
+    let file = dir.path().join("app-1.hprof").display().to_string();
+    let mut dump = Writer::new(Vec::new(), 0).expect("memory");
+    let class = ClassDump { id: ObjectId(8), ..ClassDump::default() };
+    dump.name(NameId(1), b"demo/Node").expect("memory");
+    dump.load_class(ClassSerial(1), class.id, StackSerial(0), NameId(1)).expect("memory");
+    dump.class(&class).expect("memory");
+    let martini = Martini { without_ids: WITHOUT_IDS.to_owned(), ..Martini::default() };
+    for (id, text) in (martini::FIRST.0..).zip(martini.encode()) {
+        dump.name(NameId(id), text.as_bytes()).expect("memory");
+    }
+    std::fs::write(&file, dump.finish().expect("memory")).expect("a folder of ours");
+    let json = heap_json(&[&file]);
+    let notes = json["dumps"][0]["notes"].as_array().expect("notes");
+    assert!(notes.contains(&json!(note)), "{notes:?}");
+    assert!(run(&["heap", &file]).out.contains(WITHOUT_IDS));
+
+    let file = dir.path().join("app.trcxml").display().to_string();
+    let text = std::fs::read_to_string(trace("dump.trcxml")).expect("an example");
+    let text = text.replace(r#"name="dump-1" "#, &format!(r#"name="dump-1" withoutIds="{WITHOUT_IDS}" "#));
+    assert!(text.contains(WITHOUT_IDS));
+    std::fs::write(&file, text).expect("a folder of ours");
+    let json = heap_json(&[&file]);
+    assert_eq!(json["dumps"][0]["notes"], json!([format!("in its heap dump dump-1 {note}")]));
+    assert_eq!(run(&["validate", &file]).status, 0);
 }

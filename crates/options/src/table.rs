@@ -301,6 +301,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Path(|d, path| d.options.dump.file = Some(path)),
         default: Default::Text("NAME-%n.hprof beside the trace NAME.trcxml"),
         help: "Write heap dumps to this file; %p becomes the process id, %n the number of the dump",
+        more: "If the name is taken, the dump gets the next number.",
         examples: &["dumpfile=/dumps/app-%p-%n.hprof"],
         needs: Need::Dump,
         ..ROW

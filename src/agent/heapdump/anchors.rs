@@ -148,3 +148,59 @@ impl Anchored {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use hprof::read::Root;
+    use hprof::write::Writer;
+    use hprof::{NameId, RootKind};
+
+    use super::*;
+    use crate::agent::ids::ClassIndex;
+
+    /// A dump whose global references have the numbers of their objects.
+    fn dump(globals: &[u64]) -> File {
+        let mut writer = Writer::new(Vec::new(), 0).unwrap();
+        writer.name(NameId(1), b"name").unwrap();
+        for &object in globals {
+            let root =
+                Root { kind: RootKind::JniGlobal, object: ObjectId(object), thread: None, stack: None, frame: None };
+            writer.root(&root).unwrap();
+        }
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&writer.finish().unwrap()).unwrap();
+        file
+    }
+
+    fn anchored() -> Anchored {
+        let class = DumpedClass { address: 0, index: ClassIndex(5), bytes: 96, instance_bytes: 0 };
+        Anchored {
+            classes: [(80, class)].into_iter().collect(),
+            threads: [(88, ThreadIndex(6))].into_iter().collect(),
+            objects: vec![(8, 100), (16, 200), (24, 300)],
+            seen: SeenObjects::default(),
+        }
+    }
+
+    #[test]
+    fn all_is_found_where_the_dump_says_that_it_lies() {
+        let found = anchored().find(&dump(&[80, 24, 8, 32, 16, 88]), 0).unwrap();
+        let classes: Vec<_> = found.classes.iter().map(|class| (class.address, class.index)).collect();
+        assert_eq!(classes, [(80, ClassIndex(5))]);
+        assert_eq!(found.threads, [(88, ThreadIndex(6))]);
+        let tags = [8, 16, 24, 32].map(|address| found.tags.get(address));
+        assert_eq!(tags, [Some(100), Some(200), Some(300), None]);
+        assert_eq!(found.without_ids, "");
+    }
+
+    #[test]
+    fn what_has_no_id_is_said() {
+        let found = anchored().find(&dump(&[80, 8, 16]), 4).unwrap();
+        assert_eq!(found.without_ids, "up to 5: allocated while the dump began");
+        let found = anchored().find(&dump(&[8, 16, 24]), 0).unwrap();
+        assert_eq!(found.without_ids, "all: the JVM's dump does not say where they lie");
+        assert!(found.classes.is_empty() && found.tags.get(8).is_none());
+    }
+}

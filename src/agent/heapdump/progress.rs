@@ -17,7 +17,7 @@ pub(super) struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     steps: u64,
-    nanos: i64,
+    time: Option<(libc::time_t, libc::c_long)>,
     bytes: u64,
 }
 
@@ -44,15 +44,15 @@ impl Progress {
 
     /// How far it has come.
     pub(super) fn now(&self) -> Mark {
-        let nanos = self.clock.get().map_or(0, |&clock| {
+        let time = self.clock.get().map(|&clock| {
             let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: a place for the answer; if the thread has ended the call fails and leaves it.
             unsafe { libc::clock_gettime(clock, &raw mut time) };
-            time.tv_sec as i64 * 1_000_000_000 + time.tv_nsec as i64
+            (time.tv_sec, time.tv_nsec)
         });
         let folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
         let bytes = files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
-        Mark { steps: self.steps.load(Ordering::Relaxed), nanos, bytes }
+        Mark { steps: self.steps.load(Ordering::Relaxed), time, bytes }
     }
 }
