@@ -165,18 +165,18 @@ mod tests {
 
     #[test]
     fn progress_prolongs_a_wait() {
-        let queue = Queue::new(SHORT);
+        let queue = Queue::new(Duration::from_secs(1));
+        queue.ask(Reason::End);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 assert_eq!(queue.next(None, || false), Some(Reason::End));
                 for _ in 0..40 {
-                    std::thread::sleep(SHORT / 10);
+                    std::thread::sleep(SHORT);
                     queue.progress.step();
                 }
                 queue.finish();
             });
             while !queue.lock().making {
-                queue.lock().wanted.is_empty().then(|| queue.ask(Reason::End));
                 std::thread::yield_now();
             }
             assert_eq!(queue.close(), Waited::Over);
