@@ -158,7 +158,8 @@ impl DumpMaker {
         if core.options.dump.format != DumpFormat::Xml && !core.has_ids() {
             return Ok((self.dump_by_vm(jni)?, DumpedObjects::default()));
         }
-        for _ in 0..TRIES {
+        // The first way looks into words of the VM.
+        for _ in 0..if core.hotspot.is_some() { TRIES } else { 0 } {
             if let Some(found) = self.try_undisturbed(jni)? {
                 return Ok(found);
             }
