@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bci_tests::jdk::{Collector, Jdk};
-use bci_tests::profiled::Profiled;
+use bci_tests::profiled::{Profiled, is_safe_mode};
 use bci_tests::suite::Suite;
 use bci_tests::waits::{Kind, Wait, Waits};
 use trace::ids::ObjectId;
@@ -59,7 +59,7 @@ fn each_wait_is_there_once_with_owner_stacks_and_end(jdk: &Jdk) {
     // thread itself, which has had its end event then and is in no list any more: JVMTI is asked.
     let others = trace.waits.iter().filter(|wait| wait.kind == Kind::Blocked && wait.class != MONITOR).count();
     let (asked, unknown) = (trace.count("owners.asked"), trace.count("owners.unknown"));
-    assert!(asked.max(unknown) <= others as u64, "{asked} asked, {unknown} unknown, {others} others");
+    assert!(is_safe_mode() || asked.max(unknown) <= others as u64, "{asked} asked, {unknown} unknown, {others} others");
     let is_ours = |wait: &&Wait| wait.thread.starts_with("t-enter-") && wait.class == MONITOR;
     let entered: Vec<&Wait> = trace.counted().filter(is_ours).collect();
     assert_eq!(entered.len(), 20);
@@ -69,7 +69,7 @@ fn each_wait_is_there_once_with_owner_stacks_and_end(jdk: &Jdk) {
         assert_eq!(wait.stack[0], "waits.Main.enter", "{wait:?}");
         let is_right = wait.owner_stack.iter().any(|frame| frame == "waits.Main.hold");
         assert!(is_right || wait.owner_stack.is_empty(), "{wait:?}");
-        without += u64::from(wait.owner_stack.is_empty());
+        without += u64::from(wait.owner.is_some() && wait.owner_stack.is_empty());
     }
     // Stacks may take a share of the time only; what was left out is counted.
     let counted = trace.count("ownerStacks.skipped") + trace.count("ownerStacks.stale");

@@ -16,9 +16,10 @@ impl Hotspot {
     /// reads it meanwhile, as in `Agent_OnLoad`.
     pub(crate) unsafe fn set_bool_flag(&self, name: &CStr, value: bool) -> Option<bool> {
         let address = flag_address(name)?;
-        // SAFETY: the VM says that the flag is there; the caller promises that it may be changed.
+        // SAFETY: the VM says that the flag is there; the caller promises that it may be changed. What is neither true nor false
+        // is no such flag.
         unsafe {
-            let before = address.read_volatile();
+            let before = Some(address.read_volatile()).filter(|&before| before <= 1)?;
             address.write_volatile(value.into());
             Some(before != 0)
         }

@@ -48,16 +48,16 @@ pub(super) unsafe extern "system" fn contended_enter(
             // From memory, and JVMTI's word on it is still wanted.
             let compared = layout.filter(|(layout, _)| owner != Owner::Unknown && layout.is_comparison_due());
             if owner == Owner::Unknown {
-                owner = ask_owner(locks, jni, object, now);
-                if owner == Owner::Unknown {
-                    locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
-                }
+                // If nobody owns it any more, somebody did.
+                owner = Some(ask_owner(locks, jni, object, now))
+                    .filter(|&asked| asked != Owner::Free)
+                    .unwrap_or(Owner::Unknown);
             }
             // A thread that has ended by now has released the monitor.
             let has_ended = |thread| locks.core.jvm.threads.get(thread).is_some_and(|record| record.has_ended());
-            if let Owner::Thread(owner) = owner
-                && !has_ended(owner)
-            {
+            if owner == Owner::Unknown || matches!(owner, Owner::Thread(owner) if has_ended(owner)) {
+                locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
+            } else if let Owner::Thread(owner) = owner {
                 let reference = || locks.registry.reference(jni, owner);
                 let stack = locks.owner_stack(jni, state, now, reference, || match layout {
                     Some((layout, current)) => layout.pending_owner(current) == word,
