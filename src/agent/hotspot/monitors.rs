@@ -4,7 +4,7 @@
 //! owner. HotSpot exports the places of both for debuggers (`gHotSpotVMStructs`), on every version. The monitor is not freed
 //! while the current thread is about to enter it, so reading it needs no lock.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use jvmti::jni_sys::jobject;
 use jvmti::{Field, Jni};
@@ -43,6 +43,7 @@ pub(crate) struct MonitorLayout {
     lock_stack: Option<(usize, usize)>,
     /// Owners that are compared with JVMTI's before memory alone is believed.
     uncompared: AtomicU32,
+    is_comparing: AtomicBool,
     compared: AtomicU64,
     mismatches: AtomicU64,
 }
@@ -65,6 +66,7 @@ impl MonitorLayout {
             stack_size: thread(c"_stack_size")?,
             lock_stack,
             uncompared: AtomicU32::new(COMPARED),
+            is_comparing: AtomicBool::new(false),
             compared: AtomicU64::new(0),
             mismatches: AtomicU64::new(0),
         };
@@ -85,13 +87,20 @@ impl MonitorLayout {
         Some((base.saturating_sub(doubtful::word(thread.0 + self.stack_size)?), base))
     }
 
-    /// Whether the owner that was just found is to be compared with JVMTI's.
-    pub(crate) fn is_comparison_due(&self) -> bool {
+    /// Whether memory alone is not believed yet.
+    fn is_in_doubt(&self) -> bool {
         self.uncompared.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a comparison. From the first difference on no owner is read from memory.
-    pub(crate) fn count_comparison(&self, is_same: bool) {
+    /// Whether the owner that was just found is to be compared with JVMTI's: one thread at a time does that, and ends it.
+    pub(crate) fn begin_comparison(&self) -> bool {
+        self.is_in_doubt() && !self.is_comparing.swap(true, Ordering::Relaxed)
+    }
+
+    /// Ends a comparison, which may have shown nothing. From the first difference on no owner is read from memory.
+    pub(crate) fn end_comparison(&self, is_same: Option<bool>) {
+        self.is_comparing.store(false, Ordering::Relaxed);
+        let Some(is_same) = is_same else { return };
         let _ = self.uncompared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         self.compared.fetch_add(1, Ordering::Relaxed);
         if !is_same && self.mismatches.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -129,7 +138,7 @@ impl MonitorLayout {
             return None;
         }
         // As long as nothing has shown that the layout is right.
-        if self.is_comparison_due() {
+        if self.is_in_doubt() {
             return doubtful::word(monitor + self.owner).map(OwnerWord);
         }
         // SAFETY: the monitor that the current thread is about to enter is not freed meanwhile.

@@ -45,8 +45,7 @@ pub(super) unsafe extern "system" fn contended_enter(
             // After the object was announced, which another thread may have done just now.
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
-            // From memory, and JVMTI's word on it is still wanted.
-            let compared = layout.filter(|(layout, _)| owner != Owner::Unknown && layout.is_comparison_due());
+            let from_memory = layout.filter(|_| owner != Owner::Unknown);
             if owner == Owner::Unknown {
                 // If nobody owns it any more, somebody did.
                 owner = Some(ask_owner(locks, jni, object, now))
@@ -69,12 +68,16 @@ pub(super) unsafe extern "system" fn contended_enter(
             context.push(Event::Enter { object: id, thread, stack, kind: WaitKind::Monitor }, now);
             state.blocked = Some((thread, id));
             // After the events: meanwhile the owner may end, and could not be named any more.
-            if let (Some((layout, current)), Owner::Thread(read)) = (compared, owner)
-                && let Some(Owner::Thread(asked)) = ask(locks, jni, object, Ticks::now())
-                // What has changed meanwhile shows nothing.
-                && layout.pending_owner(current) == word
+            if let (Some((layout, current)), Owner::Thread(read)) = (from_memory, owner)
+                && layout.begin_comparison()
             {
-                layout.count_comparison(asked == read);
+                let asked = ask(locks, jni, object, Ticks::now());
+                // What has changed meanwhile shows nothing.
+                let is_same = match asked {
+                    Some(Owner::Thread(asked)) if layout.pending_owner(current) == word => Some(asked == read),
+                    _ => None,
+                };
+                layout.end_comparison(is_same);
             }
         });
     }
