@@ -59,6 +59,7 @@ pub struct Profiled<'a> {
     options: Vec<String>,
     spelled: Option<String>,
     flags: Vec<OsString>,
+    flags_behind: Vec<OsString>,
     class_path: OsString,
     folder: Option<PathBuf>,
     main: OsString,
@@ -87,6 +88,7 @@ impl<'a> Profiled<'a> {
             options: Vec::new(),
             spelled: None,
             flags: Vec::new(),
+            flags_behind: Vec::new(),
             class_path: java::class_path().clone(),
             folder: None,
             main: OsString::new(),
@@ -142,6 +144,13 @@ impl<'a> Profiled<'a> {
         self
     }
 
+    /// Options of the JVM behind the one that starts the agent.
+    #[must_use]
+    pub fn flags_behind<S: AsRef<OsStr>>(mut self, flags: &[S]) -> Self {
+        self.flags_behind.extend(flags.iter().map(|flag| flag.as_ref().to_owned()));
+        self
+    }
+
     /// The main class.
     #[must_use]
     pub fn main(mut self, class: &str) -> Self {
@@ -168,6 +177,13 @@ impl<'a> Profiled<'a> {
     pub fn jars(mut self, jars: impl IntoIterator<Item = PathBuf>) -> Self {
         let own = std::env::split_paths(java::class_path());
         self.class_path = std::env::join_paths(own.chain(jars)).expect("no colons");
+        self
+    }
+
+    /// Nothing but this on the class path.
+    #[must_use]
+    pub fn class_path(mut self, jar: &Path) -> Self {
+        self.class_path = jar.into();
         self
     }
 
@@ -248,7 +264,7 @@ impl<'a> Profiled<'a> {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let needs_flags = is_safe_mode() && self.has_agent && self.options.iter().any(|o| o.contains("heap=events"));
         command.args(FLAGS_OF_SAFE_MODE.iter().filter(|_| needs_flags));
-        command.args(&self.flags).args(self.has_agent.then(|| self.agent()));
+        command.args(&self.flags).args(self.has_agent.then(|| self.agent())).args(&self.flags_behind);
         command.arg("-cp").arg(&self.class_path).arg(&self.main).args(&self.args);
         command
     }

@@ -1,5 +1,6 @@
 //! The agent inside the JVM: how it starts, what it refuses, where it writes, how it ends, and that rewritten classes are accepted.
 
+mod beside;
 mod each_collector;
 mod exit;
 mod files;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         seen::tests,
         exit::tests,
         each_collector::tests,
+        beside::tests,
         names::tests,
         outputs::tests,
         files::tests,

@@ -11,6 +11,7 @@ use bci_tests::waits::{Still, Usage, Waits};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(who_is_stuck_stays_in_the_trace_with_the_owner);
+    suite.each_jdk(threads_that_end_while_somebody_asks_are_left_out);
 }
 
 /// A request in between shows it too.
@@ -38,4 +39,19 @@ fn who_is_stuck_stays_in_the_trace_with_the_owner(jdk: &Jdk) {
         assert!(trace.infos.contains(&(waiter.into(), "BLOCKED".into())), "{:#?}", trace.infos);
     }
     assert!(trace.infos.iter().any(|(name, _)| name == "main"), "the request asks about all threads");
+}
+
+/// A thread may end between the answer and the moment when it is written. The trace is valid, whatever ends when.
+fn threads_that_end_while_somebody_asks_are_left_out(jdk: &Jdk) {
+    const REQUESTS: usize = 30;
+    let mut running = Profiled::on(jdk).options("heap=off,juc=on").main("lasting.Main").args(&["churn"]).start();
+    running.wait_for("ready");
+    let answers = |found: &str| found.matches("threadName=\"t-owner\" state=").count();
+    for request in 1..=REQUESTS {
+        let asked = Command::new("kill").arg("-QUIT").arg(running.pid().to_string()).status();
+        assert!(asked.expect("kill is a command").success());
+        wait_until(|| fs::read_to_string(&running.file).is_ok_and(|text| answers(&text) >= request));
+    }
+    let trace = running.finish_and_read::<Waits>().trace;
+    assert!(trace.infos.iter().filter(|(name, _)| name == "t-owner").count() >= REQUESTS);
 }

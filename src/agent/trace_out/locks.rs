@@ -212,9 +212,18 @@ impl Writer {
         log.line(ticks, kind, names.map_or("", |names| &names.name), frames);
     }
 
-    /// Writes the answer to a data request.
+    /// Writes the answer to a data request. A thread that has ended since it was asked is left out.
     pub(super) fn answer(&mut self, ticks: Ticks, number: u32) {
-        let Some(snapshot) = self.features.locks.and_then(|locks| locks.take_snapshot(number)) else { return };
+        let Some(mut snapshot) = self.features.locks.and_then(|locks| locks.take_snapshot(number)) else { return };
+        let lives = |thread: &ThreadIndex| !self.defined.ended.contains(thread.0);
+        snapshot.threads.retain(|thread| lives(&thread.thread));
+        for monitor in &mut snapshot.monitors {
+            monitor.owner = monitor.owner.filter(lives);
+            if let Some(usage) = &mut monitor.usage {
+                usage.waiters.retain(lives);
+                usage.notify_waiters.retain(lives);
+            }
+        }
         let time = self.time(ticks);
         self.locks.owners.clear();
         self.locks.skipped_in_snapshots += snapshot.skipped;
@@ -273,6 +282,7 @@ impl Writer {
                 Some(&owner) => owner,
                 None => blocked.owner.map(|(owner, _)| owner),
             };
+            let owner = owner.filter(|owner| !self.defined.ended.contains(owner.0));
             // The stack is that of the owner at the begin; if there is another owner now, it has none.
             let owner_stack = blocked.owner.filter(|(then, _)| Some(*then) == owner).map(|(_, stack)| stack);
             let element = MonStillOwned {

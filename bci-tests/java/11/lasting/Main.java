@@ -31,8 +31,14 @@ public final class Main {
             KEPT[i] = new Kept();
         }
         blockTwo();
-        if (args.length > 0) {
-            serve();
+        switch (args.length > 0 ? args[0] : "") {
+            case "server":
+                serve();
+                break;
+            case "churn":
+                churn();
+                break;
+            default:
         }
         System.out.println("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
@@ -104,6 +110,25 @@ public final class Main {
             // The JVM's own end comes meanwhile, and waits for the thread that handles the signal.
             sleep(500);
         }));
+    }
+
+    /** Threads that live for a moment, one after the other. */
+    private static void churn() {
+        start("t-churn", () -> {
+            while (true) {
+                Thread[] shortLived = new Thread[8];
+                for (int i = 0; i < shortLived.length; i++) {
+                    shortLived[i] = start("t-short", () -> sleep(1));
+                }
+                for (Thread thread : shortLived) {
+                    try {
+                        thread.join();
+                    } catch (InterruptedException e) {
+                        return;
+                    }
+                }
+            }
+        });
     }
 
     private static Thread start(String name, Runnable body) {

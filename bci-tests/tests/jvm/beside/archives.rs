@@ -1,0 +1,71 @@
+//! Archives of classes: the JDK's own, that of an application, and the AOT cache of JDK 25; made under the agent and used under it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::profiled::Heap;
+use bci_tests::suite::Suite;
+use bci_tests::workdir::Workdir;
+use bci_tests::{java, process};
+
+use super::{Seen, assert_whole, program};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    for jdk in jdk::all() {
+        let name = |what: &str| format!("beside::archives::{what}::jdk{}", jdk.version);
+        if !jdk.home.join("lib/server/classes.jsa").is_file() {
+            suite.skip(name("of_an_application"), "this runtime was linked without the JDK's archive");
+            continue;
+        }
+        suite.add(name("of_an_application"), move || of_an_application(jdk));
+        if jdk.feature >= 25 {
+            suite.add(name("aot_cache"), move || aot_cache(jdk));
+        }
+    }
+}
+
+const MODES: [Heap; 3] = [Heap::Counts, Heap::Events, Heap::Vm];
+
+/// The program in a jar, since the JVM makes no archive of classes in folders.
+fn jar(folder: &Path) -> PathBuf {
+    let jar = folder.join("endings.jar");
+    let classes = env::split_paths(java::class_path()).find(|path| path.join("endings").is_dir());
+    let classes = classes.expect("one folder has the program");
+    let mut command = jdk::compiler().tool("jar");
+    process::run(command.arg("-cf").arg(&jar).arg("-C").arg(classes).arg("endings")).success();
+    jar
+}
+
+/// Made in each mode and used in each.
+#[track_caller]
+fn made_and_used(jdk: &Jdk, make: impl Fn(&str) -> String, used: impl Fn(&str) -> String) {
+    let folder = Workdir::new();
+    let jar = jar(folder.path());
+    for making in [None, Some(Heap::Counts), Some(Heap::Events)] {
+        let profiled = program(jdk, making.unwrap_or(Heap::Off)).class_path(&jar);
+        let archive = profiled.dir().join("classes.archive");
+        let archive = archive.to_str().expect("the folder's name is ASCII");
+        let made = profiled.flags(&[make(archive)]);
+        let _made = match making {
+            None => made.without_agent().run(),
+            Some(_) => made.run(),
+        };
+        for heap in MODES {
+            let ran = program(jdk, heap).class_path(&jar).flags(&[used(archive)]).run_and_read::<Seen>();
+            assert_whole(&ran);
+        }
+    }
+}
+
+fn of_an_application(jdk: &Jdk) {
+    made_and_used(
+        jdk,
+        |archive| format!("-XX:ArchiveClassesAtExit={archive}"),
+        |archive| format!("-XX:SharedArchiveFile={archive}"),
+    );
+}
+
+fn aot_cache(jdk: &Jdk) {
+    made_and_used(jdk, |cache| format!("-XX:AOTCacheOutput={cache}"), |cache| format!("-XX:AOTCache={cache}"));
+}
