@@ -13,6 +13,7 @@ use jvmti::{Jni, Vm, guard};
 use super::refusal::Refusal;
 use super::{Recording, copies};
 use crate::agent::core::feature::End;
+use crate::agent::hotspot::flags::ArchiveWish;
 use crate::agent::message::message;
 
 /// The recording that the VM started with.
@@ -45,12 +46,15 @@ fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
     let recording = Recording::open(vm, options)?;
     let _ = RECORDING.set(recording);
     // The hook cannot be enabled at VMStart, only here or from VMInit on. Unless classes are rewritten early it does nothing
-    // until the classes that rewritten code calls are defined.
+    // until the classes that rewritten code calls are defined. With it the VM refuses an AOT cache, so where the command line
+    // names an archive the classes from VMStart to VMInit are rewritten once they are loaded, as those before are.
     let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
-    if recording.instrumentation.rewrites_all() {
+    let core = recording.core;
+    let needs_archive = || core.hotspot.is_some_and(|hotspot| hotspot.archive_wish() == ArchiveWish::Needed);
+    if recording.instrumentation.rewrites_all() && (core.rewrites_early || !needs_archive()) {
         events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     }
-    let env = recording.core.jvm.env;
+    let env = core.jvm.env;
     Ok(env.enable_events(&events).map_err(|e| e.to_string())?)
 }
 
