@@ -65,7 +65,7 @@ pub fn run(command: &mut Command) -> Finished {
 
 /// Waits for what must come, unless it takes longer than [`LIMIT`].
 #[track_caller]
-pub fn wait_until(is_there: impl Fn() -> bool) {
+pub fn wait_until(mut is_there: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_there() {
         assert!(begun.elapsed() < LIMIT, "waited in vain");

@@ -10,6 +10,7 @@ mod options;
 mod outputs;
 mod rewriting;
 mod seen;
+mod stalls;
 mod starting;
 
 use std::process::ExitCode;
@@ -29,5 +30,6 @@ fn main() -> ExitCode {
         files::tests,
         options::tests,
         inherited::tests,
+        stalls::tests,
     ])
 }

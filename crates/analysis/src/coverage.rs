@@ -47,6 +47,8 @@ pub enum WhyUnknown {
     CutOff,
     /// The trace was ended at its limit, before the program ended.
     Limited,
+    /// Events were left out, since the trace could not be written.
+    Dropped,
     /// Filters leave classes out.
     Filtered,
     /// This many threads have no account of the JVM.
@@ -133,19 +135,21 @@ impl Coverage {
             "coverage.unavailable" => WhyUnknown::Unavailable(detail.to_owned()),
             "coverage.filtered" => WhyUnknown::Filtered,
             "limit.reached" => WhyUnknown::Limited,
+            "events.dropped" => WhyUnknown::Dropped,
             _ => return false,
         });
         true
     }
 
     /// Adds a why, unless there is a weightier one. In the order of weight: no accounts, none available, a cut, a limit,
-    /// filters, threads.
+    /// dropped events, filters, threads.
     pub fn mark_unknown(&mut self, why: WhyUnknown) {
         let weight = |why: &WhyUnknown| match why {
-            WhyUnknown::NoAccounts => 6,
-            WhyUnknown::Unavailable(_) => 5,
-            WhyUnknown::CutOff => 4,
-            WhyUnknown::Limited => 3,
+            WhyUnknown::NoAccounts => 7,
+            WhyUnknown::Unavailable(_) => 6,
+            WhyUnknown::CutOff => 5,
+            WhyUnknown::Limited => 4,
+            WhyUnknown::Dropped => 3,
             WhyUnknown::Filtered => 2,
             WhyUnknown::UnknownThreads(_) => 1,
         };
@@ -234,6 +238,8 @@ mod tests {
         let mut coverage = Coverage { unknown_threads: 2, unknown_bytes: 1, accounted: 9_999, ..Coverage::default() };
         coverage.finish();
         assert_eq!((coverage.seen(), coverage.why_unknown.clone()), (None, Some(WhyUnknown::UnknownThreads(2))));
+        assert!(coverage.note_reason("events.dropped", "objects"));
+        assert_eq!(coverage.why_unknown, Some(WhyUnknown::Dropped));
         assert!(coverage.note_reason("limit.reached", ""));
         assert!(coverage.note_reason("coverage.filtered", ""));
         assert_eq!(coverage.why_unknown, Some(WhyUnknown::Limited));

@@ -175,7 +175,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Size { max: usize::MAX as u64, set: |d, bytes| d.options.buffer_bytes = bytes as usize },
         default: Default::Value("64m"),
         help: "Memory for events that wait to be written",
-        more: "When it is full, the program waits for the writer. With `heap=counts` it also bounds the memory for counters: \
+        more: "When it is full, the program waits for the writer; if nothing at all is written for five seconds, events are left \
+               out until the writer has caught up (`events.dropped`). With `heap=counts` it also bounds the memory for counters: \
                beyond it, new threads share counters, which is slower.",
         examples: &["buffer=256m"],
         ..ROW

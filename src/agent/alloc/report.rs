@@ -6,6 +6,7 @@ use jvmti::jni_sys::jobject;
 use super::AllocThread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::context::ThreadContext;
+use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::{AllocationSize, Event};
 use crate::agent::ids::{ClassIndex, StackIndex};
 use crate::agent::objects::weak_refs::ObjectTag;
@@ -23,7 +24,7 @@ pub(super) struct Allocation {
     pub(super) time: Ticks,
 }
 
-/// Whether an object that the current thread has just allocated has been reported already, which its tag shows.
+/// Whether an object that the current thread has just allocated has been reported or dropped already, which its tag shows.
 ///
 /// # Safety
 /// `object` is a live reference.
@@ -31,7 +32,7 @@ pub(super) unsafe fn is_reported(thread: &ThreadContext, object: jobject) -> boo
     // SAFETY: by the caller's promise.
     unsafe {
         // A virtual thread may have changed its carrier between the allocation and now.
-        thread.object_tags.find(object).is_some() || thread.is_virtual && thread.core.tags.find(object).is_some()
+        thread.object_tags.is_marked(object) || thread.is_virtual && thread.core.tags.is_marked(object)
     }
 }
 
@@ -48,6 +49,15 @@ pub(super) unsafe fn report(jni: Jni, thread: &mut ThreadContext, state: &mut Al
         if unsafe { is_reported(thread, object) } {
             return state.unconstructed.constructed();
         }
+    }
+    if !thread.admit(1, Dropped::Object) {
+        if core.source.has_hooks() {
+            // A hook may hand it over once more.
+            // SAFETY: by the caller's promise.
+            let marked = unsafe { thread.object_tags.mark_dropped(object) };
+            marked.unwrap_or_else(|error| core.count_failure("tag", error));
+        }
+        return;
     }
     let id = thread.new_object(time);
     let stack = match &mut state.walker {

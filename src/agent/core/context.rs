@@ -14,9 +14,11 @@ use jvmti::{Jni, guard};
 use trace::ids::ObjectId;
 
 use super::Core;
+use super::lost::Dropped;
 use crate::agent::clock::Ticks;
 use crate::agent::events::buffer::{Producer, channel};
 use crate::agent::events::event::Event;
+use crate::agent::events::pool::Room;
 use crate::agent::ids::ThreadIndex;
 use crate::agent::objects::tags::{ClassShard, ObjectShard};
 use crate::agent::objects::weak_refs::WeakRefRecorder;
@@ -31,6 +33,10 @@ pub(crate) struct ThreadContext {
     pub(crate) current: ThreadIndex,
     /// A virtual thread runs on it, which may have begun on another carrier what it ends here.
     pub(crate) is_virtual: bool,
+    /// The buffer does not show yet that `current` runs: there was no room.
+    owes_switch: bool,
+    /// It ends, and the trace does not say so: nothing is pushed any more.
+    is_left_out: bool,
     /// The environments in which it tags what it allocates, and looks classes up.
     pub(crate) object_tags: ObjectShard,
     pub(crate) class_tags: ClassShard,
@@ -47,10 +53,60 @@ pub(crate) struct ThreadContext {
 const ID_BLOCK: u64 = 1024;
 
 impl ThreadContext {
-    /// Hands an event to the writer.
+    /// Whether there is room for an event that takes up to so many records. Waits while the writer is behind and gets on. If
+    /// there is no room the event must be left out as a whole, and is counted.
+    #[inline]
+    pub(crate) fn admit(&mut self, records: usize, what: Dropped) -> bool {
+        if self.producer.has_room(records) && !self.owes_switch {
+            return true;
+        }
+        let has_room = self.make_room(records);
+        if !has_room {
+            self.core.dropped.add(what, 1);
+        }
+        has_room
+    }
+
+    /// The same for what is no loss.
+    #[cold]
+    pub(crate) fn make_room(&mut self, records: usize) -> bool {
+        if !self.producer.has_room(records + 1) {
+            match self.producer.make_room() {
+                Room::Free => {}
+                Room::None => return false,
+                Room::StallBegins => {
+                    self.core.say_stalled();
+                    return false;
+                }
+            }
+        }
+        if std::mem::take(&mut self.owes_switch) {
+            self.push(Event::Switch(self.current), Ticks::now());
+        }
+        true
+    }
+
+    /// Another thread runs on the platform thread from now on.
+    pub(crate) fn switch(&mut self, thread: ThreadIndex) {
+        self.current = thread;
+        self.is_virtual = thread != self.carrier;
+        self.owes_switch = true;
+        // Without room it can wait until there is some for an event.
+        self.make_room(0);
+    }
+
+    /// The platform thread ends. What the trace knows of a thread gets an end, and there is one for each thread; an end of which
+    /// the trace would show nothing else is left out if there is no room.
+    pub(crate) fn begin_end(&mut self) {
+        /// What was counted, the account, the end.
+        const RECORDS: usize = 3;
+        self.is_left_out = !self.producer.has_pushed() && !self.admit(RECORDS, Dropped::Thread);
+    }
+
+    /// Hands an event to the writer. Never waits; unless it was admitted it must be one of few.
     #[inline]
     pub(crate) fn push(&mut self, event: Event, time: Ticks) {
-        if self.producer.push(event.pack(time)) {
+        if !self.is_left_out && self.producer.push(event.pack(time)) {
             self.core.wake_writer_if_behind();
         }
     }
@@ -116,6 +172,9 @@ impl LocalThread {
 
     fn end(mut self, jni: Jni) {
         self.states.iter_mut().flatten().for_each(|state| state.end(jni));
+        if !self.thread.producer.has_pushed() {
+            self.thread.core.forget_buffer(&self.thread.producer);
+        }
     }
 }
 
@@ -255,6 +314,8 @@ fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThr
         carrier,
         current: carrier,
         is_virtual: false,
+        owes_switch: false,
+        is_left_out: false,
         object_tags: core.tags.for_objects(carrier),
         class_tags: core.tags.for_classes(carrier),
         weak_refs: WeakRefRecorder::default(),

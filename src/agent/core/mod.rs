@@ -20,12 +20,15 @@ use jvmti::{Env, Jni, Vm};
 use trace::model::ArrayCode;
 
 use super::clock::{Clock, Ticks};
-use super::events::buffer::{Consumer, Pool, RECORD_BYTES};
+use super::events::buffer::{Consumer, Producer};
+use super::events::pool::{Pool, RECORD_BYTES};
+use super::events::progress::Progress;
 use super::helpers::Helpers;
 use super::hotspot::Hotspot;
 use super::hotspot::return_addresses::StackLayout;
 use super::hotspot::safe_mode::SafeMode;
 use super::ids::{ClassIndex, CodeLocation, IdSource, RecordingNumber, StackIndex, ThreadIndex};
+use super::message::message;
 use super::objects::collections::Collections;
 use super::objects::tags::Tags;
 use super::objects::weak_refs::WeakRefs;
@@ -39,7 +42,7 @@ use super::tables::threads::Threads;
 use accounting::Accounting;
 use current::Current;
 use feature::Feature;
-use lost::Lost;
+use lost::{DroppedCounts, Lost};
 use rewriting::RewritingCounts;
 use source::AllocationSource;
 
@@ -159,6 +162,11 @@ pub(crate) struct Core {
     pub(crate) collections: Collections,
     pub(crate) weak_refs: WeakRefs,
     pub(crate) lost: Lost,
+    pub(crate) dropped: DroppedCounts,
+    /// Of the threads that write the trace, and of what they wait for.
+    pub(crate) progress: Arc<Progress>,
+    /// The user has been told that the trace takes nothing.
+    said_stalled: AtomicBool,
     pub(crate) rewriting: RewritingCounts,
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
@@ -180,12 +188,13 @@ pub(crate) struct Plan {
     pub(crate) trace_path: PathBuf,
     pub(crate) tags: Tags,
     pub(crate) start: Ticks,
+    pub(crate) progress: Arc<Progress>,
 }
 
 impl Core {
     /// A recording that does not report yet.
     pub(crate) fn new(jvm: &'static Jvm, plan: Plan) -> Core {
-        let Plan { number, options, hotspot, source, rewrites_early, trace_path, tags, start } = plan;
+        let Plan { number, options, hotspot, source, rewrites_early, trace_path, tags, start, progress } = plan;
         Core {
             jvm,
             number,
@@ -196,10 +205,13 @@ impl Core {
             tags,
             clock: Clock::start(),
             start,
-            pool: Pool::new(options.buffer_bytes / RECORD_BYTES),
+            pool: Pool::new(options.buffer_bytes / RECORD_BYTES, progress.clone()),
             collections: Collections::new(options.dump.when.ever()),
             weak_refs: WeakRefs::default(),
             lost: Lost::default(),
+            dropped: DroppedCounts::default(),
+            progress,
+            said_stalled: AtomicBool::new(false),
             rewriting: RewritingCounts::default(),
             features: OnceLock::new(),
             reporting: AtomicBool::new(false),
@@ -368,6 +380,26 @@ impl Core {
 
     fn add_buffer(&self, carrier: ThreadIndex, consumer: Consumer) {
         self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
+    }
+
+    /// Forgets the buffer of a thread that ends and has pushed nothing, if the writer does not know it yet.
+    fn forget_buffer(&self, producer: &Producer) {
+        let mut new_buffers = self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = new_buffers.iter().rposition(|(_, consumer)| consumer.reads(producer)) {
+            new_buffers.swap_remove(place);
+        }
+    }
+
+    /// The trace takes nothing: the user is told once.
+    #[cold]
+    fn say_stalled(&self) {
+        if !self.said_stalled.swap(true, Ordering::Relaxed) {
+            message(&format!(
+                "the trace {} has taken nothing for some seconds; the program continues, and events are left out of the \
+                 trace until it takes them again",
+                self.trace_path.display()
+            ));
+        }
     }
 
     /// The buffers that were added since the last call, with the platform threads that fill them.

@@ -5,138 +5,17 @@
 //! between two producing threads. Slots are relaxed atomics: plain moves on every CPU we run on, and no `unsafe`.
 //! A thread's first chunk is small and each next one larger, so that ten thousand idle threads cost little.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence, fence};
 
-const FIRST_CHUNK: usize = 64;
-const LARGEST_CHUNK: usize = 2048;
-const WORDS: usize = 4;
-
-/// A packed event: the time first, then what `event.rs` packs.
-pub(crate) type Record = [u64; WORDS];
-
-/// Bytes that one record takes in a chunk.
-pub(crate) const RECORD_BYTES: usize = size_of::<Record>();
-
-struct Chunk {
-    slots: Box<[[AtomicU64; WORDS]]>,
-    len: AtomicU32,
-    next: OnceLock<Arc<Chunk>>,
-}
-
-impl Chunk {
-    fn new(capacity: usize) -> Arc<Chunk> {
-        let slots = (0..capacity).map(|_| [const { AtomicU64::new(0) }; WORDS]).collect();
-        Arc::new(Chunk { slots, len: AtomicU32::new(0), next: OnceLock::new() })
-    }
-}
-
-/// What all buffers share: how much is unread, how much may be, and chunks to use again.
-pub(crate) struct Pool {
-    backlog: AtomicUsize,
-    limit: usize,
-    /// Threads that have a buffer.
-    producers: AtomicUsize,
-    closed: AtomicBool,
-    spare: Mutex<Vec<Arc<Chunk>>>,
-    room: Condvar,
-    /// Times a producer had to wait for the writer.
-    waits: AtomicU64,
-}
-
-impl Pool {
-    /// A pool whose full chunks hold at most `limit` records before producers wait.
-    pub(crate) fn new(limit: usize) -> Arc<Pool> {
-        Arc::new(Pool {
-            backlog: AtomicUsize::new(0),
-            limit: limit.max(LARGEST_CHUNK),
-            producers: AtomicUsize::new(0),
-            closed: AtomicBool::new(false),
-            spare: Mutex::new(Vec::new()),
-            room: Condvar::new(),
-            waits: AtomicU64::new(0),
-        })
-    }
-
-    /// No producer waits from now on; what is pushed after this may not be written.
-    pub(crate) fn close(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-        let _spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        self.room.notify_all();
-    }
-
-    /// True once `close` was called.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
-    /// Times a producer had to wait for the writer.
-    pub(crate) fn waits(&self) -> u64 {
-        self.waits.load(Ordering::Relaxed)
-    }
-
-    /// Whether so much is unread that threads may soon have to wait.
-    pub(crate) fn is_nearly_full(&self) -> bool {
-        self.backlog() > self.limit / 2
-    }
-
-    /// Records in full chunks that the writer has not read yet.
-    pub(crate) fn backlog(&self) -> usize {
-        self.backlog.load(Ordering::Relaxed)
-    }
-
-    /// A chunk for a producer whose last one, of `filled` records, is full. Waits while too much is unread.
-    fn next_chunk(&self, filled: usize) -> Arc<Chunk> {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
-            self.waits.fetch_add(1, Ordering::Relaxed);
-            while self.backlog.load(Ordering::Acquire) > self.limit && !self.is_closed() {
-                // The time-out is for safety: a lost wake-up would cost 50 ms, not stop the program.
-                spare =
-                    self.room.wait_timeout(spare, Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
-            }
-        }
-        // Each thread keeps the chunk that it fills, so with many threads the chunks are small.
-        let fair = self.limit / self.producers.load(Ordering::Relaxed).max(1);
-        let capacity = (filled * 4).min(fair).clamp(FIRST_CHUNK, LARGEST_CHUNK);
-        if capacity == LARGEST_CHUNK
-            && let Some(chunk) = spare.pop()
-        {
-            return chunk;
-        }
-        drop(spare);
-        Chunk::new(capacity)
-    }
-
-    /// The writer has read a full chunk.
-    fn drained(&self, records: usize) {
-        let before = self.backlog.fetch_sub(records, Ordering::AcqRel);
-        if before > self.limit {
-            // A producer that has read the backlog and does not wait yet holds the lock; so it cannot miss this.
-            drop(self.spare.lock().unwrap_or_else(PoisonError::into_inner));
-            self.room.notify_all();
-        }
-    }
-
-    /// Keeps a chunk that is not used any more for the next producer.
-    fn recycle(&self, mut chunk: Arc<Chunk>) {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if chunk.slots.len() == LARGEST_CHUNK
-            && spare.len() * LARGEST_CHUNK < self.limit
-            && let Some(inner) = Arc::get_mut(&mut chunk)
-        {
-            *inner.len.get_mut() = 0;
-            inner.next = OnceLock::new();
-            spare.push(chunk);
-        }
-    }
-}
+use super::pool::{Chunk, Pool, Record, Room};
 
 /// The producing end; belongs to one thread.
 pub(crate) struct Producer {
     chunk: Arc<Chunk>,
     len: u32,
+    /// The next chunk, if room for it was asked for before this one was full.
+    next: Option<Arc<Chunk>>,
     pool: Arc<Pool>,
     publishing: Arc<Publishing>,
     /// Number of times that it has begun to publish.
@@ -163,10 +42,17 @@ pub(crate) struct Consumer {
 /// A buffer for one thread.
 pub(crate) fn channel(pool: &Arc<Pool>) -> (Producer, Consumer) {
     pool.producers.fetch_add(1, Ordering::Relaxed);
-    let chunk = Chunk::new(FIRST_CHUNK);
+    // Without room: many threads hardly live long enough to report anything.
+    let chunk = Chunk::new(0);
     let publishing = Arc::new(Publishing::default());
-    let producer =
-        Producer { chunk: chunk.clone(), len: 0, pool: pool.clone(), publishing: publishing.clone(), publications: 0 };
+    let producer = Producer {
+        chunk: chunk.clone(),
+        len: 0,
+        next: None,
+        pool: pool.clone(),
+        publishing: publishing.clone(),
+        publications: 0,
+    };
     (producer, Consumer { chunk, read: 0, seen: 0, pool: pool.clone(), publishing, pending: (0, 0) })
 }
 
@@ -185,11 +71,33 @@ impl Producer {
         self.publishing.0.store(0, Ordering::Release);
     }
 
-    /// Hands a record to the writer. True if the chunk is full now, so that the writer may have to be woken.
+    /// Whether so many records can be pushed without asking.
+    #[inline]
+    pub(crate) fn has_room(&self, records: usize) -> bool {
+        self.chunk.slots.len() - self.len as usize >= records || self.next.is_some()
+    }
+
+    /// Makes room for a few records. Waits while too much is unread and the writer gets on.
+    #[cold]
+    pub(crate) fn make_room(&mut self) -> Room {
+        let room = self.pool.wait_for_room();
+        if room == Room::Free {
+            self.next = Some(self.pool.chunk(self.chunk.slots.len()));
+        }
+        room
+    }
+
+    /// Whether anything has been pushed.
+    pub(crate) fn has_pushed(&self) -> bool {
+        self.len > 0
+    }
+
+    /// Hands a record to the writer, whether there is room or not; never waits. True if the chunk is full now, so that the writer
+    /// may have to be woken.
     pub(crate) fn push(&mut self, record: Record) -> bool {
         let capacity = self.chunk.slots.len();
         if self.len as usize == capacity {
-            let next = self.pool.next_chunk(capacity);
+            let next = self.next.take().unwrap_or_else(|| self.pool.chunk(capacity));
             // This thread alone appends to its list, so there is no next chunk yet.
             let _ = self.chunk.next.set(next.clone());
             self.chunk = next;
@@ -200,10 +108,10 @@ impl Producer {
             word.store(value, Ordering::Relaxed);
         }
         self.len += 1;
-        let is_full = self.len as usize == self.chunk.slots.len();
+        let capacity = self.chunk.slots.len();
+        let is_full = self.len as usize == capacity;
         if is_full {
-            // First, since the writer subtracts the chunk as soon as it has read the last record.
-            self.pool.backlog.fetch_add(self.len as usize, Ordering::AcqRel);
+            self.pool.completed(capacity);
         }
         self.chunk.len.store(self.len, Ordering::Release);
         is_full
@@ -212,6 +120,11 @@ impl Producer {
 
 impl Drop for Producer {
     fn drop(&mut self) {
+        // What a thread that has ended leaves behind is unread like a full chunk.
+        let capacity = self.chunk.slots.len();
+        if (1..capacity).contains(&(self.len as usize)) {
+            self.pool.completed(capacity);
+        }
         self.pool.producers.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -251,15 +164,26 @@ impl Consumer {
         }
     }
 
-    /// Whether the producer has been dropped and all its records have been read.
+    /// Whether the producer has been dropped and all its records have been read. It is not asked again then.
     pub(crate) fn is_finished(&mut self) -> bool {
         // The producer holds the chunk that it fills; the writer holds each earlier one alone, but only the last has no next.
-        Arc::strong_count(&self.chunk) == 1 && {
-            // Makes visible what the producer wrote before it dropped the chunk.
-            fence(Ordering::Acquire);
-            self.refresh();
-            self.read == self.seen && self.chunk.next.get().is_none()
+        if Arc::strong_count(&self.chunk) > 1 {
+            return false;
         }
+        // Makes visible what the producer wrote before it dropped the chunk.
+        fence(Ordering::Acquire);
+        self.refresh();
+        let is_finished = self.read == self.seen && self.chunk.next.get().is_none();
+        let capacity = self.chunk.slots.len();
+        if is_finished && (1..capacity).contains(&(self.read as usize)) {
+            self.pool.drained(capacity);
+        }
+        is_finished
+    }
+
+    /// Whether it reads what that producer pushes.
+    pub(crate) fn reads(&self, producer: &Producer) -> bool {
+        Arc::ptr_eq(&self.publishing, &producer.publishing)
     }
 
     /// Continues with the next chunk, once this one is read to its end.
@@ -278,24 +202,53 @@ impl Consumer {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    const WORDS: usize = size_of::<Record>() / size_of::<u64>();
+
+    fn pool(limit: usize) -> Arc<Pool> {
+        Pool::new(limit, Arc::default())
+    }
+
+    /// A pool whose producers do not wait for long.
+    fn impatient(limit: usize) -> Arc<Pool> {
+        Pool::with_limits(limit, Arc::default(), Duration::from_millis(1))
+    }
+
+    /// As the agent pushes what can be left out.
+    fn admit(producer: &mut Producer) -> bool {
+        producer.has_room(1) || producer.make_room() == Room::Free
+    }
+
+    fn push(producer: &mut Producer, number: u64) {
+        assert!(admit(producer));
+        producer.push([number; WORDS]);
+    }
+
+    fn read_all(consumer: &mut Consumer) -> u64 {
+        consumer.refresh();
+        let mut read = 0;
+        while consumer.peek().is_some() {
+            consumer.pop();
+            read += 1;
+        }
+        read
+    }
 
     #[test]
     fn a_slow_writer_makes_the_producer_wait_and_loses_nothing() {
         const RECORDS: u64 = 200_000;
-        let pool = Pool::new(4096);
+        let pool = pool(4096);
         let (mut producer, mut consumer) = channel(&pool);
         std::thread::scope(|scope| {
-            scope.spawn(move || {
-                (0..RECORDS).for_each(|i| {
-                    producer.push([i, i * 2, !i, 7]);
-                })
-            });
+            scope.spawn(move || (0..RECORDS).for_each(|i| push(&mut producer, i)));
             let mut expected = 0;
             while expected < RECORDS {
                 consumer.refresh();
                 while let Some(record) = consumer.peek() {
-                    assert_eq!(record, [expected, expected * 2, !expected, 7]);
+                    assert_eq!(record, [expected; WORDS]);
                     consumer.pop();
                     expected += 1;
                 }
@@ -309,27 +262,20 @@ mod tests {
     fn many_producers_share_little_room() {
         const PRODUCERS: u64 = 100;
         const RECORDS: u64 = 500;
-        let pool = Pool::new(0);
+        let pool = pool(0);
         std::thread::scope(|scope| {
             let mut consumers = Vec::new();
             for _ in 0..PRODUCERS {
                 let (mut producer, consumer) = channel(&pool);
                 consumers.push(consumer);
-                scope.spawn(move || {
-                    (0..RECORDS).for_each(|i| {
-                        producer.push([i; WORDS]);
-                    })
-                });
+                scope.spawn(move || (0..RECORDS).for_each(|i| push(&mut producer, i)));
             }
             let mut read = 0;
             while read < PRODUCERS * RECORDS {
-                for consumer in &mut consumers {
-                    consumer.refresh();
-                    while consumer.peek().is_some() {
-                        consumer.pop();
-                        read += 1;
-                    }
-                }
+                consumers.retain_mut(|consumer| {
+                    read += read_all(consumer);
+                    !consumer.is_finished()
+                });
             }
         });
         assert!(pool.waits() > 0);
@@ -337,18 +283,54 @@ mod tests {
 
     #[test]
     fn in_a_closed_pool_producers_do_not_wait() {
-        let pool = Pool::new(0);
+        let pool = pool(0);
         let (mut producer, _consumer) = channel(&pool);
         pool.close();
-        for i in 0..20_000 {
-            producer.push([i; WORDS]);
-        }
+        (0..20_000).for_each(|i| push(&mut producer, i));
         assert_eq!(pool.waits(), 0);
     }
 
     #[test]
+    fn a_stalled_writer_is_waited_for_once_and_caught_up_with() {
+        let pool = impatient(4096);
+        let (mut first, mut consumer) = channel(&pool);
+        let (mut second, _idle) = channel(&pool);
+        while first.has_room(1) || first.make_room() == Room::Free {
+            first.push([1; WORDS]);
+        }
+        assert_eq!(pool.waits(), 1);
+        assert_eq!((first.make_room(), second.make_room()), (Room::None, Room::None));
+        assert_eq!(pool.waits(), 1);
+        // What cannot be left out is pushed all the same.
+        first.push([2; WORDS]);
+        assert!(read_all(&mut consumer) > 4096);
+        assert!(admit(&mut first) && admit(&mut second));
+    }
+
+    #[test]
+    fn threads_that_have_ended_take_room_until_they_are_read() {
+        let pool = impatient(4096);
+        let mut consumers = Vec::new();
+        loop {
+            let (mut producer, consumer) = channel(&pool);
+            if !admit(&mut producer) {
+                break;
+            }
+            producer.push([1; WORDS]);
+            consumers.push(consumer);
+        }
+        assert!((64..=65).contains(&consumers.len()), "{}", consumers.len());
+        consumers.retain_mut(|consumer| {
+            read_all(consumer);
+            !consumer.is_finished()
+        });
+        assert!(consumers.is_empty());
+        assert_eq!(pool.backlog(), 0);
+    }
+
+    #[test]
     fn a_publication_is_no_older_than_the_last_check_without_it() {
-        let (mut producer, mut consumer) = channel(&Pool::new(1 << 20));
+        let (mut producer, mut consumer) = channel(&pool(1 << 20));
         assert_eq!(consumer.publishing_since(10), None);
         producer.begin_publish();
         assert_eq!(consumer.publishing_since(20), Some(20));
@@ -364,8 +346,10 @@ mod tests {
 
     #[test]
     fn nothing_is_shown_before_refresh() {
-        let pool = Pool::new(1 << 20);
+        let pool = pool(1 << 20);
         let (mut producer, mut consumer) = channel(&pool);
+        producer.push([0; WORDS]);
+        assert_eq!(read_all(&mut consumer), 1);
         producer.push([1; WORDS]);
         assert_eq!(consumer.peek(), None);
         consumer.refresh();

@@ -3,7 +3,7 @@
 use trace::ids::ObjectId;
 use trace::model::WaitEnd;
 
-use super::buffer::Record;
+use super::pool::Record;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{ClassIndex, StackIndex, ThreadIndex};
 

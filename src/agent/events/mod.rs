@@ -2,3 +2,5 @@
 
 pub(crate) mod buffer;
 pub(crate) mod event;
+pub(crate) mod pool;
+pub(crate) mod progress;

@@ -37,6 +37,7 @@ use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::ids::GcNumber;
 use super::message::message;
+use progress::ThreadMark;
 use queue::{Queue, Waited};
 use requests::Requests;
 use take::DumpMaker;
@@ -50,6 +51,9 @@ const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(180);
 
 const GAVE_UP: &str = "a heap dump makes no progress and is waited for no longer";
+
+/// Dumps for the trace that are kept while it takes none.
+const MAX_READY: usize = 2;
 
 /// Why a heap is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +84,8 @@ pub(crate) struct HeapDumps {
     /// The writer writes nothing later than this, since the dump that is being made comes first.
     barrier: AtomicU64,
     ready: Mutex<Vec<DumpData>>,
+    /// How far the thread that dumps had come when the writer looked last.
+    seen: Mutex<ThreadMark>,
 }
 
 static CURRENT: Current<HeapDumps> = Current::none();
@@ -93,6 +99,7 @@ impl HeapDumps {
             out_of_memory: AtomicBool::new(false),
             barrier: AtomicU64::new(u64::MAX),
             ready: Mutex::default(),
+            seen: Mutex::default(),
         }
     }
 
@@ -104,6 +111,19 @@ impl HeapDumps {
     /// Dumps for the trace, oldest first.
     pub(crate) fn take_ready(&self) -> Vec<DumpData> {
         std::mem::take(&mut self.ready.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a dump that the writer waits for has come on since this was asked last; by the writer alone.
+    pub(crate) fn gets_on(&self) -> bool {
+        let now = self.queue.progress.of_thread();
+        let before = std::mem::replace(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner), now);
+        now != before && self.barrier.load(Ordering::Acquire) != u64::MAX
+    }
+
+    /// Whether dumps wait for the trace that takes none, each with a number for each object.
+    fn is_writer_behind(&self) -> bool {
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        ready.iter().filter(|dump| dump.base.is_some()).count() >= MAX_READY
     }
 
     /// Stops the writer at the present time.

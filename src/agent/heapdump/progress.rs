@@ -13,6 +13,9 @@ pub(super) struct Progress {
     folder: Mutex<Option<PathBuf>>,
 }
 
+/// Steps of the thread, and the time that its processor has given it.
+pub(super) type ThreadMark = (u64, Option<(libc::time_t, libc::c_long)>);
+
 /// Something that is different after progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
@@ -42,17 +45,23 @@ impl Progress {
         self.step();
     }
 
-    /// How far it has come.
-    pub(super) fn now(&self) -> Mark {
+    /// How far the thread has come, whatever the file system does.
+    pub(super) fn of_thread(&self) -> ThreadMark {
         let time = self.clock.get().map(|&clock| {
             let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: a place for the answer; if the thread has ended the call fails and leaves it.
             unsafe { libc::clock_gettime(clock, &raw mut time) };
             (time.tv_sec, time.tv_nsec)
         });
+        (self.steps.load(Ordering::Relaxed), time)
+    }
+
+    /// How far it has come.
+    pub(super) fn now(&self) -> Mark {
+        let (steps, time) = self.of_thread();
         let folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
         let bytes = files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
-        Mark { steps: self.steps.load(Ordering::Relaxed), time, bytes }
+        Mark { steps, time, bytes }
     }
 }

@@ -80,6 +80,9 @@ impl DumpMaker {
     /// # Errors
     /// Why there is none: one sentence.
     pub(super) fn make(&mut self, jni: Jni, reason: Reason) -> Result<(), String> {
+        if self.dumps.is_writer_behind() {
+            return Err("the trace has not taken the one before".into());
+        }
         self.dumps.hold_writer();
         let dumped = self.dump(jni, reason);
         self.dumps.queue.progress.watch(None);
@@ -125,7 +128,9 @@ impl DumpMaker {
             // The trace need not wait for the file.
             let path = self.write(&data, lowest_address, dumped.file)?;
             data.name = format!("{} {}", reason.name(), path.display());
+            // The trace wants no more than its name and time.
             data.tags = IdMap::default();
+            (data.classes, data.threads, data.generations) = (Vec::new(), Vec::new(), Vec::new());
         }
         if !has_classes && !data.without_ids.is_empty() {
             message(&format!("the heap dump \"{}\" has no ids of the trace; {}", data.name, data.without_ids));

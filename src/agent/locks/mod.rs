@@ -33,6 +33,7 @@ use super::core::feature::{End, Feature, Rewriter};
 use super::hotspot::Hotspot;
 use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
+use super::tables::threads::WaitState;
 use super::turn::Turn;
 use parking::ParkHooks;
 use snapshot::SnapshotScope;
@@ -186,10 +187,27 @@ impl Locks {
         snapshots.len() as u32 - 1
     }
 
+    /// How many answers the writer has not taken yet.
+    fn untaken_snapshots(&self) -> usize {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().count()
+    }
+
     /// What a data request found.
     pub(crate) fn take_snapshot(&self, number: u32) -> Option<LockSnapshot> {
         let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
         snapshots.get_mut(number as usize)?.take()
+    }
+
+    /// The current thread begins to wait, and the trace shows it or not.
+    fn note_begin(&self, thread: ThreadIndex, state: WaitState, is_shown: bool) {
+        if let Some(record) = self.core.jvm.threads.get(thread) {
+            record.begin_wait(state, is_shown);
+        }
+    }
+
+    /// The current thread has waited. Whether the trace is to show that.
+    fn note_end(&self, thread: ThreadIndex, state: WaitState) -> bool {
+        self.core.jvm.threads.get(thread).is_none_or(|record| record.end_wait(state))
     }
 
     /// # Safety

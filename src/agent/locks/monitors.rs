@@ -14,10 +14,16 @@ use super::state::LockThread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{ThreadContext, callback};
+use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::{Event, WaitKind};
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::{StackIndex, ThreadIndex};
 use crate::agent::stacks::walker::FramesToSkip;
+use crate::agent::tables::threads::WaitState;
+
+/// Records that the begin of a wait takes: the object, the owner or the limit, the begin. The end needs no room: there is one for
+/// each begin.
+pub(super) const BEGIN_RECORDS: usize = 3;
 
 /// JVMTI `MonitorContendedEnter`.
 ///
@@ -32,14 +38,18 @@ pub(super) unsafe extern "system" fn contended_enter(
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            // First of all, since the owner may release the monitor at any time.
+            state.blocked = None;
+            if !context.admit(BEGIN_RECORDS, Dropped::Wait) {
+                let thread = locks.this_thread(jni, state, thread, Ticks::now());
+                return locks.note_begin(thread, WaitState::Blocked, false);
+            }
+            // Before anything else, since the owner may release the monitor at any time.
             let layout = locks.layout().map(|layout| (layout, layout.current(jni)));
             let word = layout.and_then(|(layout, current)| layout.pending_owner(current));
             let mut owner = match (layout, word) {
                 (Some((layout, current)), Some(word)) => owner_of(layout, &locks.registry, word, current, object),
                 _ => Owner::Unknown,
             };
-            state.blocked = None;
             let monitor = layout.map_or(MonitorAddress::default(), |(layout, current)| layout.pending_monitor(current));
             let Some(id) = locks.object(jni, context, state, monitor, object) else { return };
             // After the object was announced, which another thread may have done just now.
@@ -66,6 +76,7 @@ pub(super) unsafe extern "system" fn contended_enter(
             }
             let stack = stack(locks.core, jni, state, FramesToSkip::Method);
             context.push(Event::Enter { object: id, thread, stack, kind: WaitKind::Monitor }, now);
+            locks.note_begin(thread, WaitState::Blocked, true);
             state.blocked = Some((thread, id));
             // After the events: meanwhile the owner may end, and could not be named any more.
             if let (Some((layout, current)), Owner::Thread(read)) = (from_memory, owner)
@@ -142,6 +153,9 @@ pub(super) unsafe extern "system" fn contended_entered(
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
             let blocked = state.blocked.take().filter(|(blocked, _)| *blocked == thread);
+            if !locks.note_end(thread, WaitState::Blocked) {
+                return;
+            }
             // An object without an id has no beginning in the trace, so it needs no end.
             if let Some(object) = blocked.map(|(_, object)| object).or_else(|| locks.core.tags.find(object)) {
                 context.push(Event::Entered { object, thread }, now);
@@ -164,14 +178,19 @@ pub(super) unsafe extern "system" fn wait(
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            state.is_waiting = true;
+            if !context.admit(BEGIN_RECORDS, Dropped::Wait) {
+                let thread = locks.this_thread(jni, state, thread, Ticks::now());
+                return locks.note_begin(thread, WaitState::Waiting, false);
+            }
             let unknown = MonitorAddress::default();
             let Some(object) = locks.object(jni, context, state, unknown, object) else { return };
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
             let stack = stack(locks.core, jni, state, FramesToSkip::Wait);
-            state.is_waiting = true;
             let wait = BeginWait { object, thread, stack, millis: timeout.max(0) as u64, park_nanos: None };
             begin_wait(context, wait, now);
+            locks.note_begin(thread, WaitState::Waiting, true);
         });
     }
 }
@@ -218,6 +237,10 @@ pub(super) unsafe extern "system" fn waited(
                 locks.initializations.fetch_add(1, Ordering::Relaxed);
                 return;
             }
+            let index = locks.this_thread(jni, state, thread, now);
+            if !locks.note_end(index, WaitState::Waiting) {
+                return;
+            }
             let Some(object) = core.tags.find(object) else { return };
             // The VM clears the state after the event, when it throws.
             let is_interrupted =
@@ -227,8 +250,7 @@ pub(super) unsafe extern "system" fn waited(
                 false if is_interrupted() => WaitEnd::Interrupted,
                 false => WaitEnd::Notified,
             };
-            let thread = locks.this_thread(jni, state, thread, now);
-            context.push(Event::Waited { object, thread, reason }, now);
+            context.push(Event::Waited { object, thread: index, reason }, now);
         });
     }
 }

@@ -11,18 +11,20 @@ use jvmti::{Jni, JniError};
 use trace::ids::ObjectId;
 
 use super::Locks;
-use super::monitors::{BeginWait, begin_wait, stack};
+use super::monitors::{BEGIN_RECORDS, BeginWait, begin_wait, stack};
 use super::state::LockThread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{ThreadContext, callback};
 use crate::agent::core::feature::{RewriteRequest, Rewriter};
+use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::{Event, WaitKind};
 use crate::agent::helpers::{self, HelperClass, Helpers, PARKING, native};
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::ClassIndex;
 use crate::agent::stacks::walker::FramesToSkip;
 use crate::agent::tables::classes::BlockerKind;
+use crate::agent::tables::threads::WaitState;
 
 /// Compiled from `java/MartiniParking.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniParking.class"));
@@ -310,6 +312,11 @@ unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, bl
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
             let Some(fields) = locks.fields.get().map(|fields| &fields.juc) else { return };
+            let is_shown = context.admit(BEGIN_RECORDS, Dropped::Wait);
+            locks.note_begin(context.current, WaitState::Parked, is_shown);
+            if !is_shown {
+                return;
+            }
             let noted = if blocker.is_null() { jni.get_object_field(thread, fields.blocker) } else { null_mut() };
             let blocker = [blocker, noted, thread].into_iter().find(|object| !object.is_null()).unwrap_or(thread);
             let Some(object) = locks.object(jni, context, state, MonitorAddress::default(), blocker) else { return };
@@ -389,7 +396,10 @@ unsafe fn begin_lock_park(
 unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass, interrupted: jboolean) {
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        callback(jni, |_: &Locks, _, context, _: &mut LockThread| {
+        callback(jni, |locks: &Locks, _, context, _: &mut LockThread| {
+            if !locks.note_end(context.current, WaitState::Parked) {
+                return;
+            }
             context.push(Event::Unparked { thread: context.current, interrupted }, Ticks::now());
         });
     }

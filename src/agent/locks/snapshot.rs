@@ -15,12 +15,16 @@ use super::Locks;
 use super::state::LockThread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::context::{Reporter, ThreadContext, enter};
+use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::Event;
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::{StackIndex, ThreadIndex};
 
 /// The end of the program waits for the answer, so its time is bounded.
 const LONGEST: Duration = Duration::from_secs(3);
+
+/// Requests come as fast as somebody sends signals; the writer answers all of these before more are taken.
+const MAX_UNTAKEN: usize = 8;
 
 /// What a thread does.
 pub(crate) struct ThreadSnapshot {
@@ -82,6 +86,10 @@ pub(super) enum SnapshotScope {
 pub(super) fn take(locks: &'static Locks, jni: Jni, scope: SnapshotScope) {
     enter(locks.core, jni, Ticks::now, |local| {
         let (thread, state) = local.with();
+        // Answers that the writer has not taken yet are kept, and may be long.
+        if locks.untaken_snapshots() >= MAX_UNTAKEN || !thread.make_room(1) {
+            return locks.core.dropped.add(Dropped::DataRequest, 1);
+        }
         let mut request = Request { locks, jni, scope, thread, state, asked: FxHashSet::default() };
         let number = locks.add_snapshot(request.ask());
         request.thread.push(Event::Snapshot(number), Ticks::now());
@@ -128,6 +136,10 @@ impl Request<'_> {
     /// # Safety
     /// `object` is a live reference.
     unsafe fn id_of(&mut self, object: jobject) -> Option<ObjectId> {
+        // It may have to be announced.
+        if !self.thread.make_room(1) {
+            return None;
+        }
         // SAFETY: by the caller's promise.
         unsafe { self.locks.object(self.jni, self.thread, self.state, MonitorAddress::default(), object) }
     }

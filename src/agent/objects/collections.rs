@@ -47,6 +47,8 @@ pub(crate) struct QueuedCollections {
     pub(crate) freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     /// All frees of collections up to this one are in `freed`, or were before.
     pub(crate) processed: GcNumber,
+    /// Grows as long as the control thread tests objects.
+    pub(crate) batches: u64,
 }
 
 #[derive(Default)]
@@ -59,12 +61,22 @@ struct Inner {
     processed: GcNumber,
     /// Number of objects freed so far.
     delivered: usize,
+    /// Number of times that objects were tested, dead or not.
+    batches: u64,
     /// The first id given to an object after the last collection.
     first_new_object: ObjectId,
     /// The first id given to an object after each number of collections, if that is kept.
     generations: Option<Vec<(ObjectId, u64)>>,
     closed: bool,
+    /// The pause that has begun is not in `events`, which are too many.
+    skips: bool,
+    /// Collections that were left out.
+    skipped: u64,
 }
+
+/// Beginnings and ends that are queued while the writer takes none: 2 MiB. Collections beyond that are left out; what they freed
+/// belongs to a later one then.
+const MAX_EVENTS: usize = 1 << 16;
 
 /// The queue.
 pub(crate) struct Collections {
@@ -89,7 +101,11 @@ impl Collections {
     pub(crate) fn start(&self, now: Ticks) {
         let mut inner = self.lock();
         inner.depth += 1;
-        if inner.depth == 1 {
+        if inner.depth > 1 {
+            return;
+        }
+        inner.skips = inner.events.len() >= MAX_EVENTS;
+        if !inner.skips {
             inner.events.push_back(GcEvent::Start(now));
         }
     }
@@ -103,7 +119,10 @@ impl Collections {
         }
         inner.finished.0 += 1;
         let number = inner.finished;
-        inner.events.push_back(GcEvent::Finish(now, number));
+        match inner.skips {
+            true => inner.skipped += 1,
+            false => inner.events.push_back(GcEvent::Finish(now, number)),
+        }
         inner.first_new_object = next;
         if let Some(generations) = &mut inner.generations {
             generations.push((next, number.0));
@@ -145,10 +164,11 @@ impl Collections {
     /// A later collection than the one that found them may have ended meanwhile; then the attribution is late, but never
     /// earlier than the object's allocation.
     pub(crate) fn free(&self, objects: Vec<ObjectId>) {
+        let mut inner = self.lock();
+        inner.batches += 1;
         if objects.is_empty() {
             return;
         }
-        let mut inner = self.lock();
         inner.delivered += objects.len();
         let number = inner.finished;
         inner.freed.push_back((number, objects));
@@ -201,6 +221,11 @@ impl Collections {
         self.changed.notify_all();
     }
 
+    /// Collections that were left out.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.lock().skipped
+    }
+
     /// Takes all that is queued.
     pub(crate) fn take(&self) -> QueuedCollections {
         let mut inner = self.lock();
@@ -208,6 +233,7 @@ impl Collections {
             events: std::mem::take(&mut inner.events),
             freed: std::mem::take(&mut inner.freed),
             processed: inner.processed,
+            batches: inner.batches,
         }
     }
 }

@@ -13,6 +13,9 @@ use trace::ids::ObjectId;
 
 use crate::agent::ids::{ClassIndex, ThreadIndex};
 
+/// The tag of an object that was dropped, and so has no id.
+const DROPPED: ObjectId = ObjectId(jlong::MAX as u64);
+
 /// An environment for objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObjectShard {
@@ -21,6 +24,15 @@ pub(crate) struct ObjectShard {
 }
 
 impl ObjectShard {
+    /// # Safety
+    /// `object` is a live reference.
+    #[inline]
+    unsafe fn tag(self, object: jobject) -> Option<ObjectId> {
+        // SAFETY: by the caller's promise.
+        let tag = unsafe { self.env.get_tag(object) }.ok()?;
+        Some(ObjectId(tag as u64)).filter(|&id| id >= self.first)
+    }
+
     /// The id that the object has here.
     ///
     /// # Safety
@@ -28,8 +40,26 @@ impl ObjectShard {
     #[inline]
     pub(crate) unsafe fn find(self, object: jobject) -> Option<ObjectId> {
         // SAFETY: by the caller's promise.
-        let tag = unsafe { self.env.get_tag(object) }.ok()?;
-        Some(ObjectId(tag as u64)).filter(|&id| id >= self.first)
+        unsafe { self.tag(object) }.filter(|&id| id != DROPPED)
+    }
+
+    /// Whether the object has an id here, or was dropped.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    #[inline]
+    pub(crate) unsafe fn is_marked(self, object: jobject) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { self.tag(object) }.is_some()
+    }
+
+    /// Tags an object that is not reported.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn mark_dropped(self, object: jobject) -> jvmti::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.set(object, DROPPED) }
     }
 
     /// Tags the object with its id.
@@ -130,6 +160,15 @@ impl Tags {
     pub(crate) unsafe fn find(&self, object: jobject) -> Option<ObjectId> {
         // SAFETY: by the caller's promise.
         (0..self.objects).find_map(|shard| unsafe { self.object_shard(shard).find(object) })
+    }
+
+    /// Whether an object has an id, or was dropped.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub(crate) unsafe fn is_marked(&self, object: jobject) -> bool {
+        // SAFETY: by the caller's promise.
+        (0..self.objects).any(|shard| unsafe { self.object_shard(shard).is_marked(object) })
     }
 
     /// The shard in which a thread looks classes up.

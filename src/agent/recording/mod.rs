@@ -19,7 +19,6 @@ use std::ffi::CStr;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use agent_options::Options;
@@ -46,6 +45,7 @@ use super::trace_out::Features;
 use super::vm::{collections, environments, threads, virtual_threads};
 use outputs::Outputs;
 use refusal::Refusal;
+use writer_thread::WriterThread;
 
 /// The end of a recording waits for dead objects; if none is delivered for so long, it continues.
 const MAX_WAIT_WITHOUT_DEATHS: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ pub(super) struct Recording {
     counts: Option<&'static Counts>,
     /// Whether the classes that rewritten code calls are defined, once that was tried.
     prepared: OnceLock<bool>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    writer: Mutex<Option<WriterThread>>,
 }
 
 fn feature<F: Feature>(feature: Option<&'static F>) -> Option<&'static dyn Feature> {
@@ -123,6 +123,7 @@ impl Recording {
             trace_path: outputs.trace.path.clone(),
             tags,
             start: Ticks::now(),
+            progress: outputs.trace.progress().clone(),
             options,
         };
         Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), outputs)?))
@@ -155,7 +156,6 @@ impl Recording {
         instrumentation.install();
         set_callbacks(core)?;
         let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram }, outputs)?;
-        core.set_writer(writer.thread().clone());
         Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
     }
 
@@ -282,10 +282,7 @@ impl Recording {
         }
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = writer {
-            writer.thread().unpark();
-            if writer.join().is_err() {
-                message("the thread that writes the trace has failed; the trace ends early");
-            }
+            writer.finish(core);
         }
     }
 }

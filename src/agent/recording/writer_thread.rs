@@ -1,18 +1,56 @@
 //! The native thread that writes the trace.
 
+use std::convert::Infallible;
 use std::ptr::null_mut;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::outputs::Outputs;
 use crate::agent::core::Core;
+use crate::agent::events::progress::{MAX_STALL_AT_END, Patience};
+use crate::agent::message::message;
 use crate::agent::trace_out::{Features, Writer};
 
+/// How often the end of a recording looks whether the writer gets on.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Ends reporting when the writer's thread ends, even by a panic, so that the program does not wait for it.
-struct StopOnDrop(&'static Core);
+struct StopOnDrop {
+    core: &'static Core,
+    _ended: Sender<Infallible>,
+}
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.stop_reporting();
+        self.core.stop_reporting();
+    }
+}
+
+/// The writer's thread.
+pub(super) struct WriterThread {
+    handle: JoinHandle<()>,
+    /// Closed when the thread ends.
+    ended: Receiver<Infallible>,
+}
+
+impl WriterThread {
+    /// Waits until the trace is written, or nothing of it is written for long; then the thread is left behind.
+    pub(super) fn finish(self, core: &Core) {
+        self.handle.thread().unpark();
+        let mut patience = Patience::new(&core.progress, MAX_STALL_AT_END);
+        while self.ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Disconnected) {
+            if patience.is_over() {
+                return message(&format!(
+                    "the trace {} ends early: it took nothing for {} seconds; is the pipe read, does the file system answer?",
+                    core.trace_path.display(),
+                    MAX_STALL_AT_END.as_secs()
+                ));
+            }
+        }
+        if self.handle.join().is_err() {
+            message("the thread that writes the trace has failed; the trace ends early");
+        }
     }
 }
 
@@ -20,19 +58,26 @@ impl Drop for StopOnDrop {
 ///
 /// # Errors
 /// The system has no thread for it: one sentence.
-pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -> Result<JoinHandle<()>, String> {
-    let writer = Writer::begin(core, features, outputs.trace, outputs.log);
+pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -> Result<WriterThread, String> {
+    let (sender, ended) = channel();
+    let begin = move || {
+        let _stops = StopOnDrop { core, _ended: sender };
+        Writer::begin(core, features, outputs.trace, outputs.log).run();
+    };
     // SAFETY: all-zero is a valid signal set, and the calls fill and read only the two given.
     let handle = unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-        let handle = std::thread::Builder::new().name("martini-writer".into()).spawn(move || {
-            let _stops = StopOnDrop(core);
-            writer.run();
-        });
+        let handle = std::thread::Builder::new().name("martini-writer".into()).spawn(begin);
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
         handle
     };
-    handle.map_err(|e| format!("cannot start the thread that writes the trace: {e}"))
+    match handle {
+        Ok(handle) => {
+            core.set_writer(handle.thread().clone());
+            Ok(WriterThread { handle, ended })
+        }
+        Err(error) => Err(format!("cannot start the thread that writes the trace: {error}")),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni};
@@ -34,6 +34,19 @@ pub(crate) struct ThreadRecord {
     announced: AtomicU32,
     /// Its end has begun: later events do not name it as an owner.
     has_ended: AtomicBool,
+    /// Waits, one bit for each kind, that have begun and are not in the trace.
+    dropped_waits: AtomicU8,
+}
+
+/// The ways of a thread to wait. It can be in several at a time: whoever parks may be blocked on a monitor meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitState {
+    /// For a monitor that another thread owns.
+    Blocked = 1,
+    /// In `Object.wait`.
+    Waiting = 2,
+    /// In `LockSupport.park`.
+    Parked = 4,
 }
 
 impl ThreadRecord {
@@ -45,6 +58,24 @@ impl ThreadRecord {
     /// True the first time that a recording asks: then it announces the thread to its features.
     pub(crate) fn announce(&self, recording: RecordingNumber) -> bool {
         self.announced.swap(recording.0, Ordering::Relaxed) != recording.0
+    }
+
+    /// The thread begins to wait, and the trace shows it or not.
+    pub(crate) fn begin_wait(&self, state: WaitState, is_shown: bool) {
+        let bit = state as u8;
+        // It is written by the thread itself, so that two never do so at a time.
+        let bits = self.dropped_waits.load(Ordering::Relaxed);
+        self.dropped_waits.store(if is_shown { bits & !bit } else { bits | bit }, Ordering::Relaxed);
+    }
+
+    /// The thread has waited. Whether the trace is to show that: if it does not show the beginning it does not.
+    pub(crate) fn end_wait(&self, state: WaitState) -> bool {
+        let bits = self.dropped_waits.load(Ordering::Relaxed);
+        let is_dropped = bits & state as u8 != 0;
+        if is_dropped {
+            self.dropped_waits.store(bits & !(state as u8), Ordering::Relaxed);
+        }
+        !is_dropped
     }
 
     /// Whether its end has begun.
@@ -100,6 +131,7 @@ impl Threads {
             excluded_bytes: AtomicU64::new(0),
             announced: AtomicU32::new(0),
             has_ended: AtomicBool::new(false),
+            dropped_waits: AtomicU8::new(0),
         }))
     }
 

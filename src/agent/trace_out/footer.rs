@@ -7,6 +7,7 @@ use trace::writer::DOCUMENT_END;
 
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
+use crate::agent::core::lost::Dropped;
 use crate::agent::core::source::AllocationSource;
 use crate::agent::hotspot::comparisons::Mismatch;
 
@@ -63,7 +64,11 @@ impl Writer {
         counts.extend(
             self.core.rewriting.refused().into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)),
         );
+        let unlogged = self.log.as_ref().map_or(0, |log| log.dropped);
+        self.core.count_lost("locks that the lock log did not take", unlogged);
         counts.extend(self.core.lost.all().into_iter().map(|(what, n)| ("events.lost", Some(what), n)));
+        self.core.dropped.add(Dropped::Collection, self.core.collections.skipped());
+        counts.extend(self.core.dropped.all().map(|(what, n)| ("events.dropped", Some(what.to_owned()), n)));
         counts.extend(self.text.reached_limit().map(|limit| ("limit.reached", None, limit)));
         if self.core.source != AllocationSource::Off {
             counts.extend(self.coverage());

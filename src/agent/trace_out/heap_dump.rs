@@ -79,6 +79,8 @@ impl Writer {
         }
         let mut reader = open(base, true)?;
         while let Some(record) = reader.next_record()? {
+            // Nothing is written meanwhile.
+            self.core.progress.step();
             let object = match record {
                 Dumped::Class(class) => class.id,
                 Dumped::Instance { id, .. } | Dumped::ObjectArray { id, .. } | Dumped::PrimitiveArray { id, .. } => id,
@@ -164,6 +166,7 @@ impl Writer {
         for pass in 0..2 {
             let mut reader = open(base, true)?;
             while let Some(record) = reader.next_record()? {
+                self.core.progress.step();
                 let Dumped::Root(root) = record else { continue };
                 if pass > 0 {
                     self.root(dump, root);

@@ -61,7 +61,6 @@ impl Writer {
             self.locks.terminated_owners += 1;
             owner = None;
         }
-        let blocked = OpenBlock { object, stack, owner };
         let before = match kind {
             WaitKind::Monitor => self.close_blocked(ticks, thread),
             WaitKind::Park => self.close_parked(ticks, thread, WaitEnd::Notified),
@@ -78,7 +77,8 @@ impl Writer {
             time: self.time(ticks),
         };
         self.text.emit(|out| element.write(out));
-        self.log(ticks, LockEventKind::Try, thread, stack);
+        let is_logged = self.log(ticks, LockEventKind::Try, thread, stack);
+        let blocked = OpenBlock { object, stack, owner, is_logged };
         match kind {
             WaitKind::Monitor => drop(self.locks.blocked.insert(thread.0, blocked)),
             WaitKind::Park => drop(self.locks.parked.insert(thread.0, OpenPark::Block(blocked))),
@@ -100,7 +100,9 @@ impl Writer {
             parked: flag(kind),
         };
         self.text.emit(|out| element.write(out));
-        self.log(ticks, LockEventKind::Locked, thread, blocked.stack);
+        if blocked.is_logged {
+            self.log(ticks, LockEventKind::Locked, thread, blocked.stack);
+        }
     }
 
     /// Ends what a thread is blocked on; false if it is blocked on no monitor.
@@ -201,15 +203,16 @@ impl Writer {
         self.locks.without_end += closed.into_iter().map(u64::from).sum::<u64>();
     }
 
-    fn log(&mut self, ticks: Ticks, kind: LockEventKind, thread: ThreadIndex, stack: StackIndex) {
-        let Some(log) = &mut self.log else { return };
+    /// Whether the lock log takes the line.
+    fn log(&mut self, ticks: Ticks, kind: LockEventKind, thread: ThreadIndex, stack: StackIndex) -> bool {
+        let Some(log) = &mut self.log else { return false };
         let names = self.core.jvm.threads.get(thread).and_then(|record| record.names.get());
         let frames = self.core.jvm.stacks.get(stack).map_or(&[][..], |stack| &stack.frames);
         let frames = frames.iter().filter_map(|frame| {
             let method = self.core.jvm.methods.get(frame.method)?;
             Some((self.core.jvm.classes.get(method.class)?.name.as_str(), method.name.as_str()))
         });
-        log.line(ticks, kind, names.map_or("", |names| &names.name), frames);
+        log.line(ticks, kind, names.map_or("", |names| &names.name), frames)
     }
 
     /// Writes the answer to a data request. A thread that has ended since it was asked is left out.

@@ -6,17 +6,45 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use trace::file::{IfTaken, Kind, NewFile, Refusal, create};
 use trace::zip::{TRACE_ENTRY, ZipWriter};
 
 use agent_options::Format;
 
+use crate::agent::events::progress::Progress;
+
 const PAGE: u64 = 4096;
 
+/// Text goes to a pipe or device in pieces of this size, so that it shows whether bytes flow.
+const PIECE: usize = libc::PIPE_BUF;
+
+/// The file itself.
+struct Written {
+    file: File,
+    /// The largest part that is written at a time.
+    piece: usize,
+    progress: Arc<Progress>,
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(&bytes[..bytes.len().min(self.piece)])?;
+        self.progress.step();
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 enum Sink {
-    Stream(File),
-    Zip(Box<ZipWriter<File>>),
+    Stream(Written),
+    /// A zip that has no byte yet: the program does not start until the file is open, and a full pipe would take none.
+    NewZip(Option<Written>),
+    Zip(Box<ZipWriter<Written>>),
 }
 
 /// The open trace file.
@@ -25,6 +53,7 @@ pub(crate) struct Output {
     pub(crate) path: PathBuf,
     /// Set for plain XML in a regular file.
     pages: Option<Pages>,
+    progress: Arc<Progress>,
 }
 
 impl Output {
@@ -36,13 +65,19 @@ impl Output {
         let path = PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
         let NewFile { file, path, is_regular } = create(&path, kind, if_taken)?;
         let pages = (is_regular && format == Format::Xml).then(Pages::default);
+        let progress = Arc::<Progress>::default();
+        let piece = if is_regular { usize::MAX } else { PIECE };
+        let file = Written { file, piece, progress: progress.clone() };
         let sink = match format {
             Format::Xml => Sink::Stream(file),
-            Format::Zip => Sink::Zip(Box::new(
-                ZipWriter::new(file, TRACE_ENTRY).map_err(|e| Refusal::Machine(format!("{}: {e}", path.display())))?,
-            )),
+            Format::Zip => Sink::NewZip(Some(file)),
         };
-        Ok(Output { sink, path, pages })
+        Ok(Output { sink, path, pages, progress })
+    }
+
+    /// Shows whether text is taken.
+    pub(crate) fn progress(&self) -> &Arc<Progress> {
+        &self.progress
     }
 
     /// The page arithmetic of the text that is to be written, if this output needs it.
@@ -52,8 +87,14 @@ impl Output {
 
     /// Writes whole elements.
     pub(crate) fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        if let Sink::NewZip(file) = &mut self.sink
+            && let Some(file) = file.take()
+        {
+            self.sink = Sink::Zip(Box::new(ZipWriter::new(file, TRACE_ENTRY)?));
+        }
         match &mut self.sink {
             Sink::Stream(file) => file.write_all(text)?,
+            Sink::NewZip(_) => {}
             Sink::Zip(zip) => zip.write_all(text)?,
         }
         if let Some(pages) = &mut self.pages {
@@ -65,7 +106,7 @@ impl Output {
     /// Lets a reader see what was written so far.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Stream(_) => Ok(()),
+            Sink::Stream(_) | Sink::NewZip(_) => Ok(()),
             Sink::Zip(zip) => zip.flush(),
         }
     }
@@ -73,7 +114,7 @@ impl Output {
     /// Ends the file.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.sink {
-            Sink::Stream(_) => Ok(()),
+            Sink::Stream(_) | Sink::NewZip(_) => Ok(()),
             Sink::Zip(zip) => zip.finish().map(drop),
         }
     }
@@ -81,10 +122,10 @@ impl Output {
     /// After a write that failed half-way: cuts off the incomplete element.
     pub(crate) fn cut_back(&mut self) {
         if let (Sink::Stream(file), Some(pages)) = (&self.sink, &self.pages)
-            && let Ok(metadata) = file.metadata()
+            && let Ok(metadata) = file.file.metadata()
         {
             // Where a page ends an element ends; so does everything written before this write.
-            let _ = file.set_len((metadata.len() / PAGE * PAGE).max(pages.written));
+            let _ = file.file.set_len((metadata.len() / PAGE * PAGE).max(pages.written));
         }
     }
 }

@@ -85,7 +85,7 @@ impl Writer {
             site_counts: SiteCounts::default(),
             flushed: Instant::now(),
             locks: LockEvents::default(),
-            log: log.map(|output| LockLog::begin(output, core.start, start)),
+            log: log.and_then(|output| LockLog::begin(output, core, start)),
         }
     }
 
@@ -116,7 +116,11 @@ impl Writer {
             Some(dumps) => (dumps.horizon(horizon), dumps.take_ready()),
             None => (horizon, Vec::new()),
         };
-        self.collections.add(self.core.collections.take(), dumps);
+        let dump_gets_on = self.features.dumps.is_some_and(HeapDumps::gets_on);
+        if self.collections.add(self.core.collections.take(), dumps) || dump_gets_on {
+            // What the writer waits for comes.
+            self.core.progress.step();
+        }
         for (carrier, consumer) in self.core.take_new_buffers() {
             let tally = self.tallies.of(carrier);
             self.sources.push(EventSource { consumer, tally, thread: carrier, pending: PendingDetails::default() });

@@ -41,8 +41,10 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
                     core.jvm.threads.name(local.thread.carrier, jni, thread, NameStage::Constructed);
                     core.features().for_each(|feature| feature.thread_start(jni, local, thread));
                 }
-                let carrier = local.thread.carrier;
-                local.thread.push(Event::ThreadStart(carrier), now);
+                // Without it the first event that names the thread defines it.
+                if local.thread.make_room(1) {
+                    local.thread.push(Event::ThreadStart(local.thread.carrier), now);
+                }
             },
         );
     });
@@ -78,6 +80,7 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
                 jni,
                 || now,
                 |local| {
+                    local.thread.begin_end();
                     core.features().for_each(|feature| feature.thread_end(jni, local, now));
                     if core.source != AllocationSource::Off {
                         accounting::thread_ends(core, jni, local, now);

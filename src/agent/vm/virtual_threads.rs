@@ -10,6 +10,7 @@ use jvmti::{Env, Jni, guard};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{LocalThread, enter};
+use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::Event;
 use crate::agent::ids::ThreadIndex;
 
@@ -59,7 +60,7 @@ unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread
             if is_first {
                 core.features().for_each(|feature| feature.thread_found(jni, thread, index));
             }
-            switch(core, jni, local, index, now);
+            switch(core, jni, local, index);
         });
     }
 }
@@ -71,17 +72,15 @@ unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     unsafe {
         on_carrier(jni, |core, jni, local| {
             let carrier = local.thread.carrier;
-            switch(core, jni, local, carrier, Ticks::now());
+            switch(core, jni, local, carrier);
         });
     }
 }
 
 /// Notes that this thread runs on the carrier from now on: a virtual one, or the platform thread itself.
-fn switch(core: &'static Core, jni: Jni, local: &mut LocalThread, thread: ThreadIndex, now: Ticks) {
-    local.thread.current = thread;
-    local.thread.is_virtual = thread != local.thread.carrier;
+fn switch(core: &'static Core, jni: Jni, local: &mut LocalThread, thread: ThreadIndex) {
+    local.thread.switch(thread);
     core.features().for_each(|feature| feature.switched(jni, local));
-    local.thread.push(Event::Switch(thread), now);
 }
 
 /// JVMTI `VirtualThreadEnd`.
@@ -94,8 +93,10 @@ pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thr
         on_carrier(jni, |core, jni, local| {
             let index = core.jvm.threads.resolve(jni, thread, Ticks::now());
             core.features().for_each(|feature| feature.thread_leaves(jni, thread, index));
-            // As at the end of a platform thread.
-            local.thread.push(Event::ThreadEnd(index), Ticks::now());
+            if local.thread.admit(1, Dropped::Thread) {
+                // As at the end of a platform thread.
+                local.thread.push(Event::ThreadEnd(index), Ticks::now());
+            }
         });
     }
 }

@@ -106,6 +106,7 @@ fn reason(why: &WhyUnknown) -> String {
         WhyUnknown::Unavailable(reason) => format!("the JVM's accounting could not be used, {reason}"),
         WhyUnknown::CutOff => "the trace was cut off".to_owned(),
         WhyUnknown::Limited => "the trace was ended at its limit".to_owned(),
+        WhyUnknown::Dropped => "events were left out, since the trace could not be written in time".to_owned(),
         WhyUnknown::Filtered => "filters leave classes out of the trace, and the JVM accounts all".to_owned(),
         WhyUnknown::UnknownThreads(threads) => {
             format!("the JVM gave no account of {}", counted(*threads, "thread", "threads"))

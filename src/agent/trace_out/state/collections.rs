@@ -21,11 +21,12 @@ pub(crate) struct PendingCollections {
     pub(crate) is_open: bool,
     /// Collections whose frees did not come in time.
     pub(crate) gave_up_waiting: u64,
+    batches: u64,
 }
 
 impl PendingCollections {
-    /// Adds what was queued since the last time.
-    pub(crate) fn add(&mut self, queued: QueuedCollections, dumps: Vec<DumpData>) {
+    /// Adds what was queued since the last time. True if the control thread gets on, for which the writer may have to wait.
+    pub(crate) fn add(&mut self, queued: QueuedCollections, dumps: Vec<DumpData>) -> bool {
         self.events.extend(queued.events);
         for dump in dumps {
             let time = dump.time;
@@ -35,6 +36,7 @@ impl PendingCollections {
         }
         self.freed.extend(queued.freed);
         self.processed = self.processed.max(queued.processed);
+        std::mem::replace(&mut self.batches, queued.batches) != queued.batches
     }
 
     /// When the next of them happened.

@@ -27,6 +27,8 @@ pub(crate) struct OpenBlock {
     pub(crate) object: ObjectId,
     pub(crate) stack: StackIndex,
     pub(crate) owner: Option<(ThreadIndex, StackIndex)>,
+    /// The lock log has its beginning.
+    pub(crate) is_logged: bool,
 }
 
 /// A thread that waits to be notified or unparked.

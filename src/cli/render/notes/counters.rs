@@ -18,7 +18,7 @@ const NOT_SHOWN: [&str; 6] =
     ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "owners.compared", "stackCache.compared"];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 19] = [
+const NOTES: [(&str, Unit, &str); 20] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -28,6 +28,11 @@ const NOTES: [(&str, Unit, &str); 19] = [
         "buffer.waits",
         TIMES,
         "the program waited {n} until the trace was written; --include, --exclude or a larger --buffer helps",
+    ),
+    (
+        "events.dropped",
+        Unit::Of("event was", "events were"),
+        "{n} left out{detail}, since the trace could not be written in time: its reader or file system took nothing for seconds",
     ),
     ("events.lost", Unit::Of("event was", "events were"), "{n} lost{detail}"),
     (
