@@ -110,6 +110,7 @@ fn nobody_reads_and_the_program_is_terminated(jdk: &Jdk) {
     let mut running = program(jdk, ALL, &pipe.path).any_status().start();
     running.send("work");
     running.wait_for("work done");
+    running.send("stay");
     let sent = Command::new("kill").arg(running.pid().to_string()).status().expect("kill is a command");
     assert!(sent.success());
     assert_eq!(running.finish().status().code(), Some(128 + 15));

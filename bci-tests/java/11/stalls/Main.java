@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Does what it is told by its standard input, and says so: {@code work} is a lot of everything that is reported; {@code more} and
- * {@code last} make a thousand objects of a class of their own. It ends with its input.
+ * {@code last} make a thousand objects of a class of their own. It ends with its input, unless it is to {@code stay}.
  */
 public final class Main {
     static class Early {}
@@ -50,6 +50,9 @@ public final class Main {
                     for (int i = 0; i < 1000; i++) {
                         sink = new Last();
                     }
+                    break;
+                case "stay":
+                    Thread.sleep(Long.MAX_VALUE);
                     break;
                 default:
                     throw new IllegalArgumentException(line);
