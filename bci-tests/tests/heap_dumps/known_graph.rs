@@ -147,7 +147,11 @@ fn a_dump_of_followed_objects_has_ids_stacks_and_ages_and_no_contents_if_so_aske
     assert_eq!(births.dump, Some((dump.martini.dump_id, dump.martini.collections)));
     let nodes = dump.of_class("graph.Main$Node");
     assert_eq!(nodes.len() as u64, CHAIN);
-    for &node in &nodes {
+    // On JDK 11 the VM's own event misses some hundred nodes (docs/limits.md), which have no id.
+    let has_holes = jdk.feature < 17;
+    let with_ids = nodes.iter().copied().filter(|&node| !has_holes || node < dump.martini.end.0);
+    assert!(with_ids.clone().count() as u64 > CHAIN / 2);
+    for node in with_ids {
         let born = births.objects.get(&node).expect("the trace has the object");
         let age = dump.martini.collections - born;
         assert_eq!(dump.martini.age(hprof::ObjectId(node)), Some(age), "object {node}");
