@@ -22,6 +22,8 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("counts_with_all", "heap=counts,threads=on,juc=on,estimate=64k,live=true"),
         ("events_with_all", "heap=events,threads=on,juc=on,stack=4"),
         ("locks", "heap=off,threads=on"),
+        ("dumps", "heap=vm,dump=end+gc:1"),
+        ("dumps_and_live", "heap=counts,dump=end,live=true,threads=on"),
     ];
     suite.each_jdk_and(&modes, nothing_for_the_check_of_jni_to_say);
     let with_locks =

@@ -48,6 +48,7 @@ pub(super) fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
     unsafe {
         match core.jvm.env.get_loaded_classes() {
             Ok(classes) => {
+                jni.expect_local_refs(classes.len());
                 for &class in classes.iter() {
                     match core.jvm.classes.resolve(jni, class) {
                         Ok(index) => last = last.max(index),
@@ -67,7 +68,9 @@ pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject
     let env = core.jvm.env;
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
-        for &class in env.get_loaded_classes()?.iter() {
+        let loaded = env.get_loaded_classes()?;
+        jni.expect_local_refs(loaded.len());
+        for &class in loaded.iter() {
             // Without a tag it was loaded after `register_classes`.
             if let Some(index) = u32::try_from(env.get_tag(class)? - 1).ok().map(ClassIndex) {
                 let bytes = env.get_object_size(class)? as u64;
@@ -84,7 +87,9 @@ pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject
 pub(super) fn visit_threads(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, ThreadIndex)) -> jvmti::Result<()> {
     // SAFETY: live local references, each deleted when it is done with.
     unsafe {
-        for &thread in core.jvm.env.get_all_threads()?.iter() {
+        let threads = core.jvm.env.get_all_threads()?;
+        jni.expect_local_refs(threads.len());
+        for &thread in threads.iter() {
             if let Some(index) = core.jvm.threads.find(thread) {
                 visit(thread, index);
             }
