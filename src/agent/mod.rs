@@ -4,7 +4,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | `message` `clock` `ids` `turn` `helpers` `agent_thread` | small parts that all others use |
+//! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `request_file` | small parts that all others use |
 //! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
@@ -30,6 +30,7 @@ mod locks;
 mod message;
 mod objects;
 mod recording;
+mod request_file;
 mod stacks;
 mod tables;
 mod trace_out;

@@ -3,7 +3,6 @@
 //! The agent's control thread collects what needs JNI; the writer adds the counters up and writes them. The program's threads
 //! take no part.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use crate::agent::clock::Ticks;
 use crate::agent::core::{Core, accounting};
 use crate::agent::heap_histogram::{ClassTotals, walk};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
+use crate::agent::request_file::RequestFile;
 
 /// What the writer cannot read by itself.
 pub(crate) struct CountsSnapshot {
@@ -106,23 +106,20 @@ fn request(trace: &Path) -> PathBuf {
 
 /// Decides when a snapshot is made, on the control thread.
 pub(super) struct SnapshotTrigger {
-    request: PathBuf,
+    request: RequestFile,
     schedule: Option<Schedule>,
 }
 
 impl SnapshotTrigger {
     /// Starts the clock, and removes an old request.
     pub(super) fn begin(core: &Core) -> SnapshotTrigger {
-        let request = request(&core.trace_path);
-        // A file that an earlier run left is no request.
-        let _ = fs::remove_file(&request);
+        let request = RequestFile::begin(request(&core.trace_path));
         SnapshotTrigger { request, schedule: Schedule::begin(core.options.every, Instant::now()) }
     }
 
     /// Whether it is time for a snapshot, and whether there is a request.
     fn check(&mut self, core: &Core) -> (bool, bool) {
-        // A request that cannot be removed would be answered again and again.
-        let is_requested = core.is_reporting() && fs::remove_file(&self.request).is_ok();
+        let is_requested = core.is_reporting() && self.request.take();
         let is_due = self.schedule.as_mut().is_some_and(|schedule| schedule.is_due(Instant::now()));
         (is_due, is_requested)
     }

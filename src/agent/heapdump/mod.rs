@@ -17,7 +17,6 @@ pub(crate) mod id_map;
 mod place;
 mod progress;
 mod queue;
-mod requests;
 mod take;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,9 +36,9 @@ use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::ids::GcNumber;
 use super::message::message;
+use super::request_file::RequestFile;
 use progress::ThreadMark;
 use queue::{Queue, Waited};
-use requests::Requests;
 use take::DumpMaker;
 
 pub(crate) use data::{DumpData, DumpedClass, VmDump};
@@ -234,13 +233,13 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
         let _closes = CloseOnDrop(dumps);
         dumps.queue.progress.is_of_this_thread();
         let when = core.options.dump.when;
-        let mut requests = when.request.then(|| Requests::by(request_file(&core.trace_path)));
+        let mut requests = when.request.then(|| RequestFile::begin(request_file(&core.trace_path)));
         let mut maker = match DumpMaker::new(dumps, jni) {
             Ok(maker) => maker,
             Err(problem) => return message(&format!("the heap cannot be dumped: {problem}")),
         };
         let interval = when.request.then_some(REQUEST_INTERVAL);
-        let mut is_requested = || requests.as_mut().is_some_and(Requests::take);
+        let mut is_requested = || requests.as_mut().is_some_and(RequestFile::take);
         while let Some(reason) = dumps.queue.next(interval, &mut is_requested) {
             if let Err(problem) = maker.make(jni, reason) {
                 core.count_lost("heap dump", 1);

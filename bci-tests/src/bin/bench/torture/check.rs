@@ -181,8 +181,11 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
         }
     }
     let lost = facts.sum("events.lost");
-    // Behind the limit nothing is looked up any more; where nothing collects, there is no collection before the live objects are counted.
-    let is_told = facts.has("limit.reached") || case.gc.never_collects && case.mode.value("live").is_some();
+    // Behind the limit nothing is looked up any more; where nothing collects, or the program halts, there may be no collection before
+    // the live objects are counted.
+    let no_collection =
+        facts.counts.get(&("events.lost".to_owned(), "collection before the histogram".to_owned())).copied();
+    let is_told = facts.has("limit.reached") || case.mode.value("live").is_some() && no_collection == Some(lost);
     if lost > 0 && !case.program.may_lose && !is_told {
         let why: Vec<_> = facts.counts.iter().filter(|((key, _), _)| key == "events.lost").collect();
         problems.push(problem(Kind::Numbers, format!("events were lost: {why:?}")));

@@ -1,4 +1,4 @@
-//! The file that requests a dump.
+//! A file whose existence requests something of the agent.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,29 +7,29 @@ use std::path::PathBuf;
 use crate::agent::message::message;
 
 /// Looks for the file.
-pub(super) struct Requests {
+pub(crate) struct RequestFile {
     path: PathBuf,
     has_complained: bool,
 }
 
-impl Requests {
-    /// Requests by a file; one that an earlier run has left is none.
-    pub(super) fn by(path: PathBuf) -> Requests {
-        let mut requests = Requests { path, has_complained: false };
-        requests.take();
-        requests
+impl RequestFile {
+    /// Requests by this file; one that an earlier run has left is none.
+    pub(crate) fn begin(path: PathBuf) -> RequestFile {
+        let mut request = RequestFile { path, has_complained: false };
+        request.take();
+        request
     }
 
     /// Whether there is the file, which is taken away. One that another user has made, and what is no regular file, requests
     /// nothing and stays.
-    pub(super) fn take(&mut self) -> bool {
+    pub(crate) fn take(&mut self) -> bool {
         let Ok(found) = fs::symlink_metadata(&self.path) else { return false };
         // SAFETY: it takes nothing and cannot fail.
         let own = unsafe { libc::geteuid() };
         let is_own = found.is_file() && found.uid() == own && found.nlink() == 1;
         if !is_own && !std::mem::replace(&mut self.has_complained, true) {
             message(&format!(
-                "{} is ignored: only a regular file of the JVM's own user requests a dump",
+                "{} is ignored: only a regular file of the JVM's own user requests something",
                 self.path.display()
             ));
         }
@@ -46,28 +46,28 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("app.trcxml.dump");
         fs::write(&path, "").unwrap();
-        let mut requests = Requests::by(path.clone());
+        let mut request = RequestFile::begin(path.clone());
         assert!(!path.exists(), "an earlier run has left it");
-        assert!(!requests.take());
+        assert!(!request.take());
         fs::write(&path, "").unwrap();
-        assert!(requests.take() && !path.exists() && !requests.take());
+        assert!(request.take() && !path.exists() && !request.take());
         fs::write(&path, "").unwrap();
         // Only root may give it away.
         if std::os::unix::fs::chown(&path, Some(65534), None).is_ok() {
-            assert!(!requests.take() && path.exists() && requests.has_complained);
+            assert!(!request.take() && path.exists() && request.has_complained);
         }
         fs::remove_file(&path).unwrap();
 
         let other = dir.path().join("other");
         fs::write(&other, "text").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
-        assert!(!requests.take() && path.is_symlink() && requests.has_complained);
+        assert!(!request.take() && path.is_symlink() && request.has_complained);
         fs::remove_file(&path).unwrap();
         fs::hard_link(&other, &path).unwrap();
-        assert!(!requests.take());
+        assert!(!request.take());
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(!requests.take() && path.is_dir());
+        assert!(!request.take() && path.is_dir());
         assert_eq!(fs::read_to_string(&other).unwrap(), "text");
     }
 }
