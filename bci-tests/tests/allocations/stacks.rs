@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bci_tests::jdk::{Collector, Jdk};
-use bci_tests::profiled::{Profiled, is_safe_mode};
+use bci_tests::profiled::{Heap, Profiled, is_safe_mode};
 use bci_tests::read::TraceData;
 use bci_tests::suite::Suite;
 use trace::ids::{ClassId, MethodId, StackId};
@@ -29,6 +29,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         suite.each_jdk_and_collector(where_other_code_was);
     }
     suite.jdks(21..).each_and(&[("compiled", &[][..]), ("c1", &["-XX:TieredStopAtLevel=1"])], of_virtual_threads);
+    suite.jdks(21..).each_and(&[("events", Heap::Events), ("vm", Heap::Vm)], while_virtual_threads_come_and_go);
 }
 
 type Counts = BTreeMap<Vec<String>, u64>;
@@ -56,6 +57,7 @@ struct Found {
     counts: Counts,
     compared: Option<u64>,
     mismatches: Option<u64>,
+    lost: u64,
     classes: HashMap<ClassId, String>,
     methods: HashMap<MethodId, String>,
     stacks: HashMap<StackId, Vec<String>>,
@@ -78,6 +80,7 @@ impl TraceData for Found {
                 let stack = object.stack.map(|stack| self.stacks[&stack].clone()).unwrap_or_default();
                 *self.counts.entry(stack).or_default() += 1;
             }
+            Element::MartiniCount(count) if count.key == "events.lost" => self.lost += count.value,
             Element::MartiniCount(count) if count.key == "stackCache.compared" => self.compared = Some(count.value),
             Element::MartiniCount(count) if count.key == "stackCache.mismatches" => self.mismatches = Some(count.value),
             _ => {}
@@ -124,4 +127,17 @@ fn where_other_code_was(jdk: &Jdk, collector: Collector) {
     let found = profiled.run_and_read::<Found>().trace;
     assert_eq!(found.mismatches, Some(0));
     assert!(found.compared.is_some_and(|compared| compared > 500_000), "{:?}", found.compared);
+}
+
+/// Virtual threads that begin, wait, move and end while their allocations are reported: each stack is what the VM says, and the VM
+/// says something at each.
+fn while_virtual_threads_come_and_go(jdk: &Jdk, heap: Heap) {
+    let profiled = Profiled::on(jdk).heap(heap).options("lifetimes=false,stack=8,juc=on").no_schema();
+    let profiled = profiled.variable("MARTINI_COMPARE_STACKS", "all").main("torture.Virtual").args(&["100"]);
+    let found = profiled.run_and_read::<Found>().trace;
+    assert_eq!(found.mismatches, Some(0));
+    if !is_safe_mode() {
+        assert!(found.compared.is_some_and(|compared| compared > 1_000), "{:?}", found.compared);
+    }
+    assert_eq!(found.lost, 0);
 }

@@ -1,10 +1,14 @@
 package waits;
 
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** What {@link Main} does, with virtual threads; lines as there. */
 public final class Virtual {
+    /** Virtual threads that went on on another carrier than the one on which they came to wait. */
+    private static final AtomicInteger MOVED = new AtomicInteger();
+
     private Virtual() {}
 
     public static void main(String[] args) throws Exception {
@@ -13,6 +17,12 @@ public final class Virtual {
         park(parks);
         enter(enters);
         owned();
+    }
+
+    /** The thread that carries this one: {@code VirtualThread[#22,t-enter-0]/runnable@ForkJoinPool-1-worker-3}. */
+    private static String carrier() {
+        String shown = Thread.currentThread().toString();
+        return shown.substring(shown.indexOf('@') + 1);
     }
 
     private static Thread start(String name, Runnable body) {
@@ -45,7 +55,13 @@ public final class Virtual {
         Thread[] threads = new Thread[number];
         synchronized (monitor) {
             for (int i = 0; i < number; i++) {
-                threads[i] = start("t-enter-" + i, () -> Main.enter(monitor, "main"));
+                threads[i] = start("t-enter-" + i, () -> {
+                    String before = carrier();
+                    Main.enter(monitor, "main");
+                    if (!carrier().equals(before)) {
+                        MOVED.incrementAndGet();
+                    }
+                });
                 Main.until(threads[i], Thread.State.BLOCKED);
             }
         }
@@ -74,6 +90,6 @@ public final class Virtual {
         release.countDown();
         waiter.join();
         owner.join();
-        System.out.println("done");
+        System.out.println("moved " + MOVED.get());
     }
 }
