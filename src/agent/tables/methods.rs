@@ -103,6 +103,10 @@ impl Methods {
         let code = || unsafe { env.get_bytecodes(method) }.ok();
         let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
         let mut known = self.known();
+        // Another thread may have registered it meanwhile.
+        if let Some(&known) = known.by_id.get(&(method as usize)) {
+            return Ok(known);
+        }
         // Each version of a method that was redefined has its own id and lines.
         let found = self.find(&known, class, &name, &signature);
         let index = match found.filter(|&(_, record)| record.lines.set(lines.clone()).is_ok()) {
