@@ -71,7 +71,10 @@ impl Jni {
     /// Says that this many local references more are made, by JVMTI too, which makes room for them by itself: `-Xcheck:jni` prints a
     /// warning for those that nobody has announced.
     pub fn expect_local_refs(self, number: usize) {
-        let number = jint::try_from(number).unwrap_or(jint::MAX);
+        // HotSpot ignores a number that is no larger than what it has announced before, which is 32 at first: those that are
+        // there already count too.
+        const OTHERS: usize = 64;
+        let number = jint::try_from(number + OTHERS).unwrap_or(jint::MAX);
         // SAFETY: no reference passes. HotSpot refuses a number that is too large without an exception, others may throw.
         if unsafe { jni!(self, EnsureLocalCapacity, number) } != JNI_OK {
             self.exception_clear();
