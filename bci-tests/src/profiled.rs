@@ -50,6 +50,9 @@ pub fn is_safe_mode() -> bool {
 const FLAGS_OF_SAFE_MODE: [&str; 3] =
     ["-XX:-EliminateAutoBox", "-XX:-OptimizeStringConcat", "-XX:-EliminateAllocations"];
 
+/// With any of these no object is an event.
+const WITHOUT_EVENTS: [&str; 3] = ["heap=counts", "heap=vm", "heap=off"];
+
 /// A program that is to run, with or without the agent.
 #[derive(Debug)]
 pub struct Profiled<'a> {
@@ -262,7 +265,8 @@ impl<'a> Profiled<'a> {
             command.current_dir(folder);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        let needs_flags = is_safe_mode() && self.has_agent && self.options.iter().any(|o| o.contains("heap=events"));
+        let has_events = !self.options.iter().any(|option| WITHOUT_EVENTS.iter().any(|heap| option.contains(heap)));
+        let needs_flags = is_safe_mode() && self.has_agent && has_events;
         command.args(FLAGS_OF_SAFE_MODE.iter().filter(|_| needs_flags));
         command.args(&self.flags).args(self.has_agent.then(|| self.agent())).args(&self.flags_behind);
         command.arg("-cp").arg(&self.class_path).arg(&self.main).args(&self.args);

@@ -135,7 +135,7 @@ fn while_virtual_threads_come_and_go(jdk: &Jdk, heap: Heap) {
     let profiled = Profiled::on(jdk).heap(heap).options("lifetimes=false,stack=8,juc=on").no_schema();
     let profiled = profiled.variable("MARTINI_COMPARE_STACKS", "all").main("torture.Virtual").args(&["100"]);
     let found = profiled.run_and_read::<Found>().trace;
-    assert_eq!(found.mismatches, Some(0));
+    assert_eq!(found.mismatches, (!is_safe_mode()).then_some(0));
     if !is_safe_mode() {
         assert!(found.compared.is_some_and(|compared| compared > 1_000), "{:?}", found.compared);
     }

@@ -73,9 +73,9 @@ pub(crate) fn compare(ran: &LocksRan, kind: Kind, words: &[&str]) {
                 // In safe mode JVMTI's answer may come too late: the owner is not known then, and counted, or where several
                 // want the monitor it is the next one.
                 let is_next = found.owner.is_some() && !found.thread.starts_with("t-enter-");
-                let is_unknown = is_safe_mode() && (found.owner.is_none() || is_next);
-                assert!(is_unknown || found.owner.as_deref() == owner, "{found:?} owned by {owner:?}");
-                without_owner += u64::from(is_unknown && owner.is_some());
+                let may_differ = is_safe_mode() && (found.owner.is_none() || is_next);
+                assert!(may_differ || found.owner.as_deref() == owner, "{found:?} owned by {owner:?}");
+                without_owner += u64::from(found.owner.is_none() && owner.is_some());
             }
             Kind::Waited => {
                 assert_eq!(found.reason.expect("it is over").as_str(), printed.what, "{found:?}");
