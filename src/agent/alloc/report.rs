@@ -73,11 +73,6 @@ pub(super) unsafe fn report(jni: Jni, thread: &mut ThreadContext, state: &mut Al
             return core.count_failure("tag", error);
         }
     }
-    let tag = ObjectTag::new(id, stack);
-    // SAFETY: by the caller's promise.
-    if core.keeps_weak_refs() && unsafe { thread.weak_refs.note(&core.weak_refs, jni, object, tag) }.is_err() {
-        return core.count_lost("no memory for a weak reference", 1);
-    }
     if matches!(size, AllocationSize::Array(_)) {
         let array = core.jvm.classes.get(class).map(|record| record.array);
         if array.and_then(|array| core.layout(array)).is_none() {
@@ -86,5 +81,11 @@ pub(super) unsafe fn report(jni: Jni, thread: &mut ThreadContext, state: &mut Al
             size = AllocationSize::Words((bytes / 8) as u32);
         }
     }
+    // Before the weak reference, by which a dump finds the object and names it.
     thread.push(Event::Alloc { object: id, class, size, stack }, time);
+    let tag = ObjectTag::new(id, stack);
+    // SAFETY: by the caller's promise.
+    if core.keeps_weak_refs() && unsafe { thread.weak_refs.note(&core.weak_refs, jni, object, tag) }.is_err() {
+        core.count_lost("no memory for a weak reference", 1);
+    }
 }
