@@ -31,6 +31,20 @@ pub(crate) fn tests(suite: &mut Suite) {
     // Later JDKs cannot suspend a thread from Java.
     suite.jdks(..20).each_and(&with_locks, a_suspended_thread_holds_nobody_up);
     suite.each_jdk(a_class_that_is_loaded_again_keeps_its_counters);
+    suite.each_jdk(the_agent_is_not_the_first_that_finds_no_room);
+}
+
+/// The program leaves hardly any room, and the JVM runs a command when somebody finds none: nobody does, though many sites have to be
+/// looked up at the end. Without a collector the room is the same in each run.
+fn the_agent_is_not_the_first_that_finds_no_room(jdk: &Jdk) {
+    let profiled = Profiled::on(jdk).heap(Heap::Counts);
+    let complaint = profiled.dir().join("out-of-memory");
+    let command = format!("-XX:OnOutOfMemoryError=touch {}", complaint.display());
+    let flags =
+        ["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-XX:-UseTLAB", "-Xms32m", "-Xmx32m", &command];
+    let ran = profiled.flags(&flags).main("seen.Full").run();
+    assert!(ran.out().lines().any(|line| line == "full"), "{}", ran.out());
+    assert!(!complaint.exists(), "{}{}", ran.out(), ran.err());
 }
 
 /// Wherever the program runs out of stack, no method of the agent's is in the trace of the error, though a hook is the method that finds

@@ -12,11 +12,13 @@
 //!
 //! Methods without such arguments are safe: the VM itself refuses them in a wrong phase or on a foreign thread.
 
+mod collector;
 mod env;
 mod error;
 mod exported;
 mod find;
 mod guard;
+mod heap_room;
 mod jni;
 mod management;
 mod vm;
@@ -24,10 +26,12 @@ mod vm_structs;
 
 pub use jvmti_sys::{self as sys, jni_sys};
 
+pub use collector::Collector;
 pub use env::{Allocated, Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
 pub use exported::exported;
 pub use guard::{caught_panics, guard};
+pub use heap_room::HeapRoom;
 pub use jni::{Jni, JniError, NativeMethod};
 pub use management::{HeapDumper, Management, is_flag_on};
 pub use vm::{Vm, VmError};

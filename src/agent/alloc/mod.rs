@@ -14,9 +14,9 @@ mod vm_event;
 use std::sync::OnceLock;
 
 use classfile::ClassFile;
-use jvmti::Jni;
 use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
+use jvmti::{HeapRoom, Jni};
 
 use super::core::Core;
 use super::core::context::{FeatureState, Reporter, Slot, ThreadState};
@@ -136,7 +136,9 @@ impl Feature for Alloc {
     }
 
     fn collected(&'static self, jni: Jni, _: GcNumber, _: GcNumber) {
-        if let Some(proxy) = self.proxy.get().filter(|_| self.core.source.has_hooks()) {
+        // A new table takes as much room as the old one: far less than this.
+        let has_room = || HeapRoom::now(jni).is_none_or(|room| room.free >= room.max / 16);
+        if let Some(proxy) = self.proxy.get().filter(|_| self.core.source.has_hooks() && has_room()) {
             proxy.purge(jni);
         }
     }

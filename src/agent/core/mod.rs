@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use agent_options::{Options, Stacks as FindStacks};
-use jvmti::{Env, Jni, Vm};
+use jvmti::{Collector, Env, Jni, Vm};
 use trace::model::ArrayCode;
 
 use super::clock::{Clock, Ticks};
@@ -62,6 +62,7 @@ pub(crate) struct Jvm {
     /// Only a recording that may use it has it: see `Core::hotspot`.
     hotspot: Hotspot,
     pub(crate) helpers: Helpers,
+    collector: OnceLock<Collector>,
     /// Environments for tags, which recordings use one after the other.
     tag_envs: Mutex<Vec<Env>>,
     /// What features keep from one recording to the next.
@@ -90,6 +91,7 @@ impl Jvm {
             accounting: Accounting::default(),
             hotspot: Hotspot::default(),
             helpers: Helpers::new(java),
+            collector: OnceLock::new(),
             tag_envs: Mutex::default(),
             kept: Mutex::default(),
         })
@@ -110,6 +112,11 @@ impl Jvm {
             format!("{class}.{method}:{}", frame.line)
         };
         frames.map(text).collect()
+    }
+
+    /// The VM's collector, from VMInit on.
+    pub(crate) fn collector(&self, jni: Jni) -> Collector {
+        *self.collector.get_or_init(|| Collector::of(jni))
     }
 
     /// What a feature keeps as long as the JVM lives, one value of each type; made at the first call.

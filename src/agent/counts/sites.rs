@@ -15,7 +15,7 @@ use jvmti::jni_sys::{jclass, jmethodID, jobject};
 use jvmti::sys::{
     JVMTI_CLASS_STATUS_ERROR, JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_CLASS_STATUS_PREPARED, jvmtiFrameInfo,
 };
-use jvmti::{Allocated, Jni};
+use jvmti::{Allocated, Collector, HeapRoom, Jni};
 use rustc_hash::FxHashMap;
 
 use super::counters::{AllocationSite, BytecodeSite, CounterKind, NEW_INSTANCE_CALLER};
@@ -27,6 +27,9 @@ use crate::agent::core::Core;
 use crate::agent::heap_histogram::instance_bytes;
 use crate::agent::helpers::COUNTS;
 use crate::agent::ids::{ClassIndex, CodeLocation};
+
+/// Bytes of the heap that are left to the program while counters are resolved.
+const NEEDED_ROOM: u64 = 1 << 20;
 
 /// The caller of MartiniCounts is found within so many frames; each dimension of an array takes one.
 const MAX_FRAMES: usize = 512;
@@ -175,6 +178,9 @@ impl Counts {
         unknown.sort_unstable();
         unknown.dedup();
         for counters in unknown.chunk_by(|a, b| a.0 == b.0) {
+            if !self.may_allocate(jni, phase) {
+                return self.heap_is_full.store(true, Ordering::Relaxed);
+            }
             if let Err(error) = self.resolve(jni, counters[0].0, counters.iter().map(|c| c.1), phase) {
                 if error == jvmti::Error::OUT_OF_MEMORY {
                     return self.heap_is_full.store(true, Ordering::Relaxed);
@@ -182,6 +188,18 @@ impl Counts {
                 self.core.count_failure("site", error);
             }
         }
+    }
+
+    /// Whether the heap has room for what resolving takes: strings for names, an instance of each class. The agent must not be the
+    /// first that finds no room, and at VMDeath nobody makes room any more but a collector that stops all threads for it.
+    fn may_allocate(&self, jni: Jni, phase: ResolvePhase) -> bool {
+        let has_room = || HeapRoom::now(jni).is_none_or(|room| room.free >= NEEDED_ROOM.min(room.max / 16));
+        let collects = || {
+            phase != ResolvePhase::Meanwhile
+                && self.core.jvm.collector(jni) == Collector::Stopping
+                && self.core.jvm.env.force_garbage_collection().is_ok()
+        };
+        has_room() || collects() && has_room()
     }
 
     /// Resolves counters of one rewriting, unless its class is unloaded.

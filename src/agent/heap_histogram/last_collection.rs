@@ -6,11 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jvmti::{Jni, JniError};
+use jvmti::{Collector, Jni, JniError};
 
-use crate::agent::core::Core;
+use crate::agent::core::{Core, Jvm};
 use crate::agent::helpers::{self, Helpers};
-use crate::agent::vm::collector::Collector;
 
 const SHUTDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniShutdown.class"));
 
@@ -23,11 +22,11 @@ pub(super) struct LastCollection {
 
 impl LastCollection {
     /// Registers the hook, if the collector needs it.
-    pub(super) fn prepare(helpers: &Helpers, jni: Jni) -> LastCollection {
-        let collector = Collector::of(jni);
+    pub(super) fn prepare(jvm: &Jvm, jni: Jni) -> LastCollection {
+        let collector = jvm.collector(jni);
         if collector == Collector::Concurrent {
             // Without the hook the end is like that of a program that halts, which is counted.
-            let _ = register(helpers, jni);
+            let _ = register(&jvm.helpers, jni);
         }
         LastCollection { collector, is_done: AtomicBool::new(false) }
     }

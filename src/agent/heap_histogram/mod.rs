@@ -61,7 +61,7 @@ impl Feature for HeapHistogram {
     }
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
-        let _ = self.last_collection.set(LastCollection::prepare(&self.core.jvm.helpers, jni));
+        let _ = self.last_collection.set(LastCollection::prepare(self.core.jvm, jni));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agent_options::{DumpContents, DumpFormat};
 use hprof::read::ReadError;
 use jvmti::jni_sys::jstring;
-use jvmti::{HeapDumper, Jni};
+use jvmti::{Collector, HeapDumper, Jni};
 use trace::ids::HeapDumpId;
 
 use super::addresses::are_classes;
@@ -21,7 +21,6 @@ use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::ids::GcNumber;
 use crate::agent::message::message;
-use crate::agent::vm::collector::Collector;
 
 /// A dump that a collection has disturbed is repeated up to so many times in all. Then it is made in a way that nothing can
 /// disturb, but for which garbage is kept, and the program's last objects may be missed.
@@ -52,7 +51,7 @@ struct Dumped {
 impl DumpMaker {
     pub(super) fn new(dumps: &'static HeapDumps, jni: Jni) -> Result<DumpMaker, String> {
         let dumper = HeapDumper::find(jni).ok_or("this JVM does not offer its dumper")?;
-        let collects = Collector::of(jni) == Collector::Stopping;
+        let collects = dumps.core.jvm.collector(jni) == Collector::Stopping;
         let place = Place::new().map_err(|e| format!("no file can be opened: {e}"))?;
         let text = place.path().to_string_lossy().into_owned();
         let text = std::ffi::CString::new(text).map_err(|_| "its path has a NUL in it")?;

@@ -1,10 +1,10 @@
 //! Which collector the VM has, as far as that matters to the end of the VM.
 
-use jvmti::{Jni, is_flag_on};
+use crate::{Jni, is_flag_on};
 
 /// What the collector does when it is asked for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Collector {
+pub enum Collector {
     /// It collects at any time.
     Stopping,
     /// It collects on threads of its own, which the VM has stopped before VMDeath: who asks for a collection then waits for
@@ -16,14 +16,14 @@ pub(crate) enum Collector {
 
 impl Collector {
     /// The VM's collector.
-    pub(crate) fn of(jni: Jni) -> Collector {
+    pub fn of(jni: Jni) -> Self {
         let is_on = |flag| is_flag_on(jni, flag).unwrap_or(false);
         if is_on(c"UseEpsilonGC") {
-            Collector::Never
+            Self::Never
         } else if is_on(c"UseZGC") || is_on(c"UseShenandoahGC") {
-            Collector::Concurrent
+            Self::Concurrent
         } else {
-            Collector::Stopping
+            Self::Stopping
         }
     }
 }
