@@ -1,13 +1,15 @@
 package seen;
 
 import java.io.InputStream;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Suspends threads wherever they are, as a debugger does, and looks whether others still get on that share nothing with them. All of them
- * meet classes that are new and block on monitors, while threads start and end. (Only one thread starts them: on JDK 17 and older all
- * constructors of threads share a monitor.)
+ * meet classes that are new and block on monitors, while threads start and end. (Only one thread starts them, and only this one makes class
+ * loaders: on JDK 17 and older all constructors of threads share a monitor, and those of class loaders another.)
  */
 public class Suspends {
     static final AtomicLongArray ROUNDS = new AtomicLongArray(2);
@@ -36,6 +38,7 @@ public class Suspends {
         final int number;
         final ThreadGroup threads;
         final Thread[] members = new Thread[2];
+        final Queue<Loader> loaders = new ConcurrentLinkedQueue<>();
         Object monitor = new Object();
 
         Group(int number) {
@@ -47,7 +50,8 @@ public class Suspends {
         void run() {
             try {
                 while (!done) {
-                    new Loader().fresh().getDeclaredConstructor().newInstance();
+                    Loader loader = loaders.poll();
+                    if (loader != null) loader.fresh().getDeclaredConstructor().newInstance();
                     for (int i = 0; i < 20; i++) {
                         Object now = monitor;
                         synchronized (now) {
@@ -63,9 +67,12 @@ public class Suspends {
         }
     }
 
-    static void startThreads() {
+    static void start(Group[] groups) {
         try {
             while (!done) {
+                for (Group group : groups) {
+                    if (group.loaders.isEmpty()) for (int i = 0; i < 10; i++) group.loaders.add(new Loader());
+                }
                 Thread brief = new Thread(STARTED::incrementAndGet, "brief");
                 brief.start();
                 brief.join();
@@ -78,6 +85,8 @@ public class Suspends {
     @SuppressWarnings({"deprecation", "removal"})
     public static void main(String[] args) throws Exception {
         int times = Integer.parseInt(args[0]);
+        // JDK 11 may keep a thread waiting for a while that resumes another.
+        long end = System.nanoTime() + 30_000_000_000L;
         try (InputStream in = Suspends.class.getResourceAsStream("Suspends$Fresh.class")) {
             template = in.readAllBytes();
         }
@@ -85,11 +94,11 @@ public class Suspends {
         for (Group group : groups) {
             for (Thread thread : group.members) thread.start();
         }
-        Thread starter = new Thread(Suspends::startThreads, "starter");
+        Thread starter = new Thread(() -> start(groups), "starter");
         starter.start();
         while (ROUNDS.get(0) < 10 || ROUNDS.get(1) < 10) Thread.sleep(1);
         boolean stalled = false;
-        for (int i = 0; i < times && !stalled; i++) {
+        for (int i = 0; i < times && System.nanoTime() < end && !stalled; i++) {
             Thread victim = groups[0].members[i % 2];
             victim.suspend();
             long before = ROUNDS.get(1);
