@@ -30,6 +30,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         [("vm", "heap=vm"), ("counts", "heap=counts,threads=on"), ("events", "heap=events,threads=on,juc=on")];
     // Later JDKs cannot suspend a thread from Java.
     suite.jdks(..20).each_and(&with_locks, a_suspended_thread_holds_nobody_up);
+    suite.jdks(25..).each_and(&with_locks, threads_of_native_code_leave);
     suite.each_jdk(a_class_that_is_loaded_again_keeps_its_counters);
     suite.each_jdk(the_agent_is_not_the_first_that_finds_no_room);
 }
@@ -76,6 +77,15 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
 fn a_suspended_thread_holds_nobody_up(jdk: &Jdk, options: &str) {
     let ran = Profiled::on(jdk).options(options).no_schema().main("seen.Suspends").args(&["800"]).run();
     assert_eq!(ran.out().trim_end(), "got on");
+}
+
+/// A thread of native code leaves the JVM, by Java code that loads classes, when its variables that have destructors are gone.
+fn threads_of_native_code_leave(jdk: &Jdk, options: &str) {
+    // C2 alone: method handles get their classes on such a thread.
+    let flags = ["--enable-native-access=ALL-UNNAMED", "-XX:-TieredCompilation"];
+    let ran = Profiled::on(jdk).flags(&flags).options(options).main("torture.Main").args(&["Natives", "20"]).run();
+    assert!(ran.out().lines().any(|line| line == "= known 1600"), "{}", ran.out());
+    assert_eq!(ran.err(), "");
 }
 
 /// However often another agent has the JVM load a class again, its sites keep their counters, and each object is counted.

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::ffi::CString;
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 
@@ -136,7 +137,9 @@ pub(super) enum Class {
 
 thread_local! {
     /// Classes not found by name that this thread is about to define, by internal name. While it defines one, it may define others.
-    static BEING_DEFINED: RefCell<Vec<(Box<[u8]>, Part)>> = const { RefCell::new(Vec::new()) };
+    /// It is there for as long as Java code runs on the thread: a thread of native code may leave the JVM after what has a destructor.
+    static BEING_DEFINED: RefCell<ManuallyDrop<Vec<(Box<[u8]>, Part)>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// More are not defined within each other; what remains was refused by the VM.
@@ -247,6 +250,10 @@ impl Rewritings {
             let Some(found) = defining.iter().rposition(|(name, _)| is_own(name)) else { return };
             // The classes behind it were never defined.
             let Some((_, part)) = defining.drain(found..).next() else { return };
+            if found == 0 {
+                // Nobody drops it when the thread ends.
+                defining.shrink_to_fit();
+            }
             let Some(Rewriting { declaring: Declaring::NotFoundByName(own), .. }) =
                 self.rewritings.get(part.rewriting.0)
             else {

@@ -154,6 +154,18 @@ impl Consumer {
         Some(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)))
     }
 
+    /// Calls `visit` with each record that is not read yet.
+    pub(crate) fn each_unread(&self, mut visit: impl FnMut(Record)) {
+        let (mut chunk, mut begin) = (&self.chunk, self.read as usize);
+        loop {
+            let len = chunk.len.load(Ordering::Acquire) as usize;
+            let slots = chunk.slots.get(begin..len).unwrap_or_default();
+            slots.iter().for_each(|slot| visit(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed))));
+            let Some(next) = chunk.next.get() else { return };
+            (chunk, begin) = (next, 0);
+        }
+    }
+
     /// Marks the record that `peek` showed as read.
     pub(crate) fn pop(&mut self) {
         debug_assert!(self.read < self.seen);

@@ -63,7 +63,8 @@ pub(super) fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
     last
 }
 
-/// Calls `visit` with a local reference to each class that has a tag, and what is known of the class without its address.
+/// Calls `visit` with a local reference to each class, and what is known of the class without its address. Classes that were loaded
+/// since `register_classes` get their tags here.
 pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, DumpedClass)) -> jvmti::Result<()> {
     let env = core.jvm.env;
     // SAFETY: live local references, each deleted when it is done with.
@@ -71,10 +72,12 @@ pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject
         let loaded = env.get_loaded_classes()?;
         jni.expect_local_refs(loaded.len());
         for &class in loaded.iter() {
-            // Without a tag it was loaded after `register_classes`.
-            if let Some(index) = u32::try_from(env.get_tag(class)? - 1).ok().map(ClassIndex) {
-                let bytes = env.get_object_size(class)? as u64;
-                visit(class, DumpedClass { address: 0, index, bytes, instance_bytes: 0 });
+            match core.jvm.classes.resolve(jni, class) {
+                Ok(index) => {
+                    let bytes = env.get_object_size(class)? as u64;
+                    visit(class, DumpedClass { address: 0, index, bytes, instance_bytes: 0 });
+                }
+                Err(error) => core.count_failure("heap dump: class", error),
             }
             jni.delete_local_ref(class);
         }

@@ -1,6 +1,6 @@
 //! Retransforms the classes that were loaded before the hook was set.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
@@ -39,7 +39,7 @@ const NEVER_VERIFIED: [&[u8]; 4] = [OBJECT, b"java/lang/String", b"java/lang/Cla
 
 thread_local! {
     /// The last class of this thread's half.
-    static LAST: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+    static LAST: Cell<Option<&'static [u8]>> = const { Cell::new(None) };
 }
 
 impl Instrumentation {
@@ -95,7 +95,8 @@ impl Instrumentation {
     /// pointers to them in `DefaultMethods::generate_default_methods` (seen on 25). The last classes are not verified.
     pub(super) fn meet_before_the_end(&self, name: &[u8]) {
         self.start_up.progress();
-        if LAST.with_borrow_mut(|last| last.take_if(|last| last == name)).is_some() {
+        if LAST.get() == Some(name) {
+            LAST.set(None);
             self.start_up.meet();
             self.swapping.store(true, Ordering::Release);
         }
@@ -114,7 +115,7 @@ impl Instrumentation {
         match found {
             Some((index, name)) => {
                 wanted.swap(index, wanted.len() - 1);
-                LAST.set(Some(name.to_vec()));
+                LAST.set(Some(name));
             }
             None => {
                 self.start_up.arrive();

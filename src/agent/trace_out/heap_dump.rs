@@ -10,12 +10,13 @@ use std::io::{Seek, SeekFrom};
 use hprof::layouts::Layouts;
 use hprof::read::{ReadError, Reader, Record as Dumped, Root};
 use hprof::{BasicType, RootKind, ThreadSerial};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::{HeapDumpId, ObjectId};
 use trace::model::{ArrayCode, GcRoot, HeapDumpDef, ObjAlloc, ObjectReference, Record, RootType};
 use trace::time::Time;
 
 use super::writer::Writer;
+use crate::agent::events::event::Event;
 use crate::agent::heapdump::id_map::IdMap;
 use crate::agent::heapdump::{DumpData, DumpedClass, VmDump};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
@@ -26,12 +27,15 @@ use crate::agent::tables::classes::ClassRecord;
 /// A dump that is being written.
 struct DumpInTrace<'s> {
     data: &'s DumpData,
-    /// Ids of the objects that are not tracked.
+    /// Ids of the objects that have none in the trace up to here.
     ids: IdMap,
+    /// Tracked objects that come into the trace only after the dump.
+    later: FxHashSet<ObjectId>,
+    /// How many of them are in the dump: they get two ids.
+    twice: u64,
     classes: FxHashMap<u64, DumpedClass>,
     /// Classes of arrays of primitives.
     primitive_arrays: FxHashMap<u8, ClassIndex>,
-    layouts: Layouts,
     threads: FxHashMap<ThreadSerial, ThreadIndex>,
     time: Time,
     /// Objects whose class is not known, which cannot be written.
@@ -42,23 +46,31 @@ impl Writer {
     /// Writes a dump.
     pub(super) fn heap_dump(&mut self, data: &DumpData, time: Time) {
         let name = Some(Cow::Borrowed(data.name.as_str()));
-        let without_ids = Some(data.without_ids.as_str()).filter(|text| !text.is_empty()).map(Cow::Borrowed);
-        let definition = HeapDumpDef { dump_id: data.id, name, time, without_ids };
-        let Some(base) = &data.base else { return self.text.emit(|out| definition.write(out)) };
+        let definition = |reasons: Vec<&str>| {
+            let without_ids = (!reasons.is_empty()).then(|| Cow::Owned(reasons.join("; ")));
+            HeapDumpDef { dump_id: data.id, name: name.clone(), time, without_ids }
+        };
+        let reason = Some(data.without_ids.as_str()).filter(|reason| !reason.is_empty());
+        let Some(base) = &data.base else {
+            return self.text.emit(|out| definition(reason.into_iter().collect()).write(out));
+        };
         let mut dump = DumpInTrace {
             data,
             ids: IdMap::default(),
+            later: self.not_written(),
+            twice: 0,
             classes: data.classes.iter().map(|class| (class.address, *class)).collect(),
             primitive_arrays: FxHashMap::default(),
-            layouts: Layouts::new(8),
             threads: FxHashMap::default(),
             time,
             unknown: 0,
         };
-        let written = self.give_ids(&mut dump, base).and_then(|()| {
-            self.text.emit(|out| definition.write(out));
+        let written = self.give_ids(&mut dump, base).and_then(|layouts| {
+            let twice = format!("{}: met by the trace while the dump was made", dump.twice);
+            let reasons = reason.into_iter().chain((dump.twice > 0).then_some(&*twice));
+            self.text.emit(|out| definition(reasons.collect()).write(out));
             self.roots(&mut dump, base)?;
-            self.references(&mut dump, base)
+            self.references(&dump, layouts, base)
         });
         if let Err(error) = written {
             self.core.count_lost("heap dump", 1);
@@ -67,8 +79,20 @@ impl Writer {
         self.core.count_lost("heap dump: object of an unknown class", dump.unknown);
     }
 
-    /// Gives ids to the objects that are not in the trace, and writes them.
-    fn give_ids(&mut self, dump: &mut DumpInTrace, base: &VmDump) -> Result<(), ReadError> {
+    /// Objects whose first event is not written yet. Those of tracked objects have all come: an object is tracked after its event.
+    fn not_written(&self) -> FxHashSet<ObjectId> {
+        let mut objects = FxHashSet::default();
+        for source in &self.sources {
+            source.consumer.each_unread(|record| match Event::unpack(&record) {
+                Event::Alloc { object, .. } | Event::Found { object, .. } => drop(objects.insert(object)),
+                _ => {}
+            });
+        }
+        objects
+    }
+
+    /// Gives ids to the objects that are not in the trace, and writes them. Returns the fields of all classes.
+    fn give_ids(&mut self, dump: &mut DumpInTrace, base: &VmDump) -> Result<Layouts, ReadError> {
         for class in &dump.data.classes {
             if let Some(record) = self.core.jvm.classes.get(class.index).filter(|record| record.array.is_array()) {
                 // Arrays of arrays of primitives have the code of references.
@@ -86,17 +110,18 @@ impl Writer {
                 Dumped::Instance { id, .. } | Dumped::ObjectArray { id, .. } | Dumped::PrimitiveArray { id, .. } => id,
                 _ => continue,
             };
-            if dump.data.tags.get(object.0).is_none() {
+            if dump.tracked(object.0).is_none() {
+                dump.twice += u64::from(dump.data.tags.get(object.0).is_some());
                 dump.ids.note(object.0);
             }
         }
         dump.ids.number();
         let mut reader = open(base, true)?;
-        let mut class_objects = Vec::new();
+        let (mut layouts, mut class_objects) = (Layouts::new(8), Vec::new());
         while let Some(record) = reader.next_record()? {
             let (address, class, length) = match record {
                 Dumped::Class(class) => {
-                    dump.layouts.add(class);
+                    layouts.add(class);
                     class_objects.push(class.id.0);
                     continue;
                 }
@@ -124,7 +149,7 @@ impl Writer {
             let bytes = dump.classes.get(&address).map_or(0, |class| class.bytes);
             self.announce(dump, address, class_of_classes, |_, _| bytes);
         }
-        Ok(())
+        Ok(layouts)
     }
 
     /// Writes one object, unless it is in the trace already.
@@ -202,7 +227,7 @@ impl Writer {
         self.text.emit(|out| GcRoot { dump: dump.data.id, object, root_type, thread }.write(out));
     }
 
-    fn references(&mut self, dump: &mut DumpInTrace, base: &VmDump) -> Result<(), ReadError> {
+    fn references(&mut self, dump: &DumpInTrace, mut layouts: Layouts, base: &VmDump) -> Result<(), ReadError> {
         let id = dump.data.id;
         let mut reader = open(base, false)?;
         reader.skip_contents(true);
@@ -225,13 +250,12 @@ impl Writer {
                     }
                 }
                 Dumped::Instance { id: instance, class, fields, .. } => {
-                    let (tags, ids, layouts) = (&dump.data.tags, &dump.ids, &mut dump.layouts);
-                    let Some(owner) = object(tags, ids, instance.0) else { continue };
+                    let Some(owner) = dump.object(instance.0) else { continue };
                     for (number, field) in layouts.fields(class).unwrap_or_default().iter().enumerate() {
                         if field.kind == BasicType::Object
                             && let Some(bytes) = fields.get(field.offset as usize..).and_then(|f| f.first_chunk())
                         {
-                            let referred = object(tags, ids, u64::from_be_bytes(*bytes));
+                            let referred = dump.object(u64::from_be_bytes(*bytes));
                             self.reference(id, owner, referred, Some(number as i64));
                         }
                     }
@@ -262,15 +286,15 @@ impl Writer {
 }
 
 impl DumpInTrace<'_> {
-    fn object(&self, address: u64) -> Option<ObjectId> {
-        object(&self.data.tags, &self.ids, address)
+    /// The tracked object at an address, if it is in the trace already.
+    fn tracked(&self, address: u64) -> Option<ObjectId> {
+        self.data.tags.get(address).map(|tag| ObjectTag(tag).id()).filter(|object| !self.later.contains(object))
     }
-}
 
-/// The object at an address, if the trace can name it.
-fn object(tags: &IdMap, ids: &IdMap, address: u64) -> Option<ObjectId> {
-    let tracked = tags.get(address).map(|tag| ObjectTag(tag).id());
-    tracked.or_else(|| ids.get(address).map(ObjectId)).filter(|id| id.0 != 0)
+    /// The object at an address, if the trace can name it.
+    fn object(&self, address: u64) -> Option<ObjectId> {
+        self.tracked(address).or_else(|| self.ids.get(address).map(ObjectId)).filter(|id| id.0 != 0)
+    }
 }
 
 /// Reads the VM's dump from the beginning.

@@ -25,11 +25,17 @@ public final class Exits {
             daemon.setDaemon(true);
             daemon.start();
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+        Thread hook = new Thread(() -> {
             for (int i = 0; i < 1_000; i++) {
                 sink = new Known(i);
             }
-        }, "hook"));
+        }, "hook");
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // A signal has ended it already.
+            return;
+        }
         Say.line("ends");
         CountDownLatch all = new CountDownLatch(threads);
         for (int i = 0; i < threads; i++) {

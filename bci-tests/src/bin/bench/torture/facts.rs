@@ -21,7 +21,8 @@ pub(super) struct Facts {
     pub(super) report: Report,
     /// Bytes of an element at the end that is cut.
     pub(super) cut: u64,
-    /// Instances of the class that programs count, one by one; a heap dump inside the trace repeats those that it has not seen.
+    /// Instances of the class that programs count, one by one. Without thread are those that a heap dump in the trace has but could not
+    /// identify: they stand there once more.
     pub(super) known_objects: u64,
     /// The same, by sites.
     pub(super) known_counted: u64,
@@ -56,7 +57,9 @@ impl Facts {
             Element::ClassDef(class) => {
                 self.classes.insert(class.class_id, class.name == KNOWN);
             }
-            Element::ObjAlloc(object) if self.is_known(object.class) => self.known_objects += 1,
+            Element::ObjAlloc(object) if object.thread.is_some() && self.is_known(object.class) => {
+                self.known_objects += 1
+            }
             Element::AllocCount(count) if self.is_known(count.class) => {
                 self.sites.insert((count.class, count.method, count.line, count.source.is_some()), count.instances);
             }

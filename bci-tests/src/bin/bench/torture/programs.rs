@@ -24,7 +24,8 @@ pub(super) struct Program {
     pub(super) fills_heap: bool,
     /// It makes threads end with no stack left, or no memory, wherever they are: then the agent may lose events, and says so.
     pub(super) may_lose: bool,
-    /// What the JVM accounts is seen: no thread allocates while the VM goes down, or is a virtual one, whose stack nobody reports.
+    /// What the JVM accounts is seen: no thread allocates while the VM goes down, is a virtual one, whose stack nobody reports,
+    /// or comes from native code, whose `Thread` nobody reports.
     pub(super) is_accounted: bool,
     /// It takes a minute.
     pub(super) is_long: bool,
@@ -82,6 +83,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         main: ("Natives", &[]),
         releases: (25, u32::MAX),
         flags: &["--enable-native-access=ALL-UNNAMED"],
+        is_accounted: false,
         ..PROGRAM
     },
 ];
