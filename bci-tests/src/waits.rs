@@ -67,7 +67,7 @@ pub struct Usage {
     /// Name of the owner.
     pub owner: Option<String>,
     /// How many times it has entered.
-    pub entry_count: u64,
+    pub entry_count: Option<u64>,
     /// Names of the threads that wait to enter.
     pub waiters: Vec<String>,
 }

@@ -1,10 +1,14 @@
 //! What the program, or who runs it, sees of the agent.
 
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use bci_tests::counted::Counted;
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::process;
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
+use bci_tests::waits::Waits;
 
 pub(crate) fn tests(suite: &mut Suite) {
     let with_helpers = [
@@ -31,6 +35,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     // Later JDKs cannot suspend a thread from Java.
     suite.jdks(..20).each_and(&with_locks, a_suspended_thread_holds_nobody_up);
     suite.jdks(25..).each_and(&with_locks, threads_of_native_code_leave);
+    suite.jdks(25..).each(threads_of_native_code_attach_while_owners_are_asked_for);
     suite.each_jdk(a_class_that_is_loaded_again_keeps_its_counters);
     suite.each_jdk(the_agent_is_not_the_first_that_finds_no_room);
 }
@@ -86,6 +91,22 @@ fn threads_of_native_code_leave(jdk: &Jdk, options: &str) {
     let ran = Profiled::on(jdk).flags(&flags).options(options).main("torture.Main").args(&["Natives", "20"]).run();
     assert!(ran.out().lines().any(|line| line == "= known 1600"), "{}", ran.out());
     assert_eq!(ran.err(), "");
+}
+
+/// The VM crashes if it is asked who uses a monitor while a thread of native code attaches, which has no `Thread` yet.
+fn threads_of_native_code_attach_while_owners_are_asked_for(jdk: &Jdk) {
+    let profiled = Profiled::on(jdk).flags(&["--enable-native-access=ALL-UNNAMED"]).options("heap=off,threads=on");
+    let mut running = profiled.main("seen.Attaches").args(&["4"]).start();
+    running.wait_for("ready");
+    let pid = running.pid().to_string();
+    for _ in 0..300 {
+        // The last ones find no process.
+        let _ = Command::new("kill").args(["-QUIT", &pid]).stderr(Stdio::null()).status();
+        std::thread::sleep(Duration::from_millis(12));
+    }
+    let ran = running.finish_and_read::<Waits>();
+    assert!(ran.out().lines().any(|line| line == "failed 0"), "{}", ran.err());
+    assert!(!ran.trace.usages.is_empty() && ran.trace.usages.iter().any(|usage| usage.owner.is_some()));
 }
 
 /// However often another agent has the JVM load a class again, its sites keep their counters, and each object is counted.

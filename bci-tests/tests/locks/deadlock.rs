@@ -33,8 +33,10 @@ fn who_is_stuck_stays_in_the_trace_with_the_owner(jdk: &Jdk) {
         still("t-dead-lock-1", "t-dead-lock-0", true),
     ];
     assert_eq!(found, expected);
+    // From 23 on the JVM is not asked.
+    let entry_count = (jdk.feature < 23).then_some(1);
     for (owner, waiter) in [("t-dead-0", "t-dead-1"), ("t-dead-1", "t-dead-0")] {
-        let usage = Usage { owner: Some(owner.into()), entry_count: 1, waiters: vec![waiter.into()] };
+        let usage = Usage { owner: Some(owner.into()), entry_count, waiters: vec![waiter.into()] };
         assert!(trace.usages.contains(&usage), "{:#?}", trace.usages);
         assert!(trace.infos.contains(&(waiter.into(), "BLOCKED".into())), "{:#?}", trace.infos);
     }

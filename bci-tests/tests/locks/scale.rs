@@ -41,10 +41,19 @@ fn a_hundred_thousand_virtual_threads(jdk: &Jdk) {
         };
         let blocked: Vec<&Wait> = ran.trace.counted().filter(belongs).filter(|wait| wait.parked == parked).collect();
         assert_eq!(blocked.len(), number, "{prefix}");
+        let mut unknown = 0;
         for wait in blocked {
-            let owner = if wait.thread == "t-enter-owned" { "t-virtual-owner" } else { "main" };
-            assert_eq!(wait.owner.as_deref(), Some(owner), "{wait:?}");
+            let expected = if wait.thread == "t-enter-owned" { "t-virtual-owner" } else { "main" };
+            match &wait.owner {
+                Some(owner) => assert_eq!(owner, expected, "{wait:?}"),
+                None => unknown += 1,
+            }
             assert!(wait.nanos.is_some(), "{wait:?}");
         }
+        // Who comes last may see that the owner has just let go.
+        assert!(
+            unknown <= 1 + number / 1000 && unknown as u64 <= ran.trace.count("owners.unknown"),
+            "{unknown} unknown"
+        );
     }
 }

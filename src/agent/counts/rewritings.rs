@@ -138,9 +138,11 @@ pub(super) enum Class {
 thread_local! {
     /// Classes not found by name that this thread is about to define, by internal name. While it defines one, it may define others.
     /// It is there for as long as Java code runs on the thread: a thread of native code may leave the JVM after what has a destructor.
-    static BEING_DEFINED: RefCell<ManuallyDrop<Vec<(Box<[u8]>, Part)>>> =
-        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+    static BEING_DEFINED: RefCell<ManuallyDrop<BeingDefined>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
+
+/// Internal names, and what was rewritten.
+type BeingDefined = Vec<(Box<[u8]>, Part)>;
 
 /// More are not defined within each other; what remains was refused by the VM.
 const MAX_BEING_DEFINED: usize = 64;

@@ -1,5 +1,6 @@
 //! What walks of the heap count: the histogram (`live=true`), and the bytes of an instance of a class.
 
+mod deep_stacks;
 mod last_collection;
 
 use std::ffi::c_void;
@@ -137,7 +138,7 @@ pub(crate) unsafe fn instance_bytes(jvm: &Jvm, class: jclass) -> jvmti::Result<O
     Ok((bytes > 0).then_some(bytes as u64))
 }
 
-/// Walks the heap: calls `visit` with a pointer to `found` for each instance of `class`, or for each object if that is null.
+/// Walks the heap, unless that would take minutes (`deep_stacks`): calls `visit` with a pointer to `found` for each instance of `class`, or for each object if that is null.
 ///
 /// # Safety
 /// `visit` takes such a pointer; `class` is a live reference or null.
@@ -147,6 +148,10 @@ unsafe fn visit_heap<T>(
     visit: jvmtiHeapIterationCallback,
     found: &mut T,
 ) -> jvmti::Result<()> {
+    let jni = jvm.vm.get_jni().map_err(|_| jvmti::Error::NOT_AVAILABLE)?;
+    if !deep_stacks::are_bearable(jvm, jni) {
+        return Err(jvmti::Error::NOT_AVAILABLE);
+    }
     let callbacks = jvmtiHeapCallbacks { heap_iteration_callback: Some(visit), ..jvmtiHeapCallbacks::default() };
     // SAFETY: the callbacks of this file do not unwind and call nothing; `found` lives until the walk is over; the rest by the
     // caller's promise.

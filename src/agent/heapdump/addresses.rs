@@ -10,13 +10,17 @@ use rustc_hash::FxHashSet;
 use super::data::DumpedClass;
 use super::found::{DumpedObjects, visit_classes, visit_threads};
 use super::id_map::IdMap;
+use super::survivors::Survivors;
 use crate::agent::core::Core;
 use crate::agent::hotspot::object_addresses::{of_local, of_weak};
 use crate::agent::ids::ClassIndex;
-use crate::agent::objects::weak_refs::{TrackedObjects, WeakRefs};
+use crate::agent::objects::weak_refs::{SeenObjects, TrackedObjects};
 
-/// Finds classes, threads and tracked objects. `moves` if the collector moves objects while the program runs.
-pub(super) fn find(core: &Core, jni: Jni, tracked: &mut TrackedObjects, moves: bool) -> jvmti::Result<DumpedObjects> {
+/// The tracked objects of the present, of which those are wanted.
+type Wanted<'t> = (&'t TrackedObjects, &'t SeenObjects, Survivors);
+
+/// Finds classes, threads and these tracked objects. `moves` if the collector moves objects while the program runs.
+pub(super) fn find(core: &Core, jni: Jni, wanted: Wanted<'_>, moves: bool) -> jvmti::Result<DumpedObjects> {
     let mut found = DumpedObjects::default();
     visit_classes(core, jni, |local, class| {
         // SAFETY: it is a local reference of this thread.
@@ -27,29 +31,31 @@ pub(super) fn find(core: &Core, jni: Jni, tracked: &mut TrackedObjects, moves: b
         found.threads.push((unsafe { of_local(local) }, index));
     })?;
     if core.has_ids() {
-        found.tags = of_tracked(&core.weak_refs, tracked, jni, moves);
+        let (tags, later) = of_tracked(wanted, jni, moves);
+        found.tags = tags;
+        found.miss(later);
     }
     Ok(found)
 }
 
-/// Tags of tracked objects, by their addresses.
+/// Tags of tracked objects, by their addresses, and how many are not wanted.
 ///
 /// The first pass notes the addresses and the second one the tags: no list is made of what may be millions of objects.
-fn of_tracked(weak_refs: &WeakRefs, tracked: &mut TrackedObjects, jni: Jni, moves: bool) -> IdMap {
-    let mut map = IdMap::default();
-    tracked.each(weak_refs, |weak, _| {
-        // SAFETY: it is in the list, and nothing deletes it meanwhile.
-        let address = unsafe { of_weak(jni, weak, moves) };
-        if address != 0 {
-            map.note(address);
-        }
+fn of_tracked((tracked, present, wanted): Wanted<'_>, jni: Jni, moves: bool) -> (IdMap, u64) {
+    let (mut map, mut later) = (IdMap::default(), 0);
+    // SAFETY: it is in the list, and nothing deletes it meanwhile.
+    let address = |weak| unsafe { of_weak(jni, weak, moves) };
+    tracked.each_of(present, |weak, tag| match wanted.contains(tag) {
+        true => Some(address(weak)).filter(|&address| address != 0).into_iter().for_each(|address| map.note(address)),
+        false => later += 1,
     });
     map.number();
-    tracked.each(weak_refs, |weak, tag| {
-        // SAFETY: as above.
-        map.set(unsafe { of_weak(jni, weak, moves) }, tag.0);
+    tracked.each_of(present, |weak, tag| {
+        if wanted.contains(tag) {
+            map.set(address(weak), tag.0);
+        }
     });
-    map
+    (map, later)
 }
 
 /// Whether the dump has classes where they were found: those up to the `last` that was there before.

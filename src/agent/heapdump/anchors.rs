@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::addresses::are_most;
 use super::data::DumpedClass;
 use super::found::{DumpedObjects, visit_classes, visit_threads};
+use super::survivors::Survivors;
 use crate::agent::core::Core;
 use crate::agent::ids::ThreadIndex;
 use crate::agent::objects::weak_refs::{SeenObjects, TrackedObjects};
@@ -32,6 +33,8 @@ pub(super) struct Anchored {
     threads: FxHashMap<u64, ThreadIndex>,
     /// References in their order, and tags.
     objects: Vec<(u64, u64)>,
+    /// Objects that are not wanted.
+    later: u64,
     seen: SeenObjects,
 }
 
@@ -65,16 +68,22 @@ impl Anchors {
         Some(made.addr() as u64 & !KIND)
     }
 
-    /// Makes all references.
+    /// Makes all references, to the tracked objects that are wanted.
     ///
     /// # Errors
     /// What the VM refuses.
-    pub(super) fn new(core: &Core, jni: Jni, tracked: &mut TrackedObjects) -> jvmti::Result<(Anchors, Anchored)> {
+    pub(super) fn new(
+        core: &Core,
+        jni: Jni,
+        tracked: &mut TrackedObjects,
+        wanted: Survivors,
+    ) -> jvmti::Result<(Anchors, Anchored)> {
         let mut anchors = Anchors { jni, references: Vec::new() };
         let mut anchored = Anchored {
             classes: FxHashMap::default(),
             threads: FxHashMap::default(),
             objects: Vec::new(),
+            later: 0,
             seen: SeenObjects::default(),
         };
         visit_classes(core, jni, |local, class| {
@@ -90,6 +99,9 @@ impl Anchors {
         for _ in 0..if core.has_ids() { MAX_PASSES } else { 0 } {
             let before = anchored.objects.len();
             tracked.each_new(&core.weak_refs, &mut anchored.seen, |weak, tag| {
+                if !wanted.contains(tag) {
+                    return anchored.later += 1;
+                }
                 // SAFETY: it is in the list, from which nothing is deleted while it is held.
                 let reference = unsafe { anchors.add(weak) };
                 anchored.objects.extend(reference.map(|reference| (reference, tag.0)));
@@ -104,13 +116,12 @@ impl Anchors {
 }
 
 impl Anchored {
-    /// How many objects were made since.
+    /// How many objects have no reference: those made since, too.
     pub(super) fn count_later(&mut self, core: &Core, tracked: &mut TrackedObjects) -> u64 {
-        let mut later = 0;
         if core.has_ids() {
-            tracked.each_new(&core.weak_refs, &mut self.seen, |_, _| later += 1);
+            tracked.each_new(&core.weak_refs, &mut self.seen, |_, _| self.later += 1);
         }
-        later
+        self.later
     }
 
     /// Finds everything in the dump, and takes the references out of it. `later` objects may be in it without a reference.
@@ -142,9 +153,7 @@ impl Anchored {
         found.tags.number();
         addresses.iter().zip(&objects).for_each(|(&address, &(_, tag))| found.tags.set(address, tag));
         let missing = later + addresses.iter().filter(|&&address| address == 0).count() as u64;
-        if missing > 0 {
-            found.without_ids = format!("up to {missing}: allocated while the dump began");
-        }
+        found.miss(missing);
         Ok(found)
     }
 }
@@ -180,6 +189,7 @@ mod tests {
             classes: [(80, class)].into_iter().collect(),
             threads: [(88, ThreadIndex(6))].into_iter().collect(),
             objects: vec![(8, 100), (16, 200), (24, 300)],
+            later: 0,
             seen: SeenObjects::default(),
         }
     }

@@ -21,6 +21,13 @@ pub(super) struct DumpedObjects {
 }
 
 impl DumpedObjects {
+    /// Some objects are not found.
+    pub(super) fn miss(&mut self, number: u64) {
+        if number > 0 {
+            self.without_ids = format!("up to {number}: allocated while the dump began");
+        }
+    }
+
     /// No object lies below this address: a heap is no larger than the VM's limit, and class objects lie in it. (ZGC reserves
     /// more addresses than that, but all of them lie above 4 TB, where no id comes near.)
     pub(super) fn lowest_address(&self, core: &Core) -> u64 {

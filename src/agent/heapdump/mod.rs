@@ -17,6 +17,7 @@ pub(crate) mod id_map;
 mod place;
 mod progress;
 mod queue;
+mod survivors;
 mod take;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agent_options::{DumpContents, DumpFormat};
 use hprof::read::ReadError;
 use jvmti::jni_sys::jstring;
-use jvmti::{Collector, HeapDumper, Jni};
+use jvmti::{Collector, HeapDumper, Jni, is_flag_on};
 use trace::ids::HeapDumpId;
 
 use super::addresses::are_classes;
@@ -16,6 +16,7 @@ use super::data::{DumpData, VmDump};
 use super::found::{DumpedObjects, register_classes};
 use super::id_map::IdMap;
 use super::place::Place;
+use super::survivors::Survivors;
 use super::{HeapDumps, Reason, addresses};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
@@ -33,6 +34,8 @@ pub(super) struct DumpMaker {
     /// The VM can collect in the pause of the dump. With a concurrent collector the dump would wait for a collection: for ever,
     /// if the VM is ending and has stopped the collector (JDK 21).
     collects: bool,
+    /// Only what has survived a collection is looked for.
+    wants_survivors: bool,
     number: u32,
     place: Place,
     /// The path of the VM's file, the same for all dumps: at an `OutOfMemoryError` there is no room for a string.
@@ -51,6 +54,9 @@ struct Dumped {
 impl DumpMaker {
     pub(super) fn new(dumps: &'static HeapDumps, jni: Jni) -> Result<DumpMaker, String> {
         let dumper = HeapDumper::find(jni).ok_or("this JVM does not offer its dumper")?;
+        if !is_safe(dumps.core.jvm.java, jni) {
+            return Err("this JVM crashes in its dumper with -XX:+UseG1GC and -XX:-ClassUnloading".into());
+        }
         let collects = dumps.core.jvm.collector(jni) == Collector::Stopping;
         let place = Place::new().map_err(|e| format!("no file can be opened: {e}"))?;
         let text = place.path().to_string_lossy().into_owned();
@@ -62,7 +68,7 @@ impl DumpMaker {
             jni.delete_local_ref(local);
             path
         };
-        Ok(DumpMaker { dumps, dumper, collects, number: 1, place, path })
+        Ok(DumpMaker { dumps, dumper, collects, wants_survivors: Survivors::are_needed(jni), number: 1, place, path })
     }
 
     fn core(&self) -> &'static Core {
@@ -102,7 +108,7 @@ impl DumpMaker {
             .map_err(|e| format!("there is no room for it in the folder of {}: {e}", wanted.display()))?;
         self.dumps.queue.progress.watch(Some(self.place.folder()));
         let id = HeapDumpId(core.jvm.ids.next());
-        let (dumped, found) = self.dump_and_find(jni)?;
+        let (dumped, found) = self.dump_and_find(jni, reason)?;
         self.dumps.queue.progress.step();
         let lowest_address = found.lowest_address(core);
         let has_classes = !found.classes.is_empty();
@@ -157,29 +163,44 @@ impl DumpMaker {
     }
 
     /// The VM's dump, and where in it everything lies that the trace names.
-    fn dump_and_find(&self, jni: Jni) -> Result<(Dumped, DumpedObjects), String> {
+    fn dump_and_find(&self, jni: Jni, reason: Reason) -> Result<(Dumped, DumpedObjects), String> {
         let core = self.core();
         if core.options.dump.format != DumpFormat::Xml && !core.has_ids() {
             return Ok((self.dump_by_vm(jni)?, DumpedObjects::default()));
         }
         // The first way looks into words of the VM.
         for _ in 0..if core.hotspot.is_some() { TRIES } else { 0 } {
-            if let Some(found) = self.try_undisturbed(jni)? {
+            let wanted = self.survivors(reason);
+            self.dumps.queue.progress.step();
+            if let Some(found) = self.try_undisturbed(jni, wanted)? {
                 return Ok(found);
             }
             self.dumps.queue.progress.step();
         }
-        self.dump_anchored(jni)
+        let wanted = self.survivors(reason);
+        self.dumps.queue.progress.step();
+        self.dump_anchored(jni, wanted)
+    }
+
+    /// The objects to look for in the next attempt. At the end of the VM its collector has stopped, and the program has no use for the
+    /// room of its garbage; a program that has run out of memory has none.
+    fn survivors(&self, reason: Reason) -> Survivors {
+        match reason {
+            Reason::Collection | Reason::Request if self.wants_survivors => Survivors::of_collection(self.core()),
+            _ => Survivors::ALL,
+        }
     }
 
     /// Finds everything where it lies after the dump; `None` if a collection came in between.
-    fn try_undisturbed(&self, jni: Jni) -> Result<Option<(Dumped, DumpedObjects)>, String> {
+    fn try_undisturbed(&self, jni: Jni, wanted: Survivors) -> Result<Option<(Dumped, DumpedObjects)>, String> {
         let core = self.core();
         let last_class = register_classes(core, jni);
         // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
         let mut tracked = core.weak_refs.tracked();
         let dumped = self.dump_by_vm(jni)?;
-        let found = addresses::find(core, jni, &mut tracked, !self.collects);
+        // What comes now is not in the dump.
+        let present = tracked.present(&core.weak_refs);
+        let found = addresses::find(core, jni, (&tracked, &present, wanted), !self.collects);
         drop(tracked);
         let own = u64::from(self.collects);
         let is_undisturbed = core.collections.finished().0 - dumped.before.0 <= own;
@@ -194,16 +215,20 @@ impl DumpMaker {
     }
 
     /// Has the dump itself say where everything lies.
-    fn dump_anchored(&self, jni: Jni) -> Result<(Dumped, DumpedObjects), String> {
+    fn dump_anchored(&self, jni: Jni, wanted: Survivors) -> Result<(Dumped, DumpedObjects), String> {
         let core = self.core();
         register_classes(core, jni);
         let mut tracked = core.weak_refs.tracked();
-        let anchors = Anchors::new(core, jni, &mut tracked);
+        let anchors = Anchors::new(core, jni, &mut tracked, wanted);
         self.dumps.queue.progress.step();
         let dumped = self.dump_by_vm(jni)?;
         let (later, anchored) = match anchors {
-            // The references themselves are needed no longer.
-            Ok((_, mut anchored)) => (anchored.count_later(core, &mut tracked), anchored),
+            Ok((references, mut anchored)) => {
+                let later = anchored.count_later(core, &mut tracked);
+                // At once: they keep garbage, for which the program may have no room.
+                drop(references);
+                (later, anchored)
+            }
             Err(error) => {
                 let without_ids = format!("all: the JVM does not list its classes and threads: {error}");
                 return Ok((dumped, DumpedObjects { without_ids, ..DumpedObjects::default() }));
@@ -231,6 +256,13 @@ impl DumpMaker {
         let file = self.place.file().map_err(|e| format!("the JVM's dump cannot be opened: {e}"))?;
         Ok(Dumped { file, time, before, after })
     }
+}
+
+/// Whether the VM survives its own dumper. HotSpot 17 leaves dead objects where they are in a region that is nearly full of live ones;
+/// unless it unloads classes it does not tell them apart, and the dumper follows their references to what is there no more.
+fn is_safe(java: u32, jni: Jni) -> bool {
+    let is_on = |name| is_flag_on(jni, name) == Some(true);
+    !(17..21).contains(&java) || is_on(c"ClassUnloading") || !is_on(c"UseG1GC")
 }
 
 fn reading(error: ReadError) -> String {

@@ -40,9 +40,11 @@ use snapshot::SnapshotScope;
 use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
 use time_budget::TimeBudget;
+use usage::OwnerQuestion;
 
 pub(crate) use parking::register_natives;
 pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
+pub(crate) use usage::FIRST_BY_THREADS;
 
 const EVENTS: [jvmtiEvent; 5] = [
     JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
@@ -62,8 +64,8 @@ pub(crate) struct Locks {
     options: LockOptions,
     registry: ThreadRegistry,
     fields: OnceLock<Fields>,
-    /// JVMTI may be asked for the use of a monitor.
-    asks_usage: OnceLock<bool>,
+    /// How JVMTI is asked for an owner.
+    question: OnceLock<OwnerQuestion>,
     parking: OnceLock<parking::Proxy>,
     park_hooks: ParkHooks,
     /// Held while an object gets its id, so that it gets only one.
@@ -98,12 +100,14 @@ static CURRENT: Current<Locks> = Current::none();
 impl Locks {
     /// For a recording with these options.
     pub(crate) fn new(core: &'static Core, options: LockOptions) -> Locks {
+        let asks_threads = core.jvm.java >= FIRST_BY_THREADS;
+        let takes_stacks = options.owners != Owners::WithoutStacks && options.stack_depth > 0;
         Locks {
             core,
-            registry: ThreadRegistry::new(options.owners != Owners::WithoutStacks && options.stack_depth > 0),
+            registry: ThreadRegistry::new(takes_stacks || asks_threads),
             options,
             fields: OnceLock::new(),
-            asks_usage: OnceLock::new(),
+            question: OnceLock::new(),
             parking: OnceLock::new(),
             park_hooks: ParkHooks::new(core),
             announcing: Turn::default(),
@@ -262,7 +266,7 @@ impl Feature for Locks {
             hotspot.find_monitors(env, jni);
         }
         let _ = self.fields.set(fields);
-        let _ = self.asks_usage.set(usage::is_safe(self.core.jvm.java, jni));
+        let _ = self.question.set(OwnerQuestion::of(self.core.jvm.java, jni));
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }

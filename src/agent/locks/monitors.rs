@@ -11,12 +11,14 @@ use trace::model::WaitEnd;
 use super::Locks;
 use super::owner::{Owner, owner_of};
 use super::state::LockThread;
+use super::usage::OwnerQuestion;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{ThreadContext, callback};
 use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::{Event, WaitKind};
-use crate::agent::hotspot::monitors::MonitorAddress;
+use crate::agent::hotspot::memory::JavaThread;
+use crate::agent::hotspot::monitors::{MonitorAddress, MonitorLayout};
 use crate::agent::ids::{StackIndex, ThreadIndex};
 use crate::agent::stacks::walker::FramesToSkip;
 use crate::agent::tables::threads::WaitState;
@@ -24,6 +26,10 @@ use crate::agent::tables::threads::WaitState;
 /// Records that the begin of a wait takes: the object, the owner or the limit, the begin. The end needs no room: there is one for
 /// each begin.
 pub(super) const BEGIN_RECORDS: usize = 3;
+
+/// If JVMTI contradicts what memory says, the owner may have released the monitor before the answer and owned it again after it. That is
+/// looked at so many times.
+const COMPARISONS: usize = 4;
 
 /// JVMTI `MonitorContendedEnter`.
 ///
@@ -70,7 +76,11 @@ pub(super) unsafe extern "system" fn contended_enter(
                 let reference = || locks.registry.reference(jni, owner);
                 let stack = locks.owner_stack(jni, state, now, reference, || match layout {
                     Some((layout, current)) => layout.pending_owner(current) == word,
-                    None => ask_owner(locks, jni, object, Ticks::now()) == Owner::Thread(owner),
+                    None => {
+                        let now = Ticks::now();
+                        let owns = locks.owner_budget.spend(now, || locks.owns(jni, owner, object, now));
+                        owns.flatten() == Some(true)
+                    }
                 });
                 context.push(Event::Owner { thread: owner, stack }, now);
             }
@@ -79,16 +89,10 @@ pub(super) unsafe extern "system" fn contended_enter(
             locks.note_begin(thread, WaitState::Blocked, true);
             state.blocked = Some((thread, id));
             // After the events: meanwhile the owner may end, and could not be named any more.
-            if let (Some((layout, current)), Owner::Thread(read)) = (from_memory, owner)
+            if let (Some((layout, current)), Owner::Thread(_)) = (from_memory, owner)
                 && layout.begin_comparison()
             {
-                let asked = ask(locks, jni, object, Ticks::now());
-                // What has changed meanwhile shows nothing.
-                let is_same = match asked {
-                    Some(Owner::Thread(asked)) if layout.pending_owner(current) == word => Some(asked == read),
-                    _ => None,
-                };
-                layout.end_comparison(is_same);
+                layout.end_comparison(compare(locks, jni, layout, current, object));
             }
         });
     }
@@ -99,32 +103,48 @@ pub(super) unsafe extern "system" fn contended_enter(
 /// # Safety
 /// `object` is a live reference.
 unsafe fn ask_owner(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
+    if locks.question() == OwnerQuestion::None {
+        return Owner::Unknown;
+    }
     // SAFETY: by the caller's promise.
-    let Some(owner) = (unsafe { ask(locks, jni, object, now) }) else { return Owner::Unknown };
+    let Some(owner) = locks.owner_budget.spend(now, || unsafe { locks.present_owner(jni, object, now) }) else {
+        return Owner::Unknown;
+    };
     locks.asked_owners.fetch_add(1, Ordering::Relaxed);
-    owner
+    owner.unwrap_or(Owner::Unknown)
 }
 
-/// The owner by JVMTI; `None` if it is not asked or does not know the object.
+/// Whether JVMTI says that who owns the monitor by memory owns it; `None` if that cannot be said. The current thread is about to block
+/// on it.
 ///
 /// # Safety
-/// As for `ask_owner`.
-unsafe fn ask(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Option<Owner> {
-    let jvm = locks.core.jvm;
-    // SAFETY: by the caller's promise.
-    let usage = locks.owner_budget.spend(now, || unsafe { locks.usage(object) })??.ok()?;
-    let mut owner = Owner::Free;
-    jni.expect_local_refs(1 + usage.waiters.len() + usage.notify_waiters.len());
-    // SAFETY: live local references, each deleted when it is done with.
-    unsafe {
-        if !usage.owner.is_null() {
-            owner = Owner::Thread(jvm.threads.resolve(jni, usage.owner, now));
+/// `object` is a local reference of the current thread.
+unsafe fn compare(
+    locks: &Locks,
+    jni: Jni,
+    layout: &MonitorLayout,
+    current: JavaThread,
+    object: jobject,
+) -> Option<bool> {
+    let mut is_same = None;
+    for _ in 0..COMPARISONS {
+        let word = layout.pending_owner(current)?;
+        // SAFETY: by the caller's promise.
+        let Owner::Thread(read) = (unsafe { owner_of(layout, &locks.registry, word, current, object) }) else {
+            return None;
+        };
+        let now = Ticks::now();
+        // SAFETY: by the caller's promise.
+        let owns = locks.owner_budget.spend(now, || unsafe { locks.owns(jni, read, object, now) })??;
+        if owns {
+            return Some(true);
         }
-        for &thread in [usage.owner].iter().chain(usage.waiters.iter()).chain(usage.notify_waiters.iter()) {
-            jni.delete_local_ref(thread);
+        // If the word has changed the question came too late.
+        if layout.pending_owner(current) == Some(word) {
+            is_same = Some(false);
         }
     }
-    Some(owner)
+    is_same
 }
 
 /// The stack of the current thread, if stacks are wanted.

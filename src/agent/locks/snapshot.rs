@@ -13,7 +13,9 @@ pub(crate) use trace::model::ThreadState;
 
 use super::Locks;
 use super::state::LockThread;
+use super::usage::{OwnedMonitors, OwnerQuestion};
 use crate::agent::clock::Ticks;
+use crate::agent::core::Core;
 use crate::agent::core::context::{Reporter, ThreadContext, enter};
 use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::Event;
@@ -46,8 +48,10 @@ pub(crate) struct MonitorSnapshot {
 }
 
 /// What JVMTI says of a monitor.
+#[derive(Default)]
 pub(crate) struct Usage {
-    pub(crate) entry_count: u64,
+    /// `None` if the JVM is not asked for it.
+    pub(crate) entry_count: Option<u64>,
     pub(crate) waiters: Vec<ThreadIndex>,
     pub(crate) notify_waiters: Vec<ThreadIndex>,
 }
@@ -59,6 +63,21 @@ pub(crate) struct LockSnapshot {
     pub(crate) monitors: Vec<MonitorSnapshot>,
     /// Threads and monitors that there was no time for.
     pub(crate) skipped: u64,
+}
+
+impl LockSnapshot {
+    /// The threads that wait for each monitor of which the JVM was not asked: as far as they are in the answer.
+    fn add_waiters(&mut self) {
+        for monitor in &mut self.monitors {
+            let Some(usage) = monitor.usage.as_mut().filter(|usage| usage.entry_count.is_none()) else { continue };
+            for thread in self.threads.iter().filter(|thread| thread.object == Some(monitor.object)) {
+                match thread.state {
+                    ThreadState::Blocked => usage.waiters.push(thread.thread),
+                    _ => usage.notify_waiters.push(thread.thread),
+                }
+            }
+        }
+    }
 }
 
 /// JVMTI `DataDumpRequest`.
@@ -90,7 +109,7 @@ pub(super) fn take(locks: &'static Locks, jni: Jni, scope: SnapshotScope) {
         if locks.untaken_snapshots() >= MAX_UNTAKEN || !thread.make_room(1) {
             return locks.core.dropped.add(Dropped::DataRequest, 1);
         }
-        let mut request = Request { locks, jni, scope, thread, state, asked: FxHashSet::default() };
+        let mut request = Request { locks, jni, scope, thread, state, asked: FxHashSet::default(), owned: None };
         let number = locks.add_snapshot(request.ask());
         request.thread.push(Event::Snapshot(number), Ticks::now());
     });
@@ -106,6 +125,8 @@ struct Request<'r> {
     state: &'r mut LockThread,
     /// Monitors that are in the answer.
     asked: FxHashSet<ObjectId>,
+    /// What all threads own, if they have been asked.
+    owned: Option<OwnedMonitors>,
 }
 
 impl Request<'_> {
@@ -129,6 +150,10 @@ impl Request<'_> {
             }
             // SAFETY: as above, and it is not used any more.
             unsafe { self.jni.delete_local_ref(thread) };
+        }
+        if let Some(owned) = self.owned.take() {
+            owned.release(self.jni);
+            snapshot.add_waiters();
         }
         snapshot
     }
@@ -166,7 +191,7 @@ impl Request<'_> {
             if !monitor.is_null() {
                 object = self.id_of(monitor);
                 if let Some(id) = object.filter(|&id| self.asked.insert(id)) {
-                    snapshot.monitors.extend(ask_monitor(locks, jni, monitor, id));
+                    snapshot.monitors.extend(self.ask_monitor(monitor, id));
                 }
                 jni.delete_local_ref(monitor);
             } else if is_parked && let Some((lock, owner)) = locks.parked_on(jni, thread) {
@@ -193,26 +218,37 @@ impl Request<'_> {
             });
         }
     }
+
+    /// # Safety
+    /// `monitor` is a live reference.
+    unsafe fn ask_monitor(&mut self, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
+        let (locks, jni) = (self.locks, self.jni);
+        match locks.question() {
+            // SAFETY: by the caller's promise.
+            OwnerQuestion::Monitor => unsafe { ask_monitor(locks.core, jni, monitor, id) },
+            OwnerQuestion::Threads => {
+                let owned = self.owned.get_or_insert_with(|| OwnedMonitors::of_all(locks.core, jni));
+                // SAFETY: by the caller's promise.
+                let owner = unsafe { owned.owner(jni, monitor) };
+                // Who waits is known when all threads have been asked.
+                Some(MonitorSnapshot { object: id, owner, usage: Some(Usage::default()) })
+            }
+            OwnerQuestion::None => {
+                locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
 }
 
 /// # Safety
 /// `monitor` is a live reference.
-unsafe fn ask_monitor(locks: &Locks, jni: Jni, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
-    let core = locks.core;
+unsafe fn ask_monitor(core: &Core, jni: Jni, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
     let now = Ticks::now();
     // SAFETY: by the caller's promise; each thread is a local reference, deleted when it is done with.
     unsafe {
-        let usage = match locks.usage(monitor) {
-            Some(Ok(usage)) => usage,
-            Some(Err(error)) => {
-                core.count_failure("monitor usage", error);
-                return None;
-            }
-            None => {
-                locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
-        };
+        let usage = core.jvm.env.get_object_monitor_usage(monitor);
+        let usage = usage.map_err(|error| core.count_failure("monitor usage", error)).ok()?;
         jni.expect_local_refs(1 + usage.waiters.len() + usage.notify_waiters.len());
         let resolve = |&thread: &jobject| {
             let index = core.jvm.threads.resolve(jni, thread, now);
@@ -223,7 +259,7 @@ unsafe fn ask_monitor(locks: &Locks, jni: Jni, monitor: jobject, id: ObjectId) -
             object: id,
             owner: Some(&usage.owner).filter(|owner| !owner.is_null()).map(resolve),
             usage: Some(Usage {
-                entry_count: usage.entry_count.into(),
+                entry_count: Some(usage.entry_count.into()),
                 waiters: usage.waiters.iter().map(resolve).collect(),
                 notify_waiters: usage.notify_waiters.iter().map(resolve).collect(),
             }),

@@ -41,7 +41,7 @@ struct Inner {
     stacks: BTreeMap<usize, (usize, JavaThread)>,
     /// By `Thread.tid`.
     by_number: FxHashMap<u64, ThreadIndex>,
-    /// Filled if the stacks of owners are wanted.
+    /// Filled if owners are asked for their stacks, or for what they own.
     weak_threads: FxHashMap<u32, WeakThread>,
     /// No platform thread is entered any more.
     is_closed: bool,

@@ -220,9 +220,18 @@ impl TrackedObjects {
         });
     }
 
-    /// Calls `visit` for each object that is not known to be dead.
-    pub(crate) fn each(&mut self, weak_refs: &WeakRefs, visit: impl FnMut(jweak, ObjectTag)) {
-        self.each_new(weak_refs, &mut SeenObjects::default(), visit);
+    /// All objects up to now that are not known to be dead.
+    pub(crate) fn present(&mut self, weak_refs: &WeakRefs) -> SeenObjects {
+        self.open_fresh(weak_refs);
+        SeenObjects { alive: true, open: self.open.iter().map(|(chunk, _)| chunk.len()).collect() }
+    }
+
+    /// Calls `visit` for each of them. As long as the guard is held no object goes meanwhile.
+    pub(crate) fn each_of(&self, present: &SeenObjects, mut visit: impl FnMut(jweak, ObjectTag)) {
+        self.alive.iter().for_each(|object| visit(object.weak, object.tag));
+        for ((chunk, read), &len) in self.open.iter().zip(&present.open) {
+            (*read..len).map(|index| chunk.get(index)).for_each(|object| visit(object.weak, object.tag));
+        }
     }
 
     /// Calls `visit` for each of them that was not seen before. As long as the guard is held no object goes meanwhile.
@@ -381,7 +390,8 @@ mod tests {
         let mut recorder = WeakRefRecorder::default();
         let seen = |tracked: &mut TrackedObjects| {
             let mut tags = Vec::new();
-            tracked.each(&weak_refs, |_, tag| tags.push(tag.0));
+            let present = tracked.present(&weak_refs);
+            tracked.each_of(&present, |_, tag| tags.push(tag.0));
             tags.sort_unstable();
             tags
         };

@@ -14,6 +14,7 @@ use crate::agent::core::Jvm;
 use crate::agent::core::source::AllocationSource;
 use crate::agent::hotspot::Hotspot;
 use crate::agent::hotspot::flags::ArchiveWish;
+use crate::agent::locks::FIRST_BY_THREADS;
 use crate::agent::objects::tags::Tags;
 
 const CLASSES: jvmtiCapabilities =
@@ -108,6 +109,10 @@ pub(crate) fn prepare(
         // Data requests show it; a VM that runs already does not grant it.
         if jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_CURRENT_CONTENDED_MONITOR)) {
             classes = classes.with(CAN_GET_CURRENT_CONTENDED_MONITOR);
+        }
+        // The JIT of earlier VMs would leave objects alone that it removes else.
+        if jvm.java >= FIRST_BY_THREADS {
+            classes = classes.with(CAN_GET_OWNED_MONITOR_INFO);
         }
         if locks.juc {
             classes = classes.with(CAN_RETRANSFORM_CLASSES);

@@ -49,6 +49,24 @@ impl Env {
         }
     }
 
+    /// The monitors that the thread owns, as new local references. HotSpot makes the thread stop for it.
+    ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_get_owned_monitor_info`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_owned_monitor_info(self, thread: jthread) -> Result<Allocated<jobject>> {
+        let (mut count, mut monitors) = (0, null_mut());
+        // SAFETY: the caller vouches for the thread; the VM makes the array, which is then ours.
+        unsafe {
+            call!(self, GetOwnedMonitorInfo, thread, &mut count, &mut monitors)?;
+            Ok(Allocated::from_raw(self, monitors, count.max(0) as usize))
+        }
+    }
+
     /// The object whose monitor the thread waits to enter or to be notified on, as a new local reference, or null.
     ///
     /// # Errors

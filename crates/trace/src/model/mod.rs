@@ -445,8 +445,8 @@ elements! {
         Expected time: Time = "time",
         /// The thread that owns it; absent if none does.
         Optional owner: ThreadId = "threadOwner",
-        /// How many times the owner has entered it.
-        Required entry_count: u64 = "entryCount",
+        /// How many times the owner has entered it; absent if the JVM cannot be asked.
+        Optional entry_count: u64 = "entryCount",
         /// The threads that wait to enter it.
         Required waiters: ThreadIds<'a> = "waiterIdRefs",
         /// The threads that wait to be notified.

@@ -81,6 +81,11 @@ pub(super) struct Case {
 }
 
 impl Case {
+    /// Whether the JVM has this option.
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known.flags.contains(&flag))
+    }
+
     /// What a seed gives.
     pub(super) fn draw(seed: u64, choice: &Choice) -> Self {
         let mut random = Random::of(seed);

@@ -123,7 +123,9 @@ const FLAGS: &[Flag] = &[
     flag("heap", &["-Xmn3m"], ALL),
     flag("heap", &["-XX:+UseStringDeduplication"], ALL),
     flag("heap", &["-XX:SoftRefLRUPolicyMSPerMB=0"], ALL),
-    flag("heap", &["-XX:-ClassUnloading"], ALL),
+    // JDK 17 crashes in its own heap dumper.
+    flag("heap", &["-XX:-ClassUnloading"], (11, 16)),
+    flag("heap", &["-XX:-ClassUnloading"], (21, NEWEST)),
     slow("heap", &[DIAGNOSTIC, "-XX:+VerifyAfterGC", "-XX:+VerifyBeforeGC"], ALL),
     flag("archive", &["-Xshare:off"], ALL),
     flag("archive", &["-Xshare:auto", "-XX:-UsePerfData"], ALL),

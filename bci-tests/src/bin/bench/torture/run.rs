@@ -69,7 +69,7 @@ impl<'a> Runner<'a> {
         let plain = self.plain(case, dir)?;
         let mut command = case.command(self.place, dir, true);
         let ended = self.start(&mut command, case, dir)?;
-        let mut visible = check::visible(&ended, dir, &plain);
+        let mut visible = check::visible(case, &ended, dir, &plain);
         let found = visible.len();
         let has_begun = |ended: &Ended| ended.out.contains("= begins");
         for number in 0..CONTROLS {
@@ -82,7 +82,7 @@ impl<'a> Runner<'a> {
             if !has_begun(&ended) && !has_begun(&without) {
                 return Ok((Verdict::Refused, ended.wall, String::new()));
             }
-            check::excuse(&mut visible, &check::visible(&without, &beside, &plain));
+            check::excuse(&mut visible, &check::visible(case, &without, &beside, &plain));
         }
         let mut problems = visible;
         let is_excused = found > problems.len();
