@@ -5,6 +5,7 @@ mod disturbed;
 mod dump;
 mod files;
 mod followed;
+mod harmless;
 mod histogram;
 mod holders;
 mod known_graph;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         moments::tests,
         disturbed::tests,
         files::tests,
+        harmless::tests,
         readers::tests,
         known_graph::tests,
         holders::tests,
