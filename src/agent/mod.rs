@@ -39,7 +39,12 @@ mod vm;
 
 pub(crate) use alloc::register_natives;
 pub(crate) use counts::register_natives as register_counts_natives;
-pub(crate) use heap_histogram::shutdown_hooks_done;
 pub(crate) use locks::register_natives as register_parking_natives;
 pub(crate) use message::message;
 pub(crate) use recording::stops_on_load;
+
+/// All hooks of the VM's shutdown have run.
+pub(crate) fn shutdown_hooks_done() {
+    heapdump::program_ends();
+    heap_histogram::program_ends();
+}

@@ -6,12 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jvmti::{Collector, Jni, JniError};
+use jvmti::{Collector, Jni};
 
 use crate::agent::core::{Core, Jvm};
-use crate::agent::helpers::{self, Helpers};
-
-const SHUTDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniShutdown.class"));
+use crate::agent::vm::shutdown::register_hook;
 
 /// When it takes place.
 pub(super) struct LastCollection {
@@ -26,7 +24,7 @@ impl LastCollection {
         let collector = jvm.collector(jni);
         if collector == Collector::Concurrent {
             // Without the hook the end is like that of a program that halts, which is counted.
-            let _ = register(&jvm.helpers, jni);
+            register_hook(&jvm.helpers, jni);
         }
         LastCollection { collector, is_done: AtomicBool::new(false) }
     }
@@ -45,8 +43,4 @@ impl LastCollection {
         }
         self.collector == Collector::Stopping
     }
-}
-
-fn register(helpers: &Helpers, jni: Jni) -> Result<(), JniError> {
-    helpers.define(jni, &helpers::SHUTDOWN, SHUTDOWN)?.call(jni, c"register")
 }

@@ -48,7 +48,7 @@ impl HeapHistogram {
 }
 
 /// All hooks of the VM's shutdown have run.
-pub(crate) fn shutdown_hooks_done() {
+pub(crate) fn program_ends() {
     if let Some(histogram) = CURRENT.get().filter(|histogram| histogram.core.is_reporting())
         && let Some(last) = histogram.last_collection.get()
     {

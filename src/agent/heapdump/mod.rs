@@ -38,8 +38,10 @@ use super::core::feature::{End, Feature};
 use super::ids::GcNumber;
 use super::message::message;
 use super::request_file::RequestFile;
+use super::vm::shutdown::register_hook;
 use progress::ThreadMark;
 use queue::{Queue, Waited};
+use survivors::Survivors;
 use take::DumpMaker;
 
 pub(crate) use data::{DumpData, DumpedClass, VmDump};
@@ -138,6 +140,13 @@ impl HeapDumps {
     }
 }
 
+/// All hooks of the VM's shutdown have run.
+pub(crate) fn program_ends() {
+    if let Some(dumps) = CURRENT.get().filter(|dumps| dumps.core.is_reporting()) {
+        dumps.queue.program_ends();
+    }
+}
+
 impl Feature for HeapDumps {
     fn install(&'static self) {
         CURRENT.set(self);
@@ -154,6 +163,9 @@ impl Feature for HeapDumps {
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         let env = self.core.jvm.env;
+        if Survivors::are_needed(jni) {
+            register_hook(&self.core.jvm.helpers, jni);
+        }
         agent_thread::start(env, jni, c"Martini dump", run)
             .map_err(|e| format!("the thread that dumps the heap cannot be started: {e}"))?;
         if self.core.options.dump.when.out_of_memory {
@@ -172,6 +184,9 @@ impl Feature for HeapDumps {
     }
 
     fn stop(&'static self, _: Jni, end: End) {
+        if end == End::Vm {
+            self.queue.vm_ends();
+        }
         if self.core.options.dump.when.end {
             self.queue.ask_and_wait(Reason::End);
         }

@@ -9,6 +9,8 @@ use super::progress::Progress;
 
 /// How often a thread that waits looks for progress.
 const LOOK: Duration = Duration::from_millis(500);
+/// A program that ends waits so long for the collection in front of a dump.
+const LONGEST_COLLECTION: Duration = Duration::from_secs(10);
 /// The thread that dumps looks up so often even if nobody wakes it.
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
@@ -21,6 +23,10 @@ struct State {
     making: bool,
     /// No more are made.
     closed: bool,
+    /// The dump that is being made waits for a collection.
+    collecting: bool,
+    /// The program ends: the VM stops its collector, and may never collect again.
+    vm_ends: bool,
     /// A wait has reached its limit, and no dump was made since: nobody waits any more.
     is_stuck: bool,
 }
@@ -124,6 +130,36 @@ impl Queue {
         }
     }
 
+    /// Runs a collection for the dump that is being made, unless the VM ends.
+    pub(super) fn collect<T>(&self, collection: impl FnOnce() -> T) -> Option<T> {
+        let mut state = self.lock();
+        if state.vm_ends {
+            return None;
+        }
+        state.collecting = true;
+        drop(state);
+        let result = collection();
+        self.lock().collecting = false;
+        self.changed.notify_all();
+        Some(result)
+    }
+
+    /// The program ends, and the VM will stop its collector: no further dump waits for a collection, and one that does is waited for,
+    /// for a while.
+    pub(super) fn program_ends(&self) {
+        let mut state = self.lock();
+        state.vm_ends = true;
+        let is_collecting = |state: &mut State| state.collecting;
+        drop(self.changed.wait_timeout_while(state, LONGEST_COLLECTION, is_collecting));
+    }
+
+    /// The VM ends. Nobody waits for a dump that waits for a collection.
+    pub(super) fn vm_ends(&self) {
+        let mut state = self.lock();
+        state.vm_ends = true;
+        state.is_stuck |= state.collecting;
+    }
+
     /// The dump that `next` has given is made, or has failed.
     pub(super) fn finish(&self) {
         let mut state = self.lock();
@@ -161,6 +197,27 @@ mod tests {
         queue.finish();
         assert_eq!(queue.close(), Waited::Over);
         assert_eq!(queue.ask_and_wait(Reason::End), Waited::Over, "refused, so nothing is waited for");
+    }
+
+    #[test]
+    fn a_collection_that_never_comes_is_not_waited_for() {
+        let queue = Queue::new(LONG);
+        queue.ask(Reason::Collection);
+        assert_eq!(queue.next(None, || false), Some(Reason::Collection));
+        assert_eq!(queue.collect(|| 1), Some(1));
+        std::thread::scope(|scope| {
+            let (ends, ended) = std::sync::mpsc::channel::<()>();
+            let collecting = &queue;
+            scope.spawn(move || collecting.collect(|| ended.recv().is_err()));
+            while !queue.lock().collecting {
+                std::thread::yield_now();
+            }
+            queue.vm_ends();
+            assert_eq!(queue.ask_and_wait(Reason::End), Waited::GaveUp);
+            assert_eq!(queue.close(), Waited::GaveUp);
+            drop(ends);
+        });
+        assert_eq!(queue.collect(|| 1), None);
     }
 
     #[test]

@@ -186,7 +186,9 @@ impl DumpMaker {
     /// room of its garbage; a program that has run out of memory has none.
     fn survivors(&self, reason: Reason) -> Survivors {
         match reason {
-            Reason::Collection | Reason::Request if self.wants_survivors => Survivors::of_collection(self.core()),
+            Reason::Collection | Reason::Request if self.wants_survivors => {
+                self.dumps.queue.collect(|| Survivors::of_collection(self.core())).unwrap_or(Survivors::ALL)
+            }
             _ => Survivors::ALL,
         }
     }

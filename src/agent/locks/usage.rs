@@ -76,34 +76,41 @@ impl Locks {
         }
     }
 
-    /// Whether a thread owns a monitor at present; `None` if nobody says so.
+    /// Whether a thread owns a monitor at present; `None` if nobody says so: what the VM itself holds for a thread, as at the end of one,
+    /// is in no thread's list.
     ///
     /// # Safety
     /// `object` is a live reference.
     pub(super) unsafe fn owns(&self, jni: Jni, owner: ThreadIndex, object: jobject, now: Ticks) -> Option<bool> {
-        if self.question() != OwnerQuestion::Threads {
-            // SAFETY: by the caller's promise.
-            return match unsafe { self.present_owner(jni, object, now) }? {
-                Owner::Thread(found) => Some(found == owner),
-                Owner::Free | Owner::Unknown => None,
-            };
+        // SAFETY: by the caller's promise.
+        if self.question() == OwnerQuestion::Threads && unsafe { self.lists(jni, owner, object) } {
+            return Some(true);
         }
+        // SAFETY: by the caller's promise.
+        match unsafe { self.present_owner(jni, object, now) }? {
+            Owner::Thread(found) => Some(found == owner),
+            Owner::Free | Owner::Unknown => None,
+        }
+    }
+
+    /// Whether a monitor is among those that a thread owns.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    unsafe fn lists(&self, jni: Jni, owner: ThreadIndex, object: jobject) -> bool {
         let thread = self.registry.reference(jni, owner);
-        if thread.is_null() {
-            return None;
-        }
-        let mut owns = false;
-        // SAFETY: live local references, each deleted when it is done with; the field is that of its class.
+        let mut lists = false;
+        // SAFETY: live local references, each deleted when it is done with.
         unsafe {
-            // Of a virtual thread that is not mounted the VM says that it owns nothing.
-            let is_platform = self.fields.get().is_some_and(|all| jni.get_long_field(thread, all.thread.eetop) != 0);
-            let asked = visit_owned_by(self.core, jni, thread, |monitor| {
-                owns |= jni.is_same_object(monitor, object);
-                ControlFlow::Continue(())
-            });
-            jni.delete_local_ref(thread);
-            asked.filter(|_| is_platform || owns).map(|_| owns)
+            if !thread.is_null() {
+                visit_owned_by(self.core, jni, thread, |monitor| {
+                    lists |= jni.is_same_object(monitor, object);
+                    ControlFlow::Continue(())
+                });
+                jni.delete_local_ref(thread);
+            }
         }
+        lists
     }
 }
 

@@ -2,5 +2,6 @@
 
 pub(crate) mod collections;
 pub(crate) mod environments;
+pub(crate) mod shutdown;
 pub(crate) mod threads;
 pub(crate) mod virtual_threads;

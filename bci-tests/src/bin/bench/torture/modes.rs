@@ -30,7 +30,7 @@ impl Mode {
         self.options.iter().find(|(of, _)| *of == name).map(|(_, value)| *value)
     }
 
-    fn is(&self, name: &str, value: &str) -> bool {
+    pub(super) fn is(&self, name: &str, value: &str) -> bool {
         self.value(name) == Some(value)
     }
 
