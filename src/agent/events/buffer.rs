@@ -150,8 +150,7 @@ impl Consumer {
         if self.read == self.seen && !self.advance() {
             return None;
         }
-        let slot = &self.chunk.slots[self.read as usize];
-        Some(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)))
+        Some(load(&self.chunk.slots[self.read as usize]))
     }
 
     /// Calls `visit` with each record that is not read yet.
@@ -160,7 +159,7 @@ impl Consumer {
         loop {
             let len = chunk.len.load(Ordering::Acquire) as usize;
             let slots = chunk.slots.get(begin..len).unwrap_or_default();
-            slots.iter().for_each(|slot| visit(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed))));
+            slots.iter().for_each(|slot| visit(load(slot)));
             let Some(next) = chunk.next.get() else { return };
             (chunk, begin) = (next, 0);
         }
@@ -210,6 +209,10 @@ impl Consumer {
         self.refresh();
         self.seen > 0
     }
+}
+
+fn load<const WORDS: usize>(slot: &[AtomicU64; WORDS]) -> [u64; WORDS] {
+    std::array::from_fn(|word| slot[word].load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

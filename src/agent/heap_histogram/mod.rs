@@ -138,7 +138,8 @@ pub(crate) unsafe fn instance_bytes(jvm: &Jvm, class: jclass) -> jvmti::Result<O
     Ok((bytes > 0).then_some(bytes as u64))
 }
 
-/// Walks the heap, unless that would take minutes (`deep_stacks`): calls `visit` with a pointer to `found` for each instance of `class`, or for each object if that is null.
+/// Walks the heap, unless that would take minutes (`deep_stacks`): calls `visit` with a pointer to `found` for each instance of
+/// `class`, or for each object if that is null.
 ///
 /// # Safety
 /// `visit` takes such a pointer; `class` is a live reference or null.

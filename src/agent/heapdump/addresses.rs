@@ -45,9 +45,15 @@ fn of_tracked((tracked, present, wanted): Wanted<'_>, jni: Jni, moves: bool) -> 
     let (mut map, mut later) = (IdMap::default(), 0);
     // SAFETY: it is in the list, and nothing deletes it meanwhile.
     let address = |weak| unsafe { of_weak(jni, weak, moves) };
-    tracked.each_of(present, |weak, tag| match wanted.contains(tag) {
-        true => Some(address(weak)).filter(|&address| address != 0).into_iter().for_each(|address| map.note(address)),
-        false => later += 1,
+    tracked.each_of(present, |weak, tag| {
+        if !wanted.contains(tag) {
+            later += 1;
+            return;
+        }
+        let address = address(weak);
+        if address != 0 {
+            map.note(address);
+        }
     });
     map.number();
     tracked.each_of(present, |weak, tag| {

@@ -33,7 +33,7 @@ pub(super) struct Anchored {
     threads: FxHashMap<u64, ThreadIndex>,
     /// References in their order, and tags.
     objects: Vec<(u64, u64)>,
-    /// Objects that are not wanted.
+    /// Objects without a reference.
     later: u64,
     seen: SeenObjects,
 }
@@ -116,21 +116,19 @@ impl Anchors {
 }
 
 impl Anchored {
-    /// How many objects have no reference: those made since, too.
-    pub(super) fn count_later(&mut self, core: &Core, tracked: &mut TrackedObjects) -> u64 {
+    /// Counts the objects that were made since: they may be in the dump without a reference.
+    pub(super) fn count_later(&mut self, core: &Core, tracked: &mut TrackedObjects) {
         if core.has_ids() {
             tracked.each_new(&core.weak_refs, &mut self.seen, |_, _| self.later += 1);
         }
-        self.later
     }
 
-    /// Finds everything in the dump, and takes the references out of it. `later` objects may be in it without a reference.
-    /// Nothing is found if the dump does not name references so.
+    /// Finds everything in the dump, and takes the references out of it. Nothing is found if the dump does not name references so.
     ///
     /// # Errors
     /// The dump cannot be read or written. It is of no use then.
-    pub(super) fn find(self, dump: &File, later: u64) -> Result<DumpedObjects, ReadError> {
-        let Anchored { classes, threads, objects, .. } = self;
+    pub(super) fn find(self, dump: &File) -> Result<DumpedObjects, ReadError> {
+        let Anchored { classes, threads, objects, later, .. } = self;
         let mut found = DumpedObjects::default();
         let mut addresses = vec![0; objects.len()];
         take_globals(dump, |reference, ObjectId(address)| {
@@ -183,20 +181,20 @@ mod tests {
         file
     }
 
-    fn anchored() -> Anchored {
+    fn anchored(later: u64) -> Anchored {
         let class = DumpedClass { address: 0, index: ClassIndex(5), bytes: 96, instance_bytes: 0 };
         Anchored {
             classes: [(80, class)].into_iter().collect(),
             threads: [(88, ThreadIndex(6))].into_iter().collect(),
             objects: vec![(8, 100), (16, 200), (24, 300)],
-            later: 0,
+            later,
             seen: SeenObjects::default(),
         }
     }
 
     #[test]
     fn all_is_found_where_the_dump_says_that_it_lies() {
-        let found = anchored().find(&dump(&[80, 24, 8, 32, 16, 88]), 0).unwrap();
+        let found = anchored(0).find(&dump(&[80, 24, 8, 32, 16, 88])).unwrap();
         let classes: Vec<_> = found.classes.iter().map(|class| (class.address, class.index)).collect();
         assert_eq!(classes, [(80, ClassIndex(5))]);
         assert_eq!(found.threads, [(88, ThreadIndex(6))]);
@@ -207,9 +205,9 @@ mod tests {
 
     #[test]
     fn what_has_no_id_is_said() {
-        let found = anchored().find(&dump(&[80, 8, 16]), 4).unwrap();
+        let found = anchored(4).find(&dump(&[80, 8, 16])).unwrap();
         assert_eq!(found.without_ids, "up to 5: allocated while the dump began");
-        let found = anchored().find(&dump(&[8, 16, 24]), 0).unwrap();
+        let found = anchored(0).find(&dump(&[8, 16, 24])).unwrap();
         assert_eq!(found.without_ids, "all: the JVM's dump does not say where they lie");
         assert!(found.classes.is_empty() && found.tags.get(8).is_none());
     }

@@ -224,12 +224,12 @@ impl DumpMaker {
         let anchors = Anchors::new(core, jni, &mut tracked, wanted);
         self.dumps.queue.progress.step();
         let dumped = self.dump_by_vm(jni)?;
-        let (later, anchored) = match anchors {
+        let anchored = match anchors {
             Ok((references, mut anchored)) => {
-                let later = anchored.count_later(core, &mut tracked);
+                anchored.count_later(core, &mut tracked);
                 // At once: they keep garbage, for which the program may have no room.
                 drop(references);
-                (later, anchored)
+                anchored
             }
             Err(error) => {
                 let without_ids = format!("all: the JVM does not list its classes and threads: {error}");
@@ -237,7 +237,7 @@ impl DumpMaker {
             }
         };
         drop(tracked);
-        let mut found = anchored.find(&dumped.file, later).map_err(reading)?;
+        let mut found = anchored.find(&dumped.file).map_err(reading)?;
         found.add_instance_bytes(core);
         Ok((dumped, found))
     }

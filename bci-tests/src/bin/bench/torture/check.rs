@@ -98,9 +98,9 @@ pub(super) fn visible(case: &Case, ended: &Ended, dir: &Path, plain: &Plain) -> 
     // Another agent's hook runs while this one redefines classes, and JDK 11 forgets then what was announced.
     let is_forgotten =
         |line: &str| case.jdk.feature < 17 && case.program.name == "redefine" && line.contains("exceeds capacity");
-    let is_told =
+    let is_strange =
         |line: &&String| !is_dumped && !is_logged(line) && !is_forgotten(line) && !is_of_full_heap(case, line);
-    let of_out = others.iter().filter(is_told).map(|line| (line, "standard output"));
+    let of_out = others.iter().filter(is_strange).map(|line| (line, "standard output"));
     let err: Vec<String> = ended.err.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
     // Whoever is ended may be about to say something.
     let is_cut = |line: &str| is_ended && line.starts_with("Exception in thread");
@@ -198,13 +198,11 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
     let lost = facts.sum("events.lost");
     // Behind the limit nothing is looked up any more; where nothing collects, or the program halts, there may be no collection before
     // the live objects are counted.
-    let no_collection =
-        facts.counts.get(&("events.lost".to_owned(), "collection before the histogram".to_owned())).copied();
     // A class may be unloaded before its sites are looked up.
-    let unloaded = facts.counts.get(&("events.lost".to_owned(), "site not found".to_owned())).copied();
+    let is_all = |what: &str| facts.counts.get(&("events.lost".to_owned(), what.to_owned())) == Some(&lost);
     let is_told = facts.has("limit.reached")
-        || case.mode.value("live").is_some() && no_collection == Some(lost)
-        || unloaded == Some(lost);
+        || case.mode.value("live").is_some() && is_all("collection before the histogram")
+        || is_all("site not found");
     if lost > 0 && !case.program.may_lose && !is_told {
         let why: Vec<_> = facts.counts.iter().filter(|((key, _), _)| key == "events.lost").collect();
         problems.push(problem(Kind::Numbers, format!("events were lost: {why:?}")));
