@@ -34,7 +34,7 @@ fn a_hundred_thousand_virtual_threads(jdk: &Jdk) {
     assert_eq!(ran.err(), "");
     let moved = ran.out().trim().strip_prefix("moved ").and_then(|number| number.parse::<usize>().ok());
     // Their waits end on other carriers than those on which they began.
-    assert_eq!(moved.expect("a number") > enters / 4, jdk.feature >= 24, "{moved:?} of {enters}");
+    assert_eq!(moved.expect("a number") > 0, jdk.feature >= 24, "{moved:?} of {enters}");
     for (prefix, parked, number) in [("t-lock-", true, NUMBER), ("t-enter-", false, enters + 1)] {
         let belongs = |wait: &&Wait| {
             wait.thread.starts_with(prefix) && wait.kind == Kind::Blocked && (parked || wait.class == MONITOR)

@@ -2,16 +2,20 @@
 //! run.
 
 use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
 use super::ids::{CounterIndex, NameIndex, RewrittenMethodIndex};
 use crate::agent::ids::{ClassIndex, CodeLocation};
+use crate::agent::message::message;
 use crate::agent::tables::table::Table;
 
 /// The largest number of counters. Each takes eight bytes of address space per thread.
 pub(crate) const MAX_COUNTERS: u32 = 1 << 20;
+/// With so many the user is warned.
+const MANY_COUNTERS: u32 = MAX_COUNTERS / 8 * 7;
 
 /// The site in `Array.newInstance`, where an array is counted first.
 pub(super) const NEW_INSTANCE_SITE: CounterIndex = CounterIndex(1);
@@ -102,6 +106,7 @@ pub(crate) struct Counters {
     /// The counters of objects that the VM makes.
     vm_objects: Mutex<FxHashMap<AllocationSite, CounterIndex>>,
     appending: Mutex<u32>,
+    warned: AtomicBool,
 }
 
 impl Counters {
@@ -113,6 +118,7 @@ impl Counters {
             at_dynamic_sites: Mutex::default(),
             vm_objects: Mutex::default(),
             appending: Mutex::new(0),
+            warned: AtomicBool::new(false),
         };
         // Number 0, `NEW_INSTANCE_SITE` and `NEW_INSTANCE_CALLER`.
         let _ = counters.append(None, &[CounterKind::DynamicSite; 3]);
@@ -127,6 +133,16 @@ impl Counters {
     /// Whether there are so many counters left.
     pub(crate) fn has_room(&self, counters: usize) -> bool {
         (MAX_COUNTERS - self.len()) as usize >= counters
+    }
+
+    /// Warns once, when most are handed out: a program that loads classes without end gets there while there is time to act.
+    pub(super) fn warn_before_the_last(&self) {
+        if self.len() >= MANY_COUNTERS && !self.warned.swap(true, Ordering::Relaxed) {
+            message(&format!(
+                "{MANY_COUNTERS} of {MAX_COUNTERS} counters for sites are taken, and those of unloaded classes are not used again; \
+                 classes that come after the last one are not counted; exclude= leaves classes out"
+            ));
+        }
     }
 
     /// Counters handed out so far.
@@ -252,11 +268,15 @@ mod tests {
     #[test]
     fn there_are_no_more_counters_than_a_block_has() {
         let counters = Counters::new();
+        counters.warn_before_the_last();
+        assert!(!counters.warned.load(Ordering::Relaxed));
         let kinds = [CounterKind::DynamicSite; 1024];
         let room = MAX_COUNTERS - counters.len();
         for _ in 0..room / 1024 {
             assert!(counters.append(None, &kinds).is_some());
         }
+        counters.warn_before_the_last();
+        assert!(counters.warned.load(Ordering::Relaxed));
         assert_eq!(counters.append(None, &kinds), None);
         assert!(counters.append(None, &kinds[..room as usize % 1024]).is_some());
         assert_eq!(counters.append(None, &[CounterKind::DynamicSite]), None);

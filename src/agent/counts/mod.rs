@@ -231,6 +231,7 @@ impl Feature for Counts {
 
     fn tick(&'static self, jni: Jni) {
         self.check_requests(jni);
+        self.space.counters.warn_before_the_last();
         if !self.core.is_reporting() {
             self.space.release_unloadable(jni);
         }

@@ -86,13 +86,8 @@ impl Anchors {
             later: 0,
             seen: SeenObjects::default(),
         };
-        visit_classes(core, jni, |local, class| {
-            // SAFETY: a live local reference.
-            let reference = unsafe { anchors.add(local) };
-            anchored.classes.extend(reference.map(|reference| (reference, class)));
-        })?;
         visit_threads(core, jni, |local, index| {
-            // SAFETY: as above.
+            // SAFETY: a live local reference.
             let reference = unsafe { anchors.add(local) };
             anchored.threads.extend(reference.map(|reference| (reference, index)));
         })?;
@@ -110,6 +105,12 @@ impl Anchors {
                 break;
             }
         }
+        // Last: objects take long, and the program loads further classes meanwhile.
+        visit_classes(core, jni, |local, class| {
+            // SAFETY: a live local reference.
+            let reference = unsafe { anchors.add(local) };
+            anchored.classes.extend(reference.map(|reference| (reference, class)));
+        })?;
         anchored.objects.sort_unstable();
         Ok((anchors, anchored))
     }

@@ -51,6 +51,8 @@ const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
 /// A dump that makes no progress for so long is waited for no longer. A collection of all garbage, in front of a dump, shows
 /// none.
 const PATIENCE: Duration = Duration::from_secs(180);
+/// As `PATIENCE`, where no garbage is collected in the pause of the dump.
+const PATIENCE_WITHOUT_COLLECTION: Duration = Duration::from_secs(10);
 
 const GAVE_UP: &str = "a heap dump makes no progress and is waited for no longer";
 
@@ -254,6 +256,9 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
             Ok(maker) => maker,
             Err(problem) => return message(&format!("the heap cannot be dumped: {problem}")),
         };
+        if !maker.collects() {
+            dumps.queue.set_patience(PATIENCE_WITHOUT_COLLECTION);
+        }
         let interval = when.request.then_some(REQUEST_INTERVAL);
         let mut is_requested = || requests.as_mut().is_some_and(RequestFile::take);
         while let Some(reason) = dumps.queue.next(interval, &mut is_requested) {

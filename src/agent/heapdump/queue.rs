@@ -16,6 +16,8 @@ const LONGEST_REST: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 struct State {
+    /// Waits end when there is no progress for so long.
+    patience: Duration,
     wanted: VecDeque<Reason>,
     asked: u64,
     done: u64,
@@ -35,7 +37,6 @@ struct State {
 pub(super) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
-    patience: Duration,
     pub(super) progress: Progress,
 }
 
@@ -51,7 +52,13 @@ pub(super) enum Waited {
 impl Queue {
     /// An empty one, whose waits end when there is no progress for so long.
     pub(super) fn new(patience: Duration) -> Queue {
-        Queue { state: Mutex::default(), changed: Condvar::new(), patience, progress: Progress::default() }
+        let state = State { patience, ..State::default() };
+        Queue { state: Mutex::new(state), changed: Condvar::new(), progress: Progress::default() }
+    }
+
+    /// From now on waits end when there is no progress for so long.
+    pub(super) fn set_patience(&self, patience: Duration) {
+        self.lock().patience = patience;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -62,11 +69,11 @@ impl Queue {
     fn wait(&self, mut state: MutexGuard<'_, State>, is_over: impl Fn(&State) -> bool) -> Waited {
         let (mut seen, mut since) = (self.progress.now(), Instant::now());
         while !is_over(&state) {
-            if state.is_stuck || since.elapsed() >= self.patience {
+            if state.is_stuck || since.elapsed() >= state.patience {
                 state.is_stuck = true;
                 return Waited::GaveUp;
             }
-            let rest = LOOK.min(self.patience);
+            let rest = LOOK.min(state.patience);
             state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
             let now = self.progress.now();
             if now != seen {
@@ -188,7 +195,8 @@ mod tests {
     #[test]
     fn no_wait_is_longer_than_the_patience() {
         // Nobody makes dumps.
-        let queue = Queue::new(SHORT);
+        let queue = Queue::new(LONG);
+        queue.set_patience(SHORT);
         assert_eq!(queue.ask_and_wait(Reason::OutOfMemory), Waited::GaveUp);
         // Somebody begins one and does not come on.
         assert_eq!(queue.next(None, || false), Some(Reason::OutOfMemory));

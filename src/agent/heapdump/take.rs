@@ -71,6 +71,11 @@ impl DumpMaker {
         Ok(DumpMaker { dumps, dumper, collects, wants_survivors: Survivors::are_needed(jni), number: 1, place, path })
     }
 
+    /// Whether the VM collects in the pause of a dump.
+    pub(super) fn collects(&self) -> bool {
+        self.collects
+    }
+
     fn core(&self) -> &'static Core {
         self.dumps.core
     }

@@ -3,6 +3,7 @@ package waits;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 
 /** What {@link Main} does, with virtual threads; lines as there. */
 public final class Virtual {
@@ -63,6 +64,14 @@ public final class Virtual {
                     }
                 });
                 Main.until(threads[i], Thread.State.BLOCKED);
+            }
+            // A thread is blocked before the wait is reported. From JDK 24 on it leaves its carrier afterwards.
+            if (Runtime.version().feature() < 24) {
+                Thread.sleep(500);
+            } else {
+                while (Stream.of(threads).anyMatch(thread -> thread.toString().contains("@"))) {
+                    Thread.sleep(1);
+                }
             }
         }
         for (Thread thread : threads) {

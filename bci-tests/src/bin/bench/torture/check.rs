@@ -179,6 +179,14 @@ fn is_expected(line: &str, case: &Case) -> bool {
     case.mode.value("limit").is_some() && line.contains("has reached its limit of")
         || case.program.name == "deep" && line.contains("the heap is not walked")
         || case.mode.leaves_the_jit_alone() && line.contains("-XX:-")
+        || is_cut_by_halt(case) && line.contains("is waited for no longer")
+}
+
+/// Whether the program may halt while a dump waits for a collection, which then never comes: no further dump is made.
+fn is_cut_by_halt(case: &Case) -> bool {
+    case.program.name == "halt"
+        && case.gc.name.starts_with("zgc")
+        && (case.mode.dumps_at("request") || case.mode.dumps_at("gc"))
 }
 
 fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &mut Vec<Problem>) {
@@ -202,7 +210,8 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
     let is_all = |what: &str| facts.counts.get(&("events.lost".to_owned(), what.to_owned())) == Some(&lost);
     let is_told = facts.has("limit.reached")
         || case.mode.value("live").is_some() && is_all("collection before the histogram")
-        || is_all("site not found");
+        || is_all("site not found")
+        || is_cut_by_halt(case) && is_all("heap dump");
     if lost > 0 && !case.program.may_lose && !is_told {
         let why: Vec<_> = facts.counts.iter().filter(|((key, _), _)| key == "events.lost").collect();
         problems.push(problem(Kind::Numbers, format!("events were lost: {why:?}")));
@@ -283,7 +292,7 @@ fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut
     // Who was ended before its heap was full has none to dump.
     let was_ended = ended.acted.iter().any(|act| act.ends());
     let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && case.program.fills_heap && !was_ended;
-    if is_hprof && is_due && files.is_empty() && !is_killed {
+    if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_halt(case) {
         problems.push(problem(Kind::Dump, "there is no heap dump"));
     }
 }
