@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 
 use super::addresses::are_most;
 use super::data::DumpedClass;
-use super::found::{DumpedObjects, visit_classes, visit_threads};
+use super::found::{DumpedObjects, dumped_class, visit_classes, visit_threads};
+use super::late_classes::LateClasses;
 use super::survivors::Survivors;
 use crate::agent::core::Core;
 use crate::agent::ids::ThreadIndex;
@@ -26,6 +27,11 @@ const KIND: u64 = 3;
 /// so many passes.
 const FEW: usize = 100;
 const MAX_PASSES: u32 = 8;
+
+/// The number under which a dump names a reference.
+fn number(reference: jobject) -> u64 {
+    reference.addr() as u64 & !KIND
+}
 
 /// What was anchored, by the number under which a dump names the reference.
 pub(super) struct Anchored {
@@ -65,7 +71,7 @@ impl Anchors {
             return None;
         }
         self.references.push(made);
-        Some(made.addr() as u64 & !KIND)
+        Some(number(made))
     }
 
     /// Makes all references, to the tracked objects that are wanted.
@@ -77,6 +83,7 @@ impl Anchors {
         jni: Jni,
         tracked: &mut TrackedObjects,
         wanted: Survivors,
+        late: &LateClasses,
     ) -> jvmti::Result<(Anchors, Anchored)> {
         let mut anchors = Anchors { jni, references: Vec::new() };
         let mut anchored = Anchored {
@@ -106,6 +113,7 @@ impl Anchors {
             }
         }
         // Last: objects take long, and the program loads further classes meanwhile.
+        late.open();
         visit_classes(core, jni, |local, class| {
             // SAFETY: a live local reference.
             let reference = unsafe { anchors.add(local) };
@@ -117,6 +125,18 @@ impl Anchors {
 }
 
 impl Anchored {
+    /// Adds the classes that were loaded since.
+    pub(super) fn add_late(&mut self, core: &Core, jni: Jni, anchors: &mut Anchors, late: &LateClasses) {
+        for class in late.close() {
+            anchors.references.push(class);
+            // SAFETY: a live reference, which is deleted with the anchors.
+            match unsafe { dumped_class(core, jni, class) } {
+                Ok(dumped) => drop(self.classes.insert(number(class), dumped)),
+                Err(error) => core.count_failure("heap dump: class", error),
+            }
+        }
+    }
+
     /// Counts the objects that were made since: they may be in the dump without a reference.
     pub(super) fn count_later(&mut self, core: &Core, tracked: &mut TrackedObjects) {
         if core.has_ids() {
@@ -148,6 +168,9 @@ impl Anchored {
             let without_ids = "all: the JVM's dump does not say where they lie".to_owned();
             return Ok(DumpedObjects { without_ids, ..DumpedObjects::default() });
         }
+        // A class may have two references, from the VM's list and as a late one.
+        found.classes.sort_unstable_by_key(|class| class.address);
+        found.classes.dedup_by_key(|class| class.address);
         addresses.iter().filter(|&&address| address != 0).for_each(|&address| found.tags.note(address));
         found.tags.number();
         addresses.iter().zip(&objects).for_each(|(&address, &(_, tag))| found.tags.set(address, tag));

@@ -1,7 +1,7 @@
 //! What the agent knows of a dump: where classes, threads and tracked objects lie in it.
 
 use jvmti::Jni;
-use jvmti::jni_sys::jobject;
+use jvmti::jni_sys::{jclass, jobject};
 
 use super::data::DumpedClass;
 use super::id_map::IdMap;
@@ -70,6 +70,19 @@ pub(super) fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
     last
 }
 
+/// What is known of a class without its address.
+///
+/// # Safety
+/// A live reference.
+pub(super) unsafe fn dumped_class(core: &Core, jni: Jni, class: jclass) -> jvmti::Result<DumpedClass> {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let index = core.jvm.classes.resolve(jni, class)?;
+        let bytes = core.jvm.env.get_object_size(class)? as u64;
+        Ok(DumpedClass { address: 0, index, bytes, instance_bytes: 0 })
+    }
+}
+
 /// Calls `visit` with a local reference to each class, and what is known of the class without its address. Classes that were loaded
 /// since `register_classes` get their tags here.
 pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, DumpedClass)) -> jvmti::Result<()> {
@@ -79,11 +92,8 @@ pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject
         let loaded = env.get_loaded_classes()?;
         jni.expect_local_refs(loaded.len());
         for &class in loaded.iter() {
-            match core.jvm.classes.resolve(jni, class) {
-                Ok(index) => {
-                    let bytes = env.get_object_size(class)? as u64;
-                    visit(class, DumpedClass { address: 0, index, bytes, instance_bytes: 0 });
-                }
+            match dumped_class(core, jni, class) {
+                Ok(dumped) => visit(class, dumped),
                 Err(error) => core.count_failure("heap dump: class", error),
             }
             jni.delete_local_ref(class);

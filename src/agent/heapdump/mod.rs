@@ -14,6 +14,7 @@ mod complete;
 mod data;
 mod found;
 pub(crate) mod id_map;
+mod late_classes;
 mod place;
 mod progress;
 mod queue;
@@ -25,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_options::request_file;
-use jvmti::jni_sys::{JNIEnv, jint};
+use jvmti::jni_sys::{JNIEnv, jclass, jint};
 use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv, jvmtiEventCallbacks};
 use jvmti::{Jni, guard};
 
@@ -39,6 +40,7 @@ use super::ids::GcNumber;
 use super::message::message;
 use super::request_file::RequestFile;
 use super::vm::shutdown::register_hook;
+use late_classes::LateClasses;
 use progress::ThreadMark;
 use queue::{Queue, Waited};
 use survivors::Survivors;
@@ -88,6 +90,7 @@ pub(crate) struct HeapDumps {
     /// The writer writes nothing later than this, since the dump that is being made comes first.
     barrier: AtomicU64,
     ready: Mutex<Vec<DumpData>>,
+    late_classes: LateClasses,
     /// How far the thread that dumps had come when the writer looked last.
     seen: Mutex<ThreadMark>,
 }
@@ -103,6 +106,7 @@ impl HeapDumps {
             out_of_memory: AtomicBool::new(false),
             barrier: AtomicU64::new(u64::MAX),
             ready: Mutex::default(),
+            late_classes: LateClasses::default(),
             seen: Mutex::default(),
         }
     }
@@ -174,6 +178,11 @@ impl Feature for HeapDumps {
             env.enable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED).map_err(|e| e.to_string())?;
         }
         Ok(())
+    }
+
+    unsafe fn class_prepared(&'static self, jni: Jni, class: jclass) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.late_classes.note(jni, class) }
     }
 
     fn collected(&'static self, _: Jni, before: GcNumber, last: GcNumber) {

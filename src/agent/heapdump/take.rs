@@ -226,22 +226,26 @@ impl DumpMaker {
         let core = self.core();
         register_classes(core, jni);
         let mut tracked = core.weak_refs.tracked();
-        let anchors = Anchors::new(core, jni, &mut tracked, wanted);
+        let late = &self.dumps.late_classes;
+        let anchors = Anchors::new(core, jni, &mut tracked, wanted, late);
         self.dumps.queue.progress.step();
-        let dumped = self.dump_by_vm(jni)?;
+        let dumped = self.dump_by_vm(jni);
         let anchored = match anchors {
-            Ok((references, mut anchored)) => {
+            Ok((mut references, mut anchored)) => {
+                anchored.add_late(core, jni, &mut references, late);
                 anchored.count_later(core, &mut tracked);
                 // At once: they keep garbage, for which the program may have no room.
                 drop(references);
                 anchored
             }
             Err(error) => {
+                late.discard(jni);
                 let without_ids = format!("all: the JVM does not list its classes and threads: {error}");
-                return Ok((dumped, DumpedObjects { without_ids, ..DumpedObjects::default() }));
+                return Ok((dumped?, DumpedObjects { without_ids, ..DumpedObjects::default() }));
             }
         };
         drop(tracked);
+        let dumped = dumped?;
         let mut found = anchored.find(&dumped.file).map_err(reading)?;
         found.add_instance_bytes(core);
         Ok((dumped, found))

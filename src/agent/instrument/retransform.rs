@@ -106,7 +106,7 @@ impl Instrumentation {
     fn put_last(&self, wanted: &mut [jclass]) {
         let env = self.core.jvm.env;
         let name_of = |class: jclass| {
-            // SAFETY: a live local reference.
+            // SAFETY: a live reference.
             let signature = unsafe { env.get_class_signature(class) }.ok()?;
             let found = internal_name(&signature)?;
             NEVER_VERIFIED.into_iter().find(|&name| name == found)
@@ -133,13 +133,24 @@ impl Instrumentation {
             Err(error) => return refuse(format!("loaded classes: {}", error.name())),
         };
         jni.expect_local_refs(classes.len());
-        let mut wanted: Vec<jclass> =
-            classes.iter().copied().filter(|&class| self.needs_rewriting(class, subset)).collect();
+        let mut wanted: Vec<jclass> = Vec::new();
+        for &class in classes.iter() {
+            // SAFETY: a live local reference, deleted at once: the hooks of other agents run below in frames of their own, and
+            // -Xcheck:jni holds the references of this one against them.
+            unsafe {
+                if self.needs_rewriting(class, subset) {
+                    wanted.push(jni.new_global_ref(class));
+                }
+                jni.delete_local_ref(class);
+            }
+        }
+        // There may be no memory for one.
+        wanted.retain(|class| !class.is_null());
         match subset {
             RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
             RetransformSubset::All => self.swapping.store(true, Ordering::Release),
         }
-        // SAFETY: live local references, deleted at the end.
+        // SAFETY: live references, deleted at the end.
         let result = unsafe { env.retransform_classes(&wanted) };
         if LAST.take().is_some() {
             self.start_up.arrive();
@@ -153,9 +164,9 @@ impl Instrumentation {
                 }
             }
         }
-        for class in classes.iter() {
-            // SAFETY: a local reference that is not used any more.
-            unsafe { jni.delete_local_ref(*class) };
+        for class in wanted {
+            // SAFETY: a global reference that is not used any more.
+            unsafe { jni.delete_global_ref(class) };
         }
     }
 

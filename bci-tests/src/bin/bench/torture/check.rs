@@ -95,11 +95,7 @@ pub(super) fn visible(case: &Case, ended: &Ended, dir: &Path, plain: &Plain) -> 
     }
     let is_deprecated = |line: &str| line.contains(" VM warning: Option ") && line.contains("deprecated");
     let is_dumped = ended.hung.is_some() || ended.acted.contains(&Act::Signal("QUIT"));
-    // Another agent's hook runs while this one redefines classes, and JDK 11 forgets then what was announced.
-    let is_forgotten =
-        |line: &str| case.jdk.feature < 17 && case.program.name == "redefine" && line.contains("exceeds capacity");
-    let is_strange =
-        |line: &&String| !is_dumped && !is_logged(line) && !is_forgotten(line) && !is_of_full_heap(case, line);
+    let is_strange = |line: &&String| !is_dumped && !is_logged(line) && !is_of_full_heap(case, line);
     let of_out = others.iter().filter(is_strange).map(|line| (line, "standard output"));
     let err: Vec<String> = ended.err.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
     // Whoever is ended may be about to say something.
