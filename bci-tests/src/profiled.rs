@@ -5,12 +5,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
+use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use crate::jdk::{Collector, Jdk, Mode};
-use crate::process::{Finished, Running};
+use crate::jdk::{self, Collector, Jdk, Mode};
+use crate::process::{self, Finished, Running};
 use crate::read::{self, Judged, TraceData};
 use crate::schema::{self, Schema};
 use crate::workdir::Workdir;
@@ -145,6 +146,19 @@ impl<'a> Profiled<'a> {
     pub fn flags<S: AsRef<OsStr>>(mut self, flags: &[S]) -> Self {
         self.flags.extend(flags.iter().map(|flag| flag.as_ref().to_owned()));
         self
+    }
+
+    /// Another agent beside ours: one in Java that begins in this class of the tests.
+    ///
+    /// # Panics
+    /// If its jar cannot be made.
+    #[must_use]
+    pub fn agent_in_java(self, class: &str) -> Self {
+        let (manifest, jar) = (self.dir().join("manifest"), self.dir().join("agent.jar"));
+        let text = format!("Premain-Class: {class}\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n");
+        fs::write(&manifest, text).expect("a file");
+        process::run(jdk::compiler().tool("jar").arg("cfm").args([&jar, &manifest])).success();
+        self.flags(&[format!("-javaagent:{}", jar.display())])
     }
 
     /// Options of the JVM behind the one that starts the agent.

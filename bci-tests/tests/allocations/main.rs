@@ -8,6 +8,7 @@ mod jit_and_vm;
 mod mechanisms;
 mod object_deaths;
 mod real_programs;
+mod redefined;
 mod scale;
 mod shapes;
 mod sites;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         stacks::tests,
         filters::tests,
         sites::tests,
+        redefined::tests,
         class_lifecycle::tests,
         thread_accounts::tests,
         by_the_vm::tests,

@@ -4,8 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use bci_tests::counted::Counted;
-use bci_tests::jdk::{self, Jdk};
-use bci_tests::process;
+use bci_tests::jdk::Jdk;
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
 use bci_tests::waits::Waits;
@@ -72,8 +71,7 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
     // With another agent too, whose hooks run while the classes are loaded again that this one changes.
     for beside in [false, true] {
         let profiled = Profiled::on(jdk).flags(&["-Xcheck:jni", "-Xmx64m"]).options(options).main("seen.Calls");
-        let other = beside.then(|| agent_in_java(&profiled, "torture.Redefine"));
-        let ran = profiled.flags(other.as_slice()).run();
+        let ran = if beside { profiled.agent_in_java("torture.Redefine") } else { profiled }.run();
         let out = ran.out();
         assert!(out.lines().any(|line| line == "done"), "{out}");
         // The JVM of 11 shows its signal handlers too if it was started in the background.
@@ -81,15 +79,6 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
             assert!(!out.contains(words) && !ran.err().contains(words), "{out}{}", ran.err());
         }
     }
-}
-
-/// The option for an agent in Java that begins in this class.
-fn agent_in_java(profiled: &Profiled<'_>, class: &str) -> String {
-    let (manifest, jar) = (profiled.dir().join("manifest"), profiled.dir().join("agent.jar"));
-    let text = format!("Premain-Class: {class}\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n");
-    std::fs::write(&manifest, text).expect("a file");
-    process::run(jdk::compiler().tool("jar").arg("cfm").args([&jar, &manifest])).success();
-    format!("-javaagent:{}", jar.display())
 }
 
 /// Wherever a thread is suspended, inside the agent too, others that share nothing with it get on.
@@ -127,8 +116,7 @@ fn threads_of_native_code_attach_while_owners_are_asked_for(jdk: &Jdk) {
 fn a_class_that_is_loaded_again_keeps_its_counters(jdk: &Jdk) {
     let counters = |times: &str| {
         let profiled = Profiled::on(jdk).heap(Heap::Counts).main("seen.Reloads").args(&[times]);
-        let agent = agent_in_java(&profiled, "seen.Reloads");
-        let ran = profiled.flags(&[agent]).run_and_read::<Counted>();
+        let ran = profiled.agent_in_java("seen.Reloads").run_and_read::<Counted>();
         let made: u64 = ran.out().trim_end().strip_prefix("made ").expect("a number").parse().expect("a number");
         let counted = |class: &str| {
             let of_class = ran.trace.sites.iter().filter(|(site, _)| site.class == class);

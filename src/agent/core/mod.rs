@@ -287,7 +287,8 @@ impl Core {
 
     /// How the current thread reads its stack.
     pub(crate) fn stack_reader(&self, jni: Jni) -> StackReader<'static> {
-        StackReader { jni, layout: self.stack_layout(), generation: self.collections.generation() }
+        let (generation, epoch) = (self.collections.generation(), self.jvm.methods.redefined.epoch());
+        StackReader { jni, layout: self.stack_layout(), generation, epoch }
     }
 
     /// HotSpot's memory, if stacks are recognised by their return addresses.

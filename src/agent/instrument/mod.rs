@@ -2,6 +2,7 @@
 //! when it is retransformed (`retransform`).
 
 pub(crate) mod intrinsics;
+mod others;
 pub(crate) mod retransform;
 mod start_up;
 
@@ -11,7 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use classfile::{ClassFile, MethodView};
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
-use jvmti::sys::jvmtiEnv;
+use jvmti::sys::{CAN_RETRANSFORM_CLASSES, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, jvmtiCapabilities, jvmtiEnv};
 use jvmti::{Jni, guard};
 use rustc_hash::FxHashSet;
 
@@ -60,6 +61,8 @@ pub(crate) struct Instrumentation {
     /// Classes of the boot loader that were rewritten before VMInit.
     before_init: Mutex<FxHashSet<Box<[u8]>>>,
     start_up: StartUp,
+    /// The hook is on for every class, or will be when the VM has started.
+    is_hooked: AtomicBool,
 }
 
 static CURRENT: Current<Instrumentation> = Current::none();
@@ -68,6 +71,7 @@ impl Instrumentation {
     /// The rewriting of a recording; nothing is rewritten before [`set_ready`](Self::set_ready), unless classes are rewritten from
     /// the first one on.
     pub(crate) fn new(core: &'static Core, rewriters: Box<[&'static dyn Rewriter]>) -> Instrumentation {
+        let is_hooked = rewriters.iter().any(|rewriter| rewriter.rewrites_all());
         Instrumentation {
             core,
             rewriters,
@@ -77,6 +81,7 @@ impl Instrumentation {
             archive: OnceLock::new(),
             before_init: Mutex::default(),
             start_up: StartUp::default(),
+            is_hooked: AtomicBool::new(is_hooked),
         }
     }
 
@@ -103,6 +108,21 @@ impl Instrumentation {
     /// Nothing is rewritten any more.
     pub(crate) fn stop(&self) {
         self.is_ready.store(false, Ordering::Release);
+    }
+
+    /// Turns the hook on for good when there is somebody else who may redefine classes: lines of methods change then, and what was
+    /// rewritten comes anew.
+    pub(crate) fn watch_others(&self) {
+        if !self.is_hooked.load(Ordering::Relaxed) && self.is_initialised() && others::have_come() {
+            self.is_hooked.store(true, Ordering::Release);
+            let env = self.core.jvm.env;
+            // It may have it already; only with it the hook sees that a class is retransformed.
+            let _ = env.add_capabilities(jvmtiCapabilities::of(&[CAN_RETRANSFORM_CLASSES]));
+            if let Err(error) = env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) {
+                self.core.rewriting.refuse(&format!("classes that others change: {}", error.name()));
+            }
+            self.core.jvm.methods.forget_versions();
+        }
     }
 
     /// Whether VMInit has come.
@@ -193,6 +213,19 @@ impl Instrumentation {
     }
 }
 
+/// A class is about to get other code, not from this agent.
+///
+/// # Safety
+/// `class` is a live reference.
+unsafe fn note_redefinition(jni: Jni, class: jclass) {
+    let Some(core) = Core::current() else { return };
+    // SAFETY: by the caller's promise.
+    match unsafe { core.jvm.classes.resolve(jni, class) } {
+        Ok(index) => core.jvm.methods.redefined.add(index),
+        Err(error) => core.count_failure("redefined class", error),
+    }
+}
+
 /// JVMTI `ClassFileLoadHook`.
 ///
 /// # Safety
@@ -211,6 +244,10 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
     new_data: *mut *mut u8,
 ) {
     guard(|| {
+        if !redefined.is_null() && !jni.is_null() && !retransform::is_own() {
+            // SAFETY: the VM passes this thread's environment, and a live reference.
+            unsafe { note_redefinition(Jni::from_raw(jni), redefined) };
+        }
         let is_ready = |current: &&Instrumentation| current.is_ready.load(Ordering::Acquire);
         let Some(instrumentation) = CURRENT.get().filter(is_ready) else { return };
         // In its first phase the VM passes no environment, and has no other loader.

@@ -40,6 +40,13 @@ const NEVER_VERIFIED: [&[u8]; 4] = [OBJECT, b"java/lang/String", b"java/lang/Cla
 thread_local! {
     /// The last class of this thread's half.
     static LAST: Cell<Option<&'static [u8]>> = const { Cell::new(None) };
+    /// This thread has the VM retransform classes.
+    static IS_OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the current thread has the VM retransform classes for this agent.
+pub(super) fn is_own() -> bool {
+    IS_OWN.get()
 }
 
 impl Instrumentation {
@@ -66,18 +73,27 @@ impl Instrumentation {
             return Ok(());
         }
         self.start_up.keep();
-        if self.rewriters.is_empty() || core.rewrites_early && self.rewrites_all() {
+        if self.rewrites_all() {
+            if !core.rewrites_early {
+                self.retransform_loaded(jni, RetransformSubset::All);
+            }
             return Ok(());
         }
-        if self.rewrites_all() {
-            self.retransform_loaded(jni, RetransformSubset::All);
+        if self.rewriters.is_empty() {
+            self.watch_others();
             return Ok(());
         }
         // The hook costs every class that is loaded a little, so it is on only while classes are retransformed.
         let env = core.jvm.env;
         env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
         self.retransform_loaded(jni, RetransformSubset::All);
-        env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())
+        env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
+        self.watch_others();
+        // Somebody may have come while it was on.
+        if self.is_hooked.load(Ordering::Acquire) {
+            env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
+        }
+        Ok(())
     }
 
     /// On the agent's own thread: takes its half of the classes, if the work is shared.
@@ -150,6 +166,7 @@ impl Instrumentation {
             RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
             RetransformSubset::All => self.swapping.store(true, Ordering::Release),
         }
+        IS_OWN.set(true);
         // SAFETY: live references, deleted at the end.
         let result = unsafe { env.retransform_classes(&wanted) };
         if LAST.take().is_some() {
@@ -164,6 +181,8 @@ impl Instrumentation {
                 }
             }
         }
+        IS_OWN.set(false);
+        self.core.jvm.methods.forget_versions();
         for class in wanted {
             // SAFETY: a global reference that is not used any more.
             unsafe { jni.delete_global_ref(class) };

@@ -28,6 +28,8 @@ pub(crate) struct StackReader<'r> {
     pub(crate) layout: Option<&'r StackLayout>,
     /// When the last collection ended.
     pub(crate) generation: Ticks,
+    /// The epoch of redefined classes.
+    pub(crate) epoch: u64,
 }
 
 /// What the cache has for the current stack.
@@ -55,7 +57,7 @@ impl<T: Copy + PartialEq> StackCache<T> {
         self.key.push(kind);
         match layout.read(reader.jni, max_frames, &mut self.key) {
             Some(KeyValidity::Forever) => {}
-            Some(KeyValidity::UntilCollection) => self.key.push(reader.generation.0),
+            Some(KeyValidity::UntilCollection) => self.key.extend([reader.generation.0, reader.epoch]),
             None => return Lookup::Uncacheable,
         }
         let Some(&known) = self.known.get(self.key.as_slice()) else {

@@ -54,6 +54,8 @@ pub(crate) struct StackWalker {
     depth: usize,
     raw: Vec<jvmtiFrameInfo>,
     seen: FxHashMap<Box<[RawFrame]>, StackIndex>,
+    /// In which epoch of redefined classes they were seen.
+    seen_in: u64,
     key: Vec<RawFrame>,
     cache: StackCache<StackIndex>,
 }
@@ -137,6 +139,12 @@ impl Tables<'_> {
         // SAFETY: by the caller's promise.
         unsafe { self.methods.resolve(self.reader.jni, id as jmethodID, self.classes) }
     }
+
+    /// Whether the ids of these frames' methods will not be those of other versions before the next epoch.
+    fn are_settled(&self, frames: &[CodeLocation]) -> bool {
+        let is_settled = |record: &MethodRecord| !self.methods.redefined.contains(record.class);
+        frames.iter().all(|frame| self.methods.get(frame.method).is_none_or(is_settled))
+    }
 }
 
 impl StackWalker {
@@ -146,6 +154,7 @@ impl StackWalker {
             depth,
             raw: Vec::new(),
             seen: FxHashMap::default(),
+            seen_in: 0,
             key: Vec::new(),
             cache: StackCache::default(),
         }
@@ -186,7 +195,7 @@ impl StackWalker {
         let mut room = self.first_room(skip);
         loop {
             let cut_off = self.read(skip.skipped(), room, tables)?;
-            let seen = self.seen.get(self.key.as_slice()).copied();
+            let seen = self.seen_before(tables);
             if let Some(known) = seen.filter(|&known| known != DEEPER) {
                 return Ok((known, room));
             }
@@ -198,7 +207,7 @@ impl StackWalker {
                 continue;
             }
             let index = if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames) };
-            if remember {
+            if remember && tables.are_settled(&frames) {
                 self.remember(index);
             }
             return Ok((index, room));
@@ -215,7 +224,7 @@ impl StackWalker {
         let frames = unsafe { tables.env.get_stack_trace(thread, 0, &mut self.raw) }?;
         self.key.clear();
         self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
-        if let Some(&known) = self.seen.get(self.key.as_slice()) {
+        if let Some(known) = self.seen_before(tables) {
             return Ok(known);
         }
         let mut locations = Vec::with_capacity(self.key.len());
@@ -233,8 +242,19 @@ impl StackWalker {
             }
         }
         let index = if locations.is_empty() { StackIndex::default() } else { tables.stacks.intern(&locations) };
-        self.remember(index);
+        if tables.are_settled(&locations) {
+            self.remember(index);
+        }
         Ok(index)
+    }
+
+    /// The stack of `self.key`, if it was seen before and its methods are the same.
+    fn seen_before(&mut self, tables: &Tables<'_>) -> Option<StackIndex> {
+        if self.seen_in != tables.reader.epoch {
+            self.seen = FxHashMap::default();
+            self.seen_in = tables.reader.epoch;
+        }
+        self.seen.get(self.key.as_slice()).copied()
     }
 
     /// Keeps the stack of `self.key`.

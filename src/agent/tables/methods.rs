@@ -4,11 +4,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use classfile::opcode;
 use jvmti::jni_sys::jmethodID;
+use jvmti::sys::jvmtiLineNumberEntry;
 use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 use trace::ids::MethodId;
 
 use super::classes::Classes;
+use super::redefined::Redefined;
 use super::table::Table;
 use crate::agent::ids::{ClassIndex, IdSource, MethodIndex};
 
@@ -57,6 +59,7 @@ pub(crate) struct Methods {
     ids: &'static IdSource,
     table: Table<MethodRecord>,
     known: Mutex<KnownMethods>,
+    pub(crate) redefined: Redefined,
 }
 
 #[derive(Default)]
@@ -67,7 +70,13 @@ struct KnownMethods {
 
 impl Methods {
     pub(crate) fn new(env: Env, ids: &'static IdSource) -> Methods {
-        Methods { env, ids, table: Table::new(), known: Mutex::default() }
+        Methods { env, ids, table: Table::new(), known: Mutex::default(), redefined: Redefined::default() }
+    }
+
+    /// The VM may have given other code to any class: ids are looked up again.
+    pub(crate) fn forget_versions(&self) {
+        self.known().by_id.clear();
+        self.redefined.begin_epoch();
     }
 
     /// The method of that number.
@@ -81,8 +90,10 @@ impl Methods {
     /// `method` is a valid method id.
     pub(crate) unsafe fn resolve(&self, jni: Jni, method: jmethodID, classes: &Classes) -> jvmti::Result<MethodIndex> {
         let env = self.env;
-        if let Some(&known) = self.known().by_id.get(&(method as usize)) {
-            return Ok(known);
+        let known = self.known().by_id.get(&(method as usize)).copied();
+        // SAFETY: by the caller's promise.
+        if let Some(index) = known.filter(|&index| unsafe { self.is_still(index, method) }) {
+            return Ok(index);
         }
         // SAFETY: by the caller's promise; the class is a local reference, deleted below.
         let (names, class, lines) = unsafe {
@@ -95,28 +106,23 @@ impl Methods {
         let class = declaring?;
         let name = trace::modified_utf8::decode(&names.name);
         let signature = trace::modified_utf8::decode(&names.signature);
-        let mut lines: Vec<_> = lines
-            .map(|table| table.iter().map(|l| (l.start_location, l.line_number.max(0) as u32)).collect())
-            .unwrap_or_default();
-        lines.sort_unstable();
+        let lines = lines.map(|table| sorted(&table)).unwrap_or_default();
         // SAFETY: by the caller's promise.
         let code = || unsafe { env.get_bytecodes(method) }.ok();
         let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
         let mut known = self.known();
-        // Another thread may have registered it meanwhile.
-        if let Some(&known) = known.by_id.get(&(method as usize)) {
-            return Ok(known);
-        }
-        // Each version of a method that was redefined has its own id and lines.
-        let found = self.find(&known, class, &name, &signature);
-        let index = match found.filter(|&(_, record)| record.lines.set(lines.clone()).is_ok()) {
-            Some((index, _)) => index,
-            None => {
-                let lines = OnceLock::from(lines);
-                let id = MethodId(self.ids.next());
-                self.add(&mut known, MethodRecord { id, class, name, signature, lines, range: None, delegation })
-            }
+        // Each version of a method that was redefined has its own record and lines. Another thread may have registered it meanwhile.
+        let is_it = |record: &MethodRecord| {
+            record.lines.set(lines.clone()).is_ok()
+                || record.lines.get() == Some(&lines) && record.delegation == delegation
         };
+        let version = self.versions(&known, class, &name, &signature).find(|(_, record)| is_it(record));
+        let version = version.map(|(index, _)| index);
+        let index = version.unwrap_or_else(|| {
+            let lines = OnceLock::from(lines);
+            let id = MethodId(self.ids.next());
+            self.add(&mut known, MethodRecord { id, class, name, signature, lines, range: None, delegation })
+        });
         known.by_id.insert(method as usize, index);
         Ok(index)
     }
@@ -132,8 +138,8 @@ impl Methods {
     ) -> MethodIndex {
         let (name, signature) = (trace::modified_utf8::decode(name), trace::modified_utf8::decode(signature));
         let mut known = self.known();
-        let found = self.find(&known, class, &name, &signature);
-        found.map(|(index, _)| index).unwrap_or_else(|| {
+        let found = self.versions(&known, class, &name, &signature).next().map(|(index, _)| index);
+        found.unwrap_or_else(|| {
             let (id, lines) = (MethodId(self.ids.next()), OnceLock::new());
             self.add(&mut known, MethodRecord { id, class, name, signature, lines, range, delegation: None })
         })
@@ -143,15 +149,32 @@ impl Methods {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(
-        &self,
-        known: &KnownMethods,
+    /// Whether the id is still that of this version.
+    ///
+    /// # Safety
+    /// `method` is a valid method id.
+    unsafe fn is_still(&self, index: MethodIndex, method: jmethodID) -> bool {
+        let Some(record) = self.get(index).filter(|record| self.redefined.contains(record.class)) else { return true };
+        // SAFETY: by the caller's promise.
+        let lines = unsafe { self.env.get_line_number_table(method) };
+        lines.map_or_else(
+            |_| record.lines.get().is_none_or(Vec::is_empty),
+            |table| record.lines.get() == Some(&sorted(&table)),
+        )
+    }
+
+    /// All that is known of a method, by its versions.
+    fn versions<'m>(
+        &'m self,
+        known: &'m KnownMethods,
         class: ClassIndex,
-        name: &str,
-        signature: &str,
-    ) -> Option<(MethodIndex, &MethodRecord)> {
-        let of_class = known.by_class.get(&class.0)?.iter().filter_map(|&index| Some((index, self.get(index)?)));
-        of_class.into_iter().find(|(_, record)| record.name == name && record.signature == signature)
+        name: &'m str,
+        signature: &'m str,
+    ) -> impl Iterator<Item = (MethodIndex, &'m MethodRecord)> {
+        let of_class = known.by_class.get(&class.0).into_iter().flatten();
+        of_class
+            .filter_map(|&index| Some((index, self.get(index)?)))
+            .filter(move |(_, record)| record.name == name && record.signature == signature)
     }
 
     fn add(&self, known: &mut KnownMethods, record: MethodRecord) -> MethodIndex {
@@ -160,6 +183,13 @@ impl Methods {
         known.by_class.entry(class.0).or_default().push(index);
         index
     }
+}
+
+/// A table of lines by bytecode index.
+fn sorted(table: &[jvmtiLineNumberEntry]) -> Vec<(i64, u32)> {
+    let mut lines: Vec<_> = table.iter().map(|l| (l.start_location, l.line_number.max(0) as u32)).collect();
+    lines.sort_unstable();
+    lines
 }
 
 /// Where a constructor calls `this(...)` or `super(...)`.

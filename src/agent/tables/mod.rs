@@ -3,5 +3,6 @@
 pub(crate) mod array_layout;
 pub(crate) mod classes;
 pub(crate) mod methods;
+pub(crate) mod redefined;
 pub(crate) mod table;
 pub(crate) mod threads;

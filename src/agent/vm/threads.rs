@@ -13,6 +13,7 @@ use crate::agent::core::accounting;
 use crate::agent::core::context::{Entry, enter};
 use crate::agent::core::source::AllocationSource;
 use crate::agent::events::event::Event;
+use crate::agent::instrument::Instrumentation;
 use crate::agent::tables::threads::NameStage;
 
 /// JVMTI `ThreadStart`.
@@ -105,6 +106,8 @@ pub(crate) unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut J
         // the agent's start.
         unsafe {
             let jni = Jni::from_raw(jni);
+            core.jvm.methods.redefined.class_loaded();
+            Instrumentation::current().inspect(|instrumentation| instrumentation.watch_others());
             core.features().for_each(|feature| feature.class_prepared(jni, class));
             let _ = core.jvm.classes.note_load(class, Ticks::now());
         }
