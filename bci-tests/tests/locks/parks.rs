@@ -3,7 +3,7 @@
 use bci_tests::jdk::Jdk;
 use bci_tests::profiled::Profiled;
 use bci_tests::suite::Suite;
-use bci_tests::waits::Kind;
+use bci_tests::waits::{Kind, Waits};
 
 use crate::support::{compare, run};
 
@@ -12,6 +12,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(without_juc_nothing_of_it_is_there);
     let heaps = [("counts", "heap=counts,juc=on"), ("events", "heap=events,juc=on")];
     suite.each_jdk_and(&heaps, each_wait_is_there_once_beside_heap);
+    suite.each_jdk(waits_are_there_after_another_agent_has_reloaded_what_parks);
 }
 
 fn each_wait_is_there_once_with_owner_and_stack(jdk: &Jdk) {
@@ -29,6 +30,12 @@ fn each_wait_is_there_once_with_owner_and_stack(jdk: &Jdk) {
 fn without_juc_nothing_of_it_is_there(jdk: &Jdk) {
     let ran = run(Profiled::on(jdk).options("locks=on"), &["parks"]);
     assert_eq!(ran.ran.trace.counted().filter(|wait| wait.parked).count(), 0);
+}
+
+fn waits_are_there_after_another_agent_has_reloaded_what_parks(jdk: &Jdk) {
+    let profiled = Profiled::on(jdk).options("heap=off,juc=on").main("seen.Reparks").agent_in_java("seen.Reparks");
+    let ran = profiled.run_and_read::<Waits>();
+    assert_eq!(ran.trace.counted().filter(|wait| wait.parked && wait.thread == "t-waiter").count(), 1);
 }
 
 fn each_wait_is_there_once_beside_heap(jdk: &Jdk, options: &str) {

@@ -36,6 +36,8 @@ fn number(reference: jobject) -> u64 {
 /// What was anchored, by the number under which a dump names the reference.
 pub(super) struct Anchored {
     classes: FxHashMap<u64, DumpedClass>,
+    /// Classes that were loaded since; some of them after the dump.
+    late_classes: FxHashMap<u64, DumpedClass>,
     threads: FxHashMap<u64, ThreadIndex>,
     /// References in their order, and tags.
     objects: Vec<(u64, u64)>,
@@ -88,6 +90,7 @@ impl Anchors {
         let mut anchors = Anchors { jni, references: Vec::new() };
         let mut anchored = Anchored {
             classes: FxHashMap::default(),
+            late_classes: FxHashMap::default(),
             threads: FxHashMap::default(),
             objects: Vec::new(),
             later: 0,
@@ -131,7 +134,7 @@ impl Anchored {
             anchors.references.push(class);
             // SAFETY: a live reference, which is deleted with the anchors.
             match unsafe { dumped_class(core, jni, class) } {
-                Ok(dumped) => drop(self.classes.insert(number(class), dumped)),
+                Ok(dumped) => drop(self.late_classes.insert(number(class), dumped)),
                 Err(error) => core.count_failure("heap dump: class", error),
             }
         }
@@ -149,14 +152,17 @@ impl Anchored {
     /// # Errors
     /// The dump cannot be read or written. It is of no use then.
     pub(super) fn find(self, dump: &File) -> Result<DumpedObjects, ReadError> {
-        let Anchored { classes, threads, objects, later, .. } = self;
+        let Anchored { classes, late_classes, threads, objects, later, .. } = self;
         let mut found = DumpedObjects::default();
+        let mut found_late = Vec::new();
         let mut addresses = vec![0; objects.len()];
         take_globals(dump, |reference, ObjectId(address)| {
             if let Ok(index) = objects.binary_search_by_key(&reference, |&(reference, _)| reference) {
                 addresses[index] = address;
             } else if let Some(&class) = classes.get(&reference) {
                 found.classes.push(DumpedClass { address, ..class });
+            } else if let Some(&class) = late_classes.get(&reference) {
+                found_late.push(DumpedClass { address, ..class });
             } else if let Some(&index) = threads.get(&reference) {
                 found.threads.push((address, index));
             } else {
@@ -168,6 +174,7 @@ impl Anchored {
             let without_ids = "all: the JVM's dump does not say where they lie".to_owned();
             return Ok(DumpedObjects { without_ids, ..DumpedObjects::default() });
         }
+        found.classes.extend(found_late);
         // A class may have two references, from the VM's list and as a late one.
         found.classes.sort_unstable_by_key(|class| class.address);
         found.classes.dedup_by_key(|class| class.address);
@@ -207,8 +214,10 @@ mod tests {
 
     fn anchored(later: u64) -> Anchored {
         let class = DumpedClass { address: 0, index: ClassIndex(5), bytes: 96, instance_bytes: 0 };
+        let late = DumpedClass { index: ClassIndex(7), ..class };
         Anchored {
             classes: [(80, class)].into_iter().collect(),
+            late_classes: [(96, late), (104, late)].into_iter().collect(),
             threads: [(88, ThreadIndex(6))].into_iter().collect(),
             objects: vec![(8, 100), (16, 200), (24, 300)],
             later,
@@ -218,9 +227,10 @@ mod tests {
 
     #[test]
     fn all_is_found_where_the_dump_says_that_it_lies() {
-        let found = anchored(0).find(&dump(&[80, 24, 8, 32, 16, 88])).unwrap();
+        let found = anchored(0).find(&dump(&[80, 24, 8, 96, 32, 16, 88])).unwrap();
         let classes: Vec<_> = found.classes.iter().map(|class| (class.address, class.index)).collect();
-        assert_eq!(classes, [(80, ClassIndex(5))]);
+        // The other late one was loaded after the dump.
+        assert_eq!(classes, [(80, ClassIndex(5)), (96, ClassIndex(7))]);
         assert_eq!(found.threads, [(88, ThreadIndex(6))]);
         let tags = [8, 16, 24, 32].map(|address| found.tags.get(address));
         assert_eq!(tags, [Some(100), Some(200), Some(300), None]);

@@ -101,8 +101,11 @@ pub(super) fn visible(case: &Case, ended: &Ended, dir: &Path, plain: &Plain) -> 
     // Whoever is ended may be about to say something.
     let is_cut = |line: &str| is_ended && line.starts_with("Exception in thread");
     let is_told = |line: &str| is_deprecated(line) || is_of_full_heap(case, line) || is_cut(line);
+    // Then nobody can say which code finds no room; hooks make code longer.
+    let is_code_cache_full = err.iter().any(|line| line.contains("Out of space in CodeCache"));
+    let is_others_fault = |line: &&String| !(is_code_cache_full && line.starts_with("\tat "));
     let is_others = |line: &&String| !line.starts_with("martini:") && !is_told(line);
-    let of_err = err.iter().filter(is_others).map(|line| (line, "standard error"));
+    let of_err = err.iter().filter(is_others).filter(is_others_fault).map(|line| (line, "standard error"));
     for (line, stream) in of_out.chain(of_err) {
         problems.push(problem(Kind::Words, format!("on {stream}: {line}")));
     }
