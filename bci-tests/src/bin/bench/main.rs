@@ -5,6 +5,7 @@ mod alloc;
 mod alternate;
 mod builds;
 mod built;
+mod collections;
 mod compare;
 mod dump;
 mod figures;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Benchmark::Memory => memory::run(&request),
         Benchmark::Locks => locks::run(&request),
         Benchmark::Dump => dump::run(&request),
+        Benchmark::Collections => collections::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

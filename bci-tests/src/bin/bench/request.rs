@@ -36,6 +36,8 @@ pub(crate) enum Benchmark {
     Locks,
     /// What a heap dump takes beside the JVM's own dumper, and what `martini heap` takes to read it.
     Dump,
+    /// What objects that are followed to their death do to pauses, waits for memory and memory, by collector.
+    Collections,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }
@@ -63,16 +65,16 @@ pub(crate) struct Request {
     /// Only variants whose names contain one of these words (`alloc`, `locks`).
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     pub(crate) only: Vec<String>,
-    /// Variants by id, or `all` (`compare`, `instructions`, `memory`, `dump`).
+    /// Variants by id, or `all` (`compare`, `instructions`, `memory`, `dump`, `collections`).
     #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
-    /// Programs by id, or `all` (`compare`, `instructions`, `locks`, `memory`).
+    /// Programs by id, or `all` (`compare`, `instructions`, `locks`, `memory`); collectors for `collections`.
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
     /// Documents that each thread of the JSON program reads where an allocation is dear; ten times as many where it is cheap (`alloc`).
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) documents: Option<usize>,
-    /// Objects of the heap that is dumped, of 92 bytes each (`dump`).
+    /// Objects of the heap that is dumped, of 92 bytes each (`dump`), or that live, of 32 bytes each (`collections`).
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) objects: Option<usize>,
     /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"

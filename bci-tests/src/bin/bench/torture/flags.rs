@@ -4,17 +4,17 @@ use bci_tests::jdk::{Collector, Jdk};
 
 /// A collector, or a way it works.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gc {
+pub(crate) struct Gc {
     /// Its name in the table.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The JVM options that choose it.
-    pub(super) flags: &'static [&'static str],
+    pub(crate) flags: &'static [&'static str],
     /// The collector that has to be in the JVM; none for one that is in all of them.
     needs: Option<Collector>,
     /// The Java releases that have it.
     releases: (u32, u32),
     /// It does not collect: for a large heap only.
-    pub(super) never_collects: bool,
+    pub(crate) never_collects: bool,
 }
 
 const UNLOCK: &str = "-XX:+UnlockExperimentalVMOptions";
@@ -50,7 +50,7 @@ const COLLECTORS: &[Gc] = &[
 ];
 
 /// The collectors of this JDK.
-pub(super) fn collectors(jdk: &Jdk) -> Vec<Gc> {
+pub(crate) fn collectors(jdk: &Jdk) -> Vec<Gc> {
     let has = |gc: &&Gc| {
         (gc.releases.0..=gc.releases.1).contains(&jdk.feature) && gc.needs.is_none_or(|needs| jdk.supports(needs))
     };

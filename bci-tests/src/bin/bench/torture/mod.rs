@@ -4,7 +4,7 @@ mod acts;
 mod case;
 mod check;
 mod facts;
-mod flags;
+pub(crate) mod flags;
 mod jdwp;
 mod jvm;
 mod modes;
