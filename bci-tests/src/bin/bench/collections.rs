@@ -174,10 +174,10 @@ fn table(entries: &[&Entry], outcomes: &[Outcome<Taken>]) -> Table {
         "options",
         "s",
         "pauses",
-        "longest, ms",
-        "of these until all stopped",
+        "longest pause, ms",
+        "until all stopped",
         "waits for memory",
-        "longest, ms",
+        "longest wait, ms",
         "max RSS in MiB",
     ]);
     for (entry, outcome) in entries.iter().zip(outcomes) {
