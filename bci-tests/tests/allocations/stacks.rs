@@ -27,6 +27,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     );
     if !is_safe_mode() {
         suite.each_jdk_and_collector(where_other_code_was);
+        suite.each_jdk_and_collector(where_other_classes_were);
     }
     suite.jdks(21..).each_and(&[("compiled", &[][..]), ("c1", &["-XX:TieredStopAtLevel=1"])], of_virtual_threads);
     suite.jdks(21..).each_and(&[("events", Heap::Events), ("vm", Heap::Vm)], while_virtual_threads_come_and_go);
@@ -127,6 +128,16 @@ fn where_other_code_was(jdk: &Jdk, collector: Collector) {
     let found = profiled.run_and_read::<Found>().trace;
     assert_eq!(found.mismatches, Some(0));
     assert!(found.compared.is_some_and(|compared| compared > 500_000), "{:?}", found.compared);
+}
+
+/// New classes come to lie where other classes were, which collections without an event have unloaded.
+fn where_other_classes_were(jdk: &Jdk, collector: Collector) {
+    let profiled = Profiled::on(jdk).collector(collector).flags(&["-Xmx256m", "-Xint"]);
+    let profiled = profiled.variable("MARTINI_COMPARE_STACKS", "all").no_schema();
+    let profiled = profiled.options("heap=events,lifetimes=false,stack=4").main("recompiled.Unloaded").args(&["20"]);
+    let found = profiled.run_and_read::<Found>().trace;
+    assert_eq!(found.mismatches, Some(0));
+    assert!(found.compared.is_some_and(|compared| compared > 1_000), "{:?}", found.compared);
 }
 
 /// Virtual threads that begin, wait, move and end while their allocations are reported: each stack is what the VM says, and the VM

@@ -7,17 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jvmti::{Field, size_of_type};
 
 use super::doubtful;
-use super::memory::load;
-
-/// # Safety
-/// As for `load`.
-unsafe fn load_u32(address: usize) -> u32 {
-    // SAFETY: by the caller's promise.
-    unsafe { (address as *const u32).read_volatile() }
-}
+use super::memory::{load, load_u32};
 
 /// The word in a static field.
-fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
+pub(super) fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
     let field = Field::find(structure, name)?;
     doubtful::word(field.address as usize)
 }

@@ -1,6 +1,6 @@
 //! HotSpot's own threads, and how to read what it keeps in memory.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use jvmti::{Env, Jni};
 
@@ -34,4 +34,13 @@ impl JavaThread {
 pub(crate) unsafe fn load(address: usize) -> usize {
     // SAFETY: by the caller's promise.
     unsafe { AtomicUsize::from_ptr(address as *mut usize) }.load(Ordering::Acquire)
+}
+
+/// Reads a half of a word that other threads may write.
+///
+/// # Safety
+/// As for `load`.
+pub(crate) unsafe fn load_u32(address: usize) -> u32 {
+    // SAFETY: by the caller's promise.
+    unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Acquire)
 }

@@ -11,10 +11,10 @@ use std::ptr::null_mut;
 use jvmti::sys::jvmtiFrameInfo;
 use jvmti::{Env, Field, Jni};
 
-use super::code_cache::{CodeCache, CodeKind, Pc};
+use super::code_cache::{CodeCache, CodeKind, Pc, static_word};
 use super::comparisons::Comparisons;
 use super::doubtful;
-use super::memory::{JavaThread, load};
+use super::memory::{JavaThread, load, load_u32};
 
 const WORD: usize = size_of::<usize>();
 /// No stack is larger.
@@ -43,6 +43,8 @@ pub(crate) struct StackLayout {
     sp: usize,
     pc: usize,
     fp: usize,
+    /// The address at which the VM counts its collections.
+    collections: usize,
     pub(crate) comparisons: Comparisons,
 }
 
@@ -80,6 +82,8 @@ impl StackLayout {
             sp: anchor(c"_last_Java_sp")?,
             pc: anchor(c"_last_Java_pc")?,
             fp: anchor(c"_last_Java_fp")?,
+            collections: static_word(c"Universe", c"_collectedHeap")?
+                + Field::offset_of(c"CollectedHeap", c"_total_collections")?,
             comparisons: Comparisons::new(),
         };
         layout.holds(env, current).then_some(layout)
@@ -93,13 +97,21 @@ impl StackLayout {
         // SAFETY: null is the current thread.
         let frames =
             unsafe { env.get_stack_trace(null_mut(), 0, &mut [jvmtiFrameInfo::default()]).map(|frames| frames.len()) };
-        stack.low < stack.base
+        doubtful::half(self.collections).is_some()
+            && stack.low < stack.base
             && stack.base - stack.low < MAX_STACK
             && match frames {
                 Ok(0) => sp == 0,
                 Ok(_) => stack.holds(sp),
                 Err(_) => false,
             }
+    }
+
+    /// How often the VM has collected. It counts those collections too that it makes without an event, before a heap dump or a
+    /// histogram of classes that somebody asks for.
+    pub(crate) fn collections(&self) -> u32 {
+        // SAFETY: the heap is never freed; `holds` has read the word.
+        unsafe { load_u32(self.collections) }
     }
 
     /// Reads the calling thread's innermost `max_frames` frames of Java into `key`, which no other stack has then. `None` if

@@ -57,7 +57,9 @@ impl<T: Copy + PartialEq> StackCache<T> {
         self.key.push(kind);
         match layout.read(reader.jni, max_frames, &mut self.key) {
             Some(KeyValidity::Forever) => {}
-            Some(KeyValidity::UntilCollection) => self.key.extend([reader.generation.0, reader.epoch]),
+            Some(KeyValidity::UntilCollection) => {
+                self.key.extend([reader.generation.0, u64::from(layout.collections()), reader.epoch]);
+            }
             None => return Lookup::Uncacheable,
         }
         let Some(&known) = self.known.get(self.key.as_slice()) else {

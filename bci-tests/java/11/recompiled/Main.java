@@ -18,7 +18,7 @@ public final class Main {
     private Main() {}
 
     /** A new class of that code, which nothing refers to afterwards. */
-    private static Runnable load(byte[] code) throws ReflectiveOperationException {
+    static Runnable load(byte[] code) throws ReflectiveOperationException {
         Class<?> loaded = new ClassLoader(Main.class.getClassLoader()) {
             Class<?> define() {
                 return defineClass(null, code, 0, code.length);
