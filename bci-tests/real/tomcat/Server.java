@@ -110,15 +110,30 @@ public final class Server {
     private Server() {}
 
     /** While nobody asks for pages. */
-    private static void count() {
+    private static void count() throws InterruptedException {
+        Map<String, Long> counts;
+        long now;
+        // Connections that the clients have closed keep threads busy for a while.
+        do {
+            counts = blocked();
+            now = System.currentTimeMillis();
+            Thread.sleep(200);
+        } while (!blocked().equals(counts));
+        counts.forEach((thread, times) -> System.out.println("blocked " + times + " " + thread));
+        System.out.println("at " + now);
+        System.out.println("counted");
+    }
+
+    /** How often each of Tomcat's threads was blocked. */
+    private static Map<String, Long> blocked() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        Map<String, Long> counts = new LinkedHashMap<>();
         for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds())) {
             if (info != null && info.getThreadName().contains("-exec-")) {
-                System.out.println("blocked " + info.getBlockedCount() + " " + info.getThreadName());
+                counts.put(info.getThreadName(), info.getBlockedCount());
             }
         }
-        System.out.println("at " + System.currentTimeMillis());
-        System.out.println("counted");
+        return counts;
     }
 
     public static void main(String[] args) throws Exception {

@@ -222,8 +222,13 @@ fn check(jdk: &Jdk, ran: &Ran<Waits>, counted: &Counted, bare: &Load, with: &Loa
     // The JVM also counts those that wait until a class is initialised, but reports nowhere when they begin.
     let more = |thread: &String| blocked[thread].checked_sub(found[thread]);
     let more: Option<u64> = blocked.keys().map(more).sum();
-    let is_explained = more.is_some_and(|more| more <= trace.count("monitors.classInit"));
-    assert!(is_explained, "the JVM counts {blocked:?}, the trace has {found:?}");
+    let class_init = trace.count("monitors.classInit");
+    let is_explained = more.is_some_and(|more| more <= class_init);
+    let other = || {
+        let both = blocked.iter().map(|(thread, number)| (thread, *number, found[thread]));
+        both.filter(|(_, number, found)| number != found).collect::<Vec<_>>()
+    };
+    assert!(is_explained, "thread, times by the JVM and by the trace: {:?}; {class_init} for classes", other());
     assert!(found.values().sum::<u64>() > 0, "nobody was blocked");
 
     let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 public class Suspends {
     static final AtomicLongArray ROUNDS = new AtomicLongArray(2);
+    static final AtomicLongArray LOADED = new AtomicLongArray(2);
     static final AtomicLong STARTED = new AtomicLong();
     static final AtomicLong FAILED = new AtomicLong();
     static volatile boolean done;
@@ -51,7 +52,10 @@ public class Suspends {
             try {
                 while (!done) {
                     Loader loader = loaders.poll();
-                    if (loader != null) loader.fresh().getDeclaredConstructor().newInstance();
+                    if (loader != null) {
+                        loader.fresh().getDeclaredConstructor().newInstance();
+                        LOADED.incrementAndGet(number);
+                    }
                     for (int i = 0; i < 20; i++) {
                         Object now = monitor;
                         synchronized (now) {
@@ -96,7 +100,10 @@ public class Suspends {
         }
         Thread starter = new Thread(() -> start(groups), "starter");
         starter.start();
-        while (ROUNDS.get(0) < 10 || ROUNDS.get(1) < 10) Thread.sleep(1);
+        // By then they have met the classes of this program itself, whose loader has locks that all share.
+        for (AtomicLongArray counts : new AtomicLongArray[] {ROUNDS, LOADED}) {
+            while (counts.get(0) < 10 || counts.get(1) < 10) Thread.sleep(1);
+        }
         boolean stalled = false;
         for (int i = 0; i < times && System.nanoTime() < end && !stalled; i++) {
             Thread victim = groups[0].members[i % 2];
