@@ -98,8 +98,8 @@ pub(super) fn visible(case: &Case, ended: &Ended, dir: &Path, plain: &Plain) -> 
     let is_strange = |line: &&String| !is_dumped && !is_logged(line) && !is_of_full_heap(case, line);
     let of_out = others.iter().filter(is_strange).map(|line| (line, "standard output"));
     let err: Vec<String> = ended.err.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    // Whoever is ended may be about to say something.
-    let is_cut = |line: &str| is_ended && line.starts_with("Exception in thread");
+    // Whoever is ended may be about to say something, and gets further with the agent or without.
+    let is_cut = |line: &str| is_ended && ["Exception in thread", "\tat "].iter().any(|start| line.starts_with(start));
     let is_told = |line: &str| is_deprecated(line) || is_of_full_heap(case, line) || is_cut(line);
     // Then nobody can say which code finds no room; hooks make code longer.
     let is_code_cache_full = err.iter().any(|line| line.contains("Out of space in CodeCache"));
@@ -130,7 +130,13 @@ fn is_logged(line: &str) -> bool {
 
 /// Whether the JVM says that it found no room itself, which it does now and then if the program leaves none.
 fn is_of_full_heap(case: &Case, line: &str) -> bool {
-    let parts = ["OutOfMemoryError", "OUT_OF_MEMORY", "AttachListener::init", "transport error 202"];
+    let parts = [
+        "OutOfMemoryError",
+        "OUT_OF_MEMORY",
+        "AttachListener::init",
+        "transport error 202",
+        "logging failed: Java heap",
+    ];
     case.program.fills_heap && parts.iter().any(|part| line.contains(part))
 }
 
