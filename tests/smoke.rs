@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         suite.any_jdk(events_zipped);
         suite.any_jdk(events_up_to_a_limit);
         suite.any_jdk(counts);
-        suite.any_jdk(counts_with_estimates);
+        suite.any_jdk(counts_with_callers);
         suite.any_jdk(counts_with_live_objects);
         suite.any_jdk(vm);
         suite.any_jdk(off_with_a_dump_at_the_end);
@@ -104,8 +104,8 @@ fn counts(jdk: &Jdk) {
     assert_eq!(trace.objects.instances, 0);
 }
 
-fn counts_with_estimates(jdk: &Jdk) {
-    let trace = removed(jdk, Heap::Counts).option("estimate", "1k").run_and_read::<Counted>().trace;
+fn counts_with_callers(jdk: &Jdk) {
+    let trace = removed(jdk, Heap::Counts).option("callers", "1k").run_and_read::<Counted>().trace;
     assert_eq!(counted(&trace, "removed.Main$Plain"), MANY);
     assert!(trace.estimates.values().any(|&bytes| bytes > 1_000_000));
 }

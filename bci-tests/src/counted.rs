@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use trace::ids::{ClassId, MethodId, ThreadId};
+use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{Element, ThreadCount};
 
 use crate::read::{self, Judged, TraceData};
@@ -42,8 +42,10 @@ pub struct Site {
 pub struct Counted {
     /// Of `allocCount`; of several classes with one name the sum.
     pub sites: BTreeMap<Site, Sum>,
-    /// Of `allocCount`, the bytes that a sampler estimates to have been allocated.
+    /// Of `allocSample`, by site.
     pub estimates: BTreeMap<Site, u64>,
+    /// The same by site and stack, whose frames are class, method and line, innermost first.
+    pub by_stack: BTreeMap<(Site, Vec<String>), Sampled>,
     /// The account of each thread, by name; of several threads with one name the last.
     pub threads: BTreeMap<String, ThreadCount>,
     /// Number of threads with an account.
@@ -58,6 +60,17 @@ pub struct Counted {
     pub complete: bool,
     markers: Option<Markers>,
     names: Names,
+}
+
+/// What samples stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sampled {
+    /// How many there are.
+    pub samples: u64,
+    /// How many bytes they stand for.
+    pub bytes: u64,
+    /// The square of their standard error.
+    pub variance: u64,
 }
 
 /// The classes whose instances open and close a window.
@@ -78,7 +91,13 @@ struct Names {
     /// What was reported last.
     sites: HashMap<(ClassId, Option<MethodId>, i64, bool), Sum>,
     open: HashMap<ThreadId, HashMap<ClassId, Sum>>,
+    stacks: HashMap<StackId, Vec<String>>,
+    /// What was reported last.
+    samples: HashMap<SampleIds, Sampled>,
 }
+
+/// Class, method, line, stack and thread.
+type SampleIds = (ClassId, Option<MethodId>, i64, Option<StackId>, Option<ThreadId>);
 
 impl Counted {
     /// Counts in windows too, which these markers open and close.
@@ -126,11 +145,32 @@ impl TraceData for Counted {
                     line: count.line.unwrap_or(0),
                     from_vm: count.source.is_some(),
                 };
-                self.estimates.extend(count.allocated_bytes.map(|bytes| (site.clone(), bytes)));
                 let key = (count.class, count.method, site.line, site.from_vm);
                 let (instances, bytes) = (count.instances, count.bytes);
                 let before = names.sites.insert(key, Sum { instances, bytes }).unwrap_or_default();
                 self.sites.entry(site).or_default().add(instances - before.instances, bytes - before.bytes);
+            }
+            Element::StackDef(stack) => {
+                let frames = stack.frames.0.iter();
+                let frames = frames.map(|frame| format!("{}:{}", names.methods[&frame.method], frame.line)).collect();
+                names.stacks.insert(stack.stack_id, frames);
+            }
+            Element::AllocSample(sample) => {
+                let site = Site {
+                    class: names.classes[&sample.class].clone(),
+                    method: sample.method.map(|method| names.methods[&method].clone()).unwrap_or_default(),
+                    line: sample.line.unwrap_or(0),
+                    from_vm: false,
+                };
+                let ids = (sample.class, sample.method, site.line, sample.stack, sample.thread);
+                let now = Sampled { samples: sample.samples, bytes: sample.bytes, variance: sample.error.pow(2) };
+                let before = names.samples.insert(ids, now).unwrap_or_default();
+                *self.estimates.entry(site.clone()).or_default() += now.bytes - before.bytes;
+                let frames = sample.stack.map(|stack| names.stacks[&stack].clone()).unwrap_or_default();
+                let sum = self.by_stack.entry((site, frames)).or_default();
+                sum.samples += now.samples - before.samples;
+                sum.bytes += now.bytes - before.bytes;
+                sum.variance += now.variance - before.variance;
             }
             Element::ThreadCount(count) => {
                 names.accounts.insert(count.thread, count.clone());

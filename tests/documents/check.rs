@@ -45,7 +45,6 @@ const COUNTERS: &[&str] = &[
     "classes",
     "counters",
     "coverage",
-    "estimate",
     "events",
     "frees",
     "gc",

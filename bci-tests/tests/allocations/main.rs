@@ -1,6 +1,7 @@
 //! Allocations: what the trace holds of them is what the programs did, in each mode, on each JDK and collector.
 
 mod by_the_vm;
+mod callers;
 mod class_lifecycle;
 mod estimates;
 mod filters;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         object_deaths::tests,
         jit_and_vm::tests,
         estimates::tests,
+        callers::tests,
         stacks::tests,
         filters::tests,
         sites::tests,

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use bci_tests::counted::Counted;
-use bci_tests::jdk::Jdk;
+use bci_tests::jdk::{Collector, Jdk};
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
 use bci_tests::waits::Waits;
@@ -22,13 +22,14 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("events", "heap=events,allocsites=true"),
         ("filter", "heap=events,include=byte*,stack=4"),
         ("vm", "heap=vm,live=true"),
-        ("counts_with_all", "heap=counts,threads=on,juc=on,estimate=64k,live=true"),
+        ("counts_with_all", "heap=counts,threads=on,juc=on,callers=64k,live=true"),
         ("events_with_all", "heap=events,threads=on,juc=on,stack=4"),
         ("locks", "heap=off,threads=on"),
         ("dumps", "heap=vm,dump=end+gc:1"),
         ("dumps_and_live", "heap=counts,dump=end,live=true,threads=on"),
     ];
     suite.each_jdk_and(&modes, nothing_for_the_check_of_jni_to_say);
+    suite.each_jdk_and_collector(checked_calls_keep_no_garbage);
     let with_locks =
         [("vm", "heap=vm"), ("counts", "heap=counts,threads=on"), ("events", "heap=events,threads=on,juc=on")];
     // Later JDKs cannot suspend a thread from Java.
@@ -79,6 +80,13 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
             assert!(!out.contains(words) && !ran.err().contains(words), "{out}{}", ran.err());
         }
     }
+}
+
+/// Collectors that mark while the program runs take what `-Xcheck:jni` looks at for something that the program uses.
+fn checked_calls_keep_no_garbage(jdk: &Jdk, collector: Collector) {
+    let profiled = Profiled::on(jdk).collector(collector).flags(&["-Xcheck:jni", "-Xmx256m"]).no_schema();
+    let ran = profiled.options("heap=events").main("torture.Main").args(&["Arrays", "100"]).run();
+    assert!(ran.out().lines().any(|line| line == "= known 2400"), "{}{}", ran.out(), ran.err());
 }
 
 /// Wherever a thread is suspended, inside the agent too, others that share nothing with it get on.

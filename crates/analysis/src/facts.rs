@@ -125,7 +125,7 @@ impl Facts {
             }
             Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
             Element::Other(_) => self.unknown += 1,
-            Element::MartiniCount(count) if count.key == "estimate.interval" => {
+            Element::MartiniCount(count) if count.key == "callers.interval" => {
                 self.estimate_interval = self.estimate_interval.max(Some(count.value));
             }
             Element::MartiniCount(count) => self.count(&count.key, count.detail.as_deref(), count.value),
@@ -137,7 +137,7 @@ impl Facts {
         self.end = self.end.max(Some(time));
     }
 
-    fn count(&mut self, key: &str, detail: Option<&str>, value: u64) {
+    pub(crate) fn count(&mut self, key: &str, detail: Option<&str>, value: u64) {
         let (key, detail) = if self.counts.len() < MAX_COUNTS { (key, detail) } else { ("...", None) };
         let known = self.counts.iter_mut().find(|known| known.key == key && known.detail.as_deref() == detail);
         match known {

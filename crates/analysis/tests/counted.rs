@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
 use proptest::prelude::*;
-use trace::ids::{ClassId, MethodId, ThreadId};
+use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{
-    AllocCount, ArrayCode, ClassDef, CountSource, Element, LiveCount, MethodDef, ThreadCount, ThreadStart,
+    AllocCount, AllocSample, ArrayCode, ClassDef, CountSource, Element, LiveCount, MethodDef, ThreadCount, ThreadStart,
 };
 use trace::time::Time;
 
@@ -16,6 +16,7 @@ const CLASSES: [&str; 4] = ["a.A", "a.b.B", "a.b.B", "int[]"];
 #[derive(Clone, Debug)]
 enum Step {
     Site { class: usize, line: Option<i64>, by_vm: bool, instances: u64, bytes: u64, estimate: Option<u64> },
+    Sample { class: usize, line: Option<i64>, stack: u64, thread: Option<u64>, bytes: u64 },
     Live { class: usize, instances: u64, bytes: u64, time: u64 },
     Thread { thread: u64, instances: u64, bytes: u64, vm_bytes: Option<u64> },
     NewDocument,
@@ -25,10 +26,12 @@ fn step() -> impl Strategy<Value = Step> {
     let (class, line) = (0..CLASSES.len(), proptest::option::of(1_i64..4));
     let (number, bytes) = (1_u64..100, 0_u64..30_000_000);
     prop_oneof![
-        8 => (class.clone(), line, any::<bool>(), number.clone(), bytes.clone(), proptest::option::of(bytes.clone()))
+        8 => (class.clone(), line.clone(), any::<bool>(), number.clone(), bytes.clone(), proptest::option::of(bytes.clone()))
             .prop_map(|(class, line, by_vm, instances, bytes, estimate)| {
                 Step::Site { class, line, by_vm, instances, bytes, estimate }
             }),
+        4 => (class.clone(), line, 1_u64..3, proptest::option::of(1_u64..4), bytes.clone())
+            .prop_map(|(class, line, stack, thread, bytes)| Step::Sample { class, line, stack, thread, bytes }),
         3 => (class, number.clone(), bytes.clone(), 0_u64..4)
             .prop_map(|(class, instances, bytes, time)| Step::Live { class, instances, bytes, time }),
         3 => (1_u64..4, number, bytes.clone(), proptest::option::of(bytes))
@@ -78,6 +81,19 @@ fn element(step: &Step) -> Element<'static> {
             allocated_bytes: estimate,
             time: Time(1),
         }),
+        Step::Sample { class: of, line, stack, thread, bytes } => Element::AllocSample(AllocSample {
+            is_array,
+            class: class(of),
+            method: line.map(|_| MethodId(9)),
+            line,
+            stack: Some(StackId(stack)),
+            thread: thread.map(ThreadId),
+            samples: 1,
+            instances: 1,
+            bytes,
+            error: bytes,
+            time: Time(1),
+        }),
         Step::Live { class: of, instances, bytes, time } => {
             Element::LiveCount(LiveCount { is_array, class: class(of), instances, bytes, time: Time(time) })
         }
@@ -111,6 +127,8 @@ struct Recount {
     classes: BTreeMap<String, Numbers>,
     sites: BTreeMap<(String, Option<i64>), Numbers>,
     by_vm: (u64, u64),
+    /// Bytes of samples where nothing was counted.
+    unmatched: u64,
     /// Reported and accounted, thread by thread.
     accounts: Vec<(u64, Option<u64>)>,
 }
@@ -121,8 +139,14 @@ fn recount(steps: &[Step]) -> Recount {
         let (mut sites, mut threads) = (BTreeMap::new(), BTreeMap::new());
         let walked =
             document.iter().filter_map(|s| if let Step::Live { time, .. } = s { Some(*time) } else { None }).max();
+        // Samples only grow.
+        let mut samples = BTreeMap::new();
         for step in document {
             match *step {
+                Step::Sample { class, line, stack, thread, bytes } => {
+                    let most = samples.entry((class, line, stack, thread)).or_insert(0);
+                    *most = bytes.max(*most);
+                }
                 Step::Site { class, line, by_vm, instances, bytes, estimate } => {
                     sites.insert((class, line, by_vm), (instances, bytes, estimate));
                 }
@@ -132,6 +156,24 @@ fn recount(steps: &[Step]) -> Recount {
                 }
                 Step::Thread { thread, bytes, vm_bytes, .. } => drop(threads.insert(thread, (bytes, vm_bytes))),
                 _ => {}
+            }
+        }
+        let mut cells: BTreeMap<(&str, Option<i64>), [u64; 3]> = BTreeMap::new();
+        for (&(class, line, by_vm), (_, bytes, _)) in &sites {
+            let [executed, of_vm, _] = cells.entry((CLASSES[class], line)).or_default();
+            *if by_vm { of_vm } else { executed } += if by_vm { *bytes } else { 1 };
+        }
+        for (&(class, line, ..), bytes) in &samples {
+            match cells.get_mut(&(CLASSES[class], line)) {
+                Some([.., sampled]) => *sampled += bytes,
+                None => result.unmatched += bytes,
+            }
+        }
+        for ((name, line), [executed, of_vm, sampled]) in cells.into_iter().filter(|_| !samples.is_empty()) {
+            let bytes = if executed > 0 { sampled.max(of_vm) } else { of_vm };
+            let site = (name.to_owned(), line);
+            for row in [result.classes.entry(name.to_owned()).or_default(), result.sites.entry(site).or_default()] {
+                row.4 = Some(row.4.unwrap_or(0) + bytes);
             }
         }
         for ((class, line, by_vm), (instances, bytes, estimate)) in sites {
@@ -177,6 +219,8 @@ proptest! {
         }
         prop_assert_eq!(sites, recount.sites);
         prop_assert_eq!(report.facts().counted_by_vm, recount.by_vm);
+        let unmatched = report.facts().counts.iter().find(|count| count.key == "callers.unmatched");
+        prop_assert_eq!(unmatched.map_or(0, |count| count.value), recount.unmatched);
 
         let coverage = report.coverage(true);
         let known: Vec<(u64, u64)> = recount.accounts.iter().filter_map(|&(bytes, vm)| Some((bytes, vm?))).collect();

@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Depth { max: usize, set: fn(&mut Draft, usize) },
     /// A number of bytes from 1 to `max`.
     Size { max: u64, set: fn(&mut Draft, u64) },
+    /// A number of bytes from 1 to `max`, or `off`.
+    SizeOrOff { max: u64, set: fn(&mut Draft, Option<u64>) },
     /// A whole number of seconds.
     Seconds(fn(&mut Draft, Duration)),
     /// The path of a file.
@@ -61,6 +63,13 @@ impl Kind {
             Kind::OneOf(words) => words.iter().find(|(choice, _)| choice.word == value).map(|(_, set)| set(draft)),
             Kind::Depth { max, set } => value.parse().ok().filter(|depth| depth <= max).map(|depth| set(draft, depth)),
             Kind::Size { max, set } => size(value).filter(|bytes| bytes <= max).map(|bytes| set(draft, bytes)),
+            Kind::SizeOrOff { set, .. } if value == "off" => {
+                set(draft, None);
+                Some(())
+            }
+            Kind::SizeOrOff { max, set } => {
+                size(value).filter(|bytes| bytes <= max).map(|bytes| set(draft, Some(bytes)))
+            }
             Kind::Seconds(set) => {
                 value.parse::<u32>().ok().map(|seconds| set(draft, Duration::from_secs(seconds.into())))
             }
@@ -85,6 +94,7 @@ impl Kind {
             }
             Kind::Depth { .. } => "DEPTH".into(),
             Kind::Size { .. } => "SIZE".into(),
+            Kind::SizeOrOff { .. } => "SIZE|off".into(),
             Kind::Seconds(_) => "SECONDS".into(),
             Kind::Path(_) => "PATH".into(),
             Kind::Pattern(_) => "PATTERN".into(),
@@ -97,10 +107,12 @@ impl Kind {
         match self {
             Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => values,
             Kind::Depth { max, .. } => format!("{values}, a number of frames from 0 to {max}"),
-            Kind::Size { max, .. } if *max <= u32::MAX.into() => {
+            Kind::Size { max, .. } | Kind::SizeOrOff { max, .. } if *max <= u32::MAX.into() => {
                 format!("{values}, a number of bytes below 4g, such as 4096, 512k or 64m")
             }
-            Kind::Size { .. } => format!("{values}, a number of bytes from 1 on, such as 4096, 512k, 64m or 2g"),
+            Kind::Size { .. } | Kind::SizeOrOff { .. } => {
+                format!("{values}, a number of bytes from 1 on, such as 4096, 512k, 64m or 2g")
+            }
             Kind::Seconds(_) => format!("{values}, a whole number such as 60"),
             Kind::Path(_) => format!("{values}, the path of a file"),
             Kind::Pattern(_) => format!("{values}, such as com.acme.Main, com.acme.* or *Test"),

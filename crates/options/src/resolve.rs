@@ -52,9 +52,9 @@ impl Resolver {
             options.heap = heap.unwrap_or(HeapMode::Off);
         }
         if options.heap != HeapMode::Counts
-            && let Some((spec, _)) = given.iter().find(|(spec, _)| spec.needs == Need::Counts)
+            && let Some((_, spelling)) = given.iter().find(|(spec, _)| spec.needs == Need::Counts)
         {
-            return Err(OptionError::NeedsCounts(spec.name));
+            return Err(OptionError::NeedsCounts(spelling));
         }
         let from_file = match filter_file {
             Some(path) => FilterSet::load(&path).map_err(|e| OptionError::FilterFile(e.to_string()))?,

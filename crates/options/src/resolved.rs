@@ -110,8 +110,8 @@ pub struct Options {
     pub stack_depth: usize,
     /// With `heap=counts`, the least time between two writings of the counts so far; zero for none before the end.
     pub every: Duration,
-    /// With `heap=counts`, bytes between two samples of what is really allocated.
-    pub estimate_bytes: Option<u32>,
+    /// Bytes between two samples of the sampler beside counters; `None` if there is none.
+    pub callers_bytes: Option<u32>,
     /// Bytes of text after which the trace is ended.
     pub limit_bytes: Option<u64>,
     /// Bytes of records that may wait for the writer.
@@ -139,7 +139,7 @@ impl Default for Options {
             dump: DumpOptions::default(),
             stack_depth: 0,
             every: Duration::from_secs(60),
-            estimate_bytes: None,
+            callers_bytes: None,
             limit_bytes: None,
             buffer_bytes: 64 << 20,
             locks: None,

@@ -111,16 +111,19 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
-        name: "estimate",
+        name: "callers",
+        old: &["estimate"],
         group: Group::Heap,
-        kind: Kind::Size { max: u32::MAX as u64, set: |d, bytes| d.options.estimate_bytes = u32::try_from(bytes).ok() },
-        default: Default::Text("no estimate"),
-        help: "Estimate what each site really allocates, after the JIT has removed objects",
+        kind: Kind::SizeOrOff {
+            max: u32::MAX as u64,
+            set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
+        },
+        default: Default::Value("off"),
+        help: "Sample the stacks on which each site allocates, and how much the JIT removes there",
         more: "The JVM samples one object per SIZE bytes on average. \
-               A smaller SIZE gives a better estimate and costs more time.",
-        examples: &["estimate=512k"],
+               A smaller SIZE gives better estimates and costs more time; where that is too much, SIZE grows by itself.",
+        examples: &["callers=512k"],
         needs: Need::Counts,
-        ..ROW
     },
     OptionSpec {
         name: "every",

@@ -69,10 +69,16 @@ fn what_is_not_understood_is_named() {
         ("buffer=0", "option 'buffer' does not take '0'"),
         ("buffer=99999999999999999999g", "option 'buffer' does not take"),
         ("file=a,file=b", "option 'file' is given twice"),
+        ("callers=512k", "option 'callers' is for heap=counts only"),
         ("estimate=512k", "option 'estimate' is for heap=counts only"),
         ("every=60", "option 'every' is for heap=counts only"),
         ("heap=counts,every=-1", "option 'every' does not take '-1': it takes SECONDS, a whole number such as 60"),
-        ("heap=counts,estimate=8g", "option 'estimate' does not take '8g'"),
+        (
+            "heap=counts,callers=8g",
+            "option 'callers' does not take '8g': it takes SIZE|off, a number of bytes below 4g",
+        ),
+        ("heap=counts,callers=0", "option 'callers' does not take '0'"),
+        ("heap=counts,estimate=1k,callers=off", "options 'estimate' and 'callers' mean the same: leave 'estimate' out"),
         ("include=a*b", "option 'include': \"a*b\" is not a filter pattern; write a name"),
         ("filters=/no/such/file", "option 'filters': cannot read the filter file /no/such/file"),
     ] {
@@ -87,6 +93,14 @@ fn the_heap_mode_is_one_word() {
         assert_eq!(parse(&format!("heap={},limit=2k", mode.as_str())).unwrap().heap, mode);
     }
     assert_eq!(parse("limit=2g").unwrap().limit_bytes, Some(2 << 30));
+}
+
+#[test]
+fn callers_are_sampled_or_not() {
+    let bytes = |given| parse(given).unwrap().callers_bytes;
+    assert_eq!(bytes("heap=counts,callers=1k"), Some(1024));
+    assert_eq!(bytes("heap=counts,estimate=4m"), Some(4 << 20));
+    assert_eq!(bytes("heap=counts,callers=off"), None);
 }
 
 #[test]

@@ -216,6 +216,30 @@ fn counts() {
 }
 
 #[test]
+fn samples() {
+    let method = r#"<methodDef name="m" signature="()V" methodId="8" classIdRef="2"/>"#;
+    let stack = r#"<stackDef stackId="9" frames="8:1"/>"#;
+    let sample = "<allocSample isArray=\"0\" classIdRef=\"2\" methodIdRef=\"8\" lineNumber=\"1\" stackIdRef=\"9\" \
+                  threadIdRef=\"1\" samples=\"2\" instances=\"5\" bytes=\"80\" error=\"50\" time=\"10.000000000\"/>";
+    let after = |elements: &[&str]| around(&[&[method, stack], elements].concat().join("\n"));
+    assert_breaks(&after(&[sample, sample]), &[], false);
+    for (from, to) in [("samples=\"2", "samples=\"1"), ("\"5\"", "\"4\""), ("80", "79"), ("50", "49")] {
+        assert_breaks(&after(&[sample, &sample.replace(from, to)]), &[Rule::Counts], false);
+        // Another thread, or none, counts for itself.
+        let of_none = sample.replace(from, to).replace(" threadIdRef=\"1\"", "");
+        assert_breaks(&after(&[sample, &of_none]), &[], false);
+    }
+    for (id, other) in
+        [("Ref=\"2\"", "Ref=\"7\""), ("Ref=\"8\"", "Ref=\"7\""), ("Ref=\"9\"", "Ref=\"7\""), ("Ref=\"1\"", "Ref=\"7\"")]
+    {
+        assert_breaks(&after(&[&sample.replace(id, other)]), &[Rule::DefineBeforeUse], true);
+    }
+    let end = r#"<threadEnd threadIdRef="1" time="11.000000000"/>"#;
+    assert_breaks(&after(&[sample, end]), &[], false);
+    assert_breaks(&after(&[end, sample]), &[Rule::DefineBeforeUse, Rule::Times], true);
+}
+
+#[test]
 fn monitors() {
     let enter = r#"<monContendedEnter threadIdRef="1" time="40.000000000" objIdRef="5"/>"#;
     let entered = r#"<monContendedEntered threadIdRef="1" time="41.000000000" objIdRef="5"/>"#;

@@ -7,9 +7,9 @@
 
 mod allocating_methods;
 mod blocks;
+mod callers;
 mod constants;
 mod counters;
-mod estimate;
 mod hooks;
 mod ids;
 mod jdk_methods;
@@ -60,8 +60,8 @@ use snapshot::SnapshotTrigger;
 use space::CounterSpace;
 use threads::{CountsThread, ThreadCounts};
 
+pub(crate) use callers::{Callers, SampleKey, Sampled};
 pub(crate) use counters::AllocationSite;
-pub(crate) use estimate::Estimate;
 pub(crate) use proxy::register_natives;
 pub(crate) use report::SiteCount;
 pub(crate) use snapshot::CountsSnapshot;
@@ -90,7 +90,7 @@ pub(crate) struct Counts {
     /// For the writer.
     snapshot: Mutex<Option<CountsSnapshot>>,
     /// What a sampler found beside the counters, if the options ask for one.
-    pub(crate) estimate: Option<Estimate>,
+    pub(crate) callers: Option<Callers>,
 }
 
 static CURRENT: Current<Counts> = Current::none();
@@ -113,7 +113,7 @@ impl Counts {
             limit: core.options.buffer_bytes,
             trigger: Mutex::new(SnapshotTrigger::begin(core)),
             snapshot: Mutex::default(),
-            estimate: core.options.estimate_bytes.map(Estimate::new),
+            callers: core.options.callers_bytes.map(Callers::new),
         }
     }
 
@@ -166,7 +166,7 @@ impl Feature for Counts {
     fn callbacks(&self, main: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
         main.ClassLoad = Some(vm_allocations::class_load);
         objects.VMObjectAlloc = Some(vm_allocations::vm_object_alloc);
-        objects.SampledObjectAlloc = Some(estimate::sampled);
+        objects.SampledObjectAlloc = Some(vm_allocations::sampled);
     }
 
     fn prepare(&'static self, jni: Jni) -> Result<(), String> {
@@ -185,7 +185,7 @@ impl Feature for Counts {
         self.watch_constants(jni)?;
         let objects = self.core.tags.envs()[0];
         self.core.jvm.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(|e| e.to_string())?;
-        if self.estimate.is_some() {
+        if self.callers.is_some() {
             objects.enable_event(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC).map_err(|e| e.to_string())?;
         }
         objects.enable_event(JVMTI_EVENT_VM_OBJECT_ALLOC).map_err(|e| e.to_string())
@@ -218,6 +218,9 @@ impl Feature for Counts {
         self.settle(&own, self.core.jvm.accounting.current_thread_bytes(jni), true);
         self.core.exclude(jni, thread.carrier, || self.resolve_counted(jni, Some(&own), ResolvePhase::Meanwhile));
         self.push_counted(thread, &own, now);
+        if let Some(callers) = &mut state.callers {
+            callers.has_ended = true;
+        }
     }
 
     unsafe fn class_prepared(&'static self, jni: Jni, class: jclass) {
@@ -232,6 +235,9 @@ impl Feature for Counts {
     fn tick(&'static self, jni: Jni) {
         self.check_requests(jni);
         self.space.counters.warn_before_the_last();
+        if let Some(callers) = &self.callers {
+            callers.tick(self.core);
+        }
         if !self.core.is_reporting() {
             self.space.release_unloadable(jni);
         }

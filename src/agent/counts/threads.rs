@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::allocating_methods::AllocatingMethods;
 use super::blocks::Block;
+use super::callers::CallersThread;
 use super::ids::CounterIndex;
 use super::pending_array::PendingArray;
 use super::{Counts, lock};
@@ -75,6 +76,8 @@ pub(crate) struct CountsThread {
     pub(super) natives: StackCache<bool>,
     /// Bytes that the JVM accounted to the thread before it called a method that makes objects which Java code cannot see.
     pub(super) account: Option<u64>,
+    /// From its first sample on.
+    pub(super) callers: Option<Box<CallersThread>>,
 }
 
 impl ThreadState for CountsThread {
@@ -94,6 +97,7 @@ impl FeatureState for CountsThread {
             allocating_methods: AllocatingMethods::default(),
             natives: StackCache::default(),
             account: None,
+            callers: None,
         }
     }
 }

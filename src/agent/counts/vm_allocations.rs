@@ -1,4 +1,5 @@
-//! Objects that the VM makes and reports: those of its native methods, and the `Class` object of each class that it loads.
+//! Objects that the VM reports: those that it makes itself in its native methods, the `Class` object of each class that it loads, and
+//! those that it samples.
 
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -99,6 +100,30 @@ pub(super) unsafe extern "system" fn vm_object_alloc(
         callback(jni, |counts: &Counts, jni, thread, state| {
             if let Err(error) = counts.vm_object(jni, thread, state, class, size as u64) {
                 counts.core.count_failure("VM object", error);
+            }
+        });
+    }
+}
+
+/// JVMTI `SampledObjectAlloc`: an object is made, and its turn to be sampled has come.
+///
+/// # Safety
+/// Called by the VM.
+pub(super) unsafe extern "system" fn sampled(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _: jthread,
+    _: jobject,
+    class: jclass,
+    size: jlong,
+) {
+    // SAFETY: the VM passes this thread's environment and a live class.
+    unsafe {
+        callback(jni, |counts: &Counts, jni, thread, CountsThread { callers: own, allocating_methods, .. }| {
+            let Some(callers) = &counts.callers else { return };
+            let current = (jni, thread.carrier);
+            if let Err(error) = callers.add(counts.core, current, (own, allocating_methods), (class, size as u64)) {
+                counts.core.count_failure("sample", error);
             }
         });
     }

@@ -31,6 +31,12 @@ impl Hotspot {
         flag_address(c"MaxHeapSize").map(|address| unsafe { address.cast::<u64>().read_volatile() })
     }
 
+    /// Whether the VM checks each call by JNI (`-Xcheck:jni`).
+    pub(crate) fn checks_jni(&self) -> bool {
+        // SAFETY: HotSpot declares it as a `bool`.
+        unsafe { bool_flag(c"CheckJNICalls") }.unwrap_or(false)
+    }
+
     /// What the command line says of an archive. Known from `Agent_OnLoad` on.
     pub(crate) fn archive_wish(&self) -> ArchiveWish {
         archive_wish()

@@ -10,6 +10,8 @@ use jvmti::jni_sys::{jobject, jweak};
 
 /// Bits of a reference that show what kind it is.
 const KIND: usize = 3;
+/// Lower bits of a word in which a collector may mark it.
+const COLOR_BITS: u32 = 16;
 
 /// The address of the object of a local reference.
 ///
@@ -18,6 +20,17 @@ const KIND: usize = 3;
 pub(crate) unsafe fn of_local(local: jobject) -> u64 {
     // SAFETY: by the caller's promise it is the address of an aligned word.
     unsafe { local.map_addr(|word| word & !KIND).cast::<u64>().read_volatile() }
+}
+
+/// Whether a weak reference may have been cleared: its word has no address. Unlike JNI with `-Xcheck:jni` this keeps no object.
+///
+/// # Safety
+/// The weak reference has not been deleted.
+pub(crate) unsafe fn may_be_cleared(weak: jweak) -> bool {
+    // SAFETY: the word is mapped as long as the reference is there, and collections write it as a whole.
+    let word = unsafe { weak.map_addr(|word| word & !KIND).cast::<u64>().read_volatile() };
+    // Generational ZGC marks null too, in the lower bits, and no object lies below them.
+    word >> COLOR_BITS == 0
 }
 
 /// The address of the object of a weak reference; 0 if it is dead. `moves` if the collector moves objects while the program

@@ -199,11 +199,17 @@ pub(crate) struct TrackedObjects {
 }
 
 impl TrackedObjects {
-    /// Tests all objects, and delivers the dead ones to the queue, if one is given.
-    pub(crate) fn find_dead(&mut self, weak_refs: &WeakRefs, jni: Jni, gc: Option<&Collections>) {
+    /// Tests all objects that `may_be_dead`, and delivers the dead ones to the queue, if one is given.
+    pub(crate) fn find_dead(
+        &mut self,
+        weak_refs: &WeakRefs,
+        jni: Jni,
+        gc: Option<&Collections>,
+        may_be_dead: impl Fn(jweak) -> bool,
+    ) {
         // SAFETY: the reference is ours, and deleted once, when it is removed from the list.
         self.remove_dead(weak_refs, gc, |weak| unsafe {
-            let is_dead = jni.is_same_object(weak, std::ptr::null_mut());
+            let is_dead = may_be_dead(weak) && jni.is_same_object(weak, std::ptr::null_mut());
             if is_dead {
                 jni.delete_weak_global_ref(weak);
             }

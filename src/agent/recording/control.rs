@@ -9,6 +9,8 @@ use jvmti::{Jni, guard};
 
 use crate::agent::core::Core;
 use crate::agent::core::context::Entry;
+use crate::agent::hotspot::Hotspot;
+use crate::agent::hotspot::object_addresses::may_be_cleared;
 use crate::agent::ids::GcNumber;
 use crate::agent::instrument::Instrumentation;
 
@@ -28,6 +30,10 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         instrumentation.share(jni);
         let mut seen = GcNumber(0);
         let tick = core.features().any(|feature| feature.wants_ticks()).then_some(TICK);
+        // Its check reads each reference as if the object were used, so with ZGC, which marks meanwhile, no object would ever die.
+        let is_checked = core.hotspot.is_some_and(Hotspot::checks_jni);
+        // SAFETY: who calls it has not deleted the reference.
+        let may_be_dead = |weak| !is_checked || unsafe { may_be_cleared(weak) };
         while let Some(number) = core.collections.wait_for_finish(seen, tick) {
             core.features().for_each(|feature| feature.tick(jni));
             if number == seen {
@@ -36,7 +42,7 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
             core.features().for_each(|feature| feature.collected(jni, seen, number));
             seen = number;
             let reports = core.options.lifetimes.then_some(&core.collections);
-            core.weak_refs.tracked().find_dead(&core.weak_refs, jni, reports);
+            core.weak_refs.tracked().find_dead(&core.weak_refs, jni, reports, may_be_dead);
             core.collections.set_processed(number);
         }
     });

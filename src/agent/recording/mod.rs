@@ -103,9 +103,13 @@ impl Recording {
         let safe_mode = SafeMode::of(options.internals, std::env::var_os(safe_mode::VARIABLE).as_deref(), jvm.java);
         safe_mode.and_then(SafeMode::message).inspect(|text| message(text));
         let hotspot = jvm.hotspot(safe_mode);
-        let interval = if source.is_by_vm_event() { Some(alloc::INTERVAL) } else { options.estimate_bytes };
         let rewrites_early = environments::rewrites_early(jvm, hotspot, source, &options);
+        let interval = source.is_by_vm_event().then_some(alloc::INTERVAL);
         let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
+        if let Some(Err(why)) = options.callers_bytes.map(|bytes| environments::sample_allocations(&tags, bytes)) {
+            message(&format!("callers are not sampled: {why}"));
+            options.callers_bytes = None;
+        }
         for flag in source.unwanted_flags(options.heap) {
             // SAFETY: C2 looks at these flags at each compilation.
             if hotspot.is_some_and(|hotspot| unsafe { hotspot.set_bool_flag(flag, false) }.is_none()) {

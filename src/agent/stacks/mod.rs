@@ -37,6 +37,11 @@ impl Stacks {
         self.table.get(index.0.checked_sub(1)?)
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.table.len()
+    }
+
     /// The number of a stack, which is registered if it is new.
     fn intern(&self, frames: &[CodeLocation]) -> StackIndex {
         let mut by_frames = self.by_frames.lock().unwrap_or_else(PoisonError::into_inner);

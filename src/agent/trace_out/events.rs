@@ -31,6 +31,7 @@ impl Writer {
                 self.define_thread(thread);
                 self.close_all(ticks, thread);
                 let time = self.time(ticks);
+                self.samples_of(thread, time);
                 if let Some(record) = self.core.jvm.threads.get(thread) {
                     self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
                 }

@@ -57,9 +57,9 @@ impl Writer {
         if let Some(sites) = self.features.counts {
             counts.extend([("counters", None, sites.counters()), ("counters.bytes", None, sites.memory())]);
         }
-        if let Some(bytes) = self.core.options.estimate_bytes {
-            counts.push(("estimate.interval", None, bytes.into()));
-            counts.push(("estimate.unmatched", None, self.site_counts.estimate_unmatched));
+        if let Some(callers) = self.features.counts.and_then(|counts| counts.callers.as_ref()) {
+            counts.push(("callers.interval", None, callers.interval().into()));
+            counts.push(("callers.merged", None, callers.merged()));
         }
         counts.extend(
             self.core.rewriting.refused().into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)),

@@ -1,13 +1,14 @@
 //! Writes what `heap=counts` has counted, so far or in all.
 
-use trace::model::{AllocCount, CountSource, LiveCount, Record};
+use trace::ids::{ClassId, MethodId};
+use trace::model::{AllocCount, AllocSample, ArrayCode, CountSource, LiveCount, Record};
 use trace::time::Time;
 
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
-use crate::agent::counts::{AllocationSite, Counts, CountsSnapshot, Estimate, SiteCount, Totals};
+use crate::agent::counts::{AllocationSite, Counts, CountsSnapshot, SampleKey, Sampled, SiteCount, Totals};
 use crate::agent::heap_histogram::ClassTotals;
-use crate::agent::ids::ClassIndex;
+use crate::agent::ids::{ClassIndex, ThreadIndex};
 
 impl Writer {
     /// Writes what was counted so far, if there is a new snapshot.
@@ -26,17 +27,61 @@ impl Writer {
     /// Writes what sites have counted since it was written last, and returns the number of objects whose site is not known.
     pub(super) fn all_site_counts(&mut self, counts: &Counts, time: Time) -> u64 {
         let (sites, nameless) = counts.sites();
-        let mut estimated = counts.estimate.as_ref().map(Estimate::found);
         for mut site in sites {
-            // What the VM makes the JIT cannot remove.
-            let allocated =
-                estimated.as_mut().map(|found| if site.by_vm { site.totals.bytes } else { found.take(site.site) });
-            if self.site_counts.is_new(&mut site, allocated) {
-                self.site_count(&site, allocated, time);
+            if self.site_counts.is_new(&mut site) {
+                self.site_count(&site, time);
             }
         }
-        self.site_counts.estimate_unmatched = estimated.map_or(0, |found| found.rest());
+        if let Some(callers) = &counts.callers {
+            self.samples(callers.changed(), time);
+        }
         nameless
+    }
+
+    /// Writes what was sampled on a thread, before its end.
+    pub(super) fn samples_of(&mut self, thread: ThreadIndex, time: Time) {
+        let callers = self.features.counts.and_then(|counts| counts.callers.as_ref());
+        if let Some(callers) = callers {
+            self.samples(callers.take(thread), time);
+        }
+    }
+
+    /// Writes samples, in an order that does not depend on chance.
+    fn samples(&mut self, mut samples: Vec<(SampleKey, Sampled)>, time: Time) {
+        samples.sort_unstable_by_key(|(SampleKey { site: AllocationSite { class, location }, stack, thread }, _)| {
+            (
+                class.0,
+                location.map(|location| (location.method.0, location.line)),
+                stack.0,
+                thread.map(|thread| thread.0),
+            )
+        });
+        for (key, sampled) in samples {
+            self.sample(key, sampled, time);
+        }
+    }
+
+    fn sample(&mut self, key: SampleKey, sampled: Sampled, time: Time) {
+        let Some(DefinedSite { is_array, class, method, line }) = self.define_site(key.site) else { return };
+        let stack = self.stack(key.stack);
+        let thread = key.thread.and_then(|thread| {
+            self.define_thread(thread);
+            Some(self.core.jvm.threads.get(thread)?.id)
+        });
+        let element = AllocSample {
+            is_array,
+            class,
+            method,
+            line,
+            stack,
+            thread,
+            samples: sampled.samples,
+            instances: sampled.instances.round() as u64,
+            bytes: sampled.bytes.round() as u64,
+            error: sampled.error().round() as u64,
+            time,
+        };
+        self.text.emit(|out| element.write(out));
     }
 
     /// Writes what a walk of the heap found.
@@ -55,26 +100,40 @@ impl Writer {
         self.text.emit(|out| element.write(out));
     }
 
-    fn site_count(&mut self, count: &SiteCount, allocated_bytes: Option<u64>, time: Time) {
-        let AllocationSite { class, location } = count.site;
+    fn site_count(&mut self, count: &SiteCount, time: Time) {
+        let Some(DefinedSite { is_array, class, method, line }) = self.define_site(count.site) else { return };
+        let element = AllocCount {
+            is_array,
+            class,
+            method,
+            line,
+            instances: count.totals.instances,
+            bytes: count.totals.bytes,
+            source: count.by_vm.then_some(CountSource::Vm),
+            allocated_bytes: None,
+            time,
+        };
+        self.text.emit(|out| element.write(out));
+    }
+
+    /// Defines what a site refers to.
+    fn define_site(&mut self, site: AllocationSite) -> Option<DefinedSite> {
+        let AllocationSite { class, location } = site;
         self.define_class(class);
-        let Some(class) = self.core.jvm.classes.get(class) else { return };
+        let class = self.core.jvm.classes.get(class)?;
         if let Some(location) = location {
             self.define_method(location.method);
         }
         let method = location.and_then(|location| self.core.jvm.methods.get(location.method));
         let line = location.filter(|location| location.line > 0).map(|location| i64::from(location.line));
-        let element = AllocCount {
-            is_array: class.array,
-            class: class.id,
-            method: method.map(|method| method.id),
-            line,
-            instances: count.totals.instances,
-            bytes: count.totals.bytes,
-            source: count.by_vm.then_some(CountSource::Vm),
-            allocated_bytes,
-            time,
-        };
-        self.text.emit(|out| element.write(out));
+        Some(DefinedSite { is_array: class.array, class: class.id, method: method.map(|method| method.id), line })
     }
+}
+
+/// A site as elements name it.
+struct DefinedSite {
+    is_array: ArrayCode,
+    class: ClassId,
+    method: Option<MethodId>,
+    line: Option<i64>,
 }

@@ -33,7 +33,7 @@ Columns:
                mean that the class is always allocated and never released
   removed by JIT
                bytes that a site executed and the JIT did not allocate, as a
-               sampler estimates (`run --estimate`); with 95 % confidence the
+               sampler estimates (`run --callers`); with 95 % confidence the
                error is at most the number behind ±
   objects      with --threads: objects of a thread that are in the trace
   reported     their bytes

@@ -1,11 +1,12 @@
-//! What a document counts instead of reporting each object: `allocCount` per site, `liveCount` per class.
+//! What a document counts instead of reporting each object: `allocCount` per site, `liveCount` per class; and `allocSample`, what a
+//! sampler says beside that.
 //!
 //! Counts are cumulative, so only the last of each kind is kept: memory grows with the sites and classes, not with the
 //! trace.
 
 use rustc_hash::FxHashMap;
-use trace::ids::{ClassId, MethodId};
-use trace::model::{AllocCount, CountSource, LiveCount};
+use trace::ids::{ClassId, MethodId, StackId, ThreadId};
+use trace::model::{AllocCount, AllocSample, CountSource, LiveCount};
 use trace::time::Time;
 
 use super::live::CellIndex;
@@ -22,6 +23,31 @@ pub(super) struct SiteCount {
 /// What an `allocCount` counts for, in the ids of the document.
 type SiteIds = (ClassId, Option<MethodId>, Option<i64>, Option<CountSource>);
 
+/// What an `allocSample` counts for on one thread, in the ids of the document.
+type SampleIds = (ClassId, Option<MethodId>, Option<i64>, Option<StackId>);
+
+/// What a sampler says of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Estimate {
+    /// Bytes for which samples stand.
+    sampled: u64,
+    /// Bytes that the VM counted, which the JIT cannot remove.
+    by_vm: u64,
+    /// Something was counted there.
+    is_counted: bool,
+    /// Bytecode has counted there.
+    is_executed: bool,
+}
+
+/// Bytes that were really allocated, as a sampler estimates.
+#[derive(Debug, Default)]
+pub(super) struct Estimates {
+    /// In each cell where something was counted.
+    pub(super) cells: Vec<(CellIndex, u64)>,
+    /// Where nothing was counted.
+    pub(super) unmatched: u64,
+}
+
 /// The last counts of one document.
 #[derive(Debug, Default)]
 pub(super) struct CountedDocument {
@@ -29,6 +55,9 @@ pub(super) struct CountedDocument {
     sites: FxHashMap<SiteIds, (CellIndex, SiteCount)>,
     living: FxHashMap<CellIndex, Amount>,
     walked: Option<Time>,
+    /// Bytes by threads that have not ended.
+    samples: FxHashMap<Option<ThreadId>, FxHashMap<SampleIds, u64>>,
+    estimates: FxHashMap<CellIndex, Estimate>,
 }
 
 impl CountedDocument {
@@ -37,6 +66,46 @@ impl CountedDocument {
         let amount = Amount { objects: count.instances, bytes: count.bytes };
         let ids = (count.class, count.method, count.line, count.source);
         self.sites.insert(ids, (cell, SiteCount { amount, estimate: count.allocated_bytes }));
+    }
+
+    /// Takes in what was sampled.
+    pub(super) fn sample(&mut self, cell: CellIndex, sample: &AllocSample) {
+        let ids = (sample.class, sample.method, sample.line, sample.stack);
+        let last = self.samples.entry(sample.thread).or_default().entry(ids).or_default();
+        let more = sample.bytes.saturating_sub(*last);
+        *last += more;
+        let sampled = &mut self.estimates.entry(cell).or_default().sampled;
+        *sampled = sampled.saturating_add(more);
+    }
+
+    /// Nothing more will be sampled on this thread.
+    pub(super) fn thread_ended(&mut self, thread: ThreadId) {
+        self.samples.remove(&Some(thread));
+    }
+
+    /// What the sampler estimates, if one ran; forgotten here. Call it before [`take_sites`](Self::take_sites).
+    pub(super) fn take_estimates(&mut self) -> Option<Estimates> {
+        self.samples.clear();
+        let mut cells = std::mem::take(&mut self.estimates);
+        if cells.is_empty() {
+            return None;
+        }
+        for ((.., source), (cell, count)) in &self.sites {
+            let estimate = cells.entry(*cell).or_default();
+            estimate.is_counted = true;
+            match source {
+                Some(CountSource::Vm) => estimate.by_vm = estimate.by_vm.saturating_add(count.amount.bytes),
+                None => estimate.is_executed = true,
+            }
+        }
+        let mut estimates = Estimates::default();
+        for (cell, Estimate { sampled, by_vm, is_counted, is_executed }) in cells {
+            match is_counted {
+                true => estimates.cells.push((cell, if is_executed { sampled.max(by_vm) } else { by_vm })),
+                false => estimates.unmatched = estimates.unmatched.saturating_add(sampled),
+            }
+        }
+        Some(estimates)
     }
 
     /// Takes in the living instances of a class. A later walk of the heap replaces what an earlier one found.

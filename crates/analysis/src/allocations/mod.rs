@@ -109,6 +109,13 @@ impl AllocationStats {
                 let cell = self.cell_of((class, None, site));
                 return self.counted.site(cell, count);
             }
+            Element::AllocSample(sample) => {
+                let class = self.symbols.class(sample.class);
+                let site = sample.method.map(|method| self.symbols.site(method, sample.line.and_then(line)));
+                let cell = self.cell_of((class, None, site));
+                return self.counted.sample(cell, sample);
+            }
+            Element::ThreadEnd(end) => return self.counted.thread_ended(end.thread),
             Element::LiveCount(count) => {
                 let class = self.symbols.class(count.class);
                 let cell = self.cell_of((class, None, None));
@@ -143,6 +150,14 @@ impl AllocationStats {
         for object in self.live.drain() {
             let age = age(&collections, object.allocated);
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
+        }
+        if let Some(estimates) = self.counted.take_estimates() {
+            for (cell, bytes) in estimates.cells {
+                self.cells[cell.0 as usize].totals.estimated(bytes);
+            }
+            if estimates.unmatched > 0 {
+                self.facts.count("callers.unmatched", None, estimates.unmatched);
+            }
         }
         for (cell, source, count) in self.counted.take_sites() {
             self.allocated[cell.0 as usize].add(count.amount);

@@ -297,8 +297,38 @@ elements! {
         Required bytes: u64 = "bytes",
         /// How they were counted; absent for bytecode that counts.
         Optional source: CountSource = "source",
-        /// How many of the bytes the JIT let be allocated, as a sampler estimates.
+        /// How many of the bytes the JIT let be allocated, as a sampler estimates; earlier versions of Martini wrote it in place of
+        /// `allocSample`.
         Optional allocated_bytes: u64 = "allocatedBytes",
+        /// Until when.
+        Expected time: Time = "time",
+    }
+
+    /// What a sampler says of one site's objects, on one stack and one thread, from the beginning of reporting until `time`; an
+    /// extension of Martini's.
+    ///
+    /// Cumulative: the last one for the same class, method, line, stack and thread counts.
+    AllocSample = "allocSample" {
+        /// What kind of array the objects are.
+        Expected is_array: ArrayCode = "isArray",
+        /// Class of the objects; for arrays the array class.
+        Required class: ClassId = "classIdRef",
+        /// The site: the method, as in `allocCount`.
+        Optional method: MethodId = "methodIdRef",
+        /// The site: the source line.
+        Optional line: i64 = "lineNumber",
+        /// Where it was called from, from the site on.
+        Optional stack: StackId = "stackIdRef",
+        /// The platform thread that allocated, or carried who did.
+        Optional thread: ThreadId = "threadIdRef",
+        /// How many objects were sampled.
+        Required samples: u64 = "samples",
+        /// How many objects they stand for.
+        Required instances: u64 = "instances",
+        /// How many bytes they stand for.
+        Required bytes: u64 = "bytes",
+        /// The standard error of `bytes`.
+        Required error: u64 = "error",
         /// Until when.
         Expected time: Time = "time",
     }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ids::{ClassId, MethodId, ThreadId};
+use crate::ids::{ClassId, MethodId, StackId, ThreadId};
 use crate::model::{CountSource, Element};
 
 use super::{Findings, Rule};
@@ -10,10 +10,14 @@ use super::{Findings, Rule};
 /// What an `allocCount` counts for: class, method, line, source.
 type Site = (ClassId, Option<MethodId>, Option<i64>, Option<CountSource>);
 
+/// What an `allocSample` counts for, on one thread or none: class, method, line, stack.
+type SampledSite = (ClassId, Option<MethodId>, Option<i64>, Option<StackId>);
+
 /// The last counts of each site and each living thread.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     sites: FxHashMap<Site, [u64; 2]>,
+    samples: FxHashMap<Option<ThreadId>, FxHashMap<SampledSite, [u64; 4]>>,
     threads: FxHashMap<ThreadId, [u64; 3]>,
 }
 
@@ -25,6 +29,11 @@ impl Counts {
                 let before = self.sites.entry((e.class, e.method, e.line, e.source)).or_default();
                 decreases(before, [e.instances, e.bytes])
             }
+            Element::AllocSample(e) => {
+                let of_thread = self.samples.entry(e.thread).or_default();
+                let before = of_thread.entry((e.class, e.method, e.line, e.stack)).or_default();
+                decreases(before, [e.samples, e.instances, e.bytes, e.error])
+            }
             Element::ThreadCount(e) => {
                 let before = self.threads.entry(e.thread).or_default();
                 // What the JVM did not say is no less than before.
@@ -33,6 +42,7 @@ impl Counts {
             }
             Element::ThreadEnd(e) => {
                 self.threads.remove(&e.thread);
+                self.samples.remove(&Some(e.thread));
                 return;
             }
             _ => return,

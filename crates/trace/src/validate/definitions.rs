@@ -69,6 +69,12 @@ impl Definitions {
                 use_of.class(e.class);
                 use_of.method(e.method);
             }
+            Element::AllocSample(e) => {
+                use_of.class(e.class);
+                use_of.method(e.method);
+                use_of.stack(e.stack);
+                use_of.thread(e.thread);
+            }
             Element::ThreadCount(e) => use_of.thread(Some(e.thread)),
             Element::LiveCount(e) => use_of.class(e.class),
             Element::ObjFree(e) => use_of.thread(e.thread),

@@ -37,6 +37,7 @@ fn time_of(element: &Element<'_>) -> Option<Time> {
         Element::MethodExit(e) => e.time,
         Element::ObjAlloc(e) => e.time,
         Element::AllocCount(e) => e.time,
+        Element::AllocSample(e) => e.time,
         Element::ThreadCount(e) => e.time,
         Element::LiveCount(e) => e.time,
         Element::ObjFree(e) => e.time,

@@ -18,7 +18,7 @@ const NOT_SHOWN: [&str; 6] =
     ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "owners.compared", "stackCache.compared"];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 20] = [
+const NOTES: [(&str, Unit, &str); 21] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -41,9 +41,14 @@ const NOTES: [(&str, Unit, &str); 20] = [
         "{n} not rewritten{detail}, so allocations there may be missing",
     ),
     (
-        "estimate.unmatched",
+        "callers.unmatched",
         Unit::Bytes,
         "the sampler estimates that {n} were allocated where no site counts; the tables leave them out",
+    ),
+    (
+        "callers.merged",
+        Unit::Of("sample was", "samples were"),
+        "{n} kept without thread or stack, since there were too many different ones",
     ),
     (
         "stackCache.mismatches",

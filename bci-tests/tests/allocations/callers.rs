@@ -1,0 +1,62 @@
+//! The sampler beside the counters of `heap=counts`: how it divides what a method of the JDK allocates among those who call it.
+
+use bci_tests::counted::{Counted, Sampled};
+use bci_tests::jdk::Jdk;
+use bci_tests::profiled::{Heap, Profiled};
+use bci_tests::suite::Suite;
+
+/// Rounds of each of three threads.
+const ROUNDS: u64 = 10_000;
+/// What a round allocates on average for each copy: half of them have 200 bytes, and half 2,000, behind a header of 16.
+const COPY: u64 = (216 + 2016) / 2;
+/// JDK 11 samples a little too often where code calls the VM to allocate.
+const BIAS: f64 = 0.05;
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk_and(&[("compiled", &[][..]), ("interpreted", &["-Xint"])], are_divided_as_they_call);
+    suite.each_jdk(another_agent_may_have_the_sampler);
+}
+
+fn profiled(jdk: &Jdk) -> Profiled<'_> {
+    let profiled = Profiled::on(jdk).heap(Heap::Counts).option("callers", "16k");
+    profiled.main("callers.Main").args(&[&ROUNDS.to_string()])
+}
+
+fn are_divided_as_they_call(jdk: &Jdk, flags: &[&str]) {
+    let trace = profiled(jdk).flags(flags).run_and_read::<Counted>().trace;
+    let copies = |method: &str| {
+        let of_method = trace.by_stack.iter().filter(|((site, stack), _)| {
+            site.method == "java.util.Arrays.copyOf" && stack[1..].iter().any(|frame| frame.starts_with(method))
+        });
+        of_method.fold(Sampled::default(), |sum, (_, sampled)| Sampled {
+            samples: sum.samples + sampled.samples,
+            bytes: sum.bytes + sampled.bytes,
+            variance: sum.variance + sampled.variance,
+        })
+    };
+    for (method, times) in [("one", 1), ("two", 2), ("five", 5)] {
+        let found = copies(&format!("callers.Main.{method}:"));
+        let made = times * 3 * ROUNDS * COPY;
+        let mut most = 6.0 * (found.variance as f64).sqrt();
+        if jdk.feature < 17 {
+            most += made as f64 * BIAS;
+        }
+        assert!((found.bytes.abs_diff(made) as f64) < most, "{method}: {found:?}, and {made} bytes were made");
+        assert!(found.samples > 500, "{method}: {found:?}");
+    }
+    assert_eq!(trace.count("callers.merged"), 0);
+}
+
+/// Only one agent can have the VM sample. The other counts all the same, and says so.
+fn another_agent_may_have_the_sampler(jdk: &Jdk) {
+    let profiled = profiled(jdk);
+    let other = profiled.dir().join("libother.so");
+    std::fs::copy(&bci_tests::martini::built().agent, &other).expect("the folder is ours");
+    let first =
+        format!("-agentpath:{}=heap=vm,file={}", other.display(), profiled.dir().join("other.trcxml").display());
+    let ran = profiled.flags(&[&first]).run_and_read::<Counted>();
+    assert!(ran.err().contains("martini: callers are not sampled: "), "{}", ran.err());
+    let copies = ran.trace.sites.iter().filter(|(site, _)| site.method == "java.util.Arrays.copyOf");
+    assert!(copies.map(|(_, sum)| sum.instances).sum::<u64>() >= 8 * 3 * ROUNDS);
+    assert!(ran.trace.estimates.is_empty());
+}

@@ -1,0 +1,127 @@
+//! The VM's sampler beside the counters: on which stacks each site allocates, and how many of the bytes that it executed were
+//! really allocated.
+//!
+//! `SampledObjectAlloc` comes once in an interval of bytes on average, at distances that are geometrically distributed, so an object
+//! of `size` bytes is sampled with a probability of `1 - e^(-size / interval)`. Each stands for its size divided by that (Horvitz and
+//! Thompson), whose sum is the number of bytes allocated, on average.
+
+mod pace;
+mod samples;
+
+use std::sync::Mutex;
+
+use jvmti::Jni;
+use jvmti::jni_sys::jclass;
+
+use super::allocating_methods::{AllocatingMethods, allocating_method};
+use super::counters::AllocationSite;
+use super::lock;
+use crate::agent::clock::thread_cpu_nanos;
+use crate::agent::core::Core;
+use crate::agent::ids::{StackIndex, ThreadIndex};
+use crate::agent::stacks::walker::{FramesToSkip, StackWalker};
+use pace::Pace;
+use samples::Samples;
+
+pub(crate) use samples::{SampleKey, Sampled};
+
+/// Frames of a stack that are kept: the innermost ones.
+const DEPTH: usize = 64;
+/// When there are so many stacks, no more are looked up.
+const MOST_STACKS: u32 = 1 << 16;
+
+/// What the sampler found.
+pub(crate) struct Callers {
+    pace: Pace,
+    samples: Mutex<Samples>,
+}
+
+/// What the sampler keeps for a thread.
+pub(crate) struct CallersThread {
+    walker: StackWalker,
+    /// With which interval the VM chose the thread's next sample.
+    interval_bytes: u32,
+    /// The thread's end is in the trace.
+    pub(super) has_ended: bool,
+}
+
+impl Callers {
+    /// Nothing found yet, with a sample every so many bytes on average.
+    pub(super) fn new(interval_bytes: u32) -> Callers {
+        Callers { pace: Pace::new(interval_bytes), samples: Mutex::default() }
+    }
+
+    /// The state of a thread that has not been sampled.
+    fn thread(&self) -> CallersThread {
+        CallersThread { walker: StackWalker::new(DEPTH), interval_bytes: self.pace.interval(), has_ended: false }
+    }
+
+    /// Bytes between two samples, on average: at most so many until now.
+    pub(crate) fn interval(&self) -> u32 {
+        self.pace.longest()
+    }
+
+    /// Samples that stand without their thread or stack, since there were too many to keep them apart.
+    pub(crate) fn merged(&self) -> u64 {
+        lock(&self.samples).merged()
+    }
+
+    /// What has changed since it was asked for last.
+    pub(crate) fn changed(&self) -> Vec<(SampleKey, Sampled)> {
+        lock(&self.samples).changed()
+    }
+
+    /// What has changed of a thread that ends, and is forgotten here.
+    pub(crate) fn take(&self, thread: ThreadIndex) -> Vec<(SampleKey, Sampled)> {
+        lock(&self.samples).take(thread)
+    }
+
+    /// Called every second.
+    pub(super) fn tick(&self, core: &Core) {
+        if let Some(bytes) = self.pace.tick() {
+            set_interval(core, bytes);
+        }
+    }
+
+    /// Adds an object that the current thread is making.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub(super) unsafe fn add(
+        &self,
+        core: &Core,
+        (jni, carrier): (Jni, ThreadIndex),
+        (own, methods): (&mut Option<Box<CallersThread>>, &mut AllocatingMethods),
+        (class, size): (jclass, u64),
+    ) -> jvmti::Result<()> {
+        let begin = thread_cpu_nanos();
+        let own = own.get_or_insert_with(|| Box::new(self.thread()));
+        // The next one is chosen with the interval of now.
+        let interval = std::mem::replace(&mut own.interval_bytes, self.pace.interval());
+        // SAFETY: by the caller's promise.
+        let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
+        if !core.includes(class) {
+            return Ok(());
+        }
+        let location = allocating_method(core, jni, methods)?.map(|method| method.location);
+        let stack = if core.jvm.stacks.len() < MOST_STACKS {
+            own.walker.walk(FramesToSkip::Method, &core.tables(jni))?
+        } else {
+            StackIndex::default()
+        };
+        let key =
+            SampleKey { site: AllocationSite { class, location }, stack, thread: (!own.has_ended).then_some(carrier) };
+        lock(&self.samples).add(key, size, f64::from(interval));
+        if let Some(bytes) = self.pace.spend(thread_cpu_nanos().saturating_sub(begin)) {
+            set_interval(core, bytes);
+        }
+        Ok(())
+    }
+}
+
+fn set_interval(core: &Core, bytes: u32) {
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+    if let Err(error) = core.tags.envs()[0].set_heap_sampling_interval(bytes) {
+        core.count_failure("sampling interval", error);
+    }
+}

@@ -1,0 +1,188 @@
+//! What samples stand for, by site, stack and thread.
+
+use rustc_hash::FxHashMap;
+
+use crate::agent::counts::AllocationSite;
+use crate::agent::ids::{StackIndex, ThreadIndex};
+
+/// So many are kept apart; then threads no longer are. At twice as many, stacks are not either.
+const MOST: usize = 1 << 16;
+
+/// What samples are kept apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SampleKey {
+    pub(crate) site: AllocationSite,
+    /// Where it was called from.
+    pub(crate) stack: StackIndex,
+    /// Absent if it has ended, or if there are too many.
+    pub(crate) thread: Option<ThreadIndex>,
+}
+
+/// What samples stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Sampled {
+    pub(crate) samples: u64,
+    pub(crate) instances: f64,
+    pub(crate) bytes: f64,
+    /// Of `bytes`.
+    variance: f64,
+}
+
+impl Sampled {
+    /// The standard error of `bytes`.
+    pub(crate) fn error(&self) -> f64 {
+        self.variance.sqrt()
+    }
+
+    fn add(&mut self, size: u64, interval: f64) {
+        let size = size as f64;
+        let bytes = weight(size, interval);
+        self.samples += 1;
+        self.instances += bytes / size;
+        self.bytes += bytes;
+        // Horvitz and Thompson: with the probability p of a sample, size² (1 - p) / p².
+        self.variance += bytes * bytes * (-size / interval).exp();
+    }
+}
+
+/// The bytes that one sampled object of that size stands for.
+pub(super) fn weight(size: f64, interval: f64) -> f64 {
+    size / -(-size / interval).exp_m1()
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    sampled: Sampled,
+    /// Number of samples when it was asked for last.
+    reported: u64,
+}
+
+type OfThread = FxHashMap<(AllocationSite, StackIndex), Entry>;
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    by_thread: FxHashMap<Option<ThreadIndex>, OfThread>,
+    entries: usize,
+    merged: u64,
+}
+
+impl Samples {
+    /// Adds a sample of so many bytes, one of which comes every `interval` bytes.
+    pub(super) fn add(&mut self, key: SampleKey, size: u64, interval: f64) {
+        let SampleKey { site, stack, thread } = key;
+        let is_known =
+            |thread, stack| self.by_thread.get(&thread).is_some_and(|map: &OfThread| map.contains_key(&(site, stack)));
+        let (thread, stack) = if self.entries < MOST || is_known(thread, stack) {
+            (thread, stack)
+        } else if self.entries < 2 * MOST || is_known(None, stack) {
+            (None, stack)
+        } else {
+            (None, StackIndex::default())
+        };
+        self.merged += u64::from((thread, stack) != (key.thread, key.stack));
+        let of_thread = self.by_thread.entry(thread).or_default();
+        let before = of_thread.len();
+        of_thread.entry((site, stack)).or_default().sampled.add(size, interval);
+        self.entries += of_thread.len() - before;
+    }
+
+    /// Samples that were added without their thread or stack.
+    pub(super) fn merged(&self) -> u64 {
+        self.merged
+    }
+
+    /// What has changed since it was asked for last.
+    pub(super) fn changed(&mut self) -> Vec<(SampleKey, Sampled)> {
+        self.by_thread.iter_mut().flat_map(|(&thread, of_thread)| changed(thread, of_thread)).collect()
+    }
+
+    /// The same for one thread, of which nothing is kept.
+    pub(super) fn take(&mut self, thread: ThreadIndex) -> Vec<(SampleKey, Sampled)> {
+        let Some(mut of_thread) = self.by_thread.remove(&Some(thread)) else { return Vec::new() };
+        self.entries -= of_thread.len();
+        changed(Some(thread), &mut of_thread).collect()
+    }
+}
+
+fn changed(
+    thread: Option<ThreadIndex>,
+    of_thread: &mut OfThread,
+) -> impl Iterator<Item = (SampleKey, Sampled)> + use<'_> {
+    of_thread.iter_mut().filter_map(move |(&(site, stack), entry)| {
+        let before = std::mem::replace(&mut entry.reported, entry.sampled.samples);
+        (before < entry.reported).then_some((SampleKey { site, stack, thread }, entry.sampled))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::ids::ClassIndex;
+
+    fn key(stack: u32, thread: u32) -> SampleKey {
+        let site = AllocationSite { class: ClassIndex(1), location: None };
+        SampleKey { site, stack: StackIndex(stack), thread: Some(ThreadIndex(thread)) }
+    }
+
+    /// What all objects of one size stand for, when each is sampled with its probability.
+    fn on_average(size: f64, interval: f64) -> f64 {
+        let probability = 1.0 - (-size / interval).exp();
+        probability * weight(size, interval)
+    }
+
+    #[test]
+    fn an_estimate_is_right_on_average() {
+        for size in [16.0, 4096.0, 1e6, 1e9] {
+            for interval in [1.0, 65536.0, 524_288.0] {
+                let error = (on_average(size, interval) - size).abs() / size;
+                assert!(error < 1e-6, "{size} bytes every {interval}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_changed_is_reported_once() {
+        let mut samples = Samples::default();
+        samples.add(key(1, 1), 16, 1000.0);
+        samples.add(key(1, 2), 16, 1000.0);
+        assert_eq!(samples.changed().len(), 2);
+        assert_eq!(samples.changed(), []);
+        samples.add(key(1, 2), 1000, 1000.0);
+        let changed = samples.changed();
+        let [(found, sampled)] = changed[..] else { panic!("{changed:?}") };
+        assert_eq!((found, sampled.samples), (key(1, 2), 2));
+        let (small, large) = (weight(16.0, 1000.0), weight(1000.0, 1000.0));
+        assert!((sampled.bytes - small - large).abs() < 1e-6 && (small - 1008.0).abs() < 0.1, "{sampled:?}");
+        assert!((sampled.instances - small / 16.0 - large / 1000.0).abs() < 1e-6);
+        // A small object's error is nearly what it stands for; that of a large one is less.
+        assert!(sampled.error() < (small * small + large * large).sqrt() && sampled.error() > small * 0.99);
+    }
+
+    #[test]
+    fn a_thread_that_ends_leaves_nothing() {
+        let mut samples = Samples::default();
+        samples.add(key(1, 1), 16, 1.0);
+        samples.add(key(2, 1), 16, 1.0);
+        assert_eq!((samples.take(ThreadIndex(1)).len(), samples.entries), (2, 0));
+        assert!(samples.take(ThreadIndex(1)).is_empty() && samples.changed().is_empty());
+    }
+
+    #[test]
+    fn too_many_are_merged_and_none_is_lost() {
+        let mut samples = Samples::default();
+        let most = MOST as u32;
+        for number in 0..3 * most {
+            samples.add(key(number + 1, 1 + number % 2), 16, 1.0);
+        }
+        assert!(samples.entries <= 2 * MOST + 1, "{}", samples.entries);
+        assert_eq!(samples.merged, u64::from(2 * most));
+        // What is known already is still kept apart.
+        samples.add(key(1, 1), 16, 1.0);
+        assert_eq!(samples.merged, u64::from(2 * most));
+        let changed = samples.changed();
+        assert_eq!(changed.iter().map(|(_, sampled)| sampled.samples).sum::<u64>(), u64::from(3 * most) + 1);
+        let without_stack = changed.iter().find(|(key, _)| key.stack == StackIndex::default()).expect("there is one");
+        assert_eq!((without_stack.0.thread, without_stack.1.samples), (None, u64::from(most)));
+    }
+}
