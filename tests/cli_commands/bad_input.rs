@@ -141,3 +141,27 @@ fn a_full_output_is_an_error() {
     let err = String::from_utf8(ended.stderr).unwrap();
     assert!(err.contains("No space left"), "{err}");
 }
+
+#[test]
+fn a_bad_file_among_good_ones_is_named_and_the_others_are_shown() {
+    let [heap, dump] = ["heap.trcxml", "dump.trcxml"].map(trace);
+    for (command, list) in [("stats", "traces"), ("locks", "traces"), ("threads", "traces"), ("heap", "dumps")] {
+        let good_1 = if command == "heap" { &dump } else { &heap };
+        let files = [good_1, "/no/such/file", &dump];
+        let ended = run(&[&[command], &files[..]].concat());
+        assert_eq!(ended.status, 2, "{command}");
+        for good in [good_1, &dump] {
+            assert!(ended.out.contains(good.as_str()), "{command}: {}", ended.out);
+        }
+        assert!(ended.err.contains("/no/such/file") && ended.err.lines().count() == 1, "{command}: {}", ended.err);
+
+        let as_json = run(&[&[command, "--json"], &files[..]].concat());
+        assert_eq!((as_json.status, &as_json.err), (2, &ended.err), "{command}");
+        let json: serde_json::Value = serde_json::from_str(&as_json.out).unwrap();
+        let shown = json[list].as_array().unwrap();
+        assert!(shown[0]["error"].is_null() && shown[2]["error"].is_null(), "{command}");
+        let paths: Vec<_> = shown.iter().map(|file| file["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, files, "{command}");
+        assert_eq!(format!("martini: {}\n", shown[1]["error"].as_str().unwrap()), ended.err, "{command}");
+    }
+}
