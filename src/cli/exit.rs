@@ -52,8 +52,13 @@ pub(crate) fn status(result: anyhow::Result<u8>) -> ExitCode {
     if error.chain().any(broken_pipe) {
         return ExitCode::from(BROKEN_PIPE);
     }
-    anstream::eprintln!("martini: {}", sentence(&error));
+    report(&error);
     ExitCode::from(error.downcast_ref::<Failure>().map_or(FAILED, |failure| failure.status))
+}
+
+/// Prints an error on stderr.
+pub(crate) fn report(error: &anyhow::Error) {
+    anstream::eprintln!("martini: {}", sentence(error));
 }
 
 /// The error and its causes in one line. Some errors of our libraries quote their cause already.

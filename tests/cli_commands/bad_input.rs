@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use ::trace::file;
+
 use crate::support::{run, text, trace};
 
 /// Runs `stats` and `validate` on a file and gives their ends.
@@ -40,6 +42,26 @@ fn files_that_are_no_traces_are_refused() {
 }
 
 #[test]
+fn files_of_known_formats_are_named_with_what_reads_them() {
+    let utf16: Vec<u8> = text("heap.trcxml").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let marked = [b"\xFF\xFE".as_slice(), &utf16].concat();
+    let inputs: [(&[u8], &str); 6] = [
+        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "a heap dump (HPROF), which `martini heap`"),
+        (b"JAVA PROFILE 1.0.3\0\0\0\0\x04", "a version that Martini does not read; try Eclipse MAT"),
+        (b"FLR\0\0\x02\0\0\0\0\0\0", "JDK Flight Recorder, which `jfr print`"),
+        (&utf16, "text in UTF-16; convert it with `iconv"),
+        (&marked, "text in UTF-16; convert it with `iconv"),
+        (b"\x1F\x8B\x08", "begins like gzip, but its header is broken; check it with `gzip -t`"),
+    ];
+    for (contents, part) in inputs {
+        for ended in both(contents) {
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{part}");
+            assert!(ended.err.starts_with("martini: cannot read ") && ended.err.contains(part), "{}", ended.err);
+        }
+    }
+}
+
+#[test]
 fn xml_of_another_kind_is_no_trace() {
     let [stats, validate] = both(b"<html><body class=\"x\"/></html>");
     assert_eq!(stats.status, 2);
@@ -49,7 +71,7 @@ fn xml_of_another_kind_is_no_trace() {
 
 #[test]
 fn a_trace_cut_anywhere_is_read_up_to_there() {
-    let whole = text("heap.trcxml");
+    let whole = text("heap.trcxml").replace("server=standalone", "JPIAgent:server=standalone");
     let begin = whole.find("<objAlloc").unwrap();
     for cut in (begin..whole.len() - 10).step_by(97) {
         let [stats, validate] = both(&whole.as_bytes()[..cut]);
@@ -58,6 +80,34 @@ fn a_trace_cut_anywhere_is_read_up_to_there() {
         let complete = &whole[..cut].contains("<traceEnd time=\"1767606401.500000000\"/>");
         assert_eq!(stats.out.contains("cut off, as when the JVM"), !complete, "cut at {cut}: {}", stats.out);
     }
+}
+
+#[test]
+fn a_trace_of_tptp_without_end_is_not_called_cut_off() {
+    let open = text("heap.trcxml").split("<traceEnd").next().unwrap().to_owned();
+    let [stats, _] = both(open.as_bytes());
+    let note =
+        "note: the trace has no end tag, as other profilers often left it; whether something is missing is not known";
+    assert!(stats.out.contains(note) && !stats.out.contains("cut off"), "{}", stats.out);
+    let counted = open + "<martiniCount key=\"classes.rewritten\" value=\"1\"/>\n";
+    let [stats, _] = both(counted.as_bytes());
+    assert!(stats.out.contains("cut off, as when the JVM") && !stats.out.contains("end tag"), "{}", stats.out);
+}
+
+#[test]
+fn a_trace_that_is_being_written_is_not_called_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    let mut new = file::create(&path, file::TRACE, file::IfTaken::Replace).unwrap();
+    let counts = text("counts.trcxml");
+    new.file.write_all(counts.split("<allocCount").next().unwrap().as_bytes()).unwrap();
+    for command in ["stats", "threads"] {
+        let ended = run(&[command, path.to_str().unwrap()]);
+        assert!(ended.out.contains("note: the trace is still being written; the numbers"), "{}", ended.out);
+        assert!(!ended.out.contains("as when the JVM"), "{}", ended.out);
+    }
+    let growing = run(&["stats", path.to_str().unwrap()]).out;
+    assert!(growing.contains("and the trace is still being written; wait, or choose a shorter every="), "{growing}");
 }
 
 #[test]
@@ -140,4 +190,28 @@ fn a_full_output_is_an_error() {
     assert_eq!(ended.status.code(), Some(2));
     let err = String::from_utf8(ended.stderr).unwrap();
     assert!(err.contains("No space left"), "{err}");
+}
+
+#[test]
+fn a_bad_file_among_good_ones_is_named_and_the_others_are_shown() {
+    let [heap, dump] = ["heap.trcxml", "dump.trcxml"].map(trace);
+    for (command, list) in [("stats", "traces"), ("locks", "traces"), ("threads", "traces"), ("heap", "dumps")] {
+        let good_1 = if command == "heap" { &dump } else { &heap };
+        let files = [good_1, "/no/such/file", &dump];
+        let ended = run(&[&[command], &files[..]].concat());
+        assert_eq!(ended.status, 2, "{command}");
+        for good in [good_1, &dump] {
+            assert!(ended.out.contains(good.as_str()), "{command}: {}", ended.out);
+        }
+        assert!(ended.err.contains("/no/such/file") && ended.err.lines().count() == 1, "{command}: {}", ended.err);
+
+        let as_json = run(&[&[command, "--json"], &files[..]].concat());
+        assert_eq!((as_json.status, &as_json.err), (2, &ended.err), "{command}");
+        let json: serde_json::Value = serde_json::from_str(&as_json.out).unwrap();
+        let shown = json[list].as_array().unwrap();
+        assert!(shown[0]["error"].is_null() && shown[2]["error"].is_null(), "{command}");
+        let paths: Vec<_> = shown.iter().map(|file| file["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, files, "{command}");
+        assert_eq!(format!("martini: {}\n", shown[1]["error"].as_str().unwrap()), ended.err, "{command}");
+    }
 }

@@ -105,3 +105,26 @@ fn an_unknown_coverage_is_shown_with_its_reason() {
         assert!(coverage[0].contains(reason), "{}", coverage[0]);
     }
 }
+
+#[test]
+fn counts_that_were_not_yet_written_are_no_other_profiler() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    let counts = text("counts.trcxml");
+    let is_count = |line: &&str| line.contains("Count ") && !line.contains("<martiniCount");
+    let without = counts.lines().filter(|line| !is_count(line)).collect::<Vec<_>>().join("\n");
+    let limited = without.replace("<traceEnd", "<martiniCount key=\"limit.reached\" value=\"4096\"/>\n<traceEnd");
+    for (text, why) in [
+        (
+            without.split("<traceEnd").next().unwrap().to_owned(),
+            "and the trace was cut off before; a shorter every= helps",
+        ),
+        (limited, "it was ended at its limit before the first were written; a larger limit= helps"),
+        (without, "no site that is counted was executed"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let out = run(&["stats", path.to_str().unwrap()]).out;
+        assert!(out.contains("note: no numbers are in the trace: ") && out.contains(why), "{why}: {out}");
+        assert!(!out.contains("without the heap profiler"), "{out}");
+    }
+}

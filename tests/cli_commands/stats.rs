@@ -71,12 +71,40 @@ coverage: not known, because the trace does not hold what the JVM accounted to i
 }
 
 #[test]
-fn the_thread_example_has_one_object_without_a_thread() {
-    let json = stats_json(&["--by", "thread", &trace("threads.trcxml")]);
-    let rows = &json["traces"][0]["tables"]["thread"];
-    assert_eq!(rows.as_array().unwrap().len(), 1);
-    assert_eq!(rows[0]["thread"], Value::Null);
-    assert_eq!(numbers(&rows[0]), json!([1, 1, 0, 24, 24, 0.0, 1]));
+fn an_object_without_a_thread_has_a_row() {
+    let unknown = text("heap.trcxml").replacen("objAlloc threadIdRef=\"1\"", "objAlloc", 1);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(unknown.as_bytes()).unwrap();
+    let json = stats_json(&["--by", "thread", file.path().to_str().unwrap()]);
+    let rows = json["traces"][0]["tables"]["thread"].as_array().unwrap();
+    assert_eq!(rows.iter().filter(|row| row["thread"] == Value::Null).count(), 1);
+}
+
+#[test]
+fn objects_that_threads_wait_for_are_not_allocations() {
+    for (name, note) in
+        [("threads", "1 object that threads wait for"), ("contention", "3 objects that threads wait for")]
+    {
+        let path = trace(&format!("{name}.trcxml"));
+        let json = stats_json(&["--by", "class", &path]);
+        let shown = &json["traces"][0];
+        assert_eq!((&shown["allocations"], &shown["sum"]["total"]), (&json!(0), &json!(0)), "{name}");
+        assert_eq!(shown["tables"]["class"], json!([]), "{name}");
+        let out = run(&["stats", &path]).out;
+        assert!(out.contains("recorded without the heap profiler; it holds ") && out.contains(note), "{out}");
+    }
+}
+
+#[test]
+fn the_death_of_an_object_that_a_thread_waited_for_is_no_oddity() {
+    let free = "<gcStart time=\"1767606500.605000000\"/>\n<objFree objIdRef=\"5\" time=\"1767606500.606000000\"/>\n\
+                <gcFinish time=\"1767606500.607000000\"/>\n<runtimeShutdown";
+    let freed = text("threads.trcxml").replace("<runtimeShutdown", free);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(freed.as_bytes()).unwrap();
+    let json = stats_json(&[file.path().to_str().unwrap()]);
+    let shown = &json["traces"][0];
+    assert_eq!((&shown["frees"], &shown["problems"]["unknown_frees"]), (&json!(0), &json!(0)));
 }
 
 #[test]
@@ -192,7 +220,7 @@ fn a_trace_of_the_old_agent_says_that_it_has_no_allocations() {
                 it holds 2 call events of methods";
     assert!(ended.out.contains(note), "{}", ended.out);
     assert!(ended.out.contains("Java Profiling Agent 1.000, pid 42 on old"), "{}", ended.out);
-    assert!(ended.out.contains("note: the trace was cut off"), "{}", ended.out);
+    assert!(ended.out.contains("note: the trace has no end tag"), "{}", ended.out);
 }
 
 #[test]

@@ -25,7 +25,29 @@ fn a_violation_is_shown_with_its_place_and_rule() {
     let (status, out) = validate(&broken, &[]);
     assert_eq!(status, 1);
     assert!(out.contains("not valid (1 violation in 36 elements, 1 document)"), "{out}");
-    assert!(out.contains("line 26:") && out.contains("99") && out.contains("[freed-once]"), "{out}");
+    let at = broken.find("<objFree objIdRef=\"99\"").unwrap();
+    assert!(
+        out.contains(&format!("line 26, byte {at}:")) && out.contains("99") && out.contains("[freed-once]"),
+        "{out}"
+    );
+}
+
+#[test]
+fn json_has_each_violation_with_its_byte() {
+    let broken = text("heap.trcxml").replace("objFree objIdRef=\"11\"", "objFree objIdRef=\"99\"");
+    let at = broken.find("<objFree objIdRef=\"99\"").unwrap();
+    let (status, out) = validate(&broken, &["--json"]);
+    assert_eq!(status, 1);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let checked = &json["traces"][0];
+    assert_eq!((&checked["valid"], &checked["elements"]), (&false.into(), &36.into()));
+    assert_eq!((&checked["violation_count"], &checked["rules"]["freed-once"]), (&1.into(), &1.into()));
+    let violation = &checked["violations"][0];
+    assert_eq!((&violation["rule"], &violation["document"]), (&"freed-once".into(), &1.into()));
+    assert_eq!((&violation["line"], &violation["byte"]), (&26.into(), &at.into()));
+    let good = run(&["validate", "--json", &trace("heap.trcxml")]);
+    let json: serde_json::Value = serde_json::from_str(&good.out).unwrap();
+    assert_eq!((good.status, &json["traces"][0]["valid"]), (0, &true.into()));
 }
 
 #[test]
@@ -35,7 +57,7 @@ fn lenient_forgives_what_old_profilers_did() {
     assert_eq!(validate(&cut, &["--strict"]).0, 1);
     let (status, out) = validate(&cut, &["--lenient"]);
     assert_eq!(status, 0);
-    assert!(out.contains("valid (36 elements, 1 document, 1 cut off)"), "{out}");
+    assert!(out.contains("valid (36 elements, 1 document, 1 without an end tag)"), "{out}");
     assert_eq!(run(&["validate", "--lenient", &trace("jvmpi.trcxml")]).status, 0);
     assert_eq!(run(&["validate", "--strict", "--lenient", &trace("heap.trcxml")]).status, 2);
 }
@@ -56,4 +78,7 @@ fn one_bad_trace_among_good_ones_decides() {
     let ended = run(&["validate", &trace("jvmpi.trcxml"), &trace("heap.trcxml")]);
     assert_eq!(ended.status, 1);
     assert!(ended.out.contains("heap.trcxml: valid"), "{}", ended.out);
+    let ended = run(&["validate", &trace("jvmpi.trcxml"), "/no/such/trace", &trace("heap.trcxml")]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("/no/such/trace") && ended.out.contains("heap.trcxml: valid"), "{ended:?}");
 }

@@ -19,6 +19,18 @@ pub struct Origin {
     pub pid: u64,
     /// Host name of the machine.
     pub host: String,
+    /// The document has elements that only Martini writes.
+    pub has_additions: bool,
+    /// The document has a `traceEnd`.
+    pub has_end: bool,
+}
+
+impl Origin {
+    /// Whether Martini recorded the document. TPTP's last profiler has the same name and version, but its parameters begin
+    /// with the kind of its server.
+    pub fn is_martini(&self) -> bool {
+        self.has_additions || self.agent == "org.eclipse.tptp.jvmti" && !self.parameters.starts_with("server=")
+    }
 }
 
 /// A number that the agent wrote into the trace about its own completeness.
@@ -37,7 +49,7 @@ pub struct Count {
 pub struct Facts {
     /// Documents in the trace; a zip may hold several.
     pub documents: u64,
-    /// Documents that end as they should, with `traceEnd`. The others were cut off, as by a kill of the JVM.
+    /// Documents that end as they should, with `traceEnd`. Others of Martini's were cut off, as by a kill of the JVM.
     pub ended: u64,
     /// The heads of the documents, in their order.
     pub origins: Vec<Origin>,
@@ -45,8 +57,10 @@ pub struct Facts {
     pub elements: u64,
     /// Elements that the format does not have.
     pub unknown: u64,
-    /// `objAlloc` elements.
+    /// `objAlloc` elements; where allocations are analysed, without those of [`Facts::monitors`].
     pub allocations: u64,
+    /// Where allocations are analysed: objects that are in the trace only because a thread waits for them.
+    pub monitors: u64,
     /// `allocCount` elements: totals of allocation sites, without single objects.
     pub site_counts: u64,
     /// `liveCount` elements.
@@ -81,6 +95,10 @@ impl Facts {
     /// Takes over what an element says about the trace as a whole.
     pub(crate) fn note(&mut self, element: &Element<'_>) {
         self.elements += 1;
+        if let Some(origin) = self.origins.last_mut() {
+            origin.has_end |= matches!(element, Element::TraceEnd(_));
+            origin.has_additions |= is_addition(element);
+        }
         match element {
             Element::Node(node) => self.origins.push(Origin { host: node.hostname.to_string(), ..Origin::default() }),
             Element::ProcessCreate(process) => {
@@ -147,11 +165,40 @@ impl Facts {
     }
 }
 
+/// Whether only Martini writes such elements.
+fn is_addition(element: &Element<'_>) -> bool {
+    matches!(
+        element,
+        Element::AllocCount(_)
+            | Element::ThreadCount(_)
+            | Element::LiveCount(_)
+            | Element::StackDef(_)
+            | Element::MonitorUsage(_)
+            | Element::ThreadInfo(_)
+            | Element::MartiniCount(_)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use trace::model::MartiniCount;
 
     use super::*;
+
+    #[test]
+    fn martini_is_known_by_its_parameters_and_its_elements() {
+        let origin = |agent: &str, parameters: &str, has_additions| Origin {
+            agent: agent.to_owned(),
+            parameters: parameters.to_owned(),
+            has_additions,
+            ..Origin::default()
+        };
+        assert!(origin("org.eclipse.tptp.jvmti", "heap=events", false).is_martini());
+        assert!(origin("org.eclipse.tptp.jvmti", "JPIAgent:server=standalone;HeapProf", false).is_martini());
+        assert!(origin("org.eclipse.tptp.jvmti", "server=controlled", true).is_martini());
+        assert!(!origin("org.eclipse.tptp.jvmti", "server=controlled", false).is_martini());
+        assert!(!origin("Java Profiling Agent", "server=controlled", false).is_martini());
+    }
 
     #[test]
     fn counts_are_added_up_by_key_and_detail_and_never_pile_up() {

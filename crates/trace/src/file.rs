@@ -127,6 +127,15 @@ pub fn check(path: &Path, kind: Kind, if_taken: IfTaken) -> Result<(), Refusal> 
     }
 }
 
+/// Whether another process writes a regular file that it opened by [`create`].
+pub fn is_being_written(path: &Path) -> bool {
+    // A pipe without a writer would be waited for.
+    let file = fs::metadata(path).ok().filter(|metadata| metadata.is_file()).and_then(|_| File::open(path).ok());
+    file.is_some_and(|file| {
+        matches!(rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
+    })
+}
+
 /// The name that is used if `number - 1` names are taken.
 pub fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
@@ -290,6 +299,17 @@ mod tests {
             assert!(check(&path, kind, IfTaken::Replace).is_err());
             assert_eq!(fs::read(&path).unwrap(), head);
         }
+    }
+
+    #[test]
+    fn a_file_is_being_written_until_its_writer_closes_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.trcxml");
+        assert!(!is_being_written(&path));
+        let new = create(&path, TRACE, IfTaken::Replace).unwrap();
+        assert!(is_being_written(&path));
+        drop(new);
+        assert!(!is_being_written(&path));
     }
 
     #[test]

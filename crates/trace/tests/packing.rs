@@ -114,6 +114,10 @@ fn zips_that_cannot_be_read_say_why() {
             entry("a.bin", 0, 0, crc(b"oops"), b"oops", 4),
             "the zip entry a.bin is not an XML trace: it does not begin with `<`",
         ),
+        (
+            gzip(&gzip(common::HEAP.as_bytes())),
+            "the file, unpacked by gzip, is not an XML trace: it is packed by gzip once more; unpack it with `gunzip` first",
+        ),
     ] {
         assert_eq!(read(zip.as_slice()).errors, [error]);
     }

@@ -157,8 +157,11 @@ fn what_is_no_trace_is_said() {
     for (input, error) in [
         (&b""[..], "the trace is empty"),
         (b"hello", "the file is not an XML trace: it does not begin with `<`"),
-        (b"\xFF\xFE<\0", "the file is not an XML trace: it does not begin with `<`"),
-        (b"\x1F\x8B\x08\x00oops", "the trace begins like gzip, but its header is broken"),
+        (
+            b"\xFF\xFE<\0",
+            "the file is not an XML trace: it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`",
+        ),
+        (b"\x1F\x8B\x08\x00oops", "the file begins like gzip, but its header is broken; check it with `gzip -t`"),
     ] {
         assert_eq!(read(input).errors, [error]);
     }

@@ -266,10 +266,13 @@ fn reports_are_bounded_and_say_where() {
     let many = around(&[FREE_5; 1000].join("\n"));
     let report = judge(&many, Profile::Lenient);
     assert_eq!((report.violations.len(), report.total()), (DEFAULT_LIMIT, 1000));
+    let at = many.find(FREE_5).unwrap();
     assert_eq!(
         report.violations[0].to_string(),
-        "line 9: object 5 is freed, but it was never allocated or is freed already [freed-once]"
+        format!("line 9, byte {at}: object 5 is freed, but it was never allocated or is freed already [freed-once]")
     );
+    let report = judge(&around(&ALLOC_5.replace("size=\"16\"", "")), Profile::Lenient);
+    assert_eq!(report.violations[0].text, "objAlloc: the attribute size is missing");
     let two = format!("{}{}", around(""), around(FREE_5));
     let report = judge(&two, Profile::Lenient);
     assert_eq!(report.documents, 2);

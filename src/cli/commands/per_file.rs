@@ -1,32 +1,46 @@
-//! Commands that read several files: each file's text is printed at once; as JSON all files go into one document.
+//! Commands that read several files: each file's text is printed at once; as JSON all files go into one document. A file that cannot
+//! be shown does not keep the others from being shown.
 
-use std::io::{StdoutLock, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::cli::exit;
 
-/// Standard output; colours are removed if it is not a terminal.
-pub(crate) type Out = anstream::AutoStream<StdoutLock<'static>>;
-
-/// Calls `show` for each file. With a name for the list, what `show` gives back is printed as JSON under that name.
+/// Calls `show` for each file, and gives back the exit status. With a name for the list, what `show` gives back is printed as JSON
+/// under that name; a file for which it fails has its error there.
+///
+/// # Errors
+/// The output cannot be written. What `show` writes goes into memory, so that its errors are about the file.
 pub(crate) fn each(
     paths: &[PathBuf],
     list: Option<&str>,
-    mut show: impl FnMut(&Path, &mut Out) -> anyhow::Result<Value>,
+    mut show: impl FnMut(&Path, &mut Vec<u8>) -> anyhow::Result<Value>,
 ) -> anyhow::Result<u8> {
     let mut out = anstream::stdout().lock();
     let mut documents = Vec::new();
+    let mut status = exit::OK;
     for path in paths {
-        documents.push(show(path, &mut out)?);
-        out.flush()?;
+        let mut text = Vec::new();
+        match show(path, &mut text) {
+            Ok(document) => {
+                documents.push(document);
+                out.write_all(&text)?;
+                out.flush()?;
+            }
+            Err(error) => {
+                exit::report(&error);
+                documents.push(json!({ "path": path.display().to_string(), "error": exit::sentence(&error) }));
+                status = exit::FAILED;
+            }
+        }
     }
     if let Some(list) = list {
         print_json(&json!({ list: documents }), &mut out)?;
         out.flush()?;
     }
-    Ok(exit::OK)
+    Ok(status)
 }
 
 /// Prints a document.

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use owo_colors::OwoColorize;
+use serde_json::{Value, json};
 use trace::reader::TraceReader;
-use trace::validate::{DEFAULT_LIMIT, Profile, Report, Validator, validate};
+use trace::validate::{DEFAULT_LIMIT, Profile, Report, Validator, Violation, validate};
 
+use crate::cli::commands::per_file::each;
 use crate::cli::exit;
 use crate::cli::input::{progress, reading};
 use crate::cli::render::human::{count, counted};
@@ -22,6 +24,7 @@ use crate::cli::render::human::{count, counted};
 Examples:
   martini validate app.trcxml
   martini validate --lenient old-tptp-trace.trcxml
+  martini validate --json app.trcxml | jq '.traces[0].violations[0]'
 
 Exit status:
   0  every trace is valid
@@ -40,19 +43,23 @@ pub(crate) struct Arguments {
     /// Describe at most this many violations of a trace; all are counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
     top: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let mut out = anstream::stdout().lock();
-    let mut status = exit::OK;
-    for path in &arguments.traces {
+    let mut is_valid = true;
+    let status = each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let report = check(path, arguments)?;
-        print(path, &report, &mut out)?;
-        if !report.is_valid() {
-            status = exit::INVALID;
+        is_valid &= report.is_valid();
+        if arguments.json {
+            return Ok(to_json(path, &report));
         }
-    }
-    Ok(status)
+        print(path, &report, out)?;
+        Ok(Value::Null)
+    })?;
+    Ok(if status == exit::OK && !is_valid { exit::INVALID } else { status })
 }
 
 fn check(path: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
@@ -81,7 +88,11 @@ fn print(path: &Path, report: &Report, out: &mut impl Write) -> std::io::Result<
     let documents = counted(report.documents, "document", "documents");
     let path = path.display();
     if report.is_valid() {
-        let cut = if report.truncated > 0 { format!(", {} cut off", count(report.truncated)) } else { String::new() };
+        let cut = if report.truncated > 0 {
+            format!(", {} without an end tag", count(report.truncated))
+        } else {
+            String::new()
+        };
         return writeln!(out, "{path}: {} ({elements}, {documents}{cut})", "valid".green().bold());
     }
     let total = report.total();
@@ -97,4 +108,23 @@ fn print(path: &Path, report: &Report, out: &mut impl Write) -> std::io::Result<
         writeln!(out, "  ... and {} more; by rule: {}", count(left), rules.join(", "))?;
     }
     Ok(())
+}
+
+fn to_json(path: &Path, report: &Report) -> Value {
+    let violation = |violation: &Violation| {
+        let Violation { rule, document, at, text } = violation;
+        json!({ "rule": rule.as_str(), "document": document, "line": at.line, "byte": at.offset, "text": text })
+    };
+    let rules: serde_json::Map<_, _> =
+        report.broken.iter().map(|(rule, &times)| (rule.as_str().to_owned(), times.into())).collect();
+    json!({
+        "path": path.display().to_string(),
+        "valid": report.is_valid(),
+        "documents": report.documents,
+        "without_end_tag": report.truncated,
+        "elements": report.elements.values().sum::<u64>(),
+        "violation_count": report.total(),
+        "rules": rules,
+        "violations": report.violations.iter().map(violation).collect::<Vec<_>>(),
+    })
 }

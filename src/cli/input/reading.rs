@@ -9,6 +9,7 @@ use analysis::coverage::Coverage;
 use analysis::locks::{LockReport, LockStats};
 use anyhow::{anyhow, bail};
 use indicatif::ProgressBar;
+use trace::file;
 use trace::filter::Pattern;
 use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
 use trace::model::Element;
@@ -49,6 +50,8 @@ pub(crate) struct Reading<R = AllocationReport> {
     pub(crate) first_malformed: Option<String>,
     /// Why a part of the trace could not be read at all.
     pub(crate) broken: Option<String>,
+    /// It has no end, and another process writes it.
+    pub(crate) is_growing: bool,
     /// A lock log that ends inside a line.
     pub(crate) is_log_cut: bool,
 }
@@ -150,8 +153,10 @@ fn reading<R: Report>(path: &Path, outcome: Outcome, report: R) -> anyhow::Resul
     if facts.elements + outcome.malformed > 0 && facts.elements == facts.unknown {
         bail!("{} is XML, but not a trace: it has no element of a trace", path.display());
     }
+    // Only of one without an end: to ask locks it for a moment, and whoever begins to write it finds it taken.
+    let is_growing = facts.ended < facts.documents && file::is_being_written(path);
     let Outcome { bytes, malformed, first_malformed, broken } = outcome;
-    Ok(Reading { report, bytes, malformed, first_malformed, broken, is_log_cut: false })
+    Ok(Reading { report, is_growing, bytes, malformed, first_malformed, broken, is_log_cut: false })
 }
 
 /// A part of a trace.
@@ -250,7 +255,8 @@ fn read_log<R: Read>(
     match (lines, first_malformed) {
         (0, Some(first)) => bail!("{} is neither a trace nor a lock log: {first}", path.display()),
         (_, first_malformed) => {
-            Ok(Reading { report: stats.finish(), bytes, malformed, first_malformed, broken, is_log_cut })
+            let report = stats.finish();
+            Ok(Reading { report, bytes, malformed, first_malformed, broken, is_growing: false, is_log_cut })
         }
     }
 }

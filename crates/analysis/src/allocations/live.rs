@@ -82,6 +82,11 @@ impl LiveObjects {
         Some(packed.unpack(large))
     }
 
+    /// The group that a live object counts for.
+    pub(super) fn cell(&self, id: ObjectId) -> Option<CellIndex> {
+        self.objects.get(&id).map(|object| object.cell)
+    }
+
     /// Takes all objects out, in no particular order, and gives their memory back.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = LiveObject> + use<> {
         let mut large = std::mem::take(&mut self.large);

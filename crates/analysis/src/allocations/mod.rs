@@ -9,7 +9,7 @@ mod live;
 mod report;
 mod totals;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::filter::Pattern;
 use trace::ids::{ObjectId, StackId};
 use trace::model::{Element, Frame, ObjAlloc, StackDef};
@@ -77,6 +77,8 @@ pub struct AllocationStats {
     /// an id changes its meaning.
     shortcut: FxHashMap<AllocKey, CellIndex>,
     live: LiveObjects,
+    /// Objects that were announced because a thread waits for them, and that nobody allocated in the document.
+    announced: FxHashSet<ObjectId>,
     counted: CountedDocument,
     accounts: Accounts,
     /// When the document's collections ended.
@@ -103,6 +105,11 @@ impl AllocationStats {
             Element::ObjAlloc(alloc) => return self.allocated(alloc),
             Element::ObjFree(free) => return self.freed(free.object),
             Element::GcFinish(finish) => return self.collections.push(finish.time),
+            Element::MonContendedEnter(event) => return self.monitor(event.object),
+            Element::MonWait(event) => return self.monitor(event.object),
+            Element::MonStillOwned(event) => return self.monitor(event.object),
+            Element::MonitorUsage(event) => return self.monitor(event.object),
+            Element::ThreadInfo(event) => return event.object.into_iter().for_each(|object| self.monitor(object)),
             Element::AllocCount(count) => {
                 let class = self.symbols.class(count.class);
                 let site = count.method.map(|method| self.symbols.site(method, count.line.and_then(line)));
@@ -173,6 +180,7 @@ impl AllocationStats {
         for (cell, amount) in self.counted.take_living() {
             self.cells[cell.0 as usize].totals.living(amount);
         }
+        self.announced.clear();
         self.stacks.clear();
         self.shortcut.clear();
         self.symbols.end_document();
@@ -202,6 +210,7 @@ impl AllocationStats {
         if self.live.insert(alloc.obj_id, object).is_some() {
             self.facts.reused_ids += 1;
         }
+        self.announced.remove(&alloc.obj_id);
     }
 
     fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {
@@ -229,8 +238,25 @@ impl AllocationStats {
         })
     }
 
+    /// Takes an object back that was counted, but is in the trace only because a thread waits for it: such ones are announced
+    /// like an allocation, without the thread.
+    fn monitor(&mut self, object: ObjectId) {
+        let is_announced = |cell: &CellIndex| self.cells[cell.0 as usize].thread.is_none();
+        if self.live.cell(object).filter(is_announced).is_none() {
+            return;
+        }
+        if let Some(LiveObject { cell, bytes, .. }) = self.live.remove(object) {
+            self.allocated[cell.0 as usize].remove(Amount { objects: 1, bytes });
+            self.facts.allocations -= 1;
+            self.facts.monitors += 1;
+            self.announced.insert(object);
+        }
+    }
+
     fn freed(&mut self, object: ObjectId) {
-        if self.live.remove(object).is_none() {
+        if self.announced.remove(&object) {
+            self.facts.frees -= 1;
+        } else if self.live.remove(object).is_none() {
             self.facts.unknown_frees += 1;
         }
     }

@@ -15,6 +15,12 @@ impl Amount {
         self.objects = self.objects.saturating_add(other.objects);
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
+
+    /// Takes back what was added before.
+    pub(super) fn remove(&mut self, other: Amount) {
+        self.objects = self.objects.saturating_sub(other.objects);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+    }
 }
 
 /// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).

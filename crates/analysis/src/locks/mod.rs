@@ -112,6 +112,7 @@ impl<'o> LockStats<'o> {
     /// Takes in the next element of the document.
     pub fn element(&mut self, element: &Element<'_>) {
         self.facts.note(element);
+        self.reach_event(element);
         match element {
             Element::ClassDef(class) => {
                 let source = class.source_name.as_deref().unwrap_or("");
@@ -267,6 +268,18 @@ impl<'o> LockStats<'o> {
             observer.begin(time);
         }
         self.span.reach(time);
+    }
+
+    /// Threads do what they do until the last event of any kind. Only those of threads and of the recording begin the span.
+    fn reach_event(&mut self, element: &Element<'_>) {
+        // The head is written before the recording begins, the agent leaves after it has ended.
+        let is_outside = matches!(
+            element,
+            Element::Node(_) | Element::ProcessCreate(_) | Element::AgentCreate(_) | Element::AgentDestroy(_)
+        );
+        if let Some(time) = element.event_time().filter(|_| !is_outside && self.span.origin().is_some()) {
+            self.span.reach(time);
+        }
     }
 
     fn define_stack(&mut self, stack: &StackDef<'_>) {

@@ -1,5 +1,6 @@
 //! Threads and monitors against a recount that keeps everything, as a trace and as a lock log.
 
+mod ends;
 mod timeline;
 
 use std::collections::BTreeMap;

@@ -84,6 +84,11 @@ impl<R: Read> Container<R> {
         })
     }
 
+    /// Whether the file is packed by gzip.
+    pub(crate) fn is_gzip(&self) -> bool {
+        self.form == Form::Gzip
+    }
+
     /// How many bytes of the file have been used.
     pub(crate) fn consumed(&self) -> u64 {
         self.consumed

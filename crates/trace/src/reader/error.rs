@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Position;
+use super::{Foreign, Position};
 
 /// Why a trace, or a part of it, could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +28,14 @@ pub enum ReadError {
     #[error("the trace is empty")]
     Empty,
     /// The text does not begin like XML.
-    #[error("{} is not an XML trace: it does not begin with `<`", document(name))]
+    #[error("{}{} is not an XML trace: {found}", document(name), if *is_gzip { ", unpacked by gzip," } else { "" })]
     NotXml {
         /// Name of the zip entry, empty outside a zip.
         name: String,
+        /// Whether the file is packed by gzip.
+        is_gzip: bool,
+        /// What it is instead.
+        found: Foreign,
     },
     /// The zip has a form that cannot be read.
     #[error("cannot read the zip at byte {offset}: {problem}")]
@@ -42,7 +46,7 @@ pub enum ReadError {
         problem: ZipProblem,
     },
     /// The gzip header has a form that cannot be read.
-    #[error("the trace begins like gzip, but its header is broken")]
+    #[error("the file begins like gzip, but its header is broken; check it with `gzip -t`")]
     Gzip,
     /// Compressed data is damaged.
     #[error("the compressed data is damaged before byte {offset}; the rest is lost")]

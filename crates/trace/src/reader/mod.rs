@@ -9,6 +9,7 @@
 
 mod container;
 mod error;
+mod foreign;
 mod scan;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::model::{Attributes, Element, Irregularities, RecordError};
 
 use container::Container;
 pub use error::{Malformed, ReadError, ZipProblem};
+pub use foreign::Foreign;
 use scan::{Markup, Scanner, Tag};
 
 /// A place in a document, before any packing.
@@ -300,12 +302,11 @@ impl<R: Read> TraceReader<R> {
 
     /// Refuses an entry that does not begin like XML, and goes to its end.
     fn check_beginning(&mut self) -> Result<(), ReadError> {
-        if self.scanner.begins_like_xml(&mut self.container)? {
-            return Ok(());
-        }
+        let Some(found) = self.scanner.foreign_beginning(&mut self.container)? else { return Ok(()) };
         self.state = State::BetweenEntries;
         self.scanner.skip_all(&mut self.container)?;
-        Err(ReadError::NotXml { name: self.container.name.clone() })
+        let (name, is_gzip) = (self.container.name.clone(), self.container.is_gzip());
+        Err(ReadError::NotXml { name, is_gzip, found })
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use super::Position;
 use super::container::Container;
 use super::error::ReadError;
+use super::foreign::{self, Foreign};
 
 /// What fits a level-2 cache, and so many elements that moving the rest of one costs nothing.
 const BUFFER: usize = 256 * 1024;
@@ -72,21 +73,27 @@ impl Scanner {
         &self.buffer[tag.from..tag.to]
     }
 
-    /// Whether the document begins with `<`, behind a byte-order mark and white space.
-    pub(crate) fn begins_like_xml<R: Read>(&mut self, input: &mut Container<R>) -> Result<bool, ReadError> {
-        while self.end < 3 && self.more(input)? {}
+    /// What the document is if it does not begin with `<`, behind a byte-order mark and white space.
+    pub(crate) fn foreign_beginning<R: Read>(
+        &mut self,
+        input: &mut Container<R>,
+    ) -> Result<Option<Foreign>, ReadError> {
+        while self.end < foreign::ENOUGH && self.more(input)? {}
+        if let Some(known) = Foreign::of(self.rest()) {
+            return Ok(Some(known));
+        }
         if self.rest().starts_with("\u{feff}".as_bytes()) {
             self.advance(3);
         }
         loop {
             let blank = |byte: &u8| !byte.is_ascii_whitespace();
             match self.rest().iter().position(blank) {
-                Some(at) => return Ok(self.rest()[at] == b'<'),
+                Some(at) => return Ok((self.rest()[at] != b'<').then_some(Foreign::Unknown)),
                 None => self.advance(self.rest().len()),
             }
             if !self.more(input)? {
                 // White space only: there is nothing to complain about.
-                return Ok(true);
+                return Ok(None);
             }
         }
     }

@@ -47,7 +47,7 @@ impl fmt::Display for Violation {
         if *document > 1 {
             write!(f, "document {document}, ")?;
         }
-        write!(f, "line {}: {text} [{rule}]", at.line)
+        write!(f, "{at}: {text} [{rule}]")
     }
 }
 
@@ -121,10 +121,13 @@ impl Validator {
 
     /// Takes an error that the reader gave in place of an event.
     pub fn error(&mut self, error: &ReadError) {
+        let mut text = error.to_string();
         if let ReadError::Malformed { at, .. } | ReadError::TagTooLong { at, .. } = error {
             self.findings.at = *at;
+            // The violation has the place itself.
+            text = text.trim_start_matches(&format!("{at}: ")).to_owned();
         }
-        self.findings.add(Rule::Readable, || error.to_string());
+        self.findings.add(Rule::Readable, || text);
     }
 
     /// The report on everything so far.

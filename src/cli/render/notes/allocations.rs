@@ -1,8 +1,9 @@
 //! The sums of a trace of allocations in one sentence, and what is missing or wrong in it.
 
-use analysis::allocations::{Facts, ObjectTotals};
+use agent_options::{HeapMode, RawOptions};
+use analysis::allocations::{Facts, ObjectTotals, Origin};
 
-use super::{completeness, counters};
+use super::{completeness, counters, is_complete};
 use crate::cli::input::reading::Reading;
 use crate::cli::render::human::{bytes, count, counted};
 
@@ -43,14 +44,43 @@ fn counts_summary(sum: &ObjectTotals, facts: &Facts, length: &str) -> String {
     format!("{objects} ({}) counted{length}{by_vm}{live}", bytes(sum.total_bytes()))
 }
 
+fn is_of_counts(origin: &Origin) -> bool {
+    let options = origin.parameters.parse::<RawOptions>();
+    origin.is_martini() && options.is_ok_and(|options| options.value("heap") == Some(HeapMode::Counts.as_str()))
+}
+
+/// Why a trace of `heap=counts` has no number, which is written at the end and every so often before.
+fn no_counts(reading: &Reading) -> String {
+    let is_limited = reading.report.facts().counts.iter().any(|count| count.key == "limit.reached");
+    let why = match (is_limited, is_complete(reading), reading.is_growing) {
+        (true, ..) => "it was ended at its limit before the first were written; a larger limit= helps",
+        (_, true, _) => "no site that is counted was executed",
+        (.., true) => {
+            "heap=counts writes them at the end and each every=SECONDS (60 by default), and the trace is still being written; \
+             wait, or choose a shorter every="
+        }
+        _ => {
+            "heap=counts writes them at the end and each every=SECONDS (60 by default), and the trace was cut off before; a \
+             shorter every= helps"
+        }
+    };
+    format!("no numbers are in the trace: {why}")
+}
+
 /// What is missing or wrong in the numbers; one sentence each.
 pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
     let facts = reading.report.facts();
     let mut notes = Vec::new();
-    if facts.allocations == 0 && facts.site_counts == 0 {
-        let holds = match facts.calls {
-            0 => String::new(),
-            calls => format!("; it holds {} of methods", counted(calls, "call event", "call events")),
+    if facts.allocations == 0 && facts.site_counts == 0 && facts.origins.iter().any(is_of_counts) {
+        notes.push(no_counts(reading));
+    } else if facts.allocations == 0 && facts.site_counts == 0 {
+        let holds = match (facts.calls, facts.monitors) {
+            (0, 0) => String::new(),
+            (0, monitors) => {
+                let objects = counted(monitors, "object", "objects");
+                format!("; it holds {objects} that threads wait for, which `martini locks` shows")
+            }
+            (calls, _) => format!("; it holds {} of methods", counted(calls, "call event", "call events")),
         };
         notes.push(format!("no allocation is in the trace: it was recorded without the heap profiler{holds}"));
     } else if facts.end.is_none_or(|end| end.0 == 0) {

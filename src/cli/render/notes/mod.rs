@@ -6,6 +6,7 @@ mod locks;
 
 use std::io::{self, Write};
 
+use analysis::allocations::{Facts, Origin};
 use owo_colors::OwoColorize;
 
 use crate::cli::input::reading::{Reading, Report};
@@ -40,6 +41,32 @@ pub(crate) fn is_complete<R: Report>(reading: &Reading<R>) -> bool {
     reading.broken.is_none() && facts.documents > 0 && facts.ended >= facts.documents
 }
 
+/// Why documents have no end; one sentence for those of Martini, one for those of other profilers.
+fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
+    // One whose head is cut off names no profiler.
+    let is_other = |origin: &&Origin| !origin.has_end && !origin.agent.is_empty() && !origin.is_martini();
+    let of_others = facts.origins.iter().filter(is_other).count() as u64;
+    let cut = facts.documents.saturating_sub(facts.ended).saturating_sub(of_others);
+    let which = |some: u64, one: &str, many: &str| match facts.documents {
+        0 | 1 => format!("the trace {one}"),
+        documents => format!("{} of {} documents {many}", count(some), count(documents)),
+    };
+    let mut notes = Vec::new();
+    if of_others > 0 {
+        let which = which(of_others, "has", "have");
+        notes.push(format!(
+            "{which} no end tag, as other profilers often left it; whether something is missing is not known"
+        ));
+    }
+    if cut > 0 && is_growing {
+        notes.push("the trace is still being written; the numbers show what is in it by now".to_owned());
+    } else if cut > 0 || facts.documents == 0 {
+        let which = which(cut, "was", "were");
+        notes.push(format!("{which} cut off, as when the JVM is killed; the numbers show what was written until then"));
+    }
+    notes
+}
+
 /// What is missing or wrong in any trace; one sentence each.
 fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
     let facts = reading.report.facts();
@@ -47,12 +74,7 @@ fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
     if let Some(broken) = &reading.broken {
         notes.push(format!("only a part of the trace could be read: {broken}"));
     } else if !is_complete(reading) {
-        let cut = facts.documents.saturating_sub(facts.ended);
-        let which = match facts.documents {
-            0 | 1 => "the trace was".to_owned(),
-            documents => format!("{} of {} documents were", count(cut), count(documents)),
-        };
-        notes.push(format!("{which} cut off, as when the JVM is killed; the numbers show what was written until then"));
+        notes.extend(no_end(facts, reading.is_growing));
     }
     if reading.malformed > 0 {
         let elements = counted(reading.malformed, "element is malformed and", "elements are malformed and");
