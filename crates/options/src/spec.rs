@@ -1,6 +1,7 @@
 //! A row of the table: an option as its user sees it.
 
 use super::kind::{Choice, Kind};
+use super::resolved::{HeapMode, Options};
 
 /// An option.
 #[derive(Debug)]
@@ -103,12 +104,38 @@ impl Need {
             Need::Dump => Some("Has an effect only together with `dump`."),
         }
     }
+
+    /// Why the option has no effect with these options, and what to write; `None` if it has one, or would have been refused.
+    pub(crate) fn unmet(self, options: &Options) -> Option<String> {
+        match self {
+            Need::Objects if !matches!(options.heap, HeapMode::Events | HeapMode::Vm) => {
+                Some(format!("with heap={}: write heap=events or heap=vm", options.heap.as_str()))
+            }
+            Need::Locks if options.locks.is_none() => Some("unless locks are recorded: write locks=on".to_owned()),
+            Need::Dump if !options.dump.when.ever() => Some("without a dump: write dump=end".to_owned()),
+            _ => None,
+        }
+    }
 }
 
 impl OptionSpec {
     /// What its value looks like: words with `|` between, or a name in capitals.
     pub fn values(&self) -> String {
         self.kind.values()
+    }
+
+    /// What it takes, with the range and examples: part of a sentence.
+    pub(crate) fn takes(&self) -> String {
+        let takes = self.kind.takes();
+        match self.kind {
+            Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => takes,
+            _ => format!("{takes}, such as {}", self.example_values().collect::<Vec<_>>().join(" or ")),
+        }
+    }
+
+    /// The values of its examples.
+    fn example_values(&self) -> impl Iterator<Item = &'static str> {
+        self.examples.iter().filter_map(|example| example.split_once('=')).map(|(_, value)| value)
     }
 
     /// The words that it takes, if each has a meaning of its own.

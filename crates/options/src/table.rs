@@ -7,10 +7,14 @@ use super::draft::Draft;
 use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
+use super::memory;
 use super::resolved::{Format, HeapMode, Owners, Stacks};
 use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
+
+/// What the buffers of the agent take at least.
+const MIN_BUFFER: u64 = 64 << 10;
 
 /// The option with that name, or with that old spelling.
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
@@ -113,7 +117,11 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "estimate",
         group: Group::Heap,
-        kind: Kind::Size { max: u32::MAX as u64, set: |d, bytes| d.options.estimate_bytes = u32::try_from(bytes).ok() },
+        kind: Kind::Size {
+            min: 1,
+            max: || u32::MAX.into(),
+            set: |d, bytes| d.options.estimate_bytes = u32::try_from(bytes).ok(),
+        },
         default: Default::Text("no estimate"),
         help: "Estimate what each site really allocates, after the JIT has removed objects",
         more: "The JVM samples one object per SIZE bytes on average. \
@@ -162,7 +170,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "limit",
         group: Group::Trace,
-        kind: Kind::Size { max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
+        kind: Kind::Size { min: 1, max: || u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
         default: Default::Text("no limit"),
         help: "End the trace at this size, while the program continues",
         more: "The trace is completed and stays readable. Its size is that of the text before compression.",
@@ -172,12 +180,16 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "buffer",
         group: Group::Trace,
-        kind: Kind::Size { max: usize::MAX as u64, set: |d, bytes| d.options.buffer_bytes = bytes as usize },
+        kind: Kind::Size {
+            min: MIN_BUFFER,
+            max: memory::of_the_machine,
+            set: |d, bytes| d.options.buffer_bytes = bytes as usize,
+        },
         default: Default::Value("64m"),
         help: "Memory for events that wait to be written",
         more: "When it is full, the program waits for the writer; if nothing at all is written for five seconds, events are left \
                out until the writer has caught up (`events.dropped`). With `heap=counts` it also bounds the memory for counters: \
-               beyond it, new threads share counters, which is slower.",
+               beyond it, new threads share counters, which is slower. At least 64k, at most the memory of the machine.",
         examples: &["buffer=256m"],
         ..ROW
     },

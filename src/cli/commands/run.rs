@@ -79,6 +79,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let agent = library::find()?;
     let options = arguments.agent.clone().or_counts().resolve()?;
     program::check(program)?;
+    if !arguments.quiet {
+        options.without_effect.iter().for_each(|sentence| anstream::eprintln!("martini: {sentence}"));
+    }
     if injection::inherited().is_some() && !arguments.quiet {
         let variable = injection::TOOL_OPTIONS;
         eprintln!("martini: {variable} has an agent of Martini's already; the one of this command takes its place");

@@ -1,4 +1,7 @@
-//! What the flags `--filter` and `--top` of several commands mean.
+//! What flags of several commands mean: `--filter`, `--top`, and numbers.
+
+use std::path::Path;
+use std::slice;
 
 use trace::filter::Pattern;
 use trace::names;
@@ -7,6 +10,20 @@ use trace::names;
 pub(crate) fn selects_class(filter: &[Pattern], class: &str) -> bool {
     let element = names::element_name(class);
     filter.is_empty() || filter.iter().any(|pattern| pattern.matches(class) || pattern.matches(element))
+}
+
+/// Notes on standard error each pattern of `--filter` that none of the classes matches.
+pub(crate) fn note_unmatched<'a>(path: &Path, filter: &[Pattern], classes: impl Iterator<Item = &'a str> + Clone) {
+    for pattern in filter {
+        if !classes.clone().any(|class| selects_class(slice::from_ref(pattern), class)) {
+            note(path, &format!("no class matches --filter '{pattern}'"));
+        }
+    }
+}
+
+/// Notes on standard error what a flag does not do with a file.
+pub(crate) fn note(path: &Path, sentence: &str) {
+    anstream::eprintln!("martini: {}: {sentence}", path.display());
 }
 
 /// How many rows `--top` lets be shown; 0 stands for all.

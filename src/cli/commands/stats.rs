@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::allocations::{Account, AllocationReport, By, Row};
+use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{row_limit, selects_class};
+use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::table::write_left_out;
@@ -103,6 +103,7 @@ const DEFAULT_TOP: usize = 20;
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let reading = reading::allocations(path, &arguments.caller)?;
+        arguments.note_without_effect(path, &reading.report);
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -112,6 +113,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 impl Arguments {
+    /// Notes each flag that has no effect on this trace.
+    fn note_without_effect(&self, path: &Path, report: &AllocationReport) {
+        let facts = report.facts();
+        if facts.allocations == 0 && facts.site_counts == 0 {
+            // That nothing is there is noted already.
+            return;
+        }
+        if !self.filter.is_empty() {
+            let classes = report.rows(By::Class, |_| true);
+            let names = classes.iter().filter_map(|row| match row.subject {
+                Subject::Class(name) => Some(name),
+                _ => None,
+            });
+            note_unmatched(path, &self.filter, names);
+        }
+        if !self.caller.is_empty() && facts.stacks == 0 {
+            note(path, "--caller has no effect without call stacks; record them with martini run --stack 16");
+        }
+        if let Some((column, missing)) =
+            self.sort.and_then(|column| Some((column, TableKind::of(report).lacks(column)?)))
+        {
+            let column = column.to_possible_value().expect("no column is hidden");
+            note(path, &format!("--sort {} has no effect: {missing}", column.get_name()));
+        }
+    }
+
     fn selects(&self, class: &str) -> bool {
         selects_class(&self.filter, class)
     }
@@ -166,8 +193,6 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl W
             allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
             write_left_out(all - rows.len(), out)?;
         }
-    } else if !arguments.filter.is_empty() && report.facts().allocations + report.facts().site_counts > 0 {
-        writeln!(out, "No class of the trace matches --filter.")?;
     }
     if arguments.shows_accounts(report) {
         let (accounts, all) = arguments.accounts(report, DEFAULT_TOP);

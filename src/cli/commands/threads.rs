@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let reading = read(arguments, path)?;
+        arguments.selection.check(path, &reading.report)?;
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }

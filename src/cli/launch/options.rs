@@ -29,6 +29,8 @@ pub(crate) struct Resolved {
     pub(crate) lock_log: Option<PathBuf>,
     /// How allocations are recorded.
     pub(crate) heap: HeapMode,
+    /// A sentence for each option that has no effect.
+    pub(crate) without_effect: Vec<String>,
 }
 
 impl AgentOptions {
@@ -56,10 +58,11 @@ impl AgentOptions {
         }
         raw.replace_paths(absolute)?;
         let options = raw.resolve()?;
+        let without_effect = raw.without_effect(&options);
         let lock_log = options.locks.and_then(|locks| locks.log);
         check_output(&options.file, TRACE, "file")?;
         lock_log.iter().try_for_each(|log| check_output(log, LOCK_LOG, "locklog"))?;
-        Ok(Resolved { string: options.given, file: options.file, lock_log, heap: options.heap })
+        Ok(Resolved { string: options.given, file: options.file, lock_log, heap: options.heap, without_effect })
     }
 }
 
@@ -204,6 +207,14 @@ mod tests {
         ] {
             assert!(!counts(&[asked]), "{asked:?}");
         }
+    }
+
+    #[test]
+    fn an_option_without_effect_is_accepted_and_named() {
+        let resolved = resolve(&["--heap=counts", "--stack=4"]).unwrap();
+        assert_eq!(resolved.without_effect.len(), 1, "{:?}", resolved.without_effect);
+        // The stack itself asks for single objects.
+        assert!(resolve(&["--stack=4"]).unwrap().without_effect.is_empty());
     }
 
     #[test]
