@@ -73,6 +73,6 @@ impl LockSelection {
 fn seconds(text: &str) -> Result<Nanos, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(Nanos((seconds * 1e9) as u64)),
-        _ => Err("give a number of seconds, such as 12.5".to_owned()),
+        _ => Err("give a number of seconds from 0 on, such as 12.5".to_owned()),
     }
 }

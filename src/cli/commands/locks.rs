@@ -11,7 +11,7 @@ use trace::time::Nanos;
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{note, row_limit};
+use crate::cli::commands::selection::{note, row_limit, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::{counted, duration};
 use crate::cli::render::lock_tables::{self, LockColumn};
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "total")]
     sort: LockColumn,
     /// Show at most this many rows of a table, 0 for all [default: 10, with --json: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     /// Show the longest wait of each row, with the stacks of both threads
     #[arg(long)]

@@ -10,6 +10,7 @@ use analysis::allocations::{AllocationReport, By};
 use owo_colors::OwoColorize;
 
 use crate::cli::commands::locks;
+use crate::cli::commands::selection::whole_number;
 use crate::cli::exit::{self, FAILED, Failure};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::input::trace_end;
@@ -64,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
     /// Rows of each table in the summary
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 10)]
     top: usize,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -142,7 +143,7 @@ fn refuse_one_file_for_several(program: &OsStr, path: &Path, what: &str, option:
 /// A number of percent on the command line.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
-    number.ok_or_else(|| "it takes a number from 0 to 100, such as 99.9".to_owned())
+    number.ok_or_else(|| "give a percentage from 0 to 100, such as 99.9".to_owned())
 }
 
 /// Whether every JVM left a trace that is exact enough; says what is not.

@@ -26,6 +26,11 @@ pub(crate) fn note(path: &Path, sentence: &str) {
     anstream::eprintln!("martini: {}: {sentence}", path.display());
 }
 
+/// A whole number on the command line.
+pub(crate) fn whole_number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "give a whole number from 0 on, such as 20".to_owned())
+}
+
 /// How many rows `--top` lets be shown; 0 stands for all.
 pub(crate) fn row_limit(top: Option<usize>, default: usize) -> usize {
     match top.unwrap_or(default) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class};
+use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::table::write_left_out;
@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     /// Print JSON, with exact numbers
     #[arg(long)]
