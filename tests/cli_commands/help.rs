@@ -20,6 +20,19 @@ fn every_command_has_help_with_examples() {
 }
 
 #[test]
+fn the_help_of_run_names_request_files_and_the_environment() {
+    let ended = run(&["run", "--help"]);
+    for words in
+        ["touch TRACE.live", "touch TRACE.dump", "kill -QUIT", "MARTINI_AGENT", "MARTINI_OFF=1", "MARTINI_SAFE=1"]
+    {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    let include = ended.out.split("--include").nth(1).expect("the option is there");
+    let include = include.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(include.contains("the class of the object, not the code that allocates it"), "{include}");
+}
+
+#[test]
 fn the_version_is_that_of_the_package() {
     assert_eq!(run(&["--version"]).out, format!("martini {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -54,7 +54,17 @@ Exit status:
   that of the program: its exit code, or 128+n after signal n; 127 if it was
   not found, 126 if it could not be started, 125 if it succeeded but a trace is
   less complete than --require-exact asks for; 2 if the command line is wrong
-  or the agent is missing")]
+  or the agent is missing
+
+While the program runs (TRACE: path of the trace, PID: process of the JVM):
+  touch TRACE.live  writes the counts so far, and what is alive (--heap counts)
+  touch TRACE.dump  dumps the heap (--dump request)
+  kill -QUIT PID    writes what all threads do into the trace (--locks)
+
+Environment:
+  MARTINI_AGENT     the path of libmartini.so, if it is not beside the command
+  MARTINI_OFF=1     the program runs without being profiled
+  MARTINI_SAFE=1    the JVM's private memory is left alone: --internals off")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
