@@ -59,3 +59,33 @@ fn completions_know_commands_and_options() {
         }
     }
 }
+
+#[test]
+fn completions_know_the_values_of_options() {
+    let bash = run(&["completions", "bash"]).out;
+    let offered = |option: &str| {
+        let case = format!("\n                --{option})\n");
+        bash.split(&case).skip(1).map(|case| case.lines().next().unwrap().trim().to_owned()).collect::<Vec<_>>()
+    };
+    for (option, values) in [
+        ("heap", "events counts vm off"),
+        ("format", "xml zip"),
+        ("dump", "end oom request oom+end gc:20"),
+        ("owners", "on off jvmti"),
+        ("locks", "on off"),
+        ("live", "true false"),
+    ] {
+        // Other commands have flags of the same names.
+        let cases = offered(option);
+        assert!(
+            cases.contains(&format!("COMPREPLY=($(compgen -W \"{values}\" -- \"${{cur}}\"))")),
+            "{option}: {cases:?}"
+        );
+    }
+    let refused = run(&["run", "--heap", "evnts", "java"]);
+    assert!(
+        refused.err.contains("option 'heap' does not take 'evnts': it takes events|counts|vm|off"),
+        "{}",
+        refused.err
+    );
+}

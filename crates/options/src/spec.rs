@@ -143,6 +143,21 @@ impl OptionSpec {
         self.kind.choices()
     }
 
+    /// Whole values to offer where a shell completes them; none where any text may be right.
+    pub fn completions(&self) -> Vec<Choice> {
+        let plain = |word| Choice { word, means: "" };
+        match self.kind {
+            Kind::OnOff(_) => ["on", "off"].map(plain).to_vec(),
+            Kind::Bool(_) => ["true", "false"].map(plain).to_vec(),
+            // A word with a number in it is completed by an example.
+            Kind::DumpTimes(..) => {
+                let words = self.choices().into_iter().filter(|choice| !choice.word.contains('N'));
+                words.chain(self.example_values().map(plain)).collect()
+            }
+            _ => self.choices(),
+        }
+    }
+
     /// The value that the name alone stands for on a command line, if it may stand alone.
     pub fn bare_value(&self) -> Option<&'static str> {
         match self.kind {

@@ -178,6 +178,20 @@ fn every_row_is_complete_and_its_words_and_examples_are_understood() {
 }
 
 #[test]
+fn what_a_shell_offers_is_understood() {
+    let offered = |name: &str| find(name).unwrap().completions().iter().map(|choice| choice.word).collect::<Vec<_>>();
+    assert_eq!(offered("heap"), ["events", "counts", "vm", "off"]);
+    assert_eq!(offered("dump"), ["end", "oom", "request", "oom+end", "gc:20"]);
+    assert_eq!((offered("locks"), offered("live")), (vec!["on", "off"], vec!["true", "false"]));
+    assert!(offered("limit").is_empty() && offered("file").is_empty());
+    for option in OPTIONS {
+        for word in offered(option.name) {
+            parse(&format_pair(option.name, word)).unwrap();
+        }
+    }
+}
+
+#[test]
 fn the_table_is_in_the_order_of_its_groups() {
     let mut groups: Vec<Group> = OPTIONS.iter().map(|option| option.group).collect();
     groups.dedup();

@@ -1,10 +1,12 @@
 //! The agent's options as flags of the command, made from the agent's own table.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agent_options::{HeapMode, OPTIONS, OptionSpec, RawOptions, if_taken};
+use agent_options::{Choice, HeapMode, OPTIONS, OptionSpec, RawOptions, if_taken};
 use anyhow::{Context, anyhow, bail};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use trace::file::{self, Kind, LOCK_LOG, TRACE};
 
 use crate::cli::launch::outputs::PID;
@@ -92,6 +94,27 @@ fn check_output(path: &Path, kind: Kind, option: &str) -> anyhow::Result<()> {
     file::check(path, kind, if_taken(path)).map_err(|refusal| anyhow!("{refusal}; choose another --{option}"))
 }
 
+/// Offers the values of an option where a shell completes them, and takes any text: `resolve` explains better what is wrong with it.
+#[derive(Clone)]
+struct AnyValue(&'static OptionSpec);
+
+impl TypedValueParser for AnyValue {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = self.0.completions();
+        let value = |choice: Choice| {
+            let value = PossibleValue::new(choice.word);
+            if choice.means.is_empty() { value } else { value.help(choice.means) }
+        };
+        (!values.is_empty()).then(|| Box::new(values.into_iter().map(value)) as Box<_>)
+    }
+}
+
 fn argument(spec: &'static OptionSpec) -> Arg {
     let argument = Arg::new(spec.name)
         .long(spec.name)
@@ -100,6 +123,9 @@ fn argument(spec: &'static OptionSpec) -> Arg {
         .help(format!("{} [default: {}]", spec.help, spec.default.text()))
         .long_help(long_help(spec))
         .help_heading(format!("{} (options of the agent)", spec.group.title()))
+        .value_parser(AnyValue(spec))
+        .hide_possible_values(true)
+        .value_hint(if spec.is_path() { ValueHint::FilePath } else { ValueHint::Unknown })
         .action(ArgAction::Append);
     match spec.bare_value() {
         // Without a required "=" the flag alone would take the program as its value.
