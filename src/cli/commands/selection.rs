@@ -1,8 +1,9 @@
-//! What flags of several commands mean: `--filter`, `--top`, and numbers.
+//! What flags of several commands mean: `--filter`, `--in`, `--top`, and numbers.
 
 use std::path::Path;
 use std::slice;
 
+use analysis::allocations::Location;
 use trace::filter::Pattern;
 use trace::names;
 
@@ -10,6 +11,12 @@ use trace::names;
 pub(crate) fn selects_class(filter: &[Pattern], class: &str) -> bool {
     let element = names::element_name(class);
     filter.is_empty() || filter.iter().any(|pattern| pattern.matches(class) || pattern.matches(element))
+}
+
+/// Does the code of a site match a filter: its class, or class and method as in `com.acme.Main.run`?
+pub(crate) fn selects_site(filter: &[Pattern], at: &Location<'_>) -> bool {
+    let method = format!("{}.{}", at.class, names::jvm_method_name(at.method));
+    filter.iter().any(|pattern| pattern.matches(at.class) || pattern.matches(&method))
 }
 
 /// Notes on standard error each pattern of `--filter` that none of the classes matches.

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
 use clap::ValueEnum;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, whole_number};
+use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, selects_site, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::table::write_left_out;
@@ -46,6 +47,8 @@ Examples:
   martini stats app.trcxml                  packages, classes, allocation sites
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
+  martini stats app.trcxml --in com.acme.Main.run
+                                            what this method allocates
   martini stats app.trcxml --threads        each thread, and the JVM's account
   martini stats app.trcxml --by site --caller 'com.acme.*'
                                             which of my lines allocate byte[]
@@ -58,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     by: Option<Rows>,
     /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
-    #[arg(long, conflicts_with_all = ["by", "filter", "caller", "sort"])]
+    #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "sort"])]
     threads: bool,
     /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
     #[arg(long, value_enum, value_name = "COLUMN")]
@@ -66,6 +69,9 @@ pub(crate) struct Arguments {
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
+    /// Count only objects that this code allocates: a class or class.method, or one with a * at its end or beginning (repeatable)
+    #[arg(long = "in", value_name = "PATTERN")]
+    code: Vec<Pattern>,
     /// Take the innermost frame in these classes as the allocation site, if the trace has stacks (`run --stack`; repeatable)
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
@@ -102,8 +108,11 @@ const DEFAULT_TOP: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
-        let reading = reading::allocations(path, &arguments.caller)?;
+        let mut reading = reading::allocations(path, &arguments.caller)?;
         arguments.note_without_effect(path, &reading.report);
+        if !arguments.code.is_empty() {
+            reading.report.retain_sites(|at| selects_site(&arguments.code, at));
+        }
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -128,6 +137,7 @@ impl Arguments {
             });
             note_unmatched(path, &self.filter, names);
         }
+        self.note_unmatched_code(path, report);
         if !self.caller.is_empty() && facts.stacks == 0 {
             note(path, "--caller has no effect without call stacks; record them with martini run --stack 16");
         }
@@ -136,6 +146,29 @@ impl Arguments {
         {
             let column = column.to_possible_value().expect("no column is hidden");
             note(path, &format!("--sort {} has no effect: {missing}", column.get_name()));
+        }
+    }
+
+    /// Notes each pattern of `--in` that no site matches.
+    fn note_unmatched_code(&self, path: &Path, report: &AllocationReport) {
+        if self.code.is_empty() {
+            return;
+        }
+        if !report.has_sites() {
+            let sentence = "--in selects nothing without allocation sites; record them with martini run --allocsites";
+            return note(path, sentence);
+        }
+        let rows = report.rows(By::Site, |_| true);
+        let sites = || {
+            rows.iter().filter_map(|row| match row.subject {
+                Subject::Site { at, .. } => at,
+                _ => None,
+            })
+        };
+        for pattern in &self.code {
+            if !sites().any(|at| selects_site(slice::from_ref(pattern), &at)) {
+                note(path, &format!("no code that allocates matches --in '{pattern}'"));
+            }
         }
     }
 
