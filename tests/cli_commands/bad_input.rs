@@ -183,6 +183,25 @@ fn wrong_options_are_usage_errors() {
 }
 
 #[test]
+fn a_bad_value_is_answered_with_its_range_and_an_example() {
+    let heap = trace("heap.trcxml");
+    for (arguments, sentence) in [
+        (["stats", "--top", "many"], "give a whole number from 0 on, such as 20"),
+        (["validate", "--top", "many"], "give a whole number from 0 on, such as 20"),
+        (["heap", "--depth", "-1"], "give a whole number from 0 on, such as 20"),
+        (["heap", "--share", "101"], "give a percentage from 0 to 100, such as 2.5"),
+        (["heap", "--object", "x"], "give an id, such as 0x7f1c2d30 or 4711"),
+        (["locks", "--from", "soon"], "give a number of seconds from 0 on, such as 12.5"),
+        (["stats", "--sort", "size"], "active-size, total-size"),
+        (["stats", "--filter", "a*b"], "write a name such as com.foo.Bar"),
+    ] {
+        let flag_and_value = format!("{}={}", arguments[1], arguments[2]);
+        let ended = run(&[arguments[0], &flag_and_value, &heap]);
+        assert!(ended.status == 2 && ended.err.contains(sentence), "{arguments:?}: {}", ended.err);
+    }
+}
+
+#[test]
 fn a_full_output_is_an_error() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let ended =

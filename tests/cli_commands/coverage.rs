@@ -103,7 +103,7 @@ fn no_trace_is_not_exact() {
     for wrong in ["-1", "101", "NaN", "all"] {
         let ended = end(martini().args(["run", &format!("--require-exact={wrong}"), "true"]));
         assert_eq!(ended.status, 2, "{wrong}");
-        assert!(ended.err.contains("it takes a number from 0 to 100"), "{}", ended.err);
+        assert!(ended.err.contains("give a percentage from 0 to 100"), "{}", ended.err);
     }
 }
 

@@ -46,6 +46,16 @@ fn an_object_has_its_life_its_holders_and_its_path() {
 }
 
 #[test]
+fn a_filter_that_matches_nothing_is_noted() {
+    let dump = trace("dump.trcxml");
+    for files in [&[dump.as_str()][..], &["--diff", &dump, &dump]] {
+        let ended = run(&[&["heap", "--filter", "demo.*", "--filter", "nothing.*"], files].concat());
+        let note = format!("martini: {dump}: no class matches --filter 'nothing.*'\n");
+        assert_eq!((ended.status, ended.err), (0, note));
+    }
+}
+
+#[test]
 fn a_class_is_shown_by_its_name_and_by_its_id() {
     for class in ["demo.Node", "2"] {
         let json = heap_json(&["--class", class, &trace("dump.trcxml")]);

@@ -20,6 +20,19 @@ fn every_command_has_help_with_examples() {
 }
 
 #[test]
+fn the_help_of_run_names_request_files_and_the_environment() {
+    let ended = run(&["run", "--help"]);
+    for words in
+        ["touch TRACE.live", "touch TRACE.dump", "kill -QUIT", "MARTINI_AGENT", "MARTINI_OFF=1", "MARTINI_SAFE=1"]
+    {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    let include = ended.out.split("--include").nth(1).expect("the option is there");
+    let include = include.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(include.contains("the class of the object, not the code that allocates it"), "{include}");
+}
+
+#[test]
 fn the_version_is_that_of_the_package() {
     assert_eq!(run(&["--version"]).out, format!("martini {}\n", env!("CARGO_PKG_VERSION")));
 }
@@ -45,4 +58,34 @@ fn completions_know_commands_and_options() {
             assert!(ended.out.contains(word), "{shell} {word}");
         }
     }
+}
+
+#[test]
+fn completions_know_the_values_of_options() {
+    let bash = run(&["completions", "bash"]).out;
+    let offered = |option: &str| {
+        let case = format!("\n                --{option})\n");
+        bash.split(&case).skip(1).map(|case| case.lines().next().unwrap().trim().to_owned()).collect::<Vec<_>>()
+    };
+    for (option, values) in [
+        ("heap", "events counts vm off"),
+        ("format", "xml zip"),
+        ("dump", "end oom request oom+end gc:20"),
+        ("owners", "on off jvmti"),
+        ("locks", "on off"),
+        ("live", "true false"),
+    ] {
+        // Other commands have flags of the same names.
+        let cases = offered(option);
+        assert!(
+            cases.contains(&format!("COMPREPLY=($(compgen -W \"{values}\" -- \"${{cur}}\"))")),
+            "{option}: {cases:?}"
+        );
+    }
+    let refused = run(&["run", "--heap", "evnts", "java"]);
+    assert!(
+        refused.err.contains("option 'heap' does not take 'evnts': it takes events|counts|vm|off"),
+        "{}",
+        refused.err
+    );
 }

@@ -152,7 +152,24 @@ fn a_part_of_the_trace_is_cut_out() {
     assert_eq!(of(&["--from", "0.26", "--to", "0.4"]), [(2, 180, 140)]);
     assert_eq!(of(&["--thread", "worker-2"]), [(2, 300, 200)]);
     assert_eq!(of(&["--filter", "java.*"]), [(1, 20, 20)]);
-    assert_eq!(of(&["--filter", "nothing.*"]), []);
+}
+
+#[test]
+fn what_a_flag_does_not_do_is_said() {
+    for command in ["locks", "threads"] {
+        let ended = run(&[command, "--from", "99", &trace("contention.trcxml")]);
+        let sentence = "--from 99 lies behind the end of the trace, which is 1.000 s long; give a smaller number\n";
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+        assert!(ended.err.ends_with(sentence) && ended.err.contains("contention.trcxml: "), "{}", ended.err);
+        let ended = run(&[command, "--caller", "demo.*", &trace("threads.trcxml")]);
+        let sentence = "--caller has no effect without call stacks; record them with martini run --lockstack 3\n";
+        assert!(ended.status == 0 && ended.err.ends_with(sentence), "{}", ended.err);
+    }
+    for form in [&[][..], &["--json"]] {
+        let ended = run(&[&["locks", "--filter", "nothing.*"], form, &[&trace("contention.trcxml")]].concat());
+        let sentence = ": no thread waited for a lock that matches --filter\n";
+        assert!(ended.status == 0 && ended.err.ends_with(sentence), "{}", ended.err);
+    }
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub struct Facts {
     pub counted_by_vm: (u64, u64),
     /// Bytes between two samples of the sampler that estimates what is really allocated, the largest of all documents.
     pub estimate_interval: Option<u64>,
+    /// `stackDef` elements.
+    pub stacks: u64,
     /// Some filter leaves classes out.
     pub is_filtered: bool,
     /// `objFree` elements.
@@ -142,6 +144,7 @@ impl Facts {
                 self.reach(finish.time);
             }
             Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
+            Element::StackDef(_) => self.stacks += 1,
             Element::Other(_) => self.unknown += 1,
             Element::MartiniCount(count) if count.key == "callers.interval" => {
                 self.estimate_interval = self.estimate_interval.max(Some(count.value));
@@ -170,6 +173,7 @@ fn is_addition(element: &Element<'_>) -> bool {
     matches!(
         element,
         Element::AllocCount(_)
+        | Element::AllocSample(_)
             | Element::ThreadCount(_)
             | Element::LiveCount(_)
             | Element::StackDef(_)

@@ -31,8 +31,8 @@ pub(crate) enum Kind {
     OneOf(&'static [Word]),
     /// A whole number from 0 to `max`, of frames.
     Depth { max: usize, set: fn(&mut Draft, usize) },
-    /// A number of bytes from 1 to `max`.
-    Size { max: u64, set: fn(&mut Draft, u64) },
+    /// A number of bytes from `min` to `max`.
+    Size { min: u64, max: fn() -> u64, set: fn(&mut Draft, u64) },
     /// A number of bytes from 1 to `max`, or `off`.
     SizeOrOff { max: u64, set: fn(&mut Draft, Option<u64>) },
     /// A whole number of seconds.
@@ -62,7 +62,9 @@ impl Kind {
             Kind::Bool(set) => either(value, "true", "false").map(|yes| set(draft, yes)),
             Kind::OneOf(words) => words.iter().find(|(choice, _)| choice.word == value).map(|(_, set)| set(draft)),
             Kind::Depth { max, set } => value.parse().ok().filter(|depth| depth <= max).map(|depth| set(draft, depth)),
-            Kind::Size { max, set } => size(value).filter(|bytes| bytes <= max).map(|bytes| set(draft, bytes)),
+            Kind::Size { min, max, set } => {
+                size(value).filter(|bytes| (*min..=max()).contains(bytes)).map(|bytes| set(draft, bytes))
+            }
             Kind::SizeOrOff { set, .. } if value == "off" => {
                 set(draft, None);
                 Some(())
@@ -101,21 +103,20 @@ impl Kind {
         }
     }
 
-    /// As [`values`](Self::values), with what a name in capitals stands for.
+    /// As [`values`](Self::values), with what a name in capitals stands for, and its range.
     pub(crate) fn takes(&self) -> String {
         let values = self.values();
         match self {
             Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => values,
             Kind::Depth { max, .. } => format!("{values}, a number of frames from 0 to {max}"),
-            Kind::Size { max, .. } | Kind::SizeOrOff { max, .. } if *max <= u32::MAX.into() => {
-                format!("{values}, a number of bytes below 4g, such as 4096, 512k or 64m")
-            }
-            Kind::Size { .. } | Kind::SizeOrOff { .. } => {
-                format!("{values}, a number of bytes from 1 on, such as 4096, 512k, 64m or 2g")
-            }
-            Kind::Seconds(_) => format!("{values}, a whole number such as 60"),
+            Kind::Size { min, max, .. } => match max() {
+                u64::MAX => format!("{values}, a number of bytes from {} on", size_text(*min)),
+                max => format!("{values}, a number of bytes from {} to {}", size_text(*min), size_text(max)),
+            },
+            Kind::SizeOrOff { max, .. } => format!("{values}, a number of bytes from 1 to {}", size_text(*max)),
+            Kind::Seconds(_) => format!("{values}, a whole number from 0 to {}", u32::MAX),
             Kind::Path(_) => format!("{values}, the path of a file"),
-            Kind::Pattern(_) => format!("{values}, such as com.acme.Main, com.acme.* or *Test"),
+            Kind::Pattern(_) => format!("{values}, a name that may have one * at its beginning or end"),
             Kind::DumpTimes(..) => format!("{values}, or several of them joined by +, where N is 1 or more"),
         }
     }
@@ -144,4 +145,13 @@ fn size(text: &str) -> Option<u64> {
     };
     let number: u64 = digits.parse().ok().filter(|n| *n > 0)?;
     number.checked_mul(1 << shift)
+}
+
+/// A number of bytes as it is typed: 65536 is 64k.
+fn size_text(bytes: u64) -> String {
+    let units = [(30, "g"), (20, "m"), (10, "k")];
+    match units.into_iter().find(|(shift, _)| bytes > 0 && bytes.trailing_zeros() >= *shift) {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => bytes.to_string(),
+    }
 }

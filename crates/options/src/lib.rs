@@ -13,6 +13,7 @@ mod draft;
 mod dump;
 mod error;
 mod kind;
+mod memory;
 mod pairs;
 mod raw;
 mod reference;

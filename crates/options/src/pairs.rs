@@ -27,7 +27,7 @@ pub(crate) fn split(given: &str) -> Result<Vec<(String, String)>, OptionError> {
         .map(|part| match part.split_once('=') {
             Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
             None => Err(match require(&part) {
-                Ok(spec) => OptionError::NoValue { takes: spec.values(), name: part },
+                Ok(spec) => OptionError::NoValue { takes: spec.takes(), name: part },
                 Err(unknown) => unknown,
             }),
         })

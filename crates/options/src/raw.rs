@@ -72,6 +72,15 @@ impl RawOptions {
         }
         Ok(Options { given: self.to_string(), ..options })
     }
+
+    /// A sentence for each of them that has no effect; `options` is what they mean together.
+    pub fn without_effect(&self, options: &Options) -> Vec<String> {
+        let unmet = |(name, _): &(String, String)| {
+            let why = find(name)?.needs.unmet(options)?;
+            Some(format!("option '{name}' has no effect {why}, or leave it out"))
+        };
+        self.pairs.iter().filter_map(unmet).collect()
+    }
 }
 
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for RawOptions {

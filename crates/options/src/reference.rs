@@ -22,6 +22,7 @@ java -agentpath:/path/to/libmartini.so=heap=events,file=app.trcxml -jar app.jar
 - `%p` in the path of a trace, lock log or heap dump becomes the id of the JVM's process. Give each JVM a file of its own by it.
 - `SIZE` is a number of bytes. `k`, `m` and `g` behind it mean KiB, MiB and GiB: `512k`, `64m`, `2g`.
 - `DEPTH` is a number of stack frames, `SECONDS` a whole number.
+- An option that has no effect beside the others, such as `stack` with `heap=counts`, is accepted; `martini run` notes it.
 - Options with `on`, `off` or `true`, `false` may stand alone on the command line: `--locks` is `locks=on`, `--live` is `live=true`.
 - An option on the JVM's own command line that is not understood, or a file there that cannot be written, stops the JVM before the program starts.
   One line on standard error says why. Whatever else is wrong, the program runs without being profiled, after such a line: so does every JVM that

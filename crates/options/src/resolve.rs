@@ -36,7 +36,7 @@ impl Resolver {
         }
         spec.kind.apply(value, &mut self.draft).map_err(|refusal| match refusal {
             Refusal::NotOfKind => {
-                OptionError::BadValue { name: name.to_owned(), value: value.to_owned(), takes: spec.kind.takes() }
+                OptionError::BadValue { name: name.to_owned(), value: value.to_owned(), takes: spec.takes() }
             }
             Refusal::NoPattern(problem) => OptionError::BadPattern { name: spec.name, problem },
         })

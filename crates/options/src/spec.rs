@@ -1,6 +1,7 @@
 //! A row of the table: an option as its user sees it.
 
 use super::kind::{Choice, Kind};
+use super::resolved::{HeapMode, Options};
 
 /// An option.
 #[derive(Debug)]
@@ -103,6 +104,18 @@ impl Need {
             Need::Dump => Some("Has an effect only together with `dump`."),
         }
     }
+
+    /// Why the option has no effect with these options, and what to write; `None` if it has one, or would have been refused.
+    pub(crate) fn unmet(self, options: &Options) -> Option<String> {
+        match self {
+            Need::Objects if !matches!(options.heap, HeapMode::Events | HeapMode::Vm) => {
+                Some(format!("with heap={}: write heap=events or heap=vm", options.heap.as_str()))
+            }
+            Need::Locks if options.locks.is_none() => Some("unless locks are recorded: write locks=on".to_owned()),
+            Need::Dump if !options.dump.when.ever() => Some("without a dump: write dump=end".to_owned()),
+            _ => None,
+        }
+    }
 }
 
 impl OptionSpec {
@@ -111,9 +124,38 @@ impl OptionSpec {
         self.kind.values()
     }
 
+    /// What it takes, with the range and examples: part of a sentence.
+    pub(crate) fn takes(&self) -> String {
+        let takes = self.kind.takes();
+        match self.kind {
+            Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => takes,
+            _ => format!("{takes}, such as {}", self.example_values().collect::<Vec<_>>().join(" or ")),
+        }
+    }
+
+    /// The values of its examples.
+    fn example_values(&self) -> impl Iterator<Item = &'static str> {
+        self.examples.iter().filter_map(|example| example.split_once('=')).map(|(_, value)| value)
+    }
+
     /// The words that it takes, if each has a meaning of its own.
     pub fn choices(&self) -> Vec<Choice> {
         self.kind.choices()
+    }
+
+    /// Whole values to offer where a shell completes them; none where any text may be right.
+    pub fn completions(&self) -> Vec<Choice> {
+        let plain = |word| Choice { word, means: "" };
+        match self.kind {
+            Kind::OnOff(_) => ["on", "off"].map(plain).to_vec(),
+            Kind::Bool(_) => ["true", "false"].map(plain).to_vec(),
+            // A word with a number in it is completed by an example.
+            Kind::DumpTimes(..) => {
+                let words = self.choices().into_iter().filter(|choice| !choice.word.contains('N'));
+                words.chain(self.example_values().map(plain)).collect()
+            }
+            _ => self.choices(),
+        }
     }
 
     /// The value that the name alone stands for on a command line, if it may stand alone.

@@ -7,10 +7,14 @@ use super::draft::Draft;
 use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
+use super::memory;
 use super::resolved::{Format, HeapMode, Owners, Stacks};
 use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
+
+/// What the buffers of the agent take at least.
+const MIN_BUFFER: u64 = 64 << 10;
 
 /// The option with that name, or with that old spelling.
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
@@ -165,7 +169,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "limit",
         group: Group::Trace,
-        kind: Kind::Size { max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
+        kind: Kind::Size { min: 1, max: || u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
         default: Default::Text("no limit"),
         help: "End the trace at this size, while the program continues",
         more: "The trace is completed and stays readable. Its size is that of the text before compression.",
@@ -175,12 +179,16 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "buffer",
         group: Group::Trace,
-        kind: Kind::Size { max: usize::MAX as u64, set: |d, bytes| d.options.buffer_bytes = bytes as usize },
+        kind: Kind::Size {
+            min: MIN_BUFFER,
+            max: memory::of_the_machine,
+            set: |d, bytes| d.options.buffer_bytes = bytes as usize,
+        },
         default: Default::Value("64m"),
         help: "Memory for events that wait to be written",
         more: "When it is full, the program waits for the writer; if nothing at all is written for five seconds, events are left \
                out until the writer has caught up (`events.dropped`). With `heap=counts` it also bounds the memory for counters: \
-               beyond it, new threads share counters, which is slower.",
+               beyond it, new threads share counters, which is slower. At least 64k, at most the memory of the machine.",
         examples: &["buffer=256m"],
         ..ROW
     },
@@ -189,8 +197,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Filters,
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Include))),
         default: Default::Text("all classes"),
-        help: "Report classes whose name matches",
-        more: "A pattern is a class name, or has one `*` at its beginning or end. Can be given several times, also mixed with \
+        help: "Report objects whose class matches",
+        more: "What counts is the class of the object, not the code that allocates it (`martini stats --in` goes by that). A pattern is a class name, or has one `*` at its beginning or end. Can be given several times, also mixed with \
                `exclude`: the first pattern that matches decides. If the last pattern is an `include` and no filter file \
                follows, all other classes are left out.",
         examples: &["include=com.acme.*", "include=java.lang.String"],
@@ -201,7 +209,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Filters,
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Exclude))),
         default: Default::Text("no class"),
-        help: "Leave out classes whose name matches",
+        help: "Leave out objects whose class matches",
         more: "Patterns are those of `include`.",
         examples: &["exclude=java.*", "exclude=*Test"],
         ..ROW

@@ -48,7 +48,7 @@ fn what_is_not_understood_is_named() {
     for (given, sentence) in [
         ("foo=1", "unknown option 'foo': the options are heap, lifetimes,"),
         ("foo", "unknown option 'foo'"),
-        ("file", "option 'file' has no value: write file=PATH"),
+        ("file", "option 'file' has no value: write file=PATH, the path of a file, such as app-%p.trcxml"),
         ("file=", "option 'file' does not take ''"),
         ("heap=maybe", "option 'heap' does not take 'maybe': it takes events|counts|vm|off"),
         ("juc", "option 'juc' has no value: write juc=on|off"),
@@ -61,22 +61,24 @@ fn what_is_not_understood_is_named() {
         ("dump=now", "option 'dump' does not take 'now': it takes end|oom|gc:N|request"),
         ("dumpformat=text", "it takes hprof|xml"),
         ("dumpcontents=some", "it takes full|zero"),
-        ("limit=none", "option 'limit' does not take 'none': it takes SIZE, a number of bytes from 1 on, such as"),
+        ("limit=none", "option 'limit' does not take 'none': it takes SIZE, a number of bytes from 1 on, such as 2g"),
         ("limit=0", "option 'limit' does not take '0'"),
         ("allocsites=yes", "it takes true|false"),
-        ("stack=65", "option 'stack' does not take '65': it takes DEPTH, a number of frames from 0 to 64"),
+        ("stack=65", "option 'stack' does not take '65': it takes DEPTH, a number of frames from 0 to 64, such as 16"),
         ("stack=-1", "option 'stack' does not take '-1'"),
-        ("buffer=0", "option 'buffer' does not take '0'"),
+        ("buffer=65535", "option 'buffer' does not take '65535': it takes SIZE, a number of bytes from 64k to "),
+        ("buffer=1048576g", "such as 256m"),
+        ("dump=gc", "where N is 1 or more, such as oom+end or gc:20"),
         ("buffer=99999999999999999999g", "option 'buffer' does not take"),
         ("file=a,file=b", "option 'file' is given twice"),
         ("callers=512k", "option 'callers' is for heap=counts only"),
         ("estimate=512k", "option 'estimate' is for heap=counts only"),
         ("every=60", "option 'every' is for heap=counts only"),
-        ("heap=counts,every=-1", "option 'every' does not take '-1': it takes SECONDS, a whole number such as 60"),
         (
-            "heap=counts,callers=8g",
-            "option 'callers' does not take '8g': it takes SIZE|off, a number of bytes below 4g",
+            "heap=counts,every=-1",
+            "option 'every' does not take '-1': it takes SECONDS, a whole number from 0 to 4294967295, such as 10",
         ),
+        ("heap=counts,callers=8g", "it takes SIZE|off, a number of bytes from 1 to 4294967295, such as 512k"),
         ("heap=counts,callers=0", "option 'callers' does not take '0'"),
         ("heap=counts,estimate=1k,callers=off", "options 'estimate' and 'callers' mean the same: leave 'estimate' out"),
         ("include=a*b", "option 'include': \"a*b\" is not a filter pattern; write a name"),
@@ -187,6 +189,20 @@ fn every_row_is_complete_and_its_words_and_examples_are_understood() {
 }
 
 #[test]
+fn what_a_shell_offers_is_understood() {
+    let offered = |name: &str| find(name).unwrap().completions().iter().map(|choice| choice.word).collect::<Vec<_>>();
+    assert_eq!(offered("heap"), ["events", "counts", "vm", "off"]);
+    assert_eq!(offered("dump"), ["end", "oom", "request", "oom+end", "gc:20"]);
+    assert_eq!((offered("locks"), offered("live")), (vec!["on", "off"], vec!["true", "false"]));
+    assert!(offered("limit").is_empty() && offered("file").is_empty());
+    for option in OPTIONS {
+        for word in offered(option.name) {
+            parse(&format_pair(option.name, word)).unwrap();
+        }
+    }
+}
+
+#[test]
 fn the_table_is_in_the_order_of_its_groups() {
     let mut groups: Vec<Group> = OPTIONS.iter().map(|option| option.group).collect();
     groups.dedup();
@@ -200,4 +216,31 @@ fn raw_options_are_not_checked_until_they_are_resolved() {
     assert_eq!(raw.to_string(), "file=/x/a.trcxml,nothing=1,locklog=/x/l,,1.txt");
     assert_eq!(raw.value("locklog"), Some("/x/l,1.txt"));
     assert!(matches!(raw.resolve(), Err(OptionError::Unknown { name, .. }) if name == "nothing"));
+}
+
+#[test]
+fn an_option_without_effect_is_named_with_what_it_needs() {
+    let sentences = |given: &str| {
+        let raw: RawOptions = given.parse().unwrap();
+        raw.without_effect(&raw.resolve().unwrap())
+    };
+    for (given, sentence) in [
+        (
+            "heap=counts,stack=4",
+            "option 'stack' has no effect with heap=counts: write heap=events or heap=vm, or leave it out",
+        ),
+        (
+            "locks=on,lifetimes=false",
+            "option 'lifetimes' has no effect with heap=off: write heap=events or heap=vm, or leave it out",
+        ),
+        ("lockstack=9", "option 'lockstack' has no effect unless locks are recorded: write locks=on, or leave it out"),
+        ("dumpformat=xml", "option 'dumpformat' has no effect without a dump: write dump=end, or leave it out"),
+    ] {
+        assert_eq!(sentences(given), [sentence], "{given}");
+    }
+    for given in
+        ["stack=4", "heap=vm,allocsites=true", "juc=on,owners=off", "dump=oom,dumpcontents=zero", "heap=counts,every=5"]
+    {
+        assert!(sentences(given).is_empty(), "{given}");
+    }
 }

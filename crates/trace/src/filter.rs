@@ -6,6 +6,7 @@
 //! heap and thread traces is by class alone.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -80,6 +81,17 @@ impl Pattern {
             Wildcard::None => name == self.text,
             Wildcard::Prefix => name.ends_with(&self.text),
             Wildcard::Suffix => name.starts_with(&self.text),
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// The pattern as it is typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.wildcard {
+            Wildcard::None => f.write_str(&self.text),
+            Wildcard::Prefix => write!(f, "*{}", self.text),
+            Wildcard::Suffix => write!(f, "{}*", self.text),
         }
     }
 }
@@ -243,6 +255,13 @@ mod tests {
         }
         for excluded in ["a.BC", "a.B$1", "Tests", "com", "community.A", ""] {
             assert!(!filter.includes(excluded), "{excluded}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_shown_as_it_is_typed() {
+        for text in ["a.B", "*Test", "com.*", "*"] {
+            assert_eq!(text.parse::<Pattern>().unwrap().to_string(), text);
         }
     }
 

@@ -1,8 +1,13 @@
 //! The flags of `threads` and `locks` that say which part of a trace counts.
 
-use analysis::locks::Selection;
+use std::path::Path;
+
+use analysis::locks::{LockReport, Selection};
+use anyhow::bail;
 use trace::filter::Pattern;
 use trace::time::Nanos;
+
+use crate::cli::commands::selection::note;
 
 /// Which part of a trace counts.
 #[derive(Debug, Default, clap::Args)]
@@ -36,6 +41,29 @@ impl LockSelection {
         }
     }
 
+    /// Checks the flags against the trace, and notes on standard error those that have no effect.
+    ///
+    /// # Errors
+    /// `--from` is behind the end of the trace.
+    pub(crate) fn check(&self, path: &Path, report: &LockReport) -> anyhow::Result<()> {
+        let length = report.span().map(|(origin, end)| end.since(origin));
+        if let (Some(from), Some(length)) = (self.from, length)
+            && from > length
+        {
+            let seconds = |nanos: Nanos| nanos.0 as f64 / 1e9;
+            bail!(
+                "{}: --from {} lies behind the end of the trace, which is {:.3} s long; give a smaller number",
+                path.display(),
+                seconds(from),
+                seconds(length)
+            );
+        }
+        if !self.caller.is_empty() && !report.is_log() && report.facts().stacks == 0 {
+            note(path, "--caller has no effect without call stacks; record them with martini run --lockstack 3");
+        }
+        Ok(())
+    }
+
     /// Whether a thread is shown.
     pub(crate) fn selects(&self, name: &str) -> bool {
         self.thread.is_empty() || self.thread.iter().any(|pattern| pattern.matches(name))
@@ -45,6 +73,6 @@ impl LockSelection {
 fn seconds(text: &str) -> Result<Nanos, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(Nanos((seconds * 1e9) as u64)),
-        _ => Err("give a number of seconds, such as 12.5".to_owned()),
+        _ => Err("give a number of seconds from 0 on, such as 12.5".to_owned()),
     }
 }

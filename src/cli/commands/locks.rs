@@ -11,7 +11,7 @@ use trace::time::Nanos;
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::row_limit;
+use crate::cli::commands::selection::{note, row_limit, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::{counted, duration};
 use crate::cli::render::lock_tables::{self, LockColumn};
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "total")]
     sort: LockColumn,
     /// Show at most this many rows of a table, 0 for all [default: 10, with --json: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     /// Show the longest wait of each row, with the stacks of both threads
     #[arg(long)]
@@ -112,6 +112,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let selection = arguments.selection.analysis_selection(&arguments.filter);
         let reading = reading::locks(path, LockStats::new(selection, None))?;
+        arguments.selection.check(path, &reading.report)?;
+        arguments.note_unmatched(path, &reading.report);
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -133,6 +135,13 @@ pub(crate) fn summarize(path: &Path, top: usize, out: &mut impl Write) -> anyhow
 }
 
 impl Arguments {
+    /// Notes that no lock is of the classes of `--filter`. Only locks that a thread waited for are in the report.
+    fn note_unmatched(&self, path: &Path, report: &LockReport) {
+        if !self.filter.is_empty() && report.rows(LockBy::Class, false).is_empty() {
+            note(path, "no thread waited for a lock that matches --filter");
+        }
+    }
+
     /// The rows of a table to show, and those to leave out.
     fn rows<'a>(&self, report: &'a LockReport, by: LockBy, default_top: usize) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
         let mut rows = report.rows(by, self.selection.pools);

@@ -10,6 +10,7 @@ use analysis::allocations::{AllocationReport, By};
 use owo_colors::OwoColorize;
 
 use crate::cli::commands::locks;
+use crate::cli::commands::selection::whole_number;
 use crate::cli::exit::{self, FAILED, Failure};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::input::trace_end;
@@ -53,7 +54,17 @@ Exit status:
   that of the program: its exit code, or 128+n after signal n; 127 if it was
   not found, 126 if it could not be started, 125 if it succeeded but a trace is
   less complete than --require-exact asks for; 2 if the command line is wrong
-  or the agent is missing")]
+  or the agent is missing
+
+While the program runs (TRACE: path of the trace, PID: process of the JVM):
+  touch TRACE.live  writes the counts so far, and what is alive (--heap counts)
+  touch TRACE.dump  dumps the heap (--dump request)
+  kill -QUIT PID    writes what all threads do into the trace (--locks)
+
+Environment:
+  MARTINI_AGENT     the path of libmartini.so, if it is not beside the command
+  MARTINI_OFF=1     the program runs without being profiled
+  MARTINI_SAFE=1    the JVM's private memory is left alone: --internals off")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
@@ -64,7 +75,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
     /// Rows of each table in the summary
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 10)]
     top: usize,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -79,6 +90,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let agent = library::find()?;
     let options = arguments.agent.clone().or_counts().resolve()?;
     program::check(program)?;
+    if !arguments.quiet {
+        options.without_effect.iter().for_each(|sentence| anstream::eprintln!("martini: {sentence}"));
+    }
     if injection::inherited().is_some() && !arguments.quiet {
         let variable = injection::TOOL_OPTIONS;
         eprintln!("martini: {variable} has an agent of Martini's already; the one of this command takes its place");
@@ -139,7 +153,7 @@ fn refuse_one_file_for_several(program: &OsStr, path: &Path, what: &str, option:
 /// A number of percent on the command line.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
-    number.ok_or_else(|| "it takes a number from 0 to 100, such as 99.9".to_owned())
+    number.ok_or_else(|| "give a percentage from 0 to 100, such as 99.9".to_owned())
 }
 
 /// Whether every JVM left a trace that is exact enough; says what is not.

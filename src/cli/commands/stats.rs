@@ -2,15 +2,16 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::slice;
 
-use analysis::allocations::{Account, AllocationReport, By, Row};
+use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{row_limit, selects_class};
+use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, selects_site, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::table::write_left_out;
@@ -46,6 +47,8 @@ Examples:
   martini stats app.trcxml                  packages, classes, allocation sites
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
+  martini stats app.trcxml --in com.acme.Main.run
+                                            what this method allocates
   martini stats app.trcxml --threads        each thread, and the JVM's account
   martini stats app.trcxml --by site --caller 'com.acme.*'
                                             which of my lines allocate byte[]
@@ -58,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     by: Option<Rows>,
     /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
-    #[arg(long, conflicts_with_all = ["by", "filter", "caller", "sort"])]
+    #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "sort"])]
     threads: bool,
     /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
     #[arg(long, value_enum, value_name = "COLUMN")]
@@ -66,11 +69,14 @@ pub(crate) struct Arguments {
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
+    /// Count only objects that this code allocates: a class or class.method, or one with a * at its end or beginning (repeatable)
+    #[arg(long = "in", value_name = "PATTERN")]
+    code: Vec<Pattern>,
     /// Take the innermost frame in these classes as the allocation site, if the trace has stacks (`run --stack`; repeatable)
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     /// Print JSON, with exact numbers
     #[arg(long)]
@@ -102,7 +108,11 @@ const DEFAULT_TOP: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
-        let reading = reading::allocations(path, &arguments.caller)?;
+        let mut reading = reading::allocations(path, &arguments.caller)?;
+        arguments.note_without_effect(path, &reading.report);
+        if !arguments.code.is_empty() {
+            reading.report.retain_sites(|at| selects_site(&arguments.code, at));
+        }
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -112,6 +122,56 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 impl Arguments {
+    /// Notes each flag that has no effect on this trace.
+    fn note_without_effect(&self, path: &Path, report: &AllocationReport) {
+        let facts = report.facts();
+        if facts.allocations == 0 && facts.site_counts == 0 {
+            // That nothing is there is noted already.
+            return;
+        }
+        if !self.filter.is_empty() {
+            let classes = report.rows(By::Class, |_| true);
+            let names = classes.iter().filter_map(|row| match row.subject {
+                Subject::Class(name) => Some(name),
+                _ => None,
+            });
+            note_unmatched(path, &self.filter, names);
+        }
+        self.note_unmatched_code(path, report);
+        if !self.caller.is_empty() && facts.stacks == 0 {
+            note(path, "--caller has no effect without call stacks; record them with martini run --stack 16");
+        }
+        if let Some((column, missing)) =
+            self.sort.and_then(|column| Some((column, TableKind::of(report).lacks(column)?)))
+        {
+            let column = column.to_possible_value().expect("no column is hidden");
+            note(path, &format!("--sort {} has no effect: {missing}", column.get_name()));
+        }
+    }
+
+    /// Notes each pattern of `--in` that no site matches.
+    fn note_unmatched_code(&self, path: &Path, report: &AllocationReport) {
+        if self.code.is_empty() {
+            return;
+        }
+        if !report.has_sites() {
+            let sentence = "--in selects nothing without allocation sites; record them with martini run --allocsites";
+            return note(path, sentence);
+        }
+        let rows = report.rows(By::Site, |_| true);
+        let sites = || {
+            rows.iter().filter_map(|row| match row.subject {
+                Subject::Site { at, .. } => at,
+                _ => None,
+            })
+        };
+        for pattern in &self.code {
+            if !sites().any(|at| selects_site(slice::from_ref(pattern), &at)) {
+                note(path, &format!("no code that allocates matches --in '{pattern}'"));
+            }
+        }
+    }
+
     fn selects(&self, class: &str) -> bool {
         selects_class(&self.filter, class)
     }
@@ -166,8 +226,6 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl W
             allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
             write_left_out(all - rows.len(), out)?;
         }
-    } else if !arguments.filter.is_empty() && report.facts().allocations + report.facts().site_counts > 0 {
-        writeln!(out, "No class of the trace matches --filter.")?;
     }
     if arguments.shows_accounts(report) {
         let (accounts, all) = arguments.accounts(report, DEFAULT_TOP);

@@ -11,7 +11,7 @@ use trace::file::{self, IfTaken};
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::row_limit;
+use crate::cli::commands::selection::{row_limit, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::counted;
 use crate::cli::render::lock_tables::{self, ThreadColumn};
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "blocked")]
     sort: ThreadColumn,
     /// Show at most this many threads, 0 for all [default: 30, with --json: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     /// Also write a timeline for Perfetto or chrome://tracing into this file; needs exactly one trace
     #[arg(long, value_name = "FILE")]
@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
         let reading = read(arguments, path)?;
+        arguments.selection.check(path, &reading.report)?;
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }

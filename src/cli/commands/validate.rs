@@ -10,6 +10,7 @@ use trace::reader::TraceReader;
 use trace::validate::{DEFAULT_LIMIT, Profile, Report, Validator, Violation, validate};
 
 use crate::cli::commands::per_file::each;
+use crate::cli::commands::selection::whole_number;
 use crate::cli::exit;
 use crate::cli::input::{progress, reading};
 use crate::cli::render::human::{count, counted};
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     lenient: bool,
     /// Describe at most this many violations of a trace; all are counted
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = DEFAULT_LIMIT)]
     top: usize,
     /// Print JSON
     #[arg(long)]

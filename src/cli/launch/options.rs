@@ -1,10 +1,12 @@
 //! The agent's options as flags of the command, made from the agent's own table.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agent_options::{HeapMode, OPTIONS, OptionSpec, RawOptions, if_taken};
+use agent_options::{Choice, HeapMode, OPTIONS, OptionSpec, RawOptions, if_taken};
 use anyhow::{Context, anyhow, bail};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use trace::file::{self, Kind, LOCK_LOG, TRACE};
 
 use crate::cli::launch::outputs::PID;
@@ -29,6 +31,8 @@ pub(crate) struct Resolved {
     pub(crate) lock_log: Option<PathBuf>,
     /// How allocations are recorded.
     pub(crate) heap: HeapMode,
+    /// A sentence for each option that has no effect.
+    pub(crate) without_effect: Vec<String>,
 }
 
 impl AgentOptions {
@@ -56,10 +60,11 @@ impl AgentOptions {
         }
         raw.replace_paths(absolute)?;
         let options = raw.resolve()?;
+        let without_effect = raw.without_effect(&options);
         let lock_log = options.locks.and_then(|locks| locks.log);
         check_output(&options.file, TRACE, "file")?;
         lock_log.iter().try_for_each(|log| check_output(log, LOCK_LOG, "locklog"))?;
-        Ok(Resolved { string: options.given, file: options.file, lock_log, heap: options.heap })
+        Ok(Resolved { string: options.given, file: options.file, lock_log, heap: options.heap, without_effect })
     }
 }
 
@@ -89,6 +94,27 @@ fn check_output(path: &Path, kind: Kind, option: &str) -> anyhow::Result<()> {
     file::check(path, kind, if_taken(path)).map_err(|refusal| anyhow!("{refusal}; choose another --{option}"))
 }
 
+/// Offers the values of an option where a shell completes them, and takes any text: `resolve` explains better what is wrong with it.
+#[derive(Clone)]
+struct AnyValue(&'static OptionSpec);
+
+impl TypedValueParser for AnyValue {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = self.0.completions();
+        let value = |choice: Choice| {
+            let value = PossibleValue::new(choice.word);
+            if choice.means.is_empty() { value } else { value.help(choice.means) }
+        };
+        (!values.is_empty()).then(|| Box::new(values.into_iter().map(value)) as Box<_>)
+    }
+}
+
 fn argument(spec: &'static OptionSpec) -> Arg {
     let argument = Arg::new(spec.name)
         .long(spec.name)
@@ -97,6 +123,9 @@ fn argument(spec: &'static OptionSpec) -> Arg {
         .help(format!("{} [default: {}]", spec.help, spec.default.text()))
         .long_help(long_help(spec))
         .help_heading(format!("{} (options of the agent)", spec.group.title()))
+        .value_parser(AnyValue(spec))
+        .hide_possible_values(true)
+        .value_hint(if spec.is_path() { ValueHint::FilePath } else { ValueHint::Unknown })
         .action(ArgAction::Append);
     match spec.bare_value() {
         // Without a required "=" the flag alone would take the program as its value.
@@ -204,6 +233,14 @@ mod tests {
         ] {
             assert!(!counts(&[asked]), "{asked:?}");
         }
+    }
+
+    #[test]
+    fn an_option_without_effect_is_accepted_and_named() {
+        let resolved = resolve(&["--heap=counts", "--stack=4"]).unwrap();
+        assert_eq!(resolved.without_effect.len(), 1, "{:?}", resolved.without_effect);
+        // The stack itself asks for single objects.
+        assert!(resolve(&["--stack=4"]).unwrap().without_effect.is_empty());
     }
 
     #[test]

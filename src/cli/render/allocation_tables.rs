@@ -94,6 +94,20 @@ impl TableKind {
         }
     }
 
+    /// Why there is nothing to sort by in a column, and how to record it.
+    pub(crate) fn lacks(self, column: Column) -> Option<&'static str> {
+        let TableKind::Counts { live, .. } = self else { return None };
+        match column {
+            Column::Collected | Column::Age | Column::Generations => {
+                Some("heap=counts records no deaths and no ages; record them with martini run --heap events")
+            }
+            Column::Live | Column::ActiveSize if !live => {
+                Some("the trace does not have what is alive; record it with martini run --live")
+            }
+            _ => None,
+        }
+    }
+
     /// The default column to sort by.
     pub(crate) fn column(self) -> Column {
         match self {

@@ -116,6 +116,19 @@ impl AllocationReport {
         coverage
     }
 
+    /// Leaves out what is not allocated at a site that passes the filter: also what the JVM reported itself, and what only a walk of the
+    /// heap found.
+    pub fn retain_sites(&mut self, site_filter: impl Fn(&Location<'_>) -> bool) {
+        let symbols = &self.symbols;
+        // A site has a cell for each class and thread.
+        let mut passes: FxHashMap<SiteIndex, bool> = FxHashMap::default();
+        self.cells.retain(|cell| {
+            let passes = |site| *passes.entry(site).or_insert_with(|| site_filter(&symbols.location(site)));
+            cell.site.is_some_and(passes)
+        });
+        (self.facts.live_counts, self.facts.counted_by_vm) = (0, (0, 0));
+    }
+
     /// The numbers of all objects whose class name passes the filter.
     pub fn sum(&self, class_filter: impl Fn(&str) -> bool) -> ObjectTotals {
         let mut sum = ObjectTotals::default();

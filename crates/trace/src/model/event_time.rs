@@ -20,6 +20,7 @@ impl Element<'_> {
             Self::MethodExit(e) => e.time,
             Self::ObjAlloc(e) => e.time,
             Self::AllocCount(e) => e.time,
+            Self::AllocSample(e) => e.time,
             Self::ThreadCount(e) => e.time,
             Self::LiveCount(e) => e.time,
             Self::ObjFree(e) => e.time,

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{Arguments, Column};
 use crate::cli::commands::per_file::print_json;
+use crate::cli::commands::selection::note_unmatched;
 use crate::cli::render::human;
 use crate::cli::render::table::Table;
 
@@ -17,6 +18,8 @@ pub(crate) fn show(
     [(before_path, before), (after_path, after)]: [(PathBuf, Vec<ClassRow>); 2],
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
+    let classes = before.iter().chain(&after).map(|row| row.class.as_str());
+    note_unmatched(&after_path, &arguments.filter, classes);
     let mut changes = difference(before, after);
     changes.retain(|change| arguments.selects(&change.class));
     let all = changes.len();

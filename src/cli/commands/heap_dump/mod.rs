@@ -24,7 +24,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{row_limit, selects_class};
+use crate::cli::commands::selection::{row_limit, selects_class, whole_number};
 use crate::cli::exit;
 use source::Source;
 
@@ -65,10 +65,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["show", "diff"])]
     class: Option<String>,
     /// Follow references from the object or class over this many levels
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 1)]
     depth: usize,
     /// Show this many shortest paths, from different roots, to the object or to the largest of the class
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 1)]
     paths: usize,
     /// Do not follow references of these kinds
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
@@ -89,7 +89,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t = Column::Retained)]
     sort: Column,
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     /// Print JSON, with exact numbers
     #[arg(long)]
@@ -220,12 +220,12 @@ fn parse_id(text: &str) -> Result<u64, String> {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| "an id is a number: 0x and hexadecimal digits, or decimal".to_owned())
+    parsed.map_err(|_| "give an id, such as 0x7f1c2d30 or 4711".to_owned())
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=100.0).contains(share));
-    share.ok_or_else(|| "a percentage lies between 0 and 100".to_owned())
+    share.ok_or_else(|| "give a percentage from 0 to 100, such as 2.5".to_owned())
 }
 
 /// The word for the strength of a reference.

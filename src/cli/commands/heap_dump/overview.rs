@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::names::{Names, want_name};
 use super::source::{Form, Heap, Source};
 use super::{Arguments, Section, growing, head, sites, suspects, waste};
+use crate::cli::commands::selection::note_unmatched;
 use crate::cli::render::human::{self, bytes, count};
 use crate::cli::render::table::Table;
 
@@ -22,6 +23,7 @@ pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut impl Wr
     let Some(heap) = &source.heap else {
         return Ok(Value::Object(json));
     };
+    note_unmatched(&source.path, &arguments.filter, heap.graph().classes().iter().map(|class| class.name.as_str()));
     if arguments.shows(Section::Histogram) {
         json.insert("histogram".to_owned(), rows(arguments, heap, out)?);
     }
