@@ -71,6 +71,24 @@ coverage: not known, because the trace does not hold what the JVM accounted to i
 }
 
 #[test]
+fn generated_classes_are_one_row_without_their_addresses() {
+    let generated = text("heap.trcxml")
+        .replace("\"demo.Cell\"", "\"demo.Main$$Lambda$14/0x0000000800c03000\"")
+        .replace("\"java.lang.String\" sourceName", "\"demo.Main$$Lambda/0x00007f1c2d300000\" sourceName")
+        .replace("\"demo.Worker\"", "\"jdk.proxy2.$Proxy17\"");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, generated).unwrap();
+    let path = path.to_str().unwrap();
+    let json = stats_json(&[path]);
+    assert_eq!(numbers(row(&json, "class", "demo.Main$$Lambda")), json!([3, 2, 1, 56, 40, 0.5, 2]));
+    let sites = json["traces"][0]["tables"]["site"].as_array().unwrap();
+    assert!(sites.iter().any(|row| row["site"]["class"] == "jdk.proxy.$Proxy"), "{sites:?}");
+    let ended = run(&["stats", path]);
+    assert!(ended.out.contains("demo.Main$$Lambda\n") && !ended.out.contains("0x"), "{}", ended.out);
+}
+
+#[test]
 fn the_thread_example_has_one_object_without_a_thread() {
     let json = stats_json(&["--by", "thread", &trace("threads.trcxml")]);
     let rows = &json["traces"][0]["tables"]["thread"];

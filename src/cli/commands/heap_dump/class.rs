@@ -4,6 +4,7 @@ use std::io::Write;
 
 use analysis::ages::AgeSpread;
 use analysis::allocations::By;
+use analysis::generated::plain_name;
 use analysis::heap_dump::contents::Wanted;
 use analysis::heap_dump::{ClassIndex, DumpId, ObjectIndex, SiteRow, ages};
 use anyhow::bail;
@@ -27,7 +28,7 @@ pub(crate) fn show(
     out: &mut impl Write,
 ) -> anyhow::Result<Value> {
     let mut json = head::show(arguments, source, out)?;
-    let mut name = wanted.to_owned();
+    let mut name = plain_name(wanted).into_owned();
     if let Form::Trace(traced) = &source.form {
         let definitions = &traced.history.definitions;
         json.insert("definitions".to_owned(), definitions.iter().map(trace::definition_json).collect());
