@@ -65,10 +65,10 @@ fn check(path: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
 
 fn validated<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReader<R>) -> anyhow::Result<Report> {
     let profile = if arguments.lenient { Profile::Lenient } else { Profile::Strict };
-    let bar = progress::bar(reader.total(), &format!("checking {}", path.display()));
+    let mut bar = progress::bar(reader.total(), &format!("checking {}", path.display()));
     let validator = Validator::new(profile, arguments.top);
     let report = validate(&mut reader, validator, |reader| bar.set_position(reader.consumed()));
-    bar.finish_and_clear();
+    drop(bar);
     if report.documents == 0 {
         let why = report.violations.first().map_or("it has no document", |violation| &violation.text);
         bail!("cannot read {}: {why}", path.display());
