@@ -10,12 +10,13 @@ use serde_json::json;
 use super::{Arguments, Column};
 use crate::cli::commands::per_file::print_json;
 use crate::cli::render::human;
+use crate::cli::render::page::Page;
 use crate::cli::render::table::Table;
 
 pub(crate) fn show(
     arguments: &Arguments,
     [(before_path, before), (after_path, after)]: [(PathBuf, Vec<ClassRow>); 2],
-    out: &mut impl Write,
+    out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
     let mut changes = difference(before, after);
     changes.retain(|change| arguments.selects(&change.class));
