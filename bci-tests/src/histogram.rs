@@ -55,9 +55,9 @@ impl Histogram {
 }
 
 /// The name under which a class is counted. Hidden classes and those behind lambdas carry an address or a number,
-/// written differently by different tools, so they are counted by what made them.
+/// written differently by different tools, so they are counted by what made them; other generated classes, as reports name them.
 pub fn family(class: &str) -> &str {
     let lambda = class.find("$$Lambda").map(|at| at + "$$Lambda".len());
     let cut = lambda.or_else(|| class.find(['/', '+'])).or_else(|| class.find(".0x"));
-    cut.map_or(class, |at| &class[..at])
+    analysis::generated::plain_element_name(cut.map_or(class, |at| &class[..at]))
 }

@@ -9,7 +9,7 @@ use hprof::write::Writer;
 use hprof::{ClassSerial, NameId, ObjectId, StackSerial};
 use serde_json::{Value, json};
 
-use crate::support::{martini, run, trace};
+use crate::support::{martini, run, text, trace};
 
 fn heap_json(arguments: &[&str]) -> Value {
     let ended = run(&[&["heap", "--json"], arguments].concat());
@@ -28,6 +28,26 @@ fn the_dump_example_has_the_sizes_that_follow_from_it() {
         "generations": 0,
     });
     assert_eq!(registry, &expected);
+}
+
+#[test]
+fn generated_classes_of_two_traces_are_compared_by_what_made_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let [before, after] = [("a", "demo.Main$$Lambda$14/0x0000000800c03000"), ("b", "demo.Main$$Lambda$15/0x00007f00")]
+        .map(|(file, class)| {
+            let path = folder.path().join(file);
+            std::fs::write(&path, text("dump.trcxml").replace("\"demo.Node\"", &format!("\"{class}\""))).unwrap();
+            path.to_str().unwrap().to_owned()
+        });
+    assert_eq!(heap_json(&["--diff", &before, &after])["classes"], json!([]));
+    // The class is found by the one name and by the other.
+    for name in ["demo.Main$$Lambda", "demo.Main$$Lambda/0x1"] {
+        let class = &heap_json(&["--class", name, &before])["dumps"][0];
+        assert_eq!(
+            (&class["definitions"][0]["name"], &class["classes"][0]["instances"]),
+            (&json!("demo.Main$$Lambda"), &json!(2))
+        );
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod heap_dump;
 mod help;
 mod java;
 mod locks;
+mod page;
 mod run;
 mod stats;
 mod support;

@@ -108,6 +108,24 @@ fn the_death_of_an_object_that_a_thread_waited_for_is_no_oddity() {
 }
 
 #[test]
+fn generated_classes_are_one_row_without_their_addresses() {
+    let generated = text("heap.trcxml")
+        .replace("\"demo.Cell\"", "\"demo.Main$$Lambda$14/0x0000000800c03000\"")
+        .replace("\"java.lang.String\" sourceName", "\"demo.Main$$Lambda/0x00007f1c2d300000\" sourceName")
+        .replace("\"demo.Worker\"", "\"jdk.proxy2.$Proxy17\"");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, generated).unwrap();
+    let path = path.to_str().unwrap();
+    let json = stats_json(&[path]);
+    assert_eq!(numbers(row(&json, "class", "demo.Main$$Lambda")), json!([3, 2, 1, 56, 40, 0.5, 2]));
+    let sites = json["traces"][0]["tables"]["site"].as_array().unwrap();
+    assert!(sites.iter().any(|row| row["site"]["class"] == "jdk.proxy.$Proxy"), "{sites:?}");
+    let ended = run(&["stats", path]);
+    assert!(ended.out.contains("demo.Main$$Lambda\n") && !ended.out.contains("0x"), "{}", ended.out);
+}
+
+#[test]
 fn the_dump_example_counts_objects_announced_late() {
     let json = stats_json(&["--by", "class", &trace("dump.trcxml")]);
     assert_eq!(numbers(row(&json, "class", "demo.Node")), json!([3, 2, 1, 72, 48, 1.0, 1]));

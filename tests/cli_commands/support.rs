@@ -14,11 +14,11 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// The command, in an environment that does not change what it does.
+/// The command, in an environment that does not change what it does, with room for all that it has to say.
 pub(crate) fn martini() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_martini"));
     command.env_remove("MARTINI_AGENT").env_remove("JAVA_TOOL_OPTIONS").env_remove("CLICOLOR_FORCE");
-    command.stdin(Stdio::null());
+    command.env("COLUMNS", "1000").stdin(Stdio::null());
     command
 }
 

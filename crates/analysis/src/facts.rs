@@ -173,7 +173,7 @@ fn is_addition(element: &Element<'_>) -> bool {
     matches!(
         element,
         Element::AllocCount(_)
-        | Element::AllocSample(_)
+            | Element::AllocSample(_)
             | Element::ThreadCount(_)
             | Element::LiveCount(_)
             | Element::StackDef(_)

@@ -6,6 +6,7 @@ pub mod ages;
 pub mod allocations;
 pub mod coverage;
 mod facts;
+pub mod generated;
 pub mod heap_dump;
 mod location;
 pub mod locks;

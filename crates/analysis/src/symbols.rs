@@ -1,7 +1,8 @@
 //! The names behind the ids of a trace: classes, threads, methods and allocation sites.
 //!
 //! Ids belong to one document and may be reused after their definition ended; names are kept for the whole trace. Classes and
-//! methods that bear the same name (two class loaders, two documents) share one entry, threads never do.
+//! methods that bear the same name (two class loaders, two documents) share one entry, threads never do. So do classes that the JDK
+//! generated, whose names lose what is random in them.
 
 use std::hash::Hash;
 
@@ -9,6 +10,7 @@ use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, MethodId, ThreadId};
 use trace::names;
 
+use crate::generated::plain_name;
 use crate::location::Location;
 
 macro_rules! index {
@@ -126,7 +128,7 @@ impl Symbols {
 
     /// Names a class; says whether its id meant another one before.
     pub(crate) fn define_class(&mut self, id: ClassId, name: &str, source: &str) -> bool {
-        let class = self.class_named(name, source);
+        let class = self.class_named(&plain_name(name), source);
         self.class_ids.insert(id, class).is_some_and(|before| before != class)
     }
 
@@ -190,7 +192,7 @@ impl Symbols {
 
     /// The site of a method that is known by its names only.
     pub(crate) fn site_named(&mut self, class: &str, method: &str) -> SiteIndex {
-        let class = self.class_named(class, "");
+        let class = self.class_named(&plain_name(class), "");
         let method = MethodSymbol { class, name: names::method_name(method).into(), signature: "".into() };
         let method = MethodIndex(self.methods.intern(method));
         SiteIndex(self.sites.intern(SiteSymbol { method, line: None }))
@@ -254,6 +256,20 @@ mod tests {
         let b = symbols.class(ClassId(1));
         assert_eq!((&*symbols.class_name(a).name, &*symbols.class_name(b).name), ("a.A", "b.B"));
         assert_eq!(symbols.undefined(), 0);
+    }
+
+    #[test]
+    fn generated_classes_and_their_methods_share_an_entry() {
+        let mut symbols = Symbols::default();
+        let at = |symbols: &mut Symbols, id, name: &str| {
+            symbols.define_class(ClassId(id), name, "");
+            symbols.define_method(MethodId(id), ClassId(id), "run", "()V");
+            (symbols.class(ClassId(id)), symbols.site(MethodId(id), None))
+        };
+        let first = at(&mut symbols, 1, "a.Main$$Lambda$14/0x0000000800c03000");
+        assert_eq!(at(&mut symbols, 2, "a.Main$$Lambda/0x00007f0000000000"), first);
+        assert_eq!(symbols.site_named("a.Main$$Lambda$7", "run"), symbols.site_named("a.Main$$Lambda/0x1", "run"));
+        assert_eq!(symbols.location(first.1).to_string(), "a.Main$$Lambda.run(Unknown Source)");
     }
 
     #[test]

@@ -4,9 +4,37 @@
 mod small_dump;
 
 use analysis::heap_dump::waste::{BoxRow, CollectionRow};
-use analysis::heap_dump::{Dominators, DumpId, Excluded, RootKind, Strength, sites};
+use analysis::heap_dump::{Dominators, DumpId, Excluded, RootKind, Strength, difference, histogram, sites};
 use proptest::prelude::*;
 use small_dump::{FIRST_ADDRESS, KINDS, Spool, class, exercise, read, small_dump};
+
+/// The small dump with other names of two classes, as long as their own.
+fn renamed(node: &str, main: &str) -> Vec<u8> {
+    let mut bytes = small_dump();
+    for (name, other) in [("demo/Node", node), ("demo/Main", main)] {
+        assert_eq!(name.len(), other.len());
+        let places: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(name.as_bytes())).collect();
+        for at in places {
+            bytes[at..at + name.len()].copy_from_slice(other.as_bytes());
+        }
+    }
+    bytes
+}
+
+#[test]
+fn hidden_classes_of_two_dumps_are_compared_by_what_made_them() {
+    let mut spool = Spool::new();
+    let rows = [("app/N+0x7", "app/N+0x8"), ("app/N+0xa", "app/N+0xb")].map(|(node, main)| {
+        let (loaded, _) = read(&spool.dump(&renamed(node, main)));
+        let graph = &loaded.graph;
+        let site = graph.site(graph.object(DumpId(30)).expect("a node")).expect("its line");
+        assert_eq!(site[0], "app.N.main(Main.java:30)");
+        histogram(graph, &Dominators::of(graph).unwrap())
+    });
+    assert_eq!(rows[0].iter().filter(|row| row.class == "app.N").count(), 1);
+    let [before, after] = rows;
+    assert_eq!(difference(before, after), []);
+}
 
 #[test]
 fn everything_in_it_is_as_computed_by_hand() {

@@ -15,6 +15,7 @@ use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::{injection, jdk, library, supervise};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::human::{self, bytes, count};
+use crate::cli::render::page::{Page, Width};
 use crate::cli::render::{coverage, notes};
 
 mod bundle {
@@ -76,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     let reading = reading::allocations(&trace, &[format!("{PACKAGE}*").parse()?])?;
     let mut out = out.lock();
-    explain(&reading, &mut out)?;
+    explain(&reading, &mut Page::new(&mut out, Width::usual()))?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(reading.bytes))?;
     writeln!(out, "{}", "Look closer:".bold())?;
     let word = human::shell_word(&trace);
@@ -111,10 +112,11 @@ fn unpack(classes: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn explain(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain(reading: &reading::Reading, out: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
     writeln!(out, "\n{}", "What the trace shows".bold())?;
-    writeln!(out, "{}\n", notes::summary(&report.sum(|_| true), report.facts()))?;
+    let summary = out.sentence(0, &notes::summary(&report.sum(|_| true), report.facts()));
+    writeln!(out, "{summary}\n")?;
 
     let own = |class: &str| class.starts_with(PACKAGE);
     let mut classes = report.rows(By::Class, own);
@@ -145,31 +147,24 @@ fn explain(reading: &reading::Reading, out: &mut impl Write) -> anyhow::Result<(
     Ok(())
 }
 
-fn explain_leak(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain_leak(report: &AllocationReport, row: &Row<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "\n{} {}", "The leak:".red().bold(), row.subject.bold())?;
-    writeln!(
-        out,
-        "  {} of {} are alive, and they are of {} different ages: the program keeps allocating",
+    let text = format!(
+        "{} of {} are alive, and they are of {} different ages: the program keeps allocating them and never releases them.{}",
         count(totals.live()),
         count(totals.total()),
-        count(totals.generations())
-    )?;
-    writeln!(out, "  them and never releases them.{}", allocated_at(report, &row.subject, Column::ActiveSize))?;
-    Ok(())
+        count(totals.generations()),
+        allocated_at(report, &row.subject, Column::ActiveSize)
+    );
+    write_lines(&text, out)
 }
 
-fn explain_healthy(row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain_healthy(row: &Row<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "{} {}", "For comparison:".bold(), row.subject)?;
-    writeln!(
-        out,
-        "  {} were allocated, but {} are collected: the rest are {}.",
-        count(totals.total()),
-        count(totals.collected()),
-        ages(totals)
-    )?;
-    Ok(())
+    let (total, collected) = (count(totals.total()), count(totals.collected()));
+    write_lines(&format!("{total} were allocated, but {collected} are collected: the rest are {}.", ages(totals)), out)
 }
 
 fn ages(totals: &ObjectTotals) -> String {
@@ -179,16 +174,23 @@ fn ages(totals: &ObjectTotals) -> String {
     }
 }
 
-fn explain_churn(report: &AllocationReport, row: &Row<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+fn explain_churn(report: &AllocationReport, row: &Row<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "\n{} {}", "The churn:".yellow().bold(), row.subject.bold())?;
-    writeln!(
-        out,
-        "  Of {} allocated, {} are garbage by now: no leak, but work for the collector.{}",
+    let text = format!(
+        "Of {} allocated, {} are garbage by now: no leak, but work for the collector.{}",
         bytes(totals.total_bytes()),
         bytes(totals.collected_bytes()),
         allocated_at(report, &row.subject, Column::TotalSize)
-    )?;
+    );
+    write_lines(&text, out)
+}
+
+fn write_lines(text: &str, out: &mut Page<'_>) -> anyhow::Result<()> {
+    for line in text.lines() {
+        let line = out.sentence(2, line);
+        writeln!(out, "{line}")?;
+    }
     Ok(())
 }
 
@@ -198,7 +200,7 @@ fn allocated_at(report: &AllocationReport, subject: &Subject<'_>, column: Column
     let mut sites = report.rows(By::Site, |name| name == *class);
     allocation_tables::sort(&mut sites, column);
     match sites.first().map(|row| row.subject) {
-        Some(Subject::Site { at: Some(at), .. }) => format!(" Most are allocated at\n  {at}"),
+        Some(Subject::Site { at: Some(at), .. }) => format!(" Most are allocated at\n{at}"),
         _ => String::new(),
     }
 }

@@ -15,6 +15,7 @@ use crate::cli::commands::selection::{note, row_limit, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::{counted, duration};
 use crate::cli::render::lock_tables::{self, LockColumn};
+use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::{blocking_graph, lock_json, lock_stacks, lock_summary};
 
 /// Shows which locks threads wait for, for how long, and who holds them
@@ -70,6 +71,8 @@ pub(crate) struct Arguments {
     /// Print only who blocks whom, as a graph for Graphviz (dot)
     #[arg(long, conflicts_with_all = ["json", "by", "waits", "stacks"])]
     graph: bool,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON, with exact numbers
     #[arg(long)]
     json: bool,
@@ -109,7 +112,7 @@ impl From<Rows> for LockBy {
 const DEFAULT_TOP: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let selection = arguments.selection.analysis_selection(&arguments.filter);
         let reading = reading::locks(path, LockStats::new(selection, None))?;
         arguments.selection.check(path, &reading.report)?;
@@ -128,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 /// Writes the main tables of a trace, as `run` does when the program has ended.
-pub(crate) fn summarize(path: &Path, top: usize, out: &mut impl Write) -> anyhow::Result<()> {
+pub(crate) fn summarize(path: &Path, top: usize, out: &mut Page<'_>) -> anyhow::Result<()> {
     let arguments = Arguments { top: Some(top), ..Arguments::default() };
     let reading = reading::locks(path, LockStats::new(arguments.selection.analysis_selection(&[]), None))?;
     print(&arguments, path, &reading, out)
@@ -162,12 +165,7 @@ impl Arguments {
     }
 }
 
-fn print(
-    arguments: &Arguments,
-    path: &Path,
-    reading: &Reading<LockReport>,
-    out: &mut impl Write,
-) -> anyhow::Result<()> {
+fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
     lock_summary::write_head(path, reading, out)?;
     if arguments.by.is_none() && !arguments.waits {
@@ -204,7 +202,7 @@ fn print(
     Ok(())
 }
 
-fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut impl Write) -> std::io::Result<()> {
+fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut Page<'_>) -> std::io::Result<()> {
     if left.is_empty() {
         return Ok(());
     }

@@ -7,23 +7,26 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::exit;
+use crate::cli::render::page::{Page, Width};
 
-/// Calls `show` for each file, and gives back the exit status. With a name for the list, what `show` gives back is printed as JSON
-/// under that name; a file for which it fails has its error there.
+/// Calls `show` for each file, with a page of some width, and gives back the exit status. With a name for the list, what `show` gives
+/// back is printed as JSON under that name; a file for which it fails has its error there. Colours are removed if standard output is
+/// not a terminal.
 ///
 /// # Errors
 /// The output cannot be written. What `show` writes goes into memory, so that its errors are about the file.
 pub(crate) fn each(
     paths: &[PathBuf],
     list: Option<&str>,
-    mut show: impl FnMut(&Path, &mut Vec<u8>) -> anyhow::Result<Value>,
+    width: Width,
+    mut show: impl FnMut(&Path, &mut Page<'_>) -> anyhow::Result<Value>,
 ) -> anyhow::Result<u8> {
     let mut out = anstream::stdout().lock();
     let mut documents = Vec::new();
     let mut status = exit::OK;
     for path in paths {
         let mut text = Vec::new();
-        match show(path, &mut text) {
+        match show(path, &mut Page::new(&mut text, width)) {
             Ok(document) => {
                 documents.push(document);
                 out.write_all(&text)?;

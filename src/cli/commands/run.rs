@@ -20,6 +20,7 @@ use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::outputs::{Outputs, PID};
 use crate::cli::launch::{library, program, supervise};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
+use crate::cli::render::page::{Page, Width};
 use crate::cli::render::{coverage, human, notes};
 
 /// Runs a program and records what its JVM allocates
@@ -203,13 +204,14 @@ fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> 
             "martini: no trace was written to {place}: no JVM started with the agent, or it could not write there"
         )?;
     }
+    let mut page = Page::new(&mut err, Width::usual());
     for path in traces {
         let written = match heap {
-            HeapMode::Off => summarize_locks(&path, top, &mut err),
-            _ => summarize(&path, top, &mut err),
+            HeapMode::Off => summarize_locks(&path, top, &mut page),
+            _ => summarize(&path, top, &mut page),
         };
         if let Err(error) = written {
-            writeln!(err, "martini: {}", exit::sentence(&error))?;
+            writeln!(page, "martini: {}", exit::sentence(&error))?;
         }
     }
     Ok(())
@@ -218,7 +220,7 @@ fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> 
 /// Traces beyond this take longer to read than a summary is worth.
 const LARGEST_SUMMARY: u64 = 512 << 20;
 
-fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+fn summarize(path: &Path, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> {
     writeln!(err)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     let coverage = if size > LARGEST_SUMMARY {
@@ -236,7 +238,7 @@ fn summarize(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()
 }
 
 /// For a trace of locks alone.
-fn summarize_locks(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+fn summarize_locks(path: &Path, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> {
     writeln!(err)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     if size > LARGEST_SUMMARY {
@@ -251,10 +253,13 @@ fn summarize_locks(path: &Path, top: usize, err: &mut impl Write) -> anyhow::Res
     Ok(())
 }
 
-fn write_tables(path: &Path, reading: &Reading, top: usize, err: &mut impl Write) -> anyhow::Result<()> {
+fn write_tables(path: &Path, reading: &Reading, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
-    writeln!(err, "{} {} ({})", "martini:".bold(), path.display(), notes::origin(reading))?;
-    writeln!(err, "{}", notes::summary(&report.sum(|_| true), report.facts()))?;
+    let path = path.display();
+    let origin = err.behind(&format!("martini: {path}"), &format!("({})", notes::origin(reading)));
+    writeln!(err, "{} {path}{origin}", "martini:".bold())?;
+    let summary = err.sentence(0, &notes::summary(&report.sum(|_| true), report.facts()));
+    writeln!(err, "{summary}")?;
     for (by, column, title) in summary_tables(report) {
         let mut rows = report.rows(by, |_| true);
         if rows.is_empty() {

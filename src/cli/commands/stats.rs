@@ -14,6 +14,7 @@ use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, selects_site, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
+use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::table::write_left_out;
 use crate::cli::render::{allocation_json, coverage, notes};
 
@@ -78,6 +79,8 @@ pub(crate) struct Arguments {
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON, with exact numbers
     #[arg(long)]
     json: bool,
@@ -107,7 +110,7 @@ impl From<Rows> for By {
 const DEFAULT_TOP: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let mut reading = reading::allocations(path, &arguments.caller)?;
         arguments.note_without_effect(path, &reading.report);
         if !arguments.code.is_empty() {
@@ -214,11 +217,14 @@ impl Arguments {
     }
 }
 
-fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut impl Write) -> anyhow::Result<()> {
+fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
     let sum = report.sum(|class| arguments.selects(class));
-    writeln!(out, "{} ({})", path.display().bold(), notes::origin(reading))?;
-    writeln!(out, "{}", notes::summary(&sum, report.facts()))?;
+    let path = path.display().to_string();
+    let origin = out.behind(&path, &format!("({})", notes::origin(reading)));
+    writeln!(out, "{}{origin}", path.bold())?;
+    let summary = out.sentence(0, &notes::summary(&sum, report.facts()));
+    writeln!(out, "{summary}")?;
     if sum.total() > 0 {
         for by in arguments.tables(report) {
             let (rows, all) = arguments.rows(report, by, DEFAULT_TOP);

@@ -15,6 +15,7 @@ use crate::cli::commands::selection::{row_limit, whole_number};
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::counted;
 use crate::cli::render::lock_tables::{self, ThreadColumn};
+use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::{lock_json, lock_summary};
 
 /// Shows how each thread spent its time: running, blocked, waiting, parked
@@ -53,6 +54,8 @@ pub(crate) struct Arguments {
     /// Also write a timeline for Perfetto or chrome://tracing into this file; needs exactly one trace
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON, with exact numbers
     #[arg(long)]
     json: bool,
@@ -65,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.timeline.is_some() && arguments.traces.len() != 1 {
         anyhow::bail!("--timeline takes one trace at a time, {} are given", arguments.traces.len());
     }
-    each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let reading = read(arguments, path)?;
         arguments.selection.check(path, &reading.report)?;
         if arguments.json {
@@ -102,12 +105,7 @@ fn rows<'a>(arguments: &Arguments, report: &'a LockReport) -> Vec<ThreadSummary<
     rows
 }
 
-fn print(
-    arguments: &Arguments,
-    path: &Path,
-    reading: &Reading<LockReport>,
-    out: &mut impl Write,
-) -> anyhow::Result<()> {
+fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
     lock_summary::write_head(path, reading, out)?;
     let mut rows = rows(arguments, report);
@@ -120,7 +118,8 @@ fn print(
     }
     lock_summary::write_left_out(&left, out)?;
     if !rows.is_empty() {
-        writeln!(out, "{}", lock_tables::legend(report.slice(), report.is_log()))?;
+        let legend = out.sentence(2, &lock_tables::legend(report.slice(), report.is_log()));
+        writeln!(out, "{legend}")?;
     }
     lock_summary::write_notes(reading, out)?;
     Ok(())

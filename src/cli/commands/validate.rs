@@ -14,6 +14,7 @@ use crate::cli::commands::selection::whole_number;
 use crate::cli::exit;
 use crate::cli::input::{progress, reading};
 use crate::cli::render::human::{count, counted};
+use crate::cli::render::page::Width;
 
 /// Checks whether a trace follows the rules of its format
 ///
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut is_valid = true;
-    let status = each(&arguments.traces, arguments.json.then_some("traces"), |path, out| {
+    let status = each(&arguments.traces, arguments.json.then_some("traces"), Width::usual(), |path, out| {
         let report = check(path, arguments)?;
         is_valid &= report.is_valid();
         if arguments.json {
@@ -73,10 +74,10 @@ fn check(path: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
 
 fn validated<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReader<R>) -> anyhow::Result<Report> {
     let profile = if arguments.lenient { Profile::Lenient } else { Profile::Strict };
-    let bar = progress::bar(reader.total(), &format!("checking {}", path.display()));
+    let mut bar = progress::bar(reader.total(), &format!("checking {}", path.display()));
     let validator = Validator::new(profile, arguments.top);
     let report = validate(&mut reader, validator, |reader| bar.set_position(reader.consumed()));
-    bar.finish_and_clear();
+    drop(bar);
     if report.documents == 0 {
         let why = report.violations.first().map_or("it has no document", |violation| &violation.text);
         bail!("cannot read {}: {why}", path.display());

@@ -8,14 +8,13 @@ use analysis::allocations::{AllocationReport, AllocationStats, Facts};
 use analysis::coverage::Coverage;
 use analysis::locks::{LockReport, LockStats};
 use anyhow::{anyhow, bail};
-use indicatif::ProgressBar;
 use trace::file;
 use trace::filter::Pattern;
 use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
 use trace::model::Element;
 use trace::reader::{Event, ReadError, TraceReader};
 
-use crate::cli::input::progress;
+use crate::cli::input::progress::{self, Progress};
 
 /// The progress bar is updated after this many elements.
 const STRIDE: u64 = 1 << 14;
@@ -188,7 +187,7 @@ pub(crate) fn read_parts<R: Read>(
     mut reader: TraceReader<R>,
     mut take: impl FnMut(Part<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Outcome> {
-    let bar = bar(path, reader.total());
+    let mut bar = bar(path, reader.total());
     let (mut elements, mut malformed, mut first_malformed, mut broken) = (0_u64, 0, None, None);
     loop {
         match reader.next_event() {
@@ -211,7 +210,7 @@ pub(crate) fn read_parts<R: Read>(
             }
         }
     }
-    bar.finish_and_clear();
+    drop(bar);
     match broken {
         Some(error) if elements == 0 => Err(named(path, error)),
         broken => {
@@ -221,7 +220,7 @@ pub(crate) fn read_parts<R: Read>(
     }
 }
 
-fn bar(path: &Path, total: Option<u64>) -> ProgressBar {
+fn bar(path: &Path, total: Option<u64>) -> Progress {
     progress::bar(total, &format!("reading {}", path.display()))
 }
 
@@ -230,7 +229,7 @@ fn read_log<R: Read>(
     mut reader: LockLogReader<R>,
     mut stats: LockStats<'_>,
 ) -> anyhow::Result<Reading<LockReport>> {
-    let bar = bar(path, reader.total());
+    let mut bar = bar(path, reader.total());
     let (mut lines, mut malformed, mut first_malformed, mut broken) = (0_u64, 0, None, None);
     loop {
         match reader.next_item() {
@@ -249,7 +248,7 @@ fn read_log<R: Read>(
             bar.set_position(reader.consumed());
         }
     }
-    bar.finish_and_clear();
+    drop(bar);
     stats.end_document();
     let (bytes, is_log_cut) = (reader.consumed(), reader.is_cut());
     match (lines, first_malformed) {

@@ -7,10 +7,14 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use crate::cli::render::human::{bytes, count, counted, printable};
+use crate::cli::render::page::Page;
 
-/// Writes how complete a trace is, in one or two lines.
-pub(crate) fn write(coverage: &Coverage, out: &mut impl Write) -> io::Result<()> {
-    sentences(coverage).iter().try_for_each(|sentence| writeln!(out, "{} {sentence}", "coverage:".bold()))
+/// Writes how complete a trace is, in one or two sentences.
+pub(crate) fn write(coverage: &Coverage, out: &mut Page<'_>) -> io::Result<()> {
+    sentences(coverage).iter().try_for_each(|sentence| {
+        let sentence = out.behind("coverage:", sentence);
+        writeln!(out, "{}{sentence}", "coverage:".bold())
+    })
 }
 
 /// How complete a trace is: one sentence, and a second one where the JIT removed objects that sites counted.

@@ -9,12 +9,13 @@ use owo_colors::OwoColorize;
 
 use crate::cli::render::human::{count, counted, duration, printable};
 use crate::cli::render::lock_tables;
+use crate::cli::render::page::Page;
 
 /// Frames of a stack that text shows.
 const FRAMES: usize = 12;
 
 /// Writes deadlocks, with the stacks of their threads.
-pub(crate) fn write_deadlocks(report: &LockReport, out: &mut impl Write) -> std::io::Result<()> {
+pub(crate) fn write_deadlocks(report: &LockReport, out: &mut Page<'_>) -> std::io::Result<()> {
     for deadlock in report.deadlocks() {
         let threads = counted(deadlock.members.len() as u64, "thread had waited", "threads had waited");
         let title =
@@ -28,7 +29,7 @@ pub(crate) fn write_deadlocks(report: &LockReport, out: &mut impl Write) -> std:
 }
 
 /// Writes the threads that were still blocked at the end; those that wait for the same lock are one entry, of `top` at most.
-pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut impl Write) -> std::io::Result<()> {
+pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut Page<'_>) -> std::io::Result<()> {
     let (stuck, more) = report.stuck();
     let all = stuck.len() as u64 + more;
     if all == 0 {
@@ -58,7 +59,7 @@ pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut impl Write)
     Ok(())
 }
 
-fn write_one(stuck: &Stuck<'_>, out: &mut impl Write) -> std::io::Result<()> {
+fn write_one(stuck: &Stuck<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
     let class = match (stuck.class, stuck.object) {
         (Some(class), Some(object)) => format!(" for {class} @{object}"),
         (None, Some(object)) => format!(" for @{object}"),
@@ -70,7 +71,8 @@ fn write_one(stuck: &Stuck<'_>, out: &mut impl Write) -> std::io::Result<()> {
     };
     let state = lock_tables::state(stuck.state);
     let line = format!("{}: {state} for {}{class}{owner}", stuck.thread, duration(stuck.length));
-    writeln!(out, "  {}", printable(&line))?;
+    let line = out.sentence(2, &printable(&line));
+    writeln!(out, "{line}")?;
     write_stack(&stuck.stack, "    ", out)?;
     if !stuck.owner_stack.is_empty() {
         writeln!(out, "    the owner was at")?;
@@ -84,26 +86,29 @@ pub(crate) fn write_longest(
     rows: &[LockRow<'_>],
     waits: bool,
     report: &LockReport,
-    out: &mut impl Write,
+    out: &mut Page<'_>,
 ) -> std::io::Result<()> {
     let begin = report.span().map(|(begin, _)| begin).unwrap_or_default();
     for row in rows {
         let Some(longest) = &row.longest[usize::from(waits)] else { continue };
         let (length, after) = (duration(longest.length), duration(longest.since.since(begin)));
         let line = format!("{}: {length} at {after}, {} waited", row.subject, longest.waiter);
-        writeln!(out, "\n  {}", printable(&line).bold())?;
+        let line = out.sentence(2, &printable(&line));
+        writeln!(out, "\n{}", line.bold())?;
         write_stack(&longest.stack, "    ", out)?;
         if let Some(owner) = longest.owner {
-            writeln!(out, "    {} owned it", printable(&owner.to_string()))?;
+            let line = out.sentence(4, &printable(&format!("{owner} owned it")));
+            writeln!(out, "{line}")?;
             write_stack(&longest.owner_stack, "      ", out)?;
         }
     }
     Ok(())
 }
 
-fn write_stack(stack: &[Location<'_>], indent: &str, out: &mut impl Write) -> std::io::Result<()> {
+fn write_stack(stack: &[Location<'_>], indent: &str, out: &mut Page<'_>) -> std::io::Result<()> {
     for frame in stack.iter().take(FRAMES) {
-        writeln!(out, "{indent}at {}", printable(&frame.to_string()))?;
+        let frame = out.fit(indent.len(), &printable(&format!("at {frame}")));
+        writeln!(out, "{indent}{frame}")?;
     }
     match stack.len().saturating_sub(FRAMES) {
         0 => Ok(()),

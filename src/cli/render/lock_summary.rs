@@ -10,16 +10,19 @@ use trace::time::Nanos;
 use crate::cli::input::reading::Reading;
 use crate::cli::render::human::{bytes, counted, duration};
 use crate::cli::render::notes;
+use crate::cli::render::page::Page;
 
 /// The first lines: which trace this is, and how much its threads waited.
-pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut Page<'_>) -> io::Result<()> {
     let report = &reading.report;
     let origin = match report.log_start() {
         Some(start) => format!("lock log of {start}, {}", bytes(reading.bytes)),
         None if report.is_log() => format!("lock log, {}", bytes(reading.bytes)),
         None => notes::origin(reading),
     };
-    writeln!(out, "{} ({origin})", path.display().bold())?;
+    let path = path.display().to_string();
+    let origin = out.behind(&path, &format!("({origin})"));
+    writeln!(out, "{}{origin}", path.bold())?;
     let length = report.counted().map_or(Nanos(0), |(since, until)| until.since(since));
     let [blocked, waiting, parked] = report.stalls();
     let stall = |state: &str, totals: TimeTotals| {
@@ -33,11 +36,12 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut i
         stalls.push(stall("parked", parked));
     }
     let threads = counted(report.thread_count(), "thread", "threads");
-    writeln!(out, "{threads} in {}: {}", duration(length), stalls.join(", "))
+    let sentence = out.sentence(0, &format!("{threads} in {}: {}", duration(length), stalls.join(", ")));
+    writeln!(out, "{sentence}")
 }
 
 /// The last lines: what is missing or wrong in the numbers.
-pub(crate) fn write_notes(reading: &Reading<LockReport>, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_notes(reading: &Reading<LockReport>, out: &mut Page<'_>) -> io::Result<()> {
     let notes = notes::of_locks(reading);
     writeln!(out)?;
     notes::write(&notes, out)?;
@@ -45,7 +49,7 @@ pub(crate) fn write_notes(reading: &Reading<LockReport>, out: &mut impl Write) -
 }
 
 /// A line for the threads that a table leaves out.
-pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut Page<'_>) -> io::Result<()> {
     if left.is_empty() {
         return Ok(());
     }
@@ -53,12 +57,13 @@ pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut impl Write) -
     let sum = |state: fn(&ThreadSummary<'_>) -> TimeTotals| {
         duration(Nanos(left.iter().fold(0_u64, |sum, row| sum.saturating_add(state(row).total.0))))
     };
-    writeln!(
-        out,
-        "  ... and {} more: {} blocked, {} waiting, {} parked; --top 0 shows all, --pools adds up those of a pool",
+    let sentence = format!(
+        "... and {} more: {} blocked, {} waiting, {} parked; --top 0 shows all, --pools adds up those of a pool",
         counted(members, "thread", "threads"),
         sum(|row| row.blocked),
         sum(|row| row.waiting),
         sum(|row| row.parked),
-    )
+    );
+    let sentence = out.sentence(2, &sentence);
+    writeln!(out, "{sentence}")
 }

@@ -218,7 +218,7 @@ pub(crate) fn legend(slice: Nanos, is_log: bool) -> String {
         true => "B blocked (small: a part of it), . not blocked",
         false => "B blocked, W waiting, P parked (small: a part of it), . running",
     };
-    format!("  over time: a character is {}; {states}", duration(slice))
+    format!("over time: a character is {}; {states}", duration(slice))
 }
 
 #[cfg(test)]

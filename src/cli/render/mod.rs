@@ -10,4 +10,5 @@ pub(crate) mod lock_stacks;
 pub(crate) mod lock_summary;
 pub(crate) mod lock_tables;
 pub(crate) mod notes;
+pub(crate) mod page;
 pub(crate) mod table;

@@ -1,10 +1,16 @@
-//! Plain text tables: numbers right-aligned, the name last, so that long names never push numbers out of line.
+//! Plain text tables: numbers right-aligned, the name last, so that long names never push numbers out of line. What does not fit into a
+//! line goes into one below: whole columns in all rows, and the name in the rows where it is too long.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use owo_colors::OwoColorize;
 
 use crate::cli::render::human::count;
+use crate::cli::render::page::{Page, Width, shorten_packages};
+
+/// How much lines below the first one of a row are indented.
+const BELOW: usize = 6;
 
 /// A table whose last column is text and whose other columns are numbers.
 pub(crate) struct Table {
@@ -25,23 +31,26 @@ impl Table {
     }
 
     /// Writes the table, indented by two spaces. Colours are written too: `out` must strip them where they are not wanted.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut Page<'_>) -> io::Result<()> {
         let widths: Vec<usize> = (0..self.headings.len())
             .map(|column| {
                 let cells = self.rows.iter().map(|row| row[column].chars().count());
                 cells.chain([self.headings[column].len()]).max().unwrap_or(0)
             })
             .collect();
+        let lines = lines(&widths[..widths.len() - 1], out.width());
         let headings: Vec<String> = self.headings.iter().map(|&heading| heading.to_owned()).collect();
-        writeln!(out, "{}", line(&headings, &widths).bold())?;
+        let headings = text(&headings, &widths, &lines, out);
+        writeln!(out, "{}", headings.bold())?;
         for row in &self.rows {
-            writeln!(out, "{}", line(row, &widths))?;
+            let row = text(row, &widths, &lines, out);
+            writeln!(out, "{row}")?;
         }
         Ok(())
     }
 
     /// Writes a table that leaves out rows: how many, and an empty line behind it.
-    pub(crate) fn write_top(&self, left_out: usize, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write_top(&self, left_out: usize, out: &mut Page<'_>) -> io::Result<()> {
         self.write(out)?;
         write_left_out(left_out, out)?;
         writeln!(out)
@@ -56,16 +65,47 @@ pub(crate) fn write_left_out(rows: usize, out: &mut impl Write) -> io::Result<()
     }
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
-    let mut text = String::new();
-    let last = cells.len() - 1;
-    for (cell, &width) in cells.iter().zip(widths).take(last) {
-        text.push_str("  ");
-        text.extend(std::iter::repeat_n(' ', width - cell.chars().count()));
-        text.push_str(cell);
+/// Which columns of numbers stand in each line of a row: as many as fit.
+fn lines(widths: &[usize], width: Width) -> Vec<Range<usize>> {
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    let mut taken = 0;
+    for (column, cell) in widths.iter().enumerate() {
+        if lines.is_empty() || width.beside(taken) < 2 + cell {
+            taken = if lines.is_empty() { 0 } else { BELOW - 2 };
+            lines.push(column..column);
+        }
+        taken += 2 + cell;
+        if let Some(line) = lines.last_mut() {
+            line.end = column + 1;
+        }
     }
-    text.push_str("  ");
-    text.push_str(&cells[last]);
+    lines
+}
+
+/// A row: its numbers, and behind them the name, if it fits there with its packages shortened; otherwise below them.
+fn text(cells: &[String], widths: &[usize], lines: &[Range<usize>], page: &Page<'_>) -> String {
+    let (mut text, mut taken) = (String::new(), 0);
+    for (at, line) in lines.iter().enumerate() {
+        if at > 0 {
+            text.push_str(&format!("\n{:1$}", "", BELOW - 2));
+        }
+        taken = if at > 0 { BELOW - 2 } else { 0 };
+        for column in line.clone() {
+            text.push_str("  ");
+            text.extend(std::iter::repeat_n(' ', widths[column] - cells[column].chars().count()));
+            text.push_str(&cells[column]);
+            taken += 2 + widths[column];
+        }
+    }
+    let name = &cells[cells.len() - 1];
+    let room = page.width().beside(taken + 2);
+    let short = shorten_packages(name, room);
+    if short.chars().count() <= room {
+        text.push_str("  ");
+        text.push_str(&short);
+    } else {
+        text.push_str(&format!("\n{:BELOW$}{}", "", page.fit(BELOW, name)));
+    }
     text
 }
 
@@ -78,9 +118,31 @@ mod tests {
         let mut table = Table::new(vec!["live", "size", "class"]);
         table.push(vec!["1".into(), "16 B".into(), "demo.Ä".into()]);
         table.push(vec!["1,000,000".into(), "8 B".into(), "x".into()]);
-        let mut out = Vec::new();
-        table.write(&mut anstream::StripStream::new(&mut out)).unwrap();
         let expected = "       live  size  class\n          1  16 B  demo.Ä\n  1,000,000   8 B  x\n";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!(written(&table, Width(80)), expected);
+    }
+
+    fn written(table: &Table, width: Width) -> String {
+        let mut out = Vec::new();
+        table.write(&mut Page::new(&mut anstream::StripStream::new(&mut out), width)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_below() {
+        let mut table = Table::new(vec!["total", "mean", "over time", "where"]);
+        let name = "com.acme.orders.OrderDesk.take(OrderDesk.java:34)";
+        table.push(vec!["1".into(), "1.00 ms".into(), "..BBBBBBBBBBBBBBBBBBBBBB..".into(), "main".into()]);
+        table.push(vec!["12".into(), "2.00 s".into(), "BBBBBBBBBBBBBBBBBBBBBBBBBB".into(), name.into()]);
+        let expected = "  total     mean
+                       over time  where
+      1  1.00 ms
+      ..BBBBBBBBBBBBBBBBBBBBBB..  main
+     12   2.00 s
+      BBBBBBBBBBBBBBBBBBBBBBBBBB
+      …o.OrderDesk.take(OrderDesk.java:34)
+";
+        assert_eq!(written(&table, Width(42)), expected);
+        assert!(written(&table, Width(usize::MAX)).contains(&format!("BB  {name}\n")));
     }
 }

@@ -14,6 +14,7 @@ use super::{
     Ages, Class, ClassIndex, DumpProblems, Graph, GraphRoot, Lists, ObjectIndex, Origins, Referent, Referents, Sizes,
     Strength, TooMany,
 };
+use crate::generated::plain_name;
 use crate::location::Location;
 
 /// A dump in a trace.
@@ -103,7 +104,7 @@ impl TracedDump {
         match element {
             Element::ClassDef(class) => {
                 let index = ClassIndex(self.classes.len() as u32);
-                self.classes.push(Class { name: class.name.to_string(), ..Class::default() });
+                self.classes.push(Class { name: plain_name(&class.name).into_owned(), ..Class::default() });
                 self.class_objects.push(class.object.filter(|object| object.0 != 0));
                 self.class_ids.insert(class.class_id, index);
                 if let Some(source) = class.source_name.as_deref().filter(|source| !source.is_empty()) {

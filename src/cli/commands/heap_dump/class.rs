@@ -4,6 +4,7 @@ use std::io::Write;
 
 use analysis::ages::AgeSpread;
 use analysis::allocations::By;
+use analysis::generated::plain_name;
 use analysis::heap_dump::contents::Wanted;
 use analysis::heap_dump::{ClassIndex, DumpId, ObjectIndex, SiteRow, ages};
 use anyhow::bail;
@@ -17,22 +18,19 @@ use super::source::{Data, Form, Heap, Source, Traced};
 use super::{Arguments, head, parse_id, sites, trace};
 use crate::cli::render::allocation_tables::{Column, TableKind};
 use crate::cli::render::human::{self, bytes};
+use crate::cli::render::page::Page;
 use crate::cli::render::{allocation_json, allocation_tables};
 
 /// Shows the classes of a name, or the one with an id.
-pub(crate) fn show(
-    arguments: &Arguments,
-    source: &Source,
-    wanted: &str,
-    out: &mut impl Write,
-) -> anyhow::Result<Value> {
+pub(crate) fn show(arguments: &Arguments, source: &Source, wanted: &str, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let mut json = head::show(arguments, source, out)?;
-    let mut name = wanted.to_owned();
+    let mut name = plain_name(wanted).into_owned();
     if let Form::Trace(traced) = &source.form {
         let definitions = &traced.history.definitions;
         json.insert("definitions".to_owned(), definitions.iter().map(trace::definition_json).collect());
         for definition in definitions.iter().filter(|_| !arguments.json) {
-            writeln!(out, "{}", trace::definition_text(definition))?;
+            let line = out.sentence(0, &trace::definition_text(definition));
+            writeln!(out, "{line}")?;
         }
         if let Some(last) = definitions.last() {
             name.clone_from(&last.name);
@@ -72,7 +70,7 @@ fn traced_rows(
     traced: &Traced,
     name: &str,
     json: &mut Map<String, Value>,
-    out: &mut impl Write,
+    out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
     let report = &traced.report;
     for by in [By::Class, By::Site] {
@@ -168,17 +166,20 @@ impl<'a> ClassView<'a> {
         })
     }
 
-    fn write(&self, arguments: &Arguments, out: &mut impl Write) -> std::io::Result<()> {
+    fn write(&self, arguments: &Arguments, out: &mut Page<'_>) -> std::io::Result<()> {
         let names = &self.names;
         let heap = names.heap;
         let about = heap.graph().class(self.class);
         let id = about.object.map_or_else(String::new, |object| format!(" @ {}", heap.graph().id(object)));
-        writeln!(out, "{}{id}", format!("class {}", human::printable(&about.name)).bold())?;
+        let head = out.sentence(0, &format!("class {}{id}", human::printable(&about.name)));
+        writeln!(out, "{}", head.bold())?;
         let up = self.superclass().map_or_else(String::new, |name| format!(", extends {}", human::printable(name)));
         let instances = human::counted(self.instances as u64, "instance", "instances");
-        writeln!(out, "  {instances}, {}{up}", bytes(self.shallow))?;
+        let line = out.sentence(2, &format!("{instances}, {}{up}", bytes(self.shallow)));
+        writeln!(out, "{line}")?;
         if let Some(loader) = about.loader {
-            writeln!(out, "  loaded by {}", names.object(loader))?;
+            let line = out.sentence(2, &format!("loaded by {}", names.object(loader)));
+            writeln!(out, "{line}")?;
         }
         if let Some(ages) = &self.ages {
             writeln!(out, "  {}", sites::words(ages))?;
@@ -199,7 +200,9 @@ impl<'a> ClassView<'a> {
         class_table(&self.refers_to).write(out)?;
         writeln!(out, "\n{}", "Largest".bold())?;
         for &object in &self.largest {
-            writeln!(out, "  {}, retains {}", names.object(object), bytes(heap.dominators.retained(object)))?;
+            let retained = bytes(heap.dominators.retained(object));
+            let line = out.sentence(2, &format!("{}, retains {retained}", names.object(object)));
+            writeln!(out, "{line}")?;
         }
         writeln!(out, "\n{}", "Shortest paths from roots to the largest".bold())?;
         names.write_paths(&self.paths, out)

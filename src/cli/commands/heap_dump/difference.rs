@@ -11,12 +11,13 @@ use super::{Arguments, Column};
 use crate::cli::commands::per_file::print_json;
 use crate::cli::commands::selection::note_unmatched;
 use crate::cli::render::human;
+use crate::cli::render::page::Page;
 use crate::cli::render::table::Table;
 
 pub(crate) fn show(
     arguments: &Arguments,
     [(before_path, before), (after_path, after)]: [(PathBuf, Vec<ClassRow>); 2],
-    out: &mut impl Write,
+    out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
     let classes = before.iter().chain(&after).map(|row| row.class.as_str());
     note_unmatched(&after_path, &arguments.filter, classes);

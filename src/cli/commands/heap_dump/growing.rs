@@ -10,9 +10,10 @@ use super::Arguments;
 use super::source::Traced;
 use crate::cli::render::allocation_json;
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
+use crate::cli::render::page::Page;
 
 /// The classes and sites whose survivors accumulate, those of most live bytes first.
-pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let report = &traced.report;
     let by = if report.has_sites() { By::Site } else { By::Class };
     let mut rows: Vec<Row<'_>> = report.rows(by, |class| arguments.selects(class));

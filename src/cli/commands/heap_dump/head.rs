@@ -10,9 +10,10 @@ use super::Arguments;
 use super::source::{Data, Form, Heap, Source, Traced};
 use crate::cli::render::human::{self, bytes, count, counted};
 use crate::cli::render::notes;
+use crate::cli::render::page::Page;
 
 /// Writes it as text, or gives it back as the first fields of the JSON.
-pub(crate) fn show(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow::Result<Map<String, Value>> {
+pub(crate) fn show(arguments: &Arguments, source: &Source, out: &mut Page<'_>) -> anyhow::Result<Map<String, Value>> {
     let head = Head { source, size: source.heap.as_ref().map(HeapSize::of), notes: notes_of(source) };
     match arguments.json {
         true => Ok(head.json()),
@@ -85,7 +86,7 @@ impl Head<'_> {
         json
     }
 
-    fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn write(&self, out: &mut Page<'_>) -> std::io::Result<()> {
         writeln!(out, "{} ({})", self.source.path.display().bold(), bytes(self.source.bytes))?;
         if let (Some(heap), Some(size)) = (&self.source.heap, &self.size) {
             let rest = match size.objects - size.reachable_objects {
@@ -97,7 +98,9 @@ impl Head<'_> {
             };
             let objects = counted(size.reachable_objects as u64, "object", "objects");
             let roots = counted(heap.graph().roots().len() as u64, "root", "roots");
-            writeln!(out, "{objects} ({}) held by {roots}{rest}", bytes(size.reachable_shallow))?;
+            let bytes = bytes(size.reachable_shallow);
+            let line = out.sentence(0, &format!("{objects} ({bytes}) held by {roots}{rest}"));
+            writeln!(out, "{line}")?;
         }
         notes::write(&self.notes, out)?;
         writeln!(out)

@@ -26,6 +26,7 @@ use serde_json::Value;
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{row_limit, selects_class, whole_number};
 use crate::cli::exit;
+use crate::cli::render::page::{Page, PageArguments};
 use source::Source;
 
 /// Shows what is alive in a heap dump, what keeps it alive, and what is wasted
@@ -91,6 +92,8 @@ pub(crate) struct Arguments {
     /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON, with exact numbers
     #[arg(long)]
     json: bool,
@@ -139,17 +142,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         };
         let sources = [Source::open(arguments, before)?.histogram()?, Source::open(arguments, after)?.histogram()?];
         let mut out = anstream::stdout().lock();
-        difference::show(arguments, sources, &mut out)?;
+        difference::show(arguments, sources, &mut Page::new(&mut out, arguments.page.width()))?;
         out.flush()?;
         return Ok(exit::OK);
     }
-    each(&arguments.files, arguments.json.then_some("dumps"), |path, out| {
+    each(&arguments.files, arguments.json.then_some("dumps"), arguments.page.width(), |path, out| {
         show(arguments, &Source::open(arguments, path)?, out)
     })
 }
 
 /// Writes text at once; JSON is given back.
-fn show(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow::Result<Value> {
+fn show(arguments: &Arguments, source: &Source, out: &mut Page<'_>) -> anyhow::Result<Value> {
     match (arguments.object, &arguments.class) {
         (Some(id), _) => object::show(arguments, source, id, out),
         (None, Some(class)) => class::show(arguments, source, class, out),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::source::{Data, Heap};
 use crate::cli::render::human;
+use crate::cli::render::page::Page;
 
 /// Characters of a text that are shown.
 const TEXT: usize = 60;
@@ -84,10 +85,11 @@ impl Names<'_> {
     }
 
     /// Writes paths, each with an empty line behind it.
-    pub(crate) fn write_paths(&self, paths: &[Vec<ObjectIndex>], out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write_paths(&self, paths: &[Vec<ObjectIndex>], out: &mut Page<'_>) -> io::Result<()> {
         for path in paths {
             for line in self.path(path) {
-                writeln!(out, "  {line}")?;
+                let line = out.sentence(2, &line);
+                writeln!(out, "{line}")?;
             }
             writeln!(out)?;
         }

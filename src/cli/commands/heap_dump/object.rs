@@ -13,12 +13,13 @@ use super::references::{Direction, Node, tree};
 use super::source::{Form, Heap, Source};
 use super::{Arguments, head, trace};
 use crate::cli::render::human::{self, bytes};
+use crate::cli::render::page::Page;
 
 /// Fields and elements that are shown.
 const SHOWN: usize = 100;
 
 /// Shows the object with an id: its lifetimes in a trace, and its place in the graph.
-pub(crate) fn show(arguments: &Arguments, source: &Source, id: u64, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn show(arguments: &Arguments, source: &Source, id: u64, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let mut json = head::show(arguments, source, out)?;
     let mut is_known = false;
     if let Form::Trace(traced) = &source.form {
@@ -26,6 +27,7 @@ pub(crate) fn show(arguments: &Arguments, source: &Source, id: u64, out: &mut im
         is_known |= !lifetimes.is_empty();
         json.insert("lives".to_owned(), lifetimes.iter().map(trace::lifetime_json).collect());
         for line in lifetimes.iter().flat_map(trace::lifetime_text).filter(|_| !arguments.json) {
+            let line = out.sentence(0, &line);
             writeln!(out, "{line}")?;
         }
     }
@@ -95,19 +97,24 @@ impl<'a> ObjectView<'a> {
         Value::Object(json)
     }
 
-    fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn write(&self, out: &mut Page<'_>) -> std::io::Result<()> {
         let ObjectView { names, object, .. } = self;
         let (graph, dominators) = (names.heap.graph(), &names.heap.dominators);
-        writeln!(out, "{}", names.object(*object).bold())?;
+        let head = out.sentence(0, &names.object(*object));
+        writeln!(out, "{}", head.bold())?;
         let retained = bytes(dominators.retained(*object));
         writeln!(out, "  {} itself, {retained} retained", bytes(graph.shallow(*object)))?;
         match dominators.dominator(*object) {
-            Some(by) => writeln!(out, "  dominated by {}", names.object(by))?,
+            Some(by) => {
+                let line = out.sentence(2, &format!("dominated by {}", names.object(by)));
+                writeln!(out, "{line}")?;
+            }
             None if dominators.is_reachable(*object) => writeln!(out, "  dominated by no single object")?,
             None => writeln!(out, "  not reachable from a root")?,
         }
         for root in &self.roots {
-            writeln!(out, "  a root: {root}")?;
+            let line = out.sentence(2, &format!("a root: {root}"));
+            writeln!(out, "{line}")?;
         }
         if let Some(age) = graph.age(*object) {
             writeln!(out, "  survived {}", human::counted(age.into(), "collection", "collections"))?;
@@ -115,14 +122,18 @@ impl<'a> ObjectView<'a> {
         if let Some(frames) = graph.site(*object) {
             writeln!(out, "  allocated")?;
             for frame in frames {
-                writeln!(out, "    at {}", human::printable(frame))?;
+                let frame = out.fit(4, &human::printable(&format!("at {frame}")));
+                writeln!(out, "    {frame}")?;
             }
         }
         write_contents(names, *object, out)?;
         for (heading, nodes) in [("Referred to by", &self.referred_by), ("Refers to", &self.refers_to)] {
             writeln!(out, "\n{}", heading.bold())?;
             for node in nodes {
-                writeln!(out, "{}", node.text(names))?;
+                for line in node.text(names).lines() {
+                    let line = out.sentence(0, line);
+                    writeln!(out, "{line}")?;
+                }
             }
             if nodes.is_empty() {
                 writeln!(out, "  nothing")?;
@@ -138,7 +149,7 @@ impl<'a> ObjectView<'a> {
 }
 
 /// Writes the fields or elements of an object.
-pub(super) fn write_contents(names: &Names<'_>, object: ObjectIndex, out: &mut impl Write) -> std::io::Result<()> {
+pub(super) fn write_contents(names: &Names<'_>, object: ObjectIndex, out: &mut Page<'_>) -> std::io::Result<()> {
     match names.described.contents(object) {
         Some(Contents::Fields(fields)) => {
             for (name, value) in fields.iter().take(SHOWN) {

@@ -1,7 +1,5 @@
 //! The whole heap: histogram, allocation sites, dominators, suspects, waste.
 
-use std::io::Write;
-
 use analysis::heap_dump::contents::Wanted;
 use analysis::heap_dump::{ObjectIndex, histogram};
 use serde_json::{Value, json};
@@ -11,9 +9,10 @@ use super::source::{Form, Heap, Source};
 use super::{Arguments, Section, growing, head, sites, suspects, waste};
 use crate::cli::commands::selection::note_unmatched;
 use crate::cli::render::human::{self, bytes, count};
+use crate::cli::render::page::Page;
 use crate::cli::render::table::Table;
 
-pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let mut json = head::show(arguments, source, out)?;
     if let Form::Trace(traced) = &source.form
         && arguments.shows(Section::Suspects)
@@ -44,7 +43,7 @@ pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut impl Wr
     Ok(Value::Object(json))
 }
 
-fn rows(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
+fn rows(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let (rows, all) = arguments.rows(histogram(heap.graph(), &heap.dominators));
     if arguments.json {
         let row = |row: &analysis::heap_dump::ClassRow| {
@@ -75,7 +74,7 @@ fn rows(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Res
 }
 
 /// The objects that retain most, without those that another of them retains alone.
-fn dominators(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
+fn dominators(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let mut tops: Vec<ObjectIndex> = heap.dominators.tops().collect();
     let all = tops.len();
     tops.sort_unstable_by_key(|&top| (std::cmp::Reverse(heap.dominators.retained(top)), top));

@@ -1,6 +1,6 @@
 //! Who refers to an object or to a class's instances, and what they refer to, level by level.
 
-use analysis::heap_dump::{ClassIndex, Graph, Link, ObjectIndex};
+use analysis::heap_dump::{Graph, Link, ObjectIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
@@ -135,9 +135,9 @@ pub(crate) fn class_tree(
         if level >= arguments.depth {
             continue;
         }
-        let mut groups: FxHashMap<ClassIndex, (u64, FxHashSet<ObjectIndex>)> = FxHashMap::default();
+        let mut groups: FxHashMap<&str, (u64, FxHashSet<ObjectIndex>)> = FxHashMap::default();
         for link in from.iter().flat_map(|&object| direction.links(arguments, graph, object)) {
-            let group = groups.entry(graph.class_of(link.object)).or_default();
+            let group = groups.entry(graph.class_name(link.object)).or_default();
             group.0 += 1;
             group.1.insert(link.object);
         }
@@ -145,8 +145,7 @@ pub(crate) fn class_tree(
         ranked.sort_by_key(|(class, (references, objects))| (std::cmp::Reverse((objects.len(), *references)), *class));
         ranked.truncate(top);
         for (class, (references, members)) in ranked.into_iter().rev() {
-            let name = graph.class(class).name.clone();
-            let row = ClassNode { level, class: name, objects: members.len() as u64, references };
+            let row = ClassNode { level, class: class.to_owned(), objects: members.len() as u64, references };
             // Objects that were met before are counted, but not followed again.
             let fresh: Vec<ObjectIndex> = members.into_iter().filter(|&member| seen.insert(member)).collect();
             open.push((Some(row), level + 1, fresh));

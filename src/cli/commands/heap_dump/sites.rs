@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use super::source::{Data, Heap};
 use super::{Arguments, Column};
 use crate::cli::render::human::{self, bytes, count};
+use crate::cli::render::page::Page;
 use crate::cli::render::table::Table;
 
 /// One row for each class and line; nothing if the dump has no sites.
-pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let mut rows = selected(arguments, heap);
     if rows.is_empty() {
         return Ok(Value::Null);
@@ -33,7 +34,7 @@ pub(crate) fn of_objects(heap: &Heap, objects: &[ObjectIndex]) -> Vec<SiteRow> {
 }
 
 /// The lines whose survivors accumulate; nothing for traces, whose statistics show them.
-pub(crate) fn growing(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn growing(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     if !heap.graph().has_ages() || matches!(heap.data, Data::Trace(_)) {
         return Ok(Value::Null);
     }
@@ -71,7 +72,7 @@ fn sort(rows: &mut [SiteRow], column: Column) {
     });
 }
 
-fn write(arguments: &Arguments, heap: &Heap, mut rows: Vec<SiteRow>, out: &mut impl Write) -> anyhow::Result<Value> {
+fn write(arguments: &Arguments, heap: &Heap, mut rows: Vec<SiteRow>, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let all = rows.len();
     rows.truncate(arguments.top());
     if arguments.json {

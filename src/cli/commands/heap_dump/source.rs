@@ -204,15 +204,13 @@ fn spooled() -> anyhow::Result<(File, u64)> {
 
 /// Runs something that reports its progress, with a progress bar.
 fn with_bar<T>(file: &DumpFile, work: impl FnOnce(load::Progress<'_>) -> T) -> T {
-    let bar = progress::bar(Some(file.length()), "");
+    let mut bar = progress::bar(Some(file.length()), "");
     let mut doing = "";
-    let done = work(&mut |what, position| {
+    work(&mut |what, position| {
         if what != doing {
             doing = what;
             bar.set_message(what);
         }
         bar.set_position(position);
-    });
-    bar.finish_and_clear();
-    done
+    })
 }

@@ -12,8 +12,9 @@ use super::names::{Names, want_name, want_path};
 use super::source::Heap;
 use super::{Arguments, sites};
 use crate::cli::render::human::{self, bytes};
+use crate::cli::render::page::Page;
 
-pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let graph = heap.graph();
     let found = suspects(graph, &heap.dominators, arguments.share / 100.0, arguments.few());
     let total: u64 = heap.dominators.tops().map(|top| heap.dominators.retained(top)).fold(0, u64::saturating_add);
@@ -52,17 +53,20 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
             None => "are in objects of one class that no single object holds".to_owned(),
         };
         let share = percent(suspect.bytes, total);
-        writeln!(out, "{:>3}. {} ({share:.1} %) {place}", number + 1, bytes(suspect.bytes).bold())?;
+        let head = out.sentence(0, &format!("{:>3}. {} ({share:.1} %) {place}", number + 1, bytes(suspect.bytes)));
+        writeln!(out, "{}", head.bold())?;
         for part in &suspect.parts {
             for line in part_text(&names, part) {
-                writeln!(out, "       {line}")?;
+                let line = out.sentence(7, &line);
+                writeln!(out, "{line}")?;
             }
         }
         if !path.is_empty() {
             writeln!(out, "     {}", if suspect.holder.is_some() { "held by" } else { "for example held by" })?;
         }
         for line in names.path(path) {
-            writeln!(out, "       {line}")?;
+            let line = out.sentence(7, &line);
+            writeln!(out, "{line}")?;
         }
     }
     writeln!(out)?;

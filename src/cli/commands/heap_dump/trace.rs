@@ -4,6 +4,7 @@ use ::trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use ::trace::model::{Element, Frame};
 use ::trace::names;
 use ::trace::time::Time;
+use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -48,7 +49,11 @@ pub(crate) struct Definition {
 
 impl History {
     pub(crate) fn of(object: Option<u64>, class: Option<&str>) -> Self {
-        History { object: object.map(ObjectId), class: class.map(str::to_owned), ..Self::default() }
+        History {
+            object: object.map(ObjectId),
+            class: class.map(|class| plain_name(class).into_owned()),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn element(&mut self, element: &Element<'_>) {
@@ -58,9 +63,10 @@ impl History {
         match element {
             Element::ClassDef(class) => {
                 let source = class.source_name.as_deref().unwrap_or_default().to_owned();
-                self.classes.insert(class.class_id, (class.name.to_string(), source.clone()));
-                if self.class.as_deref().is_some_and(|wanted| wanted == class.name || is_id(wanted, class.class_id.0)) {
-                    let (id, name) = (class.class_id, class.name.to_string());
+                let name = plain_name(&class.name).into_owned();
+                self.classes.insert(class.class_id, (name.clone(), source.clone()));
+                if self.class.as_deref().is_some_and(|wanted| wanted == name || is_id(wanted, class.class_id.0)) {
+                    let id = class.class_id;
                     let object = class.object.filter(|object| object.0 != 0);
                     self.definitions.push(Definition { id, name, source, object, time: class.time, unloaded: None });
                 }

@@ -11,9 +11,10 @@ use super::names::{Names, want_name};
 use super::source::Heap;
 use super::{Arguments, DEFAULT_TOP};
 use crate::cli::render::human::{self, bytes, count, counted};
+use crate::cli::render::page::Page;
 use crate::cli::render::table::Table;
 
-pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> anyhow::Result<Value> {
+pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let texts = arguments.limit(DEFAULT_TOP);
     let Some(mut waste) = heap.waste(texts)? else {
         if !arguments.json {
@@ -36,17 +37,17 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut impl Write) -> 
     Ok(Value::Null)
 }
 
-fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut impl Write) -> std::io::Result<()> {
+fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
     let strings = &waste.strings;
-    writeln!(
-        out,
-        "{} {} ({}) of {}; the same again: {}",
-        "Strings:".bold(),
+    let sentence = format!(
+        "{} ({}) of {}; the same again: {}",
         counted(strings.strings, "string", "strings"),
         bytes(strings.bytes),
         counted(strings.distinct, "text", "different texts"),
         bytes(strings.wasted)
-    )?;
+    );
+    let sentence = out.behind("Strings:", &sentence);
+    writeln!(out, "{}{sentence}", "Strings:".bold())?;
     let mut table = Table::new(vec!["wasted", "strings", "text"]);
     let few = arguments.few();
     for duplicate in strings.duplicates.iter().take(few) {

@@ -11,13 +11,17 @@ use owo_colors::OwoColorize;
 
 use crate::cli::input::reading::{Reading, Report};
 use crate::cli::render::human::{bytes, count, counted};
+use crate::cli::render::page::Page;
 
 pub(crate) use allocations::{of_allocations, summary};
 pub(crate) use locks::of_locks;
 
-/// Writes notes, one line each.
-pub(crate) fn write(notes: &[String], out: &mut impl Write) -> io::Result<()> {
-    notes.iter().try_for_each(|note| writeln!(out, "{} {note}", "note:".yellow().bold()))
+/// Writes notes, each from the beginning of a line.
+pub(crate) fn write(notes: &[String], out: &mut Page<'_>) -> io::Result<()> {
+    notes.iter().try_for_each(|note| {
+        let note = out.behind("note:", note);
+        writeln!(out, "{}{note}", "note:".yellow().bold())
+    })
 }
 
 /// Who recorded the trace, and how large it is.

@@ -8,6 +8,7 @@ use trace::names;
 
 use super::{ClassFields, DeclaredFields, StaticField};
 use super::{LoadError, Progress, STRIDE};
+use crate::generated::plain_name;
 use crate::heap_dump::ids::IdMap;
 use crate::heap_dump::layout::{CLASS, LayoutInput, ObjectLayout};
 use crate::heap_dump::{Ages, Class, ClassIndex, DumpProblems, GraphRoot, ObjectIndex, Origins, Sizes, TooMany};
@@ -274,7 +275,11 @@ impl FirstPass {
         };
         let layout = ObjectLayout::of(&input);
         let sizes = layout.sizes(&input);
+        // By their full names, of which the plain ones are not unique.
         let arrays = self.array_classes();
+        for class in &mut self.classes {
+            class.name = plain_name(&class.name).into_owned();
+        }
         if !self.martini.generations.is_empty() {
             self.origins.ages = Ages::ById(Box::new(std::mem::take(&mut self.martini)));
         }
@@ -330,6 +335,7 @@ impl FirstPass {
     fn frame_text(&self, frame: &Frame) -> String {
         let class = self.serials.get(&frame.class).and_then(|id| self.class_ids.get(id));
         let class = class.map_or("(unknown class)", |class| &self.classes[class.at()].name);
+        let class = &plain_name(class);
         let source = self.names.get(&frame.source).map_or("", |source| source);
         let line = u32::try_from(frame.line).ok().filter(|&line| line > 0);
         let method = self.name(frame.method);
