@@ -139,7 +139,7 @@ fn cells(sites: &BTreeMap<Site, Sum>) -> u64 {
 /// What `martini stats` prints.
 #[track_caller]
 fn stats(file: &Path) -> String {
-    process::run(Command::new(&martini::built().command).arg("stats").arg(file)).success().out()
+    process::run(Command::new(&martini::built().command).args(["stats", "--wide"]).arg(file)).success().out()
 }
 
 #[track_caller]

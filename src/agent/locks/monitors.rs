@@ -126,7 +126,6 @@ unsafe fn compare(
     current: JavaThread,
     object: jobject,
 ) -> Option<bool> {
-    let mut is_same = None;
     for _ in 0..COMPARISONS {
         let word = layout.pending_owner(current)?;
         // SAFETY: by the caller's promise.
@@ -140,11 +139,12 @@ unsafe fn compare(
             return Some(true);
         }
         // If the word has changed the question came too late.
-        if layout.pending_owner(current) == Some(word) {
-            is_same = Some(false);
+        if layout.pending_owner(current) != Some(word) {
+            return None;
         }
     }
-    is_same
+    // Once, the monitor may have been another thread's for a moment and come back.
+    Some(false)
 }
 
 /// The stack of the current thread, if stacks are wanted.
