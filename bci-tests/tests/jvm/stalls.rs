@@ -155,7 +155,8 @@ fn the_reader_comes_back(jdk: &Jdk, collector: Collector) {
     // Neither threads that seem blocked although they continued, nor ends of waits that have no beginning.
     let waits = read::trace(&copy, Waits::default(), Judged::Valid);
     assert!(waits.counts.iter().all(|(key, number)| !key.starts_with("waits.") || *number == 0), "{:?}", waits.counts);
-    let stats = process::run(Command::new(&martini::built().command).args(["stats", "--wide"]).arg(&copy)).success().out();
+    let stats =
+        process::run(Command::new(&martini::built().command).args(["stats", "--wide"]).arg(&copy)).success().out();
     assert!(stats.contains("coverage: not known, because events were left out"), "{stats}");
 }
 
