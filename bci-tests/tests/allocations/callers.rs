@@ -9,7 +9,7 @@ use bci_tests::suite::Suite;
 const ROUNDS: u64 = 10_000;
 /// What a round allocates on average for each copy: half of them have 200 bytes, and half 2,000, behind a header of 16.
 const COPY: u64 = (216 + 2016) / 2;
-/// JDK 11 samples a little too often where code calls the VM to allocate.
+/// JDK 11 comes too early to its samples, for which the agent can allow only roughly.
 const BIAS: f64 = 0.05;
 
 pub(crate) fn tests(suite: &mut Suite) {

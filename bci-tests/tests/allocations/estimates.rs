@@ -37,8 +37,7 @@ fn error(trace: &Counted, bytes: u64) -> u64 {
     (6.0 * (trace.count("callers.interval") as f64 * bytes as f64).sqrt()) as u64
 }
 
-/// JDK 11 samples a little too often where code calls the VM to allocate: 1.032 times the inner arrays of `multianewarray`, in
-/// the mean of 36 runs. From JDK 17 on it is 1.00.
+/// JDK 11 comes too early to its samples, for which the agent can allow only roughly.
 fn bias(jdk: &Jdk, bytes: u64) -> u64 {
     if jdk.feature < 17 { bytes / 20 } else { 0 }
 }
