@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bci_tests::counted::Counted;
 use bci_tests::jdk::{Collector, Jdk};
-use bci_tests::profiled::{Heap, Profiled};
+use bci_tests::profiled::{Heap, Profiled, is_safe_mode};
 use bci_tests::suite::Suite;
 use bci_tests::waits::Waits;
 
@@ -29,7 +29,9 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("dumps_and_live", "heap=counts,dump=end,live=true,threads=on"),
     ];
     suite.each_jdk_and(&modes, nothing_for_the_check_of_jni_to_say);
-    suite.each_jdk_and_collector(checked_calls_keep_no_garbage);
+    if !is_safe_mode() {
+        suite.each_jdk_and_collector(checked_calls_keep_no_garbage);
+    }
     let with_locks =
         [("vm", "heap=vm"), ("counts", "heap=counts,threads=on"), ("events", "heap=events,threads=on,juc=on")];
     // Later JDKs cannot suspend a thread from Java.

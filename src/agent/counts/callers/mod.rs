@@ -78,7 +78,7 @@ impl Callers {
         lock(&self.samples).take(thread)
     }
 
-    /// Called every second.
+    /// Called every second, and after each collection.
     pub(super) fn tick(&self, core: &Core) {
         if let Some(bytes) = self.pace.tick() {
             set_interval(core, bytes);

@@ -1,8 +1,8 @@
-//! How often an object is sampled: as often as was asked for, unless that costs more than a hundredth of a processor.
+//! How often an object is sampled: as often as was asked for, unless that costs too much.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// CPU time that samples may take in a second.
+/// CPU time that samples may take between two ticks.
 const BUDGET_NANOS: u64 = 10_000_000;
 
 /// The interval between two samples.
@@ -47,7 +47,7 @@ impl Pace {
         Some(longer)
     }
 
-    /// A second is over; returns the interval to be set if it changes.
+    /// A tick, each second and after each collection; returns the interval to be set if it changes.
     pub(super) fn tick(&self) -> Option<u32> {
         let spent = self.spent_nanos.swap(0, Ordering::Relaxed);
         let now = self.interval();
