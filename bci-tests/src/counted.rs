@@ -99,6 +99,13 @@ struct Names {
 /// Class, method, line, stack and thread.
 type SampleIds = (ClassId, Option<MethodId>, i64, Option<StackId>, Option<ThreadId>);
 
+impl Names {
+    fn site(&self, class: ClassId, method: Option<MethodId>, line: Option<i64>, from_vm: bool) -> Site {
+        let method = method.map(|method| self.methods[&method].clone()).unwrap_or_default();
+        Site { class: self.classes[&class].clone(), method, line: line.unwrap_or(0), from_vm }
+    }
+}
+
 impl Counted {
     /// Counts in windows too, which these markers open and close.
     pub fn between(markers: Markers) -> Self {
@@ -139,12 +146,7 @@ impl TraceData for Counted {
                 names.methods.insert(method.method_id, name);
             }
             Element::AllocCount(count) => {
-                let site = Site {
-                    class: names.classes[&count.class].clone(),
-                    method: count.method.map(|method| names.methods[&method].clone()).unwrap_or_default(),
-                    line: count.line.unwrap_or(0),
-                    from_vm: count.source.is_some(),
-                };
+                let site = names.site(count.class, count.method, count.line, count.source.is_some());
                 let key = (count.class, count.method, site.line, site.from_vm);
                 let (instances, bytes) = (count.instances, count.bytes);
                 let before = names.sites.insert(key, Sum { instances, bytes }).unwrap_or_default();
@@ -156,12 +158,7 @@ impl TraceData for Counted {
                 names.stacks.insert(stack.stack_id, frames);
             }
             Element::AllocSample(sample) => {
-                let site = Site {
-                    class: names.classes[&sample.class].clone(),
-                    method: sample.method.map(|method| names.methods[&method].clone()).unwrap_or_default(),
-                    line: sample.line.unwrap_or(0),
-                    from_vm: false,
-                };
+                let site = names.site(sample.class, sample.method, sample.line, false);
                 let ids = (sample.class, sample.method, site.line, sample.stack, sample.thread);
                 let now = Sampled { samples: sample.samples, bytes: sample.bytes, variance: sample.error.pow(2) };
                 let before = names.samples.insert(ids, now).unwrap_or_default();

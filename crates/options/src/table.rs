@@ -198,7 +198,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Include))),
         default: Default::Text("all classes"),
         help: "Report objects whose class matches",
-        more: "What counts is the class of the object, not the code that allocates it (`martini stats --in` goes by that). A pattern is a class name, or has one `*` at its beginning or end. Can be given several times, also mixed with \
+        more: "What counts is the class of the object, not the code that allocates it (`martini stats --in` goes by that). \
+               A pattern is a class name, or has one `*` at its beginning or end. Can be given several times, also mixed with \
                `exclude`: the first pattern that matches decides. If the last pattern is an `include` and no filter file \
                follows, all other classes are left out.",
         examples: &["include=com.acme.*", "include=java.lang.String"],

@@ -218,9 +218,6 @@ impl Feature for Counts {
         self.settle(&own, self.core.jvm.accounting.current_thread_bytes(jni), true);
         self.core.exclude(jni, thread.carrier, || self.resolve_counted(jni, Some(&own), ResolvePhase::Meanwhile));
         self.push_counted(thread, &own, now);
-        if let Some(callers) = &mut state.callers {
-            callers.has_ended = true;
-        }
     }
 
     unsafe fn class_prepared(&'static self, jni: Jni, class: jclass) {

@@ -137,6 +137,12 @@ impl Tags {
         &self.envs
     }
 
+    /// Has the VM sample an object per so many bytes on average; the first environment gets the events. A thread takes the interval over
+    /// at its next sample.
+    pub(crate) fn set_sampling_interval(&self, bytes: u32) -> jvmti::Result<()> {
+        self.envs[0].set_heap_sampling_interval(i32::try_from(bytes).unwrap_or(i32::MAX))
+    }
+
     /// The shard in which a thread tags objects.
     pub(crate) fn for_objects(&self, thread: ThreadIndex) -> ObjectShard {
         // Threads that begin together are half of all shards apart.

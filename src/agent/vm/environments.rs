@@ -145,10 +145,12 @@ pub(crate) fn prepare(
         }
     }
     added?;
+    let tags = Tags::new(tags, identifies, jvm.ids.peek());
     if let Some(bytes) = interval_bytes {
-        set_sampling_interval(tags[0], bytes)?;
+        // Each thread takes the interval over when it is made, the first one soon after this.
+        tags.set_sampling_interval(bytes).map_err(|e| e.to_string())?;
     }
-    Ok(Tags::new(tags, identifies, jvm.ids.peek()))
+    Ok(tags)
 }
 
 /// Has the VM sample an object per so many bytes on average, beside what `prepare` has asked for.
@@ -156,15 +158,10 @@ pub(crate) fn prepare(
 /// # Errors
 /// Why this VM does not sample: only one agent can have it do so.
 pub(crate) fn sample_allocations(tags: &Tags, interval_bytes: u32) -> Result<(), String> {
-    let env = tags.envs()[0];
-    env.add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS]))
+    tags.envs()[0]
+        .add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS]))
         .map_err(|e| format!("this JVM cannot sample allocations, or another agent has it do so: {e}"))?;
-    set_sampling_interval(env, interval_bytes)
-}
-
-/// Each thread takes the interval over when it is made, the first one soon after this.
-fn set_sampling_interval(env: Env, bytes: u32) -> Result<(), String> {
-    env.set_heap_sampling_interval(i32::try_from(bytes).unwrap_or(i32::MAX)).map_err(|e| e.to_string())
+    tags.set_sampling_interval(interval_bytes).map_err(|e| e.to_string())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod totals;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::filter::Pattern;
-use trace::ids::{ObjectId, StackId};
+use trace::ids::{ClassId, MethodId, ObjectId, StackId};
 use trace::model::{Element, Frame, ObjAlloc, StackDef};
 use trace::time::Time;
 
@@ -111,15 +111,11 @@ impl AllocationStats {
             Element::MonitorUsage(event) => return self.monitor(event.object),
             Element::ThreadInfo(event) => return event.object.into_iter().for_each(|object| self.monitor(object)),
             Element::AllocCount(count) => {
-                let class = self.symbols.class(count.class);
-                let site = count.method.map(|method| self.symbols.site(method, count.line.and_then(line)));
-                let cell = self.cell_of((class, None, site));
+                let cell = self.site_cell(count.class, count.method, count.line);
                 return self.counted.site(cell, count);
             }
             Element::AllocSample(sample) => {
-                let class = self.symbols.class(sample.class);
-                let site = sample.method.map(|method| self.symbols.site(method, sample.line.and_then(line)));
-                let cell = self.cell_of((class, None, site));
+                let cell = self.site_cell(sample.class, sample.method, sample.line);
                 return self.counted.sample(cell, sample);
             }
             Element::ThreadEnd(end) => return self.counted.thread_ended(end.thread),
@@ -211,6 +207,13 @@ impl AllocationStats {
             self.facts.reused_ids += 1;
         }
         self.announced.remove(&alloc.obj_id);
+    }
+
+    /// The cell of a site that is counted, on whichever thread.
+    fn site_cell(&mut self, class: ClassId, method: Option<MethodId>, number: Option<i64>) -> CellIndex {
+        let class = self.symbols.class(class);
+        let site = method.map(|method| self.symbols.site(method, number.and_then(line)));
+        self.cell_of((class, None, site))
     }
 
     fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {

@@ -43,8 +43,6 @@ pub(crate) struct CallersThread {
     walker: StackWalker,
     /// With which interval the VM chose the thread's next sample.
     interval_bytes: u32,
-    /// The thread's end is in the trace.
-    pub(super) has_ended: bool,
 }
 
 impl Callers {
@@ -55,7 +53,7 @@ impl Callers {
 
     /// The state of a thread that has not been sampled.
     fn thread(&self) -> CallersThread {
-        CallersThread { walker: StackWalker::new(DEPTH), interval_bytes: self.pace.interval(), has_ended: false }
+        CallersThread { walker: StackWalker::new(DEPTH), interval_bytes: self.pace.interval() }
     }
 
     /// Bytes between two samples, on average: at most so many until now.
@@ -99,8 +97,8 @@ impl Callers {
         let begin = thread_cpu_nanos();
         let own = own.get_or_insert_with(|| Box::new(self.thread()));
         // The next one has been chosen with the interval of now.
-        let next = self.pace.interval() - too_near(core.jvm.java, size, self.pace.interval());
-        let interval = std::mem::replace(&mut own.interval_bytes, next);
+        let now = self.pace.interval();
+        let interval = std::mem::replace(&mut own.interval_bytes, now - too_near(core.jvm.java, size, now));
         // SAFETY: by the caller's promise.
         let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
         if !core.includes(class) {
@@ -112,8 +110,7 @@ impl Callers {
         } else {
             StackIndex::default()
         };
-        let key =
-            SampleKey { site: AllocationSite { class, location }, stack, thread: (!own.has_ended).then_some(carrier) };
+        let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
         lock(&self.samples).add(key, size, f64::from(interval));
         if let Some(bytes) = self.pace.spend(thread_cpu_nanos().saturating_sub(begin)) {
             set_interval(core, bytes);
@@ -129,8 +126,7 @@ fn too_near(java: u32, size: u64, interval: u32) -> u32 {
 }
 
 fn set_interval(core: &Core, bytes: u32) {
-    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-    if let Err(error) = core.tags.envs()[0].set_heap_sampling_interval(bytes) {
+    if let Err(error) = core.tags.set_sampling_interval(bytes) {
         core.count_failure("sampling interval", error);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct SampleKey {
     pub(crate) site: AllocationSite,
     /// Where it was called from.
     pub(crate) stack: StackIndex,
-    /// Absent if it has ended, or if there are too many.
+    /// Absent if there are too many.
     pub(crate) thread: Option<ThreadIndex>,
 }
 

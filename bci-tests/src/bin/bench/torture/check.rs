@@ -83,7 +83,7 @@ pub(super) fn visible(case: &Case, ended: &Ended, dir: &Path, plain: &Plain) -> 
     let report = fs::read_to_string(dir.join("hs_err.log")).ok();
     // Native code that calls Java when the JVM has been ended: HotSpot 22 and later give up.
     let is_late_call = |report: &String| report.contains("Could not attach thread for upcall");
-    if ended.acted.iter().any(|act| act.ends()) && report.as_ref().is_some_and(is_late_call) {
+    if ended.was_ended() && report.as_ref().is_some_and(is_late_call) {
         return problems;
     }
     if let Some(report) = report {
@@ -196,7 +196,7 @@ fn is_expected(line: &str, case: &Case) -> bool {
         || case.program.name == "deep" && line.contains("the heap is not walked")
         || case.mode.leaves_the_jit_alone() && line.contains("-XX:-")
         || is_cut_by_halt(case) && line.contains("is waited for no longer")
-        || case.mode.value("dumpformat") == Some("xml") && line.contains("the trace has not taken the one before")
+        || case.mode.is("dumpformat", "xml") && line.contains("the trace has not taken the one before")
 }
 
 /// Whether the program may halt while a dump waits for a collection, which then never comes: no further dump is made.
@@ -228,7 +228,7 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
     let is_told = facts.has("limit.reached")
         || case.mode.value("live").is_some() && is_all("collection before the histogram")
         || is_all("site not found")
-        || (is_cut_by_halt(case) || case.mode.value("dumpformat") == Some("xml")) && is_all("heap dump");
+        || (is_cut_by_halt(case) || case.mode.is("dumpformat", "xml")) && is_all("heap dump");
     if lost > 0 && !case.program.may_lose && !is_told {
         let why: Vec<_> = facts.counts.iter().filter(|((key, _), _)| key == "events.lost").collect();
         problems.push(problem(Kind::Numbers, format!("events were lost: {why:?}")));
@@ -238,7 +238,7 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
     }
     known(case, ended, facts, lost, problems);
     // Of a thread that allocates while the VM goes down the two numbers are not of the same moment.
-    if !ended.acted.iter().any(|act| act.ends()) && case.program.is_accounted {
+    if !ended.was_ended() && case.program.is_accounted {
         coverage(case, facts, problems);
     }
 }
@@ -252,8 +252,7 @@ fn known(case: &Case, ended: &Ended, facts: &Facts, lost: u64, problems: &mut Ve
     let is_vm = (case.mode.value("heap") == Some("vm") || case.mode.leaves_the_jit_alone())
         && case.mode.value("exclude").is_none();
     // Who is ended goes on for a while when the agent's numbers are taken.
-    let was_ended = ended.acted.iter().any(|act| act.ends());
-    let is_right = if was_ended {
+    let is_right = if ended.was_ended() {
         seen <= made
     } else if case.mode.counts_all() && is_included && !case.mode.leaves_the_jit_alone() {
         seen <= made && (made - seen <= lost || case.mode.is("heap", "events") && is_silent(case))
@@ -311,7 +310,7 @@ fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut
     }
     let is_hprof = case.mode.value("dumpformat").is_none() && case.mode.value("limit").is_none();
     // Who was ended before its heap was full has none to dump.
-    let was_ended = ended.acted.iter().any(|act| act.ends());
+    let was_ended = ended.was_ended();
     let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && case.program.fills_heap && !was_ended;
     if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_halt(case) {
         problems.push(problem(Kind::Dump, "there is no heap dump"));

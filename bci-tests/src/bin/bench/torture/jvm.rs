@@ -38,6 +38,13 @@ pub(super) struct Ended {
     pub(super) wall: Duration,
 }
 
+impl Ended {
+    /// Whether somebody has ended it.
+    pub(super) fn was_ended(&self) -> bool {
+        self.acted.iter().any(|act| act.ends())
+    }
+}
+
 /// What the acts need to know.
 pub(super) struct Target<'a> {
     /// The folder of the run.
