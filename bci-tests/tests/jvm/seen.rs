@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bci_tests::counted::Counted;
 use bci_tests::jdk::{Collector, Jdk};
-use bci_tests::profiled::{Heap, Profiled, is_safe_mode};
+use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
 use bci_tests::waits::Waits;
 
@@ -29,9 +29,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("dumps_and_live", "heap=counts,dump=end,live=true,threads=on"),
     ];
     suite.each_jdk_and(&modes, nothing_for_the_check_of_jni_to_say);
-    if !is_safe_mode() {
-        suite.each_jdk_and_collector(checked_calls_keep_no_garbage);
-    }
+    suite.each_jdk_and_collector(checked_calls_keep_no_garbage);
     let with_locks =
         [("vm", "heap=vm"), ("counts", "heap=counts,threads=on"), ("events", "heap=events,threads=on,juc=on")];
     // Later JDKs cannot suspend a thread from Java.
@@ -86,9 +84,11 @@ fn nothing_for_the_check_of_jni_to_say(jdk: &Jdk, options: &str) {
 
 /// Collectors that mark while the program runs take what `-Xcheck:jni` looks at for something that the program uses.
 fn checked_calls_keep_no_garbage(jdk: &Jdk, collector: Collector) {
-    let profiled = Profiled::on(jdk).collector(collector).flags(&["-Xcheck:jni", "-Xmx256m"]).no_schema();
-    let ran = profiled.options("heap=events").main("torture.Main").args(&["Arrays", "100"]).run();
-    assert!(ran.out().lines().any(|line| line == "= known 2400"), "{}{}", ran.out(), ran.err());
+    for options in ["heap=events", "heap=events,internals=off"] {
+        let profiled = Profiled::on(jdk).collector(collector).flags(&["-Xcheck:jni", "-Xmx256m"]).no_schema();
+        let ran = profiled.options(options).main("torture.Main").args(&["Arrays", "100"]).run();
+        assert!(ran.out().lines().any(|line| line == "= known 2400"), "{}{}", ran.out(), ran.err());
+    }
 }
 
 /// Wherever a thread is suspended, inside the agent too, others that share nothing with it get on.

@@ -163,6 +163,21 @@ proptest! {
     }
 }
 
+/// HotSpot with Shenandoah may write objects of classes that it is unloading, which are not in the dump.
+#[test]
+fn an_object_without_class_has_no_fields_that_could_be_wrong() {
+    let write = |id: fn(u64) -> u64, stack: u32, fields: [u8; 11]| {
+        let mut writer = Writer::new(Vec::new(), 7).unwrap();
+        writer.instance(ObjectId(id(3)), StackSerial(stack), ObjectId(id(77)), &fields).unwrap();
+        writer.primitive_array(ObjectId(4), StackSerial(1), BasicType::Byte, 1).unwrap();
+        writer.contents(&[5]).unwrap();
+        writer.finish().unwrap()
+    };
+    let (bytes, patched) = patched(&write(|id| id, 1, [9; 11]), Other { zeroes: false }, 1);
+    assert_eq!(bytes, write(|id| id ^ 1 << 62, 3, [0; 11]));
+    assert_eq!(patched.classless, 1);
+}
+
 #[test]
 fn arrays_of_any_length_are_changed_in_pieces() {
     let references = (0..700_000u64).map(|n| n % 9).collect();

@@ -174,6 +174,8 @@ pub(crate) struct Core {
     pub(crate) progress: Arc<Progress>,
     /// The user has been told that the trace takes nothing.
     said_stalled: AtomicBool,
+    /// Whether looking at a weak reference would keep its object.
+    looks_keep_objects: AtomicBool,
     pub(crate) rewriting: RewritingCounts,
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
@@ -219,6 +221,7 @@ impl Core {
             dropped: DroppedCounts::default(),
             progress,
             said_stalled: AtomicBool::new(false),
+            looks_keep_objects: AtomicBool::new(false),
             rewriting: RewritingCounts::default(),
             features: OnceLock::new(),
             reporting: AtomicBool::new(false),
@@ -363,7 +366,17 @@ impl Core {
 
     /// Whether objects have weak references: to report their deaths, or to find them when the heap is dumped.
     pub(crate) fn keeps_weak_refs(&self) -> bool {
-        self.options.lifetimes || self.options.dump.when.ever()
+        (self.options.lifetimes || self.options.dump.when.ever()) && !self.leaves_deaths_unseen()
+    }
+
+    /// From now on no object gets a weak reference, because a look at one would keep its object: deaths are not seen.
+    pub(crate) fn leave_deaths_unseen(&self) {
+        self.looks_keep_objects.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether deaths of objects are not seen.
+    pub(crate) fn leaves_deaths_unseen(&self) -> bool {
+        self.looks_keep_objects.load(Ordering::Relaxed)
     }
 
     /// Whether there is something to do after each collection.

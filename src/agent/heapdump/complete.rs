@@ -72,6 +72,7 @@ pub(crate) fn complete(
     let names = Names { data, offset, zeroes: core.options.dump.contents == DumpContents::Zero, end };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let patched = patch(&file, &names, threads - 1).map_err(|e| format!("the JVM's dump cannot be completed: {e}"))?;
+    core.count_lost("heap dump: class of an object", patched.classless);
     file.seek(SeekFrom::Start(patched.end)).map_err(writing)?;
     let writer = Writer::resume(BufWriter::new(file));
     let mut addition = Addition { core, names, serials: patched.serials, writer };

@@ -42,6 +42,9 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
             core.features().for_each(|feature| feature.collected(jni, seen, number));
             seen = number;
             let reports = core.options.lifetimes.then_some(&core.collections);
+            if reports.is_some() && core.leaves_deaths_unseen() {
+                core.count_lost("deaths in a collection", 1);
+            }
             core.weak_refs.tracked().find_dead(&core.weak_refs, jni, reports, may_be_dead);
             core.collections.set_processed(number);
         }

@@ -181,6 +181,7 @@ impl Recording {
             return;
         }
         self.name_unwanted_flags(jni);
+        self.keep_no_garbage(jni);
         // Before the agent's own threads are started, which are not to be announced.
         let existing = self.core.jvm.env.get_all_threads();
         jni.expect_local_refs(existing.as_ref().map_or(0, |threads| threads.len()));
@@ -207,6 +208,19 @@ impl Recording {
                 "the JIT may remove objects, since its flags are left alone in safe mode: add {} yourself",
                 flags.join(" ")
             ));
+        }
+    }
+
+    /// In safe mode only JNI looks at weak references, and with `-Xcheck:jni` and ZGC, which marks meanwhile, that counts as a
+    /// use: no object would ever die.
+    fn keep_no_garbage(&self, jni: Jni) {
+        let core = self.core;
+        let is_on = |flag| is_flag_on(jni, flag) == Some(true);
+        if core.hotspot.is_none() && core.keeps_weak_refs() && is_on(c"CheckJNICalls") && is_on(c"UseZGC") {
+            core.leave_deaths_unseen();
+            message(
+                "deaths of objects are not reported: in safe mode with ZGC and -Xcheck:jni looking for them would keep them alive",
+            );
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Patched {
     pub serials: FxHashMap<ObjectId, ClassSerial>,
     /// Where the end record stands: more records may follow from here, and another end.
     pub end: u64,
+    /// Objects whose class is not in the dump. Where their references lie is not known, so their fields are all 0.
+    pub classless: u64,
 }
 
 /// Changes a dump with ids of 8 bytes whose classes come in front of all objects, as HotSpot writes them; with so many threads
@@ -62,21 +64,24 @@ pub fn patch(file: &File, changes: &impl Changes, threads: usize) -> Result<Patc
             references: &references,
             last: None,
             zeroes: changes.zeroes(),
+            classless: 0,
         };
         while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
             patcher.segment(segment)?;
         }
-        patcher.window.flush()
+        patcher.window.flush()?;
+        Ok(patcher.classless)
     };
-    thread::scope(|scope| {
+    let classless = thread::scope(|scope| {
         let others: Vec<_> =
             (0..threads).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let own = work();
-        others.into_iter().fold(own, |result, other| {
-            result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        others.into_iter().fold(own, |sum, other| {
+            let number = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok::<u64, ReadError>(sum? + number?)
         })
     })?;
-    Ok(Patched { serials, end })
+    Ok(Patched { serials, end, classless })
 }
 
 struct Index {
@@ -180,8 +185,9 @@ struct Patcher<'a, C> {
     window: Window<'a>,
     changes: &'a C,
     references: &'a References,
-    /// The class of the last instance, the id that it gets, and its references.
-    last: Option<(ObjectId, ObjectId, &'a [u32])>,
+    /// The class of the last instance, the id that it gets, and its references if it is in the dump.
+    last: Option<(ObjectId, ObjectId, Option<&'a [u32]>)>,
+    classless: u64,
     zeroes: bool,
 }
 
@@ -214,7 +220,7 @@ impl<C: Changes> Patcher<'_, C> {
         let (id, references) = match self.last {
             Some((last, id, references)) if last == class => (id, references),
             _ => {
-                let references = self.references.of(class).ok_or(ReadError::Misfit { at, what: "the class" })?;
+                let references = self.references.of(class);
                 let id = self.changes.id(class);
                 self.last = Some((class, id, references));
                 (id, references)
@@ -224,7 +230,7 @@ impl<C: Changes> Patcher<'_, C> {
         name(self.changes, whole);
         whole[13..21].copy_from_slice(&id.0.to_be_bytes());
         let mut primitives = HEAD;
-        for &offset in references {
+        for &offset in references.unwrap_or_default() {
             let place = HEAD + offset as usize;
             let field = whole.get_mut(place..place + 8).ok_or(ReadError::Misfit { at, what: WHAT })?;
             rename(self.changes, field);
@@ -233,9 +239,10 @@ impl<C: Changes> Patcher<'_, C> {
                 primitives = place + 8;
             }
         }
-        if self.zeroes {
+        if self.zeroes || references.is_none() {
             whole[primitives..].fill(0);
         }
+        self.classless += u64::from(references.is_none());
         Ok(at + whole.len() as u64)
     }
 

@@ -107,7 +107,7 @@ impl Case {
         let known = flags::flags(jdk);
         for _ in 0..random.below(FLAGS) {
             let flag = random.pick(&known);
-            if drawn.iter().all(|other| other.group != flag.group) {
+            if drawn.iter().all(|other| other.group != flag.group) && flag.is_fair(jdk, gc, &drawn) {
                 drawn.push(flag);
             }
         }

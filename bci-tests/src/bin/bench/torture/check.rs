@@ -228,6 +228,8 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
     let is_told = facts.has("limit.reached")
         || case.mode.value("live").is_some() && is_all("collection before the histogram")
         || is_all("site not found")
+        // Shenandoah's JVM leaves out classes that it is unloading, and not their objects.
+        || case.gc.name.starts_with("shenandoah") && is_all("heap dump: class of an object")
         || (is_cut_by_halt(case) || case.mode.is("dumpformat", "xml")) && is_all("heap dump");
     if lost > 0 && !case.program.may_lose && !is_told {
         let why: Vec<_> = facts.counts.iter().filter(|((key, _), _)| key == "events.lost").collect();

@@ -137,6 +137,20 @@ const FLAGS: &[Flag] = &[
 ];
 
 impl Flag {
+    /// Whether the JVM can be judged with it beside the others. JDK 21's Shenandoah verifies JNI weak references whose objects are
+    /// dead, and aborts: any native code that makes one does that. With `-Xcomp` a small code cache is full before `main`, and then
+    /// it is a matter of chance what finds no room.
+    pub(super) fn is_fair(&self, jdk: &Jdk, gc: Gc, others: &[Flag]) -> bool {
+        let has = |flag: &Flag, name: &str| flag.flags.contains(&name);
+        let both = |one: &str, two: &str| {
+            has(self, one) && others.iter().any(|other| has(other, two))
+                || has(self, two) && others.iter().any(|other| has(other, one))
+        };
+        let verifies_dead =
+            jdk.feature == 21 && gc.needs == Some(Collector::Shenandoah) && has(self, "-XX:+VerifyAfterGC");
+        !verifies_dead && !both("-Xcomp", "-XX:ReservedCodeCacheSize=5m")
+    }
+
     /// Its name in the table.
     pub(super) fn name(&self) -> &'static str {
         self.flags.last().expect("none is empty")
