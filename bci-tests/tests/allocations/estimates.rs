@@ -13,7 +13,9 @@ pub(crate) fn tests(suite: &mut Suite) {
 fn run(jdk: &Jdk, flags: &[&str]) -> Counted {
     let profiled = Profiled::on(jdk).heap(Heap::Counts).option("callers", INTERVAL).flags(flags);
     let trace = profiled.main("removed.Main").run_and_read::<Counted>().trace;
-    assert!(trace.count("callers.interval") >= INTERVAL);
+    let interval = trace.count("callers.interval");
+    // With a longer one the errors below would allow nearly anything.
+    assert!((INTERVAL..=64 * INTERVAL).contains(&interval), "{interval}");
     trace
 }
 

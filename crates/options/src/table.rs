@@ -119,7 +119,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         old: &["estimate"],
         group: Group::Heap,
         kind: Kind::SizeOrOff {
-            max: u32::MAX as u64,
+            max: 1 << 30,
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
         default: Default::Value("off"),

@@ -78,7 +78,7 @@ fn what_is_not_understood_is_named() {
             "heap=counts,every=-1",
             "option 'every' does not take '-1': it takes SECONDS, a whole number from 0 to 4294967295, such as 10",
         ),
-        ("heap=counts,callers=8g", "it takes SIZE|off, a number of bytes from 1 to 4294967295, such as 512k"),
+        ("heap=counts,callers=8g", "it takes SIZE|off, a number of bytes from 1 to 1g, such as 512k"),
         ("heap=counts,callers=0", "option 'callers' does not take '0'"),
         ("heap=counts,estimate=1k,callers=off", "options 'estimate' and 'callers' mean the same: leave 'estimate' out"),
         ("include=a*b", "option 'include': \"a*b\" is not a filter pattern; write a name"),

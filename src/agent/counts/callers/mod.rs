@@ -9,6 +9,7 @@ mod pace;
 mod samples;
 
 use std::sync::Mutex;
+use std::time::Instant;
 
 use jvmti::Jni;
 use jvmti::jni_sys::jclass;
@@ -76,11 +77,9 @@ impl Callers {
         lock(&self.samples).take(thread)
     }
 
-    /// Called every second, and after each collection.
+    /// Called every second, and after each collection: what samples cost is judged once a second.
     pub(super) fn tick(&self, core: &Core) {
-        if let Some(bytes) = self.pace.tick() {
-            set_interval(core, bytes);
-        }
+        self.pace.tick(Instant::now(), |bytes| set_interval(core, bytes));
     }
 
     /// Adds an object that the current thread is making.
@@ -90,11 +89,26 @@ impl Callers {
     pub(super) unsafe fn add(
         &self,
         core: &Core,
+        thread: (Jni, ThreadIndex),
+        state: (&mut Option<Box<CallersThread>>, &mut AllocatingMethods),
+        object: (jclass, u64),
+    ) -> jvmti::Result<()> {
+        let begin = thread_cpu_nanos();
+        // SAFETY: by the caller's promise.
+        let added = unsafe { self.add_unpaid(core, thread, state, object) };
+        self.pace.spend(thread_cpu_nanos().saturating_sub(begin), |bytes| set_interval(core, bytes));
+        added
+    }
+
+    /// # Safety
+    /// As for `add`.
+    unsafe fn add_unpaid(
+        &self,
+        core: &Core,
         (jni, carrier): (Jni, ThreadIndex),
         (own, methods): (&mut Option<Box<CallersThread>>, &mut AllocatingMethods),
         (class, size): (jclass, u64),
     ) -> jvmti::Result<()> {
-        let begin = thread_cpu_nanos();
         let own = own.get_or_insert_with(|| Box::new(self.thread()));
         // The next one has been chosen with the interval of now.
         let now = self.pace.interval();
@@ -105,16 +119,11 @@ impl Callers {
             return Ok(());
         }
         let location = allocating_method(core, jni, methods)?.map(|method| method.location);
-        let stack = if core.jvm.stacks.len() < MOST_STACKS {
-            own.walker.walk(FramesToSkip::Method, &core.tables(jni))?
-        } else {
-            StackIndex::default()
-        };
+        let is_short = core.jvm.stacks.len() >= MOST_STACKS;
+        let stack =
+            if is_short { StackIndex::default() } else { own.walker.walk(FramesToSkip::Method, &core.tables(jni))? };
         let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
-        lock(&self.samples).add(key, size, f64::from(interval));
-        if let Some(bytes) = self.pace.spend(thread_cpu_nanos().saturating_sub(begin)) {
-            set_interval(core, bytes);
-        }
+        lock(&self.samples).add(key, is_short, size, f64::from(interval));
         Ok(())
     }
 }

@@ -68,8 +68,8 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Adds a sample of so many bytes, one of which comes every `interval` bytes.
-    pub(super) fn add(&mut self, key: SampleKey, size: u64, interval: f64) {
+    /// Adds a sample of so many bytes, one of which comes every `interval` bytes; `is_short` if its stack was not looked up.
+    pub(super) fn add(&mut self, key: SampleKey, is_short: bool, size: u64, interval: f64) {
         let SampleKey { site, stack, thread } = key;
         let is_known =
             |thread, stack| self.by_thread.get(&thread).is_some_and(|map: &OfThread| map.contains_key(&(site, stack)));
@@ -80,7 +80,7 @@ impl Samples {
         } else {
             (None, StackIndex::default())
         };
-        self.merged += u64::from((thread, stack) != (key.thread, key.stack));
+        self.merged += u64::from(is_short || (thread, stack) != (key.thread, key.stack));
         let of_thread = self.by_thread.entry(thread).or_default();
         let before = of_thread.len();
         of_thread.entry((site, stack)).or_default().sampled.add(size, interval);
@@ -144,11 +144,11 @@ mod tests {
     #[test]
     fn what_has_changed_is_reported_once() {
         let mut samples = Samples::default();
-        samples.add(key(1, 1), 16, 1000.0);
-        samples.add(key(1, 2), 16, 1000.0);
+        samples.add(key(1, 1), false, 16, 1000.0);
+        samples.add(key(1, 2), false, 16, 1000.0);
         assert_eq!(samples.changed().len(), 2);
         assert_eq!(samples.changed(), []);
-        samples.add(key(1, 2), 1000, 1000.0);
+        samples.add(key(1, 2), false, 1000, 1000.0);
         let changed = samples.changed();
         let [(found, sampled)] = changed[..] else { panic!("{changed:?}") };
         assert_eq!((found, sampled.samples), (key(1, 2), 2));
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn a_thread_that_ends_leaves_nothing() {
         let mut samples = Samples::default();
-        samples.add(key(1, 1), 16, 1.0);
-        samples.add(key(2, 1), 16, 1.0);
+        samples.add(key(1, 1), false, 16, 1.0);
+        samples.add(key(2, 1), false, 16, 1.0);
         assert_eq!((samples.take(ThreadIndex(1)).len(), samples.entries), (2, 0));
         assert!(samples.take(ThreadIndex(1)).is_empty() && samples.changed().is_empty());
     }
@@ -173,15 +173,17 @@ mod tests {
         let mut samples = Samples::default();
         let most = MOST as u32;
         for number in 0..3 * most {
-            samples.add(key(number + 1, 1 + number % 2), 16, 1.0);
+            samples.add(key(number + 1, 1 + number % 2), false, 16, 1.0);
         }
         assert!(samples.entries <= 2 * MOST + 1, "{}", samples.entries);
         assert_eq!(samples.merged, u64::from(2 * most));
         // What is known already is still kept apart.
-        samples.add(key(1, 1), 16, 1.0);
+        samples.add(key(1, 1), false, 16, 1.0);
         assert_eq!(samples.merged, u64::from(2 * most));
+        samples.add(key(1, 1), true, 16, 1.0);
+        assert_eq!(samples.merged, u64::from(2 * most) + 1);
         let changed = samples.changed();
-        assert_eq!(changed.iter().map(|(_, sampled)| sampled.samples).sum::<u64>(), u64::from(3 * most) + 1);
+        assert_eq!(changed.iter().map(|(_, sampled)| sampled.samples).sum::<u64>(), u64::from(3 * most) + 2);
         let without_stack = changed.iter().find(|(key, _)| key.stack == StackIndex::default()).expect("there is one");
         assert_eq!((without_stack.0.thread, without_stack.1.samples), (None, u64::from(most)));
     }
