@@ -4,11 +4,14 @@
 
 pub mod ages;
 pub mod allocations;
+pub mod call_tree;
 pub mod coverage;
 mod facts;
 pub mod generated;
 pub mod heap_dump;
 mod location;
 pub mod locks;
+pub mod own_code;
+mod stacks;
 mod symbols;
 pub mod timeline;

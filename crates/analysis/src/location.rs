@@ -4,14 +4,6 @@ use std::fmt;
 
 use trace::names;
 
-/// Packages of the JDK. A frame further out is the cause of what happens there.
-const JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
-
-/// Whether a class, or the class of a frame, is of a package of the JDK.
-pub(crate) fn is_jdk(class: &str) -> bool {
-    JDK.iter().any(|package| class.starts_with(package))
-}
-
 /// A line of a method, shown as in a Java stack trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location<'a> {

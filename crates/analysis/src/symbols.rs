@@ -184,12 +184,6 @@ impl Symbols {
         SiteIndex(self.sites.intern(SiteSymbol { method, line }))
     }
 
-    /// The name of the class that declares a method; `None` for an undefined id.
-    pub(crate) fn declaring_class(&self, method: MethodId) -> Option<&str> {
-        let method = self.method_name(*self.method_ids.get(&method)?);
-        Some(&self.class_name(method.class).name)
-    }
-
     /// The site of a method that is known by its names only.
     pub(crate) fn site_named(&mut self, class: &str, method: &str) -> SiteIndex {
         let class = self.class_named(&plain_name(class), "");

@@ -7,7 +7,7 @@ use trace::reader::{Event, TraceReader};
 const EXAMPLE: &str = include_str!("../../../tests/traces/heap.trcxml");
 
 fn read(bytes: &[u8]) -> AllocationReport {
-    let mut stats = AllocationStats::with_callers(vec!["demo.*".parse().unwrap()]);
+    let mut stats = AllocationStats::new();
     if let Ok(mut reader) = TraceReader::new(bytes) {
         loop {
             match reader.next_event() {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::allocations::{AllocationReport, By, ObjectTotals, Row, Subject};
+use analysis::allocations::{AllocationReport, By, Naming, ObjectTotals, Row, SiteNames, Subject};
 use anyhow::{Context, bail};
 use owo_colors::OwoColorize;
 use trace::file::{IfTaken, Kind, create};
@@ -75,9 +75,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if status != exit::OK {
         bail!("the program ended with status {} instead of 0; its output above says why", status);
     }
-    let reading = reading::allocations(&trace, &[format!("{PACKAGE}*").parse()?])?;
+    let reading = reading::allocations(&trace)?;
     let mut out = out.lock();
-    explain(&reading, &mut Page::new(&mut out, Width::usual()))?;
+    let names = reading.report.site_names(&Naming::Own(vec![format!("{PACKAGE}*").parse()?]));
+    explain(&reading, &names, &mut Page::new(&mut out, Width::usual()))?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(reading.bytes))?;
     writeln!(out, "{}", "Look closer:".bold())?;
     let word = human::shell_word(&trace);
@@ -112,7 +113,7 @@ fn unpack(classes: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn explain(reading: &reading::Reading, out: &mut Page<'_>) -> anyhow::Result<()> {
+fn explain(reading: &reading::Reading, names: &SiteNames, out: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
     writeln!(out, "\n{}", "What the trace shows".bold())?;
     let summary = out.sentence(0, &notes::summary(&report.sum(|_| true), report.facts()));
@@ -125,7 +126,7 @@ fn explain(reading: &reading::Reading, out: &mut Page<'_>) -> anyhow::Result<()>
     writeln!(out, "The program's own classes, those of the most generations first:")?;
     allocation_tables::table(&classes, By::Class, TableKind::of(report)).write(out)?;
     if let Some(leak) = classes.first() {
-        explain_leak(report, leak, out)?;
+        explain_leak(report, names, leak, out)?;
     }
     if let Some(healthy) =
         classes.iter().skip(1).filter(|row| row.totals.live() > 1).max_by_key(|row| row.totals.collected())
@@ -139,7 +140,7 @@ fn explain(reading: &reading::Reading, out: &mut Page<'_>) -> anyhow::Result<()>
     writeln!(out, "\nAll classes, those of the largest total size first:")?;
     allocation_tables::table(&churn, By::Class, TableKind::of(report)).write(out)?;
     if let Some(first) = churn.first() {
-        explain_churn(report, first, out)?;
+        explain_churn(report, names, first, out)?;
     }
     writeln!(out)?;
     notes::write(&notes::of_allocations(reading), out)?;
@@ -147,7 +148,7 @@ fn explain(reading: &reading::Reading, out: &mut Page<'_>) -> anyhow::Result<()>
     Ok(())
 }
 
-fn explain_leak(report: &AllocationReport, row: &Row<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
+fn explain_leak(report: &AllocationReport, names: &SiteNames, row: &Row<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "\n{} {}", "The leak:".red().bold(), row.subject.bold())?;
     let text = format!(
@@ -155,7 +156,7 @@ fn explain_leak(report: &AllocationReport, row: &Row<'_>, out: &mut Page<'_>) ->
         count(totals.live()),
         count(totals.total()),
         count(totals.generations()),
-        allocated_at(report, &row.subject, Column::ActiveSize)
+        allocated_at(report, names, &row.subject, Column::ActiveSize)
     );
     write_lines(&text, out)
 }
@@ -174,14 +175,19 @@ fn ages(totals: &ObjectTotals) -> String {
     }
 }
 
-fn explain_churn(report: &AllocationReport, row: &Row<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
+fn explain_churn(
+    report: &AllocationReport,
+    names: &SiteNames,
+    row: &Row<'_>,
+    out: &mut Page<'_>,
+) -> anyhow::Result<()> {
     let totals = &row.totals;
     writeln!(out, "\n{} {}", "The churn:".yellow().bold(), row.subject.bold())?;
     let text = format!(
         "Of {} allocated, {} are garbage by now: no leak, but work for the collector.{}",
         bytes(totals.total_bytes()),
         bytes(totals.collected_bytes()),
-        allocated_at(report, &row.subject, Column::TotalSize)
+        allocated_at(report, names, &row.subject, Column::TotalSize)
     );
     write_lines(&text, out)
 }
@@ -195,9 +201,9 @@ fn write_lines(text: &str, out: &mut Page<'_>) -> anyhow::Result<()> {
 }
 
 /// A sentence that says which line allocates most objects of a class.
-fn allocated_at(report: &AllocationReport, subject: &Subject<'_>, column: Column) -> String {
+fn allocated_at(report: &AllocationReport, names: &SiteNames, subject: &Subject<'_>, column: Column) -> String {
     let Subject::Class(class) = subject else { return String::new() };
-    let mut sites = report.rows(By::Site, |name| name == *class);
+    let mut sites = report.rows_named(By::Site, names, |name| name == *class);
     allocation_tables::sort(&mut sites, column);
     match sites.first().map(|row| row.subject) {
         Some(Subject::Site { at: Some(at), .. }) => format!(" Most are allocated at\n{at}"),

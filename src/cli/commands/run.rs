@@ -228,7 +228,7 @@ fn summarize(path: &Path, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> 
         writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
         trace_end::coverage(path)?
     } else {
-        let reading = reading::allocations(path, &[])?;
+        let reading = reading::allocations(path)?;
         write_tables(path, &reading, top, err)?;
         reading.coverage()
     };

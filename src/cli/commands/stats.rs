@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
+use analysis::allocations::{Account, AllocationReport, By, Naming, Row, SiteNames, Subject};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
@@ -111,22 +111,23 @@ const DEFAULT_TOP: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let mut reading = reading::allocations(path, &arguments.caller)?;
-        arguments.note_without_effect(path, &reading.report);
+        let mut reading = reading::allocations(path)?;
+        let names = reading.report.site_names(&arguments.naming());
+        arguments.note_without_effect(path, &reading.report, &names);
         if !arguments.code.is_empty() {
-            reading.report.retain_sites(|at| selects_site(&arguments.code, at));
+            reading.report.retain_sites(&names, |at| selects_site(&arguments.code, at));
         }
         if arguments.json {
-            return Ok(to_json(arguments, path, &reading));
+            return Ok(to_json(arguments, path, &reading, &names));
         }
-        print(arguments, path, &reading, out)?;
+        print(arguments, path, &reading, &names, out)?;
         Ok(Value::Null)
     })
 }
 
 impl Arguments {
     /// Notes each flag that has no effect on this trace.
-    fn note_without_effect(&self, path: &Path, report: &AllocationReport) {
+    fn note_without_effect(&self, path: &Path, report: &AllocationReport, names: &SiteNames) {
         let facts = report.facts();
         if facts.allocations == 0 && facts.site_counts == 0 {
             // That nothing is there is noted already.
@@ -140,8 +141,8 @@ impl Arguments {
             });
             note_unmatched(path, &self.filter, names);
         }
-        self.note_unmatched_code(path, report);
-        if !self.caller.is_empty() && facts.stacks == 0 {
+        self.note_unmatched_code(path, report, names);
+        if !self.caller.is_empty() && !report.has_stacks() {
             note(path, "--caller has no effect without call stacks; record them with martini run --stack 16");
         }
         if let Some((column, missing)) =
@@ -153,7 +154,7 @@ impl Arguments {
     }
 
     /// Notes each pattern of `--in` that no site matches.
-    fn note_unmatched_code(&self, path: &Path, report: &AllocationReport) {
+    fn note_unmatched_code(&self, path: &Path, report: &AllocationReport, names: &SiteNames) {
         if self.code.is_empty() {
             return;
         }
@@ -161,7 +162,7 @@ impl Arguments {
             let sentence = "--in selects nothing without allocation sites; record them with martini run --allocsites";
             return note(path, sentence);
         }
-        let rows = report.rows(By::Site, |_| true);
+        let rows = report.rows_named(By::Site, names, |_| true);
         let sites = || {
             rows.iter().filter_map(|row| match row.subject {
                 Subject::Site { at, .. } => at,
@@ -173,6 +174,10 @@ impl Arguments {
                 note(path, &format!("no code that allocates matches --in '{pattern}'"));
             }
         }
+    }
+
+    fn naming(&self) -> Naming {
+        if self.caller.is_empty() { Naming::Innermost } else { Naming::Callers(self.caller.clone()) }
     }
 
     fn selects(&self, class: &str) -> bool {
@@ -208,8 +213,14 @@ impl Arguments {
     }
 
     /// The rows of a table to show, and how many there are in all.
-    fn rows<'a>(&self, report: &'a AllocationReport, by: By, default_top: usize) -> (Vec<Row<'a>>, usize) {
-        let mut rows = report.rows(by, |class| self.selects(class));
+    fn rows<'a>(
+        &self,
+        report: &'a AllocationReport,
+        by: By,
+        names: &SiteNames,
+        default_top: usize,
+    ) -> (Vec<Row<'a>>, usize) {
+        let mut rows = report.rows_named(by, names, |class| self.selects(class));
         let all = rows.len();
         allocation_tables::sort(&mut rows, self.sort.unwrap_or(TableKind::of(report).column()));
         self.cut(&mut rows, default_top);
@@ -217,7 +228,13 @@ impl Arguments {
     }
 }
 
-fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut Page<'_>) -> anyhow::Result<()> {
+fn print(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading,
+    names: &SiteNames,
+    out: &mut Page<'_>,
+) -> anyhow::Result<()> {
     let report = &reading.report;
     let sum = report.sum(|class| arguments.selects(class));
     let path = path.display().to_string();
@@ -227,7 +244,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut Page<'
     writeln!(out, "{summary}")?;
     if sum.total() > 0 {
         for by in arguments.tables(report) {
-            let (rows, all) = arguments.rows(report, by, DEFAULT_TOP);
+            let (rows, all) = arguments.rows(report, by, names, DEFAULT_TOP);
             writeln!(out)?;
             allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
             write_left_out(all - rows.len(), out)?;
@@ -246,10 +263,10 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading, out: &mut Page<'
     Ok(())
 }
 
-fn to_json(arguments: &Arguments, path: &Path, reading: &Reading) -> Value {
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &SiteNames) -> Value {
     let report = &reading.report;
     let tables = arguments.tables(report).into_iter();
-    let rows = |by| allocation_json::rows(&arguments.rows(report, by, 0).0, report.is_counted());
+    let rows = |by| allocation_json::rows(&arguments.rows(report, by, names, 0).0, report.is_counted());
     let mut tables: serde_json::Map<_, _> =
         tables.map(|by| (allocation_json::table_name(by).to_owned(), rows(by))).collect();
     if arguments.shows_accounts(report) {

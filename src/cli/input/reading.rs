@@ -9,7 +9,6 @@ use analysis::coverage::Coverage;
 use analysis::locks::{LockReport, LockStats};
 use anyhow::{anyhow, bail};
 use trace::file;
-use trace::filter::Pattern;
 use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
 use trace::model::Element;
 use trace::reader::{Event, ReadError, TraceReader};
@@ -63,9 +62,9 @@ impl Reading {
 }
 
 /// Reads the allocation statistics of a trace; `-` is standard input. A trace is read as far as possible; an error means that
-/// nothing could be read. `callers` are the classes to look for in call stacks.
-pub(crate) fn allocations(path: &Path, callers: &[Pattern]) -> anyhow::Result<Reading> {
-    let stats = AllocationStats::with_callers(callers.to_vec());
+/// nothing could be read.
+pub(crate) fn allocations(path: &Path) -> anyhow::Result<Reading> {
+    let stats = AllocationStats::new();
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
         return read_allocations(path, reader, stats);

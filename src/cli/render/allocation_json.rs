@@ -15,6 +15,8 @@ pub(crate) fn table_name(by: By) -> &'static str {
         By::Package => "package",
         By::Class => "class",
         By::Site => "site",
+        By::Line => "line",
+        By::Method => "method",
         By::Thread => "thread",
     }
 }
@@ -125,6 +127,10 @@ fn subject(subject: &Subject<'_>) -> Map<String, Value> {
         Subject::Site { class, at: Some(at) } => json!({
             "class": class,
             "site": location(at),
+        }),
+        Subject::Line(at) => json!({ "line": at.as_ref().map(location) }),
+        Subject::Method(at) => json!({
+            "method": at.map(|(class, name)| json!({ "class": class, "method": names::jvm_method_name(name) })),
         }),
         Subject::Thread(None) => json!({ "thread": null }),
         Subject::Thread(Some(thread)) => json!({

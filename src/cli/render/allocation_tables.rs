@@ -61,6 +61,8 @@ pub(crate) fn noun(by: By) -> &'static str {
         By::Package => "package",
         By::Class => "class",
         By::Site => "allocation site",
+        By::Line => "line",
+        By::Method => "method",
         By::Thread => "thread",
     }
 }
@@ -131,7 +133,7 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, kin
 fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
     let mut table =
         Table::new(vec!["live", "total", "collected", "active size", "total size", "avg age", "gens", noun(by)]);
-    for Row { subject, totals } in rows {
+    for Row { subject, totals, .. } in rows {
         table.push(vec![
             human::count(totals.live()),
             human::count(totals.total()),
@@ -162,7 +164,7 @@ fn counts<'a>(
     }
     headings.push(noun(by));
     let mut table = Table::new(headings);
-    for Row { subject, totals } in rows {
+    for Row { subject, totals, .. } in rows {
         let mut row = vec![human::count(totals.total()), human::bytes(totals.total_bytes())];
         if estimates {
             let error = interval.and_then(|interval| totals.estimate_error(interval));

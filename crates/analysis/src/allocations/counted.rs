@@ -10,7 +10,9 @@ use trace::model::{AllocCount, AllocSample, CountSource, LiveCount};
 use trace::time::Time;
 
 use super::live::CellIndex;
+use super::shares::Sampled;
 use super::totals::Amount;
+use crate::call_tree::Spread;
 
 /// The last count of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,15 @@ type SiteIds = (ClassId, Option<MethodId>, Option<i64>, Option<CountSource>);
 
 /// What an `allocSample` counts for on one thread, in the ids of the document.
 type SampleIds = (ClassId, Option<MethodId>, Option<i64>, Option<StackId>);
+
+/// What the last `allocSample` said.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastSample {
+    samples: u64,
+    instances: u64,
+    bytes: u64,
+    error: u64,
+}
 
 /// What a sampler says of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +66,8 @@ pub(super) struct CountedDocument {
     sites: FxHashMap<SiteIds, (CellIndex, SiteCount)>,
     living: FxHashMap<CellIndex, Amount>,
     walked: Option<Time>,
-    /// Bytes by threads that have not ended.
-    samples: FxHashMap<Option<ThreadId>, FxHashMap<SampleIds, u64>>,
+    /// The last of each, by threads that have not ended.
+    samples: FxHashMap<Option<ThreadId>, FxHashMap<SampleIds, LastSample>>,
     estimates: FxHashMap<CellIndex, Estimate>,
 }
 
@@ -68,14 +79,28 @@ impl CountedDocument {
         self.sites.insert(ids, (cell, SiteCount { amount, estimate: count.allocated_bytes }));
     }
 
-    /// Takes in what was sampled.
-    pub(super) fn sample(&mut self, cell: CellIndex, sample: &AllocSample) {
+    /// Takes in what was sampled, and returns what is new in it.
+    pub(super) fn sample(&mut self, cell: CellIndex, sample: &AllocSample) -> Sampled {
         let ids = (sample.class, sample.method, sample.line, sample.stack);
         let last = self.samples.entry(sample.thread).or_default().entry(ids).or_default();
-        let more = sample.bytes.saturating_sub(*last);
-        *last += more;
+        let before = *last;
+        *last = LastSample {
+            samples: sample.samples.max(before.samples),
+            instances: sample.instances.max(before.instances),
+            bytes: sample.bytes.max(before.bytes),
+            error: sample.error.max(before.error),
+        };
+        let more = last.bytes - before.bytes;
         let sampled = &mut self.estimates.entry(cell).or_default().sampled;
         *sampled = sampled.saturating_add(more);
+        Sampled {
+            bytes: Spread {
+                samples: last.samples - before.samples,
+                weight: more as f64,
+                variance: (last.error as f64).powi(2) - (before.error as f64).powi(2),
+            },
+            instances: (last.instances - before.instances) as f64,
+        }
     }
 
     /// Nothing more will be sampled on this thread.

@@ -6,30 +6,36 @@
 mod accounts;
 mod counted;
 mod live;
+mod naming;
+mod parts;
+mod paths;
 mod report;
+mod shares;
 mod totals;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace::filter::Pattern;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId};
-use trace::model::{Element, Frame, ObjAlloc, StackDef};
+use trace::model::{AllocSample, Element, ObjAlloc, StackDef};
 use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use accounts::{Account, ThreadSubject};
-pub use report::{AllocationReport, By, Row, Subject};
+pub use naming::{Naming, SiteNames};
+pub use report::{AllocationReport, By, Inside, Line, Row, Subject};
 use totals::Amount;
 pub use totals::ObjectTotals;
 
+use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use accounts::Accounts;
 use counted::CountedDocument;
 use live::{CellIndex, LiveObject, LiveObjects};
-use report::Cell;
+use parts::Cell;
+use shares::{Sampled, ShareKey, Shares};
 
 /// What an object is counted under.
-type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>);
+type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>, Option<StackIndex>);
 
 /// What an `objAlloc` says about that, in the ids of the document. Small, so that the ways to the cells of a large program stay in
 /// the processor's cache; ids that do not fit are looked up one by one.
@@ -65,10 +71,7 @@ impl AllocKey {
 #[derive(Debug, Default)]
 pub struct AllocationStats {
     symbols: Symbols,
-    /// Classes to look for in call stacks; see [`AllocationStats::with_callers`].
-    callers: Vec<Pattern>,
-    /// The frame that stands for each of the document's call stacks; `None` if a stack is empty or was used without a definition.
-    stacks: FxHashMap<StackId, Option<SiteIndex>>,
+    stacks: Stacks,
     cells: Vec<Cell>,
     /// What was allocated in each cell, kept apart because every allocation changes it.
     allocated: Vec<Amount>,
@@ -80,6 +83,7 @@ pub struct AllocationStats {
     /// Objects that were announced because a thread waits for them, and that nobody allocated in the document.
     announced: FxHashSet<ObjectId>,
     counted: CountedDocument,
+    shares: FxHashMap<ShareKey, Sampled>,
     accounts: Accounts,
     /// When the document's collections ended.
     collections: Vec<Time>,
@@ -90,12 +94,6 @@ impl AllocationStats {
     /// Statistics of nothing yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Statistics that name as allocation site not the innermost frame but, where the trace has call stacks, the innermost one in a
-    /// class of the patterns. `byte[]` is then allocated by the user's own line, not by a helper of the JDK.
-    pub fn with_callers(callers: Vec<Pattern>) -> Self {
-        AllocationStats { callers, ..Self::default() }
     }
 
     /// Takes in the next element of the document.
@@ -114,14 +112,11 @@ impl AllocationStats {
                 let cell = self.site_cell(count.class, count.method, count.line);
                 return self.counted.site(cell, count);
             }
-            Element::AllocSample(sample) => {
-                let cell = self.site_cell(sample.class, sample.method, sample.line);
-                return self.counted.sample(cell, sample);
-            }
+            Element::AllocSample(sample) => return self.sampled(sample),
             Element::ThreadEnd(end) => return self.counted.thread_ended(end.thread),
             Element::LiveCount(count) => {
                 let class = self.symbols.class(count.class);
-                let cell = self.cell_of((class, None, None));
+                let cell = self.cell_of((class, None, None, None));
                 return self.counted.living(cell, count);
             }
             Element::ThreadCount(count) => {
@@ -177,7 +172,7 @@ impl AllocationStats {
             self.cells[cell.0 as usize].totals.living(amount);
         }
         self.announced.clear();
-        self.stacks.clear();
+        self.stacks.end_document();
         self.shortcut.clear();
         self.symbols.end_document();
     }
@@ -188,7 +183,15 @@ impl AllocationStats {
             cell.totals.allocated(amount);
         }
         self.facts.undefined_ids += self.symbols.undefined();
-        AllocationReport { symbols: self.symbols, cells: self.cells, accounts: self.accounts, facts: self.facts }
+        AllocationReport {
+            symbols: self.symbols,
+            stacks: self.stacks,
+            cells: self.cells,
+            shares: Shares::new(self.shares),
+            is_restricted: false,
+            accounts: self.accounts,
+            facts: self.facts,
+        }
     }
 
     fn allocated(&mut self, alloc: &ObjAlloc) {
@@ -213,29 +216,43 @@ impl AllocationStats {
     fn site_cell(&mut self, class: ClassId, method: Option<MethodId>, number: Option<i64>) -> CellIndex {
         let class = self.symbols.class(class);
         let site = method.map(|method| self.symbols.site(method, number.and_then(line)));
-        self.cell_of((class, None, site))
+        self.cell_of((class, None, site, None))
+    }
+
+    fn sampled(&mut self, sample: &AllocSample) {
+        let cell = self.site_cell(sample.class, sample.method, sample.line);
+        let stack = sample.stack.map(|stack| self.stack(stack));
+        let thread = sample.thread.map(|thread| self.symbols.thread(thread));
+        let more = self.counted.sample(cell, sample);
+        self.shares.entry(ShareKey { cell, stack, thread }).or_default().add(&more);
     }
 
     fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {
         let class = self.symbols.class(alloc.class);
         let thread = alloc.thread.map(|thread| self.symbols.thread(thread));
-        // Where callers are asked for, a stack knows more than the allocating method.
-        let method = alloc.method.filter(|_| self.callers.is_empty() || alloc.stack.is_none());
-        let site = match (method, alloc.stack) {
+        let stack = alloc.stack.map(|stack| self.stack(stack));
+        let site = match (alloc.method, stack) {
             (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
-            (None, Some(stack)) => *self.stacks.entry(stack).or_insert_with(|| {
-                self.facts.undefined_ids += 1;
-                None
-            }),
+            (None, Some(stack)) => self.stacks.frames(stack).first().copied(),
             (None, None) => None,
         };
-        self.cell_of((class, thread, site))
+        self.cell_of((class, thread, site, stack))
+    }
+
+    /// The stack behind an id; an undefined id gets an empty one.
+    fn stack(&mut self, id: StackId) -> StackIndex {
+        if let Some(stack) = self.stacks.get(id) {
+            return stack;
+        }
+        self.facts.undefined_ids += 1;
+        self.stacks.define(id, Vec::new());
+        self.stacks.get(id).expect("it has just been defined")
     }
 
     fn cell_of(&mut self, key: CellKey) -> CellIndex {
-        let (class, thread, site) = key;
+        let (class, thread, site, stack) = key;
         *self.cell_index.entry(key).or_insert_with(|| {
-            self.cells.push(Cell { class, thread, site, totals: ObjectTotals::default() });
+            self.cells.push(Cell { class, thread, site, stack, totals: ObjectTotals::default() });
             self.allocated.push(Amount::default());
             CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
         })
@@ -264,19 +281,10 @@ impl AllocationStats {
         }
     }
 
-    /// Remembers the frame that stands for a stack; says whether its id meant another stack before.
+    /// Remembers the frames of a stack; says whether its id meant another stack before.
     fn define_stack(&mut self, stack: &StackDef<'_>) -> bool {
-        let frames = &stack.frames.0;
-        let calls = |frame: &&Frame| {
-            let class = self.symbols.declaring_class(frame.method);
-            class.is_some_and(|class| self.callers.iter().any(|pattern| pattern.matches(class)))
-        };
-        let site = frames
-            .iter()
-            .find(calls)
-            .or(frames.first())
-            .map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
-        self.stacks.insert(stack.stack_id, site).is_some_and(|before| before != site)
+        let frames = stack.frames.0.iter().map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
+        self.stacks.define(stack.stack_id, frames.collect())
     }
 }
 

@@ -7,10 +7,16 @@ use rustc_hash::FxHashMap;
 use trace::names;
 
 use super::accounts::{self, Account, Accounts, ThreadSubject};
-use super::totals::ObjectTotals;
+use super::live::CellIndex;
+use super::naming::{Naming, SiteNames};
+use super::parts::{Cell, Part};
+use super::shares::Shares;
+use super::totals::{Amount, ObjectTotals};
+use crate::call_tree::{Spread, error};
 use crate::coverage::{Coverage, WhyUnknown};
 use crate::facts::Facts;
 use crate::location::Location;
+use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 
 /// What the rows of a table stand for.
@@ -22,6 +28,10 @@ pub enum By {
     Class,
     /// One row per class and place that allocates it.
     Site,
+    /// One row per line of code that allocates, whatever it allocates.
+    Line,
+    /// One row per method that allocates, whatever it allocates.
+    Method,
     /// One row per allocating thread.
     Thread,
 }
@@ -33,6 +43,29 @@ pub struct Row<'a> {
     pub subject: Subject<'a>,
     /// Its numbers.
     pub totals: ObjectTotals,
+    /// How far the bytes in all may be off with a confidence of 95 %, where samples spread what a site allocates over its callers;
+    /// `None` if they are exact.
+    pub error: Option<u64>,
+}
+
+/// A line of code, and what it allocates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line<'a> {
+    /// Its numbers.
+    pub row: Row<'a>,
+    /// What is allocated there, and by which innermost frame: the most bytes first.
+    pub inside: Vec<Inside<'a>>,
+}
+
+/// What a line of code allocates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inside<'a> {
+    /// The class of the objects.
+    pub class: &'a str,
+    /// The innermost frame.
+    pub at: Option<Location<'a>>,
+    /// Bytes in all.
+    pub bytes: u64,
 }
 
 /// What a row is about. Its `Display` is the text a table shows.
@@ -49,24 +82,35 @@ pub enum Subject<'a> {
         /// The allocating line; `None` if the trace does not have it.
         at: Option<Location<'a>>,
     },
+    /// A line of code; `None` gathers what has none.
+    Line(Option<Location<'a>>),
+    /// A method: its class, and its name as the trace spells it; `None` gathers what has none.
+    Method(Option<(&'a str, &'a str)>),
     /// A thread; `None` gathers the objects that were defined without one.
     Thread(Option<ThreadSubject<'a>>),
 }
 
-/// Objects that share class, thread and site.
-#[derive(Debug)]
-pub(super) struct Cell {
-    pub(super) class: ClassIndex,
-    pub(super) thread: Option<ThreadIndex>,
-    pub(super) site: Option<SiteIndex>,
-    pub(super) totals: ObjectTotals,
+/// Parts that are added up.
+#[derive(Default)]
+struct Group {
+    /// Of whole cells.
+    totals: ObjectTotals,
+    objects: f64,
+    bytes: f64,
+    sampled: f64,
+    /// What samples say of parts of cells.
+    shares: FxHashMap<CellIndex, Spread>,
 }
 
 /// The statistics of one trace.
 #[derive(Debug)]
 pub struct AllocationReport {
     pub(super) symbols: Symbols,
+    pub(super) stacks: Stacks,
     pub(super) cells: Vec<Cell>,
+    pub(super) shares: Shares,
+    /// Only some of the shares of a cell may be left.
+    pub(super) is_restricted: bool,
     pub(super) accounts: Accounts,
     pub(super) facts: Facts,
 }
@@ -116,71 +160,176 @@ impl AllocationReport {
         coverage
     }
 
+    /// Names all stacks.
+    pub fn site_names(&self, naming: &Naming) -> SiteNames {
+        SiteNames::new(naming, &self.stacks, &self.symbols)
+    }
+
+    /// Does any allocation have a call stack?
+    pub fn has_stacks(&self) -> bool {
+        self.stacks.iter().next().is_some()
+    }
+
     /// Leaves out what is not allocated at a site that passes the filter: also what the JVM reported itself, and what only a walk of the
     /// heap found.
-    pub fn retain_sites(&mut self, site_filter: impl Fn(&Location<'_>) -> bool) {
+    pub fn retain_sites(&mut self, names: &SiteNames, site_filter: impl Fn(&Location<'_>) -> bool) {
         let symbols = &self.symbols;
         // A site has a cell for each class and thread.
-        let mut passes: FxHashMap<SiteIndex, bool> = FxHashMap::default();
-        self.cells.retain(|cell| {
-            let passes = |site| *passes.entry(site).or_insert_with(|| site_filter(&symbols.location(site)));
-            cell.site.is_some_and(passes)
-        });
+        let mut passes: FxHashMap<Option<SiteIndex>, bool> = FxHashMap::default();
+        let mut passes = |innermost, stack| {
+            let site = names.site(innermost, stack);
+            *passes.entry(site).or_insert_with(|| site.is_some_and(|site| site_filter(&symbols.location(site))))
+        };
+        let cells = &self.cells;
+        self.shares.retain(|(key, _)| passes(cells[key.cell.0 as usize].site, key.stack));
+        for (index, cell) in (0..).zip(&mut self.cells) {
+            // Where samples spread a site, its shares say what is left of it.
+            let is_spread = !names.are_innermost() && self.shares.of(CellIndex(index)).is_some();
+            if !is_spread && !passes(cell.site, cell.stack) {
+                cell.totals = ObjectTotals::default();
+            }
+        }
+        self.is_restricted = true;
         (self.facts.live_counts, self.facts.counted_by_vm) = (0, (0, 0));
     }
 
     /// The numbers of all objects whose class name passes the filter.
     pub fn sum(&self, class_filter: impl Fn(&str) -> bool) -> ObjectTotals {
-        let mut sum = ObjectTotals::default();
-        for cell in self.filtered(class_filter) {
-            sum.add(&cell.totals);
-        }
-        sum
+        let group = self.group(self.pieces(true, class_filter), |_| ()).remove(&());
+        self.finish_group(group.unwrap_or_default()).0
     }
 
-    /// The rows of a table over all objects whose class name passes the filter, in no particular order.
+    /// The rows of a table over all objects whose class name passes the filter, in no particular order; places are innermost frames.
     pub fn rows(&self, by: By, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
-        let cells = self.filtered(class_filter);
+        self.rows_named(by, &self.site_names(&Naming::Innermost), class_filter)
+    }
+
+    /// The same with other frames of the stacks.
+    pub fn rows_named(&self, by: By, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
+        let is_exact = names.are_innermost() || matches!(by, By::Package | By::Class | By::Thread);
+        let parts = self.pieces(is_exact, class_filter);
+        let allocated = parts.filter(|part| match by {
+            By::Package | By::Class => true,
+            By::Site | By::Line | By::Method | By::Thread => part.cell.totals.total() > 0,
+        });
+        let groups = self.group(allocated, |part| self.subject(by, names, part));
+        groups.into_iter().map(|(subject, group)| self.row(subject, group)).collect()
+    }
+
+    /// Each line of code that allocates, and what it allocates, in no particular order.
+    pub fn lines(&self, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Line<'_>> {
+        let parts = || self.pieces(names.are_innermost(), &class_filter).filter(|part| part.cell.totals.total() > 0);
+        let mut inside: FxHashMap<Subject<'_>, Vec<Inside<'_>>> = FxHashMap::default();
+        let by_class =
+            self.group(parts(), |part| (self.subject(By::Line, names, part), part.cell.class, part.cell.site));
+        for ((line, class, site), group) in by_class {
+            let (class, at) = (self.class(class), site.map(|site| self.symbols.location(site)));
+            let bytes = self.finish_group(group).0.total_bytes();
+            inside.entry(line).or_default().push(Inside { class, at, bytes });
+        }
+        let lines = self.group(parts(), |part| self.subject(By::Line, names, part));
+        lines
+            .into_iter()
+            .map(|(subject, group)| {
+                let mut inside = inside.remove(&subject).unwrap_or_default();
+                inside.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.class, a.at).cmp(&(b.class, b.at))));
+                Line { row: self.row(subject, group), inside }
+            })
+            .collect()
+    }
+
+    fn subject(&self, by: By, names: &SiteNames, part: &Part<'_>) -> Subject<'_> {
+        let at = || names.site(part.cell.site, part.stack).map(|site| self.symbols.location(site));
         match by {
-            By::Package => self.group(cells, |cell| Subject::Package(names::package(self.class(cell.class)))),
-            By::Class => self.group(cells, |cell| Subject::Class(self.class(cell.class))),
-            By::Site => self.group(cells.filter(|cell| cell.totals.total() > 0), |cell| Subject::Site {
-                class: self.class(cell.class),
-                at: cell.site.map(|site| self.symbols.location(site)),
-            }),
-            By::Thread => self.group(cells.filter(|cell| cell.totals.total() > 0), |cell| {
-                Subject::Thread(cell.thread.map(|thread| self.thread(thread)))
-            }),
+            By::Package => Subject::Package(names::package(self.class(part.cell.class))),
+            By::Class => Subject::Class(self.class(part.cell.class)),
+            By::Site => Subject::Site { class: self.class(part.cell.class), at: at() },
+            By::Line => Subject::Line(at()),
+            By::Method => Subject::Method(at().map(|at| (at.class, at.method))),
+            By::Thread => Subject::Thread(part.thread.map(|thread| self.thread(thread))),
         }
     }
 
-    fn filtered(&self, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = &Cell> {
+    /// The parts of all cells whose class name passes the filter.
+    pub(super) fn parts(&self, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = Part<'_>> {
+        self.pieces(false, class_filter)
+    }
+
+    /// The same, or whole cells where that is enough.
+    fn pieces(&self, whole: bool, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = Part<'_>> {
         // A class has many cells; a filter may be slow.
         let mut passes: FxHashMap<ClassIndex, bool> = FxHashMap::default();
-        self.cells
-            .iter()
+        let whole = whole && !self.is_restricted;
+        (0..)
+            .zip(&self.cells)
             // A class whose instances were found by an earlier walk of the heap only has nothing to show.
-            .filter(|cell| cell.totals.total() > 0 || cell.totals.live() > 0)
-            .filter(move |cell| *passes.entry(cell.class).or_insert_with(|| class_filter(self.class(cell.class))))
+            .filter(|(_, cell)| cell.totals.total() > 0 || cell.totals.live() > 0)
+            .filter(move |(_, cell)| *passes.entry(cell.class).or_insert_with(|| class_filter(self.class(cell.class))))
+            .flat_map(move |(index, cell)| {
+                let index = CellIndex(index);
+                let shares = if whole { None } else { self.shares.of(index) };
+                let is_whole = shares.is_none();
+                let all = Part { index, cell, stack: cell.stack, thread: cell.thread, share: None };
+                let parts = shares.into_iter().flat_map(move |(shares, whole)| {
+                    shares.map(move |(key, sampled)| Part {
+                        index,
+                        cell,
+                        stack: key.stack,
+                        thread: key.thread,
+                        share: Some((sampled, whole)),
+                    })
+                });
+                is_whole.then_some(all).into_iter().chain(parts)
+            })
     }
 
-    fn group<'a>(
-        &'a self,
-        cells: impl Iterator<Item = &'a Cell>,
-        subject: impl Fn(&Cell) -> Subject<'a>,
-    ) -> Vec<Row<'a>> {
-        let mut totals: FxHashMap<Subject<'a>, ObjectTotals> = FxHashMap::default();
-        for cell in cells {
-            totals.entry(subject(cell)).or_default().add(&cell.totals);
+    fn group<'r, K: Hash + Eq>(
+        &self,
+        parts: impl Iterator<Item = Part<'r>>,
+        key: impl Fn(&Part<'r>) -> K,
+    ) -> FxHashMap<K, Group> {
+        let mut groups: FxHashMap<K, Group> = FxHashMap::default();
+        for part in parts {
+            let group = groups.entry(key(&part)).or_default();
+            match part.share {
+                None => group.totals.add(&part.cell.totals),
+                Some((sampled, _)) => {
+                    group.objects += part.objects();
+                    group.bytes += part.bytes();
+                    group.sampled += sampled.bytes.weight;
+                    group.shares.entry(part.index).or_default().add(&sampled.bytes);
+                }
+            }
         }
-        totals.into_iter().map(|(subject, totals)| Row { subject, totals }).collect()
+        groups
     }
 
-    fn class(&self, index: ClassIndex) -> &str {
+    /// The sum of a group, and its error.
+    fn finish_group(&self, group: Group) -> (ObjectTotals, Option<u64>) {
+        let Group { mut totals, objects, bytes, sampled, shares } = group;
+        if shares.is_empty() {
+            return (totals, None);
+        }
+        totals.allocated(Amount { objects: objects.round() as u64, bytes: bytes.round() as u64 });
+        totals.estimated(sampled.round() as u64);
+        let variance = shares.iter().filter_map(|(&index, part)| {
+            let bytes = self.cells[index.0 as usize].totals.total_bytes() as f64;
+            Some(bytes.powi(2) * self.shares.of(index)?.1.bytes.variance_of_share(part))
+        });
+        let error = error(variance.sum()).min(totals.total_bytes());
+        (totals, Some(error))
+    }
+
+    fn row<'a>(&self, subject: Subject<'a>, group: Group) -> Row<'a> {
+        let (totals, error) = self.finish_group(group);
+        Row { subject, totals, error }
+    }
+
+    pub(super) fn class(&self, index: ClassIndex) -> &str {
         &self.symbols.class_name(index).name
     }
 
-    fn thread(&self, index: ThreadIndex) -> ThreadSubject<'_> {
+    pub(super) fn thread(&self, index: ThreadIndex) -> ThreadSubject<'_> {
         let thread = self.symbols.thread_name(index);
         ThreadSubject { name: &thread.name, group: &thread.group, id: thread.id, rank: index.rank() }
     }
@@ -194,6 +343,9 @@ impl fmt::Display for Subject<'_> {
             Subject::Package(name) | Subject::Class(name) => f.write_str(name),
             Subject::Site { class, at: Some(at) } => write!(f, "{class} at {at}"),
             Subject::Site { class, at: None } => write!(f, "{class} (no site)"),
+            Subject::Line(Some(at)) => at.fmt(f),
+            Subject::Method(Some((class, name))) => write!(f, "{class}.{}", names::jvm_method_name(name)),
+            Subject::Line(None) | Subject::Method(None) => f.write_str("(no site)"),
             // Java allows it.
             Subject::Thread(Some(ThreadSubject { name: "", .. })) => f.write_str("(unnamed thread)"),
             Subject::Thread(Some(thread)) => f.write_str(thread.name),

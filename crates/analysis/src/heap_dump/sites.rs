@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{ClassIndex, Dominators, Graph, ObjectIndex};
 use crate::ages::AgeSpread;
-use crate::location::is_jdk;
+use crate::own_code::is_jdk;
 
 /// The objects of one class name from one line.
 #[derive(Clone, Debug, PartialEq)]

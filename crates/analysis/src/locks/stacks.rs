@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
 use trace::ids::StackId;
 
-use crate::location::is_jdk;
+use crate::own_code::is_jdk;
 use crate::symbols::{SiteIndex, Symbols};
 
 /// Number of a call stack.

@@ -1,0 +1,74 @@
+//! How the objects of a counted site are spread over stacks and threads, as samples show.
+
+use rustc_hash::FxHashMap;
+
+use super::live::CellIndex;
+use crate::call_tree::Spread;
+use crate::stacks::StackIndex;
+use crate::symbols::ThreadIndex;
+
+/// What samples are kept apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ShareKey {
+    /// The site, on whichever thread.
+    pub(super) cell: CellIndex,
+    pub(super) stack: Option<StackIndex>,
+    pub(super) thread: Option<ThreadIndex>,
+}
+
+/// What samples stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sampled {
+    /// Bytes, and their error.
+    pub(super) bytes: Spread,
+    pub(super) instances: f64,
+}
+
+impl Sampled {
+    pub(super) fn add(&mut self, other: &Sampled) {
+        self.bytes.add(&other.bytes);
+        self.instances += other.instances;
+    }
+}
+
+/// Samples of all sites.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    /// By site; those of one site stand together.
+    entries: Vec<(ShareKey, Sampled)>,
+    /// Where those of a site begin, and all of them together.
+    sites: FxHashMap<CellIndex, (usize, Sampled)>,
+}
+
+impl Shares {
+    /// Those that were found; in an order that does not depend on chance.
+    pub(super) fn new(found: impl IntoIterator<Item = (ShareKey, Sampled)>) -> Shares {
+        let mut entries: Vec<(ShareKey, Sampled)> = found.into_iter().collect();
+        entries.sort_unstable_by_key(|(ShareKey { cell, stack, thread }, _)| {
+            (cell.0, stack.map(StackIndex::rank), thread.map(ThreadIndex::rank))
+        });
+        let mut sites: FxHashMap<CellIndex, (usize, Sampled)> = FxHashMap::default();
+        for (at, (key, sampled)) in entries.iter().enumerate() {
+            sites.entry(key.cell).or_insert((at, Sampled::default())).1.add(sampled);
+        }
+        Shares { entries, sites }
+    }
+
+    /// What samples say of a site: each share, and all together; `None` if they say nothing.
+    pub(super) fn of(&self, cell: CellIndex) -> Option<(impl Iterator<Item = &(ShareKey, Sampled)>, &Sampled)> {
+        let (first, whole) = self.sites.get(&cell).filter(|(_, whole)| whole.bytes.weight > 0.0)?;
+        Some((self.entries[*first..].iter().take_while(move |(key, _)| key.cell == cell), whole))
+    }
+
+    /// Keeps only some of them. What a site has in all stays as it was.
+    pub(super) fn retain(&mut self, keeps: impl FnMut(&(ShareKey, Sampled)) -> bool) {
+        self.entries.retain(keeps);
+        let mut first: FxHashMap<CellIndex, usize> = FxHashMap::default();
+        for (at, (key, _)) in self.entries.iter().enumerate() {
+            first.entry(key.cell).or_insert(at);
+        }
+        for (cell, (at, _)) in &mut self.sites {
+            *at = first.get(cell).copied().unwrap_or(self.entries.len());
+        }
+    }
+}

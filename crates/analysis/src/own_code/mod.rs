@@ -1,0 +1,135 @@
+//! Whose code is it? Which frame of a stack is the one that its reader can change.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+use trace::filter::Pattern;
+
+use crate::symbols::{ClassIndex, SiteIndex, Symbols};
+
+/// Packages that are hardly ever the user's own.
+const LIST: &str = include_str!("runtimes.txt");
+
+/// How far a class is from being the user's own; the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Distance {
+    /// The user says that it is.
+    Own,
+    /// It is nothing that is known.
+    Unknown,
+    /// A runtime, framework or library that many use.
+    Runtime,
+    /// A tool or library of the JDK.
+    Jdk,
+    /// What the rest of the JDK stands on.
+    Core,
+}
+
+/// Names the line of a stack that its reader can change.
+#[derive(Debug, Default)]
+pub struct OwnCode {
+    own: Vec<Pattern>,
+    known: FxHashMap<ClassIndex, Distance>,
+}
+
+impl OwnCode {
+    /// With these patterns for classes that are the user's own. Without one, all that is neither of the JDK nor a known runtime is.
+    pub fn new(own: Vec<Pattern>) -> Self {
+        OwnCode { own, known: FxHashMap::default() }
+    }
+
+    /// Of frames, innermost first: the innermost of those that are nearest to being the user's own.
+    pub(crate) fn frame(&mut self, frames: &[SiteIndex], symbols: &Symbols) -> Option<SiteIndex> {
+        // Of several that are equally near it is the first.
+        frames.iter().copied().min_by_key(|&site| {
+            let class = symbols.method_name(symbols.site_name(site).method).class;
+            *self.known.entry(class).or_insert_with(|| distance(&self.own, &symbols.class_name(class).name))
+        })
+    }
+}
+
+/// Whether a class, or the class of a frame, is of the JDK.
+pub fn is_jdk(class: &str) -> bool {
+    distance(&[], class) >= Distance::Jdk
+}
+
+fn distance(own: &[Pattern], class: &str) -> Distance {
+    if own.iter().any(|pattern| pattern.matches(class)) {
+        return Distance::Own;
+    }
+    let packages = class.match_indices('.').map(|(at, _)| &class[..at]);
+    packages.filter_map(|package| list().get(package).copied()).max().unwrap_or(Distance::Unknown)
+}
+
+fn list() -> &'static FxHashMap<&'static str, Distance> {
+    static PACKAGES: OnceLock<FxHashMap<&str, Distance>> = OnceLock::new();
+    PACKAGES.get_or_init(|| {
+        let mut distance = Distance::Unknown;
+        let lines = LIST.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let packages = lines.filter_map(|line| {
+            distance = match line {
+                "[core]" => Distance::Core,
+                "[jdk]" => Distance::Jdk,
+                "[runtimes]" => Distance::Runtime,
+                package => return Some((package, distance)),
+            };
+            None
+        });
+        packages.collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(own: &[&str], frames: &[&str]) -> String {
+        let mut symbols = Symbols::default();
+        let frames: Vec<_> = frames.iter().map(|class| symbols.site_named(class, "run")).collect();
+        let own = own.iter().map(|pattern| pattern.parse().unwrap()).collect();
+        let frame = OwnCode::new(own).frame(&frames, &symbols);
+        frame.map_or_else(String::new, |frame| symbols.location(frame).class.to_owned())
+    }
+
+    #[test]
+    fn the_innermost_frame_outside_of_what_is_known_is_the_users_own() {
+        let request =
+            ["java.util.Arrays", "com.fasterxml.jackson.A", "shop.Cart", "shop.Main", "org.springframework.B"];
+        assert_eq!(named(&[], &request), "shop.Cart");
+        assert_eq!(named(&["*Main"], &request), "shop.Main");
+        assert_eq!(named(&["nobody.*"], &request), "shop.Cart");
+        assert_eq!(named(&["java.util.*"], &request), "java.util.Arrays");
+        assert_eq!(named(&[], &[]), "");
+    }
+
+    #[test]
+    fn a_tool_is_named_by_who_called_it() {
+        let build =
+            ["java.util.Arrays", "com.sun.tools.javac.Main", "org.codehaus.plexus.Javac", "org.apache.maven.Mojo"];
+        assert_eq!(named(&[], &build), "org.codehaus.plexus.Javac");
+        // Nobody did.
+        assert_eq!(named(&[], &build[..2]), "com.sun.tools.javac.Main");
+        assert_eq!(named(&[], &["jdk.internal.misc.Unsafe", "java.lang.String"]), "jdk.internal.misc.Unsafe");
+    }
+
+    #[test]
+    fn only_whole_packages_count() {
+        assert_eq!(distance(&[], "playground.Main"), Distance::Unknown);
+        assert_eq!(distance(&[], "Main"), Distance::Unknown);
+        assert_eq!(distance(&[], "play.Main"), Distance::Runtime);
+        assert!(is_jdk("java.lang.String") && is_jdk("com.sun.tools.javac.Main") && !is_jdk("kotlin.A"));
+        assert_eq!(distance(&[], "jdk.internal.misc.Unsafe"), Distance::Core);
+    }
+
+    #[test]
+    fn the_list_names_each_package_once_and_in_order() {
+        let packages: Vec<&str> =
+            LIST.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '['])).collect();
+        assert!(packages.len() > 100 && packages.len() == list().len());
+        assert!(packages.iter().all(|package| package.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')));
+        for group in LIST.split(['#', '[']).skip(1) {
+            let lines: Vec<&str> = group.lines().skip(1).filter(|line| !line.is_empty()).collect();
+            assert!(lines.is_sorted(), "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What samples say of callers: the exact total of each site is spread over its stacks.
+
+use std::collections::BTreeMap;
+
+use analysis::allocations::{AllocationReport, AllocationStats, By, Naming};
+use analysis::call_tree::{Direction, Grouping, Label, Node, TreeOptions};
+use proptest::prelude::*;
+use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
+use trace::model::{
+    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef, ThreadStart,
+};
+use trace::time::Time;
+
+/// Classes of frames, and methods of the same numbers: the JDK's, a library's, and the user's own.
+const CODE: [&str; 4] = ["java.util.Arrays", "com.google.common.Lists", "shop.Cart", "shop.Main"];
+/// Classes of objects.
+const OBJECTS: [&str; 2] = ["byte[]", "shop.Item"];
+/// Frames of stacks by their places in `CODE`, innermost first; the number of a stack is its place here, and 1.
+const STACKS: [&[usize]; 5] = [&[0, 2, 3], &[0, 3], &[0, 1], &[2, 3], &[0]];
+
+fn frame(code: usize) -> Frame {
+    Frame { method: MethodId(code as u64 + 1), line: code as u32 + 10 }
+}
+
+fn define(stats: &mut AllocationStats) {
+    let names = CODE.iter().chain(&OBJECTS);
+    for (id, name) in (1..).zip(names) {
+        let (class_id, time) = (ClassId(id), Time(0));
+        let class = ClassDef { thread: None, name: (*name).into(), source_name: None, class_id, object: None, time };
+        stats.element(&Element::ClassDef(class));
+    }
+    for id in 1..=CODE.len() as u64 {
+        stats.element(&Element::MethodDef(MethodDef {
+            name: "run".into(),
+            signature: "()V".into(),
+            start_line: None,
+            end_line: None,
+            method_id: MethodId(id),
+            class: ClassId(id),
+        }));
+    }
+    for (id, frames) in (1..).zip(STACKS) {
+        let frames: Vec<Frame> = frames.iter().map(|&code| frame(code)).collect();
+        stats.element(&Element::StackDef(StackDef { stack_id: StackId(id), frames: Frames(frames.into()) }));
+    }
+    stats.element(&Element::ThreadStart(ThreadStart {
+        thread_id: ThreadId(1),
+        time: Time(0),
+        thread_name: "worker".into(),
+        group_name: "main".into(),
+        parent_name: "system".into(),
+        object: None,
+    }));
+}
+
+fn class(object: usize) -> ClassId {
+    ClassId((CODE.len() + object + 1) as u64)
+}
+
+fn count(object: usize, code: usize, instances: u64, bytes: u64) -> Element<'static> {
+    Element::AllocCount(AllocCount {
+        is_array: ArrayCode::OBJECT,
+        class: class(object),
+        method: Some(frame(code).method),
+        line: Some(frame(code).line.into()),
+        instances,
+        bytes,
+        source: None,
+        allocated_bytes: None,
+        time: Time(1),
+    })
+}
+
+fn sample(object: usize, stack: usize, samples: u64, bytes: u64) -> Element<'static> {
+    let site = frame(STACKS[stack][0]);
+    Element::AllocSample(AllocSample {
+        is_array: ArrayCode::OBJECT,
+        class: class(object),
+        method: Some(site.method),
+        line: Some(site.line.into()),
+        stack: Some(StackId(stack as u64 + 1)),
+        thread: Some(ThreadId(1)),
+        samples,
+        instances: bytes,
+        bytes,
+        error: ((bytes * bytes) as f64 / samples as f64).sqrt() as u64,
+        time: Time(1),
+    })
+}
+
+fn report(elements: impl IntoIterator<Item = Element<'static>>) -> AllocationReport {
+    let mut stats = AllocationStats::new();
+    define(&mut stats);
+    elements.into_iter().for_each(|element| stats.element(&element));
+    stats.end_document();
+    stats.finish()
+}
+
+/// Bytes and their error by the line of a naming.
+fn lines(report: &AllocationReport, naming: &Naming) -> BTreeMap<String, (u64, Option<u64>)> {
+    let rows = report.rows_named(By::Line, &report.site_names(naming), |_| true);
+    rows.iter().map(|row| (row.subject.to_string(), (row.totals.total_bytes(), row.error))).collect()
+}
+
+#[test]
+fn what_the_jdk_allocates_is_the_callers() {
+    let report = report([
+        count(0, 0, 1000, 1_000_000),
+        sample(0, 0, 75, 750),
+        sample(0, 1, 25, 250),
+        // A site that no sample found.
+        count(1, 2, 1, 24),
+    ]);
+    let own = lines(&report, &Naming::Own(vec![]));
+    let expected =
+        [("shop.Cart.run(line 12)", (750_024, Some(86_452))), ("shop.Main.run(line 13)", (250_000, Some(86_452)))];
+    assert_eq!(own, expected.map(|(line, bytes)| (line.to_owned(), bytes)).into());
+    let innermost = lines(&report, &Naming::Innermost);
+    let expected = [("java.util.Arrays.run(line 10)", (1_000_000, None)), ("shop.Cart.run(line 12)", (24, None))];
+    assert_eq!(innermost, expected.map(|(line, bytes)| (line.to_owned(), bytes)).into());
+    let names = report.site_names(&Naming::Own(vec![]));
+    let lines = report.lines(&names, |class| class == "byte[]");
+    let cart = lines.iter().find(|line| line.row.totals.total_bytes() == 750_000).unwrap();
+    assert_eq!((cart.inside[0].class, cart.inside[0].bytes), ("byte[]", 750_000));
+    assert_eq!(cart.inside[0].at.unwrap().class, "java.util.Arrays");
+}
+
+#[test]
+fn what_is_left_of_a_site_is_what_passes() {
+    let mut report =
+        report([count(0, 0, 1000, 1_000_000), sample(0, 0, 75, 750), sample(0, 1, 25, 250), count(1, 2, 1, 24)]);
+    let names = report.site_names(&Naming::Own(vec![]));
+    report.retain_sites(&names, |at| at.class == "shop.Main");
+    assert_eq!(report.sum(|_| true).total_bytes(), 250_000);
+    let rows = report.rows(By::Class, |_| true);
+    assert_eq!((rows.len(), rows[0].totals.total(), rows[0].totals.total_bytes()), (1, 250, 250_000));
+}
+
+#[test]
+fn a_tree_goes_from_the_thread_to_the_object_or_back() {
+    let report =
+        report([count(0, 0, 1000, 1_000_000), sample(0, 0, 75, 750), sample(0, 1, 25, 250), count(1, 0, 1, 24)]);
+    let options = TreeOptions { grouping: Grouping::Thread, cut: 0.0, ..TreeOptions::default() };
+    let root = report.tree(&options, |_| true);
+    assert_eq!((root.weight, root.count, root.error), (1_000_024, 1001, 0));
+    let label = |node: &Node<'_>| node.label.unwrap().to_string();
+    let worker = &root.children[0];
+    assert_eq!((label(worker), worker.weight), ("worker".to_owned(), 1_000_000));
+    assert_eq!(label(&root.children[1]), "(no thread)");
+    let main = &worker.children[0];
+    assert_eq!((label(main), main.children.len(), main.own), ("shop.Main.run(line 13)".to_owned(), 2, 0));
+    let cart = &main.children[0];
+    assert_eq!((label(cart), cart.weight, cart.error), ("shop.Cart.run(line 12)".to_owned(), 750_000, 86_452));
+    assert_eq!(cart.children[0].children[0].label, Some(Label::Class("byte[]")));
+    let bottom_up = TreeOptions { direction: Direction::BottomUp, ..TreeOptions::default() };
+    let root = report.tree(&bottom_up, |class| class == "byte[]");
+    assert_eq!(label(&root.children[0]), "byte[]");
+    let callers: Vec<String> = root.children[0].children[0].children.iter().map(label).collect();
+    assert_eq!(callers, ["shop.Cart.run(line 12)", "shop.Main.run(line 13)"]);
+}
+
+#[test]
+fn with_single_objects_the_lines_are_exact() {
+    let alloc = |id: u64, stack: u64, size| {
+        Element::ObjAlloc(ObjAlloc {
+            thread: Some(ThreadId(1)),
+            is_array: None,
+            size,
+            obj_id: ObjectId(id),
+            class: class(0),
+            method: None,
+            line: None,
+            stack: Some(StackId(stack)),
+            time: Time(id),
+        })
+    };
+    let report = report([alloc(1, 1, 16), alloc(2, 1, 24), alloc(3, 2, 100), alloc(4, 99, 8)]);
+    let own = lines(&report, &Naming::Own(vec!["*Main".parse().unwrap()]));
+    let expected = [("shop.Main.run(line 13)", (140, None)), ("(no site)", (8, None))];
+    assert_eq!(own, expected.map(|(line, bytes)| (line.to_owned(), bytes)).into());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_byte_is_lost_and_each_is_where_its_stack_says(
+        counts in proptest::collection::btree_map((0..2_usize, 0..4_usize), 1_u64..1_000_000_000, 0..8),
+        samples in proptest::collection::btree_map((0..2_usize, 0..5_usize), (1_u64..100, 1_u64..1_000_000), 0..10),
+    ) {
+        let sites = counts.iter().map(|(&(object, code), &bytes)| count(object, code, 1 + bytes / 16, bytes));
+        let found = samples.iter().map(|(&(object, stack), &(number, bytes))| sample(object, stack, number, bytes));
+        let report = report(sites.chain(found));
+        let own_of = |stack: usize| [2, 3, 1, 2, 0][stack];
+        let mut expected: BTreeMap<String, f64> = BTreeMap::new();
+        for (&(object, code), &bytes) in &counts {
+            let of_site = || samples.iter().filter(|((of, stack), _)| *of == object && STACKS[*stack][0] == code);
+            let whole: u64 = of_site().map(|(_, (_, sampled))| sampled).sum();
+            let mut add = |code: usize, bytes: f64| {
+                *expected.entry(format!("{}.run(line {})", CODE[code], code + 10)).or_default() += bytes;
+            };
+            if whole == 0 {
+                add(code, bytes as f64);
+            }
+            of_site().for_each(|((_, stack), (_, sampled))| {
+                add(own_of(*stack), bytes as f64 * *sampled as f64 / whole as f64);
+            });
+        }
+        let total: u64 = counts.values().sum();
+        let own = lines(&report, &Naming::Own(vec![]));
+        prop_assert_eq!(own.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (line, (bytes, error)) in &own {
+            prop_assert!((*bytes as f64 - expected[line]).abs() <= 1.0, "{} {} {}", line, bytes, expected[line]);
+            prop_assert!(error.unwrap_or(0) <= *bytes);
+        }
+        for options in [Direction::TopDown, Direction::BottomUp].map(|direction| TreeOptions { direction, ..TreeOptions::default() }) {
+            prop_assert_eq!(report.tree(&options, |_| true).weight, total);
+        }
+        prop_assert_eq!(report.sum(|_| true).total_bytes(), total);
+    }
+}
