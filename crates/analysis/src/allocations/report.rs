@@ -16,7 +16,7 @@ use crate::call_tree::{Spread, error};
 use crate::coverage::{Coverage, WhyUnknown};
 use crate::facts::Facts;
 use crate::location::Location;
-use crate::stacks::{StackIndex, Stacks};
+use crate::stacks::Stacks;
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 
 /// What the rows of a table stand for.
