@@ -10,6 +10,11 @@ use crate::symbols::{ClassIndex, SiteIndex, Symbols};
 /// Packages that are hardly ever the user's own.
 const LIST: &str = include_str!("runtimes.txt");
 
+/// In the names of classes that frameworks make of the user's: their frames have no lines.
+const MADE_BY_FRAMEWORKS: [&str; 4] = ["$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", "$HibernateProxy$"];
+/// At the end of the names of classes that the JDK makes of lambdas; see [`generated`](crate::generated).
+const LAMBDA: &str = "$$Lambda";
+
 /// How far a class is from being the user's own; the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Distance {
@@ -56,6 +61,12 @@ pub fn is_jdk(class: &str) -> bool {
 fn distance(own: &[Pattern], class: &str) -> Distance {
     if own.iter().any(|pattern| pattern.matches(class)) {
         return Distance::Own;
+    }
+    if class.ends_with(LAMBDA) {
+        return Distance::Core;
+    }
+    if MADE_BY_FRAMEWORKS.iter().any(|made| class.contains(made)) {
+        return Distance::Runtime;
     }
     let packages = class.match_indices('.').map(|(at, _)| &class[..at]);
     packages.filter_map(|package| list().get(package).copied()).max().unwrap_or(Distance::Unknown)
@@ -107,6 +118,9 @@ mod tests {
         let build =
             ["java.util.Arrays", "com.sun.tools.javac.Main", "org.codehaus.plexus.Javac", "org.apache.maven.Mojo"];
         assert_eq!(named(&[], &build), "org.codehaus.plexus.Javac");
+        // What was made of a lambda has no lines.
+        assert_eq!(named(&[], &["java.lang.Integer", "shop.Main$$Lambda", "java.util.Map", "shop.Main"]), "shop.Main");
+        assert_eq!(named(&[], &["shop.Cart$$SpringCGLIB$$0", "shop.Main"]), "shop.Main");
         // Nobody did.
         assert_eq!(named(&[], &build[..2]), "com.sun.tools.javac.Main");
         assert_eq!(named(&[], &["jdk.internal.misc.Unsafe", "java.lang.String"]), "jdk.internal.misc.Unsafe");
