@@ -20,7 +20,7 @@ impl Writer {
         self.still_blocked();
         let time = self.time(Ticks::now());
         if self.collections.is_open {
-            self.finish_collection(time);
+            self.finish_collection(time, None);
         }
         if self.text.is_full() {
             self.text.say_full();
