@@ -3,6 +3,7 @@
 use bci_tests::counted::{Counted, Sampled};
 use bci_tests::jdk::Jdk;
 use bci_tests::profiled::{Heap, Profiled};
+use bci_tests::shares;
 use bci_tests::suite::Suite;
 
 /// Rounds of each of three threads.
@@ -14,6 +15,7 @@ const BIAS: f64 = 0.05;
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&[("compiled", &[][..]), ("interpreted", &["-Xint"])], are_divided_as_they_call);
+    suite.each_jdk(have_shares_within_their_error);
     suite.each_jdk(are_found_behind_hundreds_of_frames);
     suite.each_jdk_and(&[("redefined", "Redefine"), ("unloaded", "Unload")], may_be_of_classes_that_go);
     suite.each_jdk(another_agent_may_have_the_sampler);
@@ -47,6 +49,16 @@ fn are_divided_as_they_call(jdk: &Jdk, flags: &[&str]) {
         assert!(found.samples > 50, "{method}: {found:?}");
     }
     assert_eq!(trace.count("callers.merged"), 0);
+}
+
+/// The numbers of three sites are exact, and what each of 40 methods has of them is within six standard errors. (How often it is within two:
+/// `bench -- callers`.)
+fn have_shares_within_their_error(jdk: &Jdk) {
+    let shares = shares::run(jdk, 4_000);
+    assert_eq!(shares.len(), 3 * (3 + 9 + 9));
+    for share in shares {
+        assert!(share.off() < 6.0, "{share:?}");
+    }
 }
 
 /// A stack reaches the outermost method within 512 frames; of a longer one the innermost frames are there, and it is counted.
