@@ -16,6 +16,7 @@ pub mod read;
 pub mod recorded;
 pub mod say;
 pub mod schema;
+pub mod shares;
 pub mod suite;
 pub mod waits;
 pub mod windows;

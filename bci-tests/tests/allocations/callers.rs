@@ -3,6 +3,7 @@
 use bci_tests::counted::{Counted, Sampled};
 use bci_tests::jdk::Jdk;
 use bci_tests::profiled::{Heap, Profiled};
+use bci_tests::shares;
 use bci_tests::suite::Suite;
 
 /// Rounds of each of three threads.
@@ -14,6 +15,9 @@ const BIAS: f64 = 0.05;
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&[("compiled", &[][..]), ("interpreted", &["-Xint"])], are_divided_as_they_call);
+    suite.each_jdk(have_shares_within_their_error);
+    suite.each_jdk(are_found_behind_hundreds_of_frames);
+    suite.each_jdk_and(&[("redefined", "Redefine"), ("unloaded", "Unload")], may_be_of_classes_that_go);
     suite.each_jdk(another_agent_may_have_the_sampler);
 }
 
@@ -45,6 +49,41 @@ fn are_divided_as_they_call(jdk: &Jdk, flags: &[&str]) {
         assert!(found.samples > 50, "{method}: {found:?}");
     }
     assert_eq!(trace.count("callers.merged"), 0);
+}
+
+/// The numbers of three sites are exact, and what each of 40 methods has of them is within six standard errors. (How often it is within two:
+/// `bench -- callers`.)
+fn have_shares_within_their_error(jdk: &Jdk) {
+    let shares = shares::run(jdk, 4_000);
+    assert_eq!(shares.len(), 3 * (3 + 9 + 9));
+    for share in shares {
+        assert!(share.off() < 6.0, "{share:?}");
+    }
+}
+
+/// A stack reaches the outermost method within 512 frames; of a longer one the innermost frames are there, and it is counted.
+fn are_found_behind_hundreds_of_frames(jdk: &Jdk) {
+    let profiled = Profiled::on(jdk).heap(Heap::Counts).option("callers", "4k").main("callers.Deep").args(&["5000"]);
+    let trace = profiled.run_and_read::<Counted>().trace;
+    let samples = |is_it: &dyn Fn(&[String]) -> bool| {
+        let found = trace.by_stack.iter().filter(|((_, stack), _)| is_it(stack));
+        found.map(|(_, sampled)| sampled.samples).sum::<u64>()
+    };
+    let named = |stack: &[String], method: &str| stack.iter().any(|frame| frame.starts_with(method));
+    let whole = samples(&|stack| named(stack, "callers.Deep.three:") && named(stack, "callers.Deep.main:"));
+    let cut = samples(&|stack| stack.len() == 512 && !named(stack, "callers.Deep.main:"));
+    assert!(whole > 20 && cut > 20, "{whole} whole, {cut} cut");
+    assert_eq!(trace.count("callers.cut"), cut);
+}
+
+/// Before JDK 11.0.23, 17.0.11 and 21.0.3 a profiler crashes the VM if it asks for a method that has been freed since it was seen on
+/// a stack, as those of redefined classes are (JDK-8313816). The agent asks only while the stack is there.
+fn may_be_of_classes_that_go(jdk: &Jdk, program: &str) {
+    let profiled = Profiled::on(jdk).heap(Heap::Counts).option("callers", "1k").flags(&["-Xmx64m"]);
+    let profiled = if program == "Redefine" { profiled.agent_in_java("torture.Redefine") } else { profiled };
+    let ran = profiled.main("torture.Main").args(&[program, "100"]).run_and_read::<Counted>();
+    let samples: u64 = ran.trace.by_stack.values().map(|sampled| sampled.samples).sum();
+    assert!(samples > 500, "{samples}");
 }
 
 /// Only one agent can have the VM sample. The other counts all the same, and says so.

@@ -5,6 +5,7 @@ mod callers;
 mod class_lifecycle;
 mod estimates;
 mod filters;
+mod heap_use;
 mod jit_and_vm;
 mod mechanisms;
 mod object_deaths;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         callers::tests,
         stacks::tests,
         filters::tests,
+        heap_use::tests,
         sites::tests,
         redefined::tests,
         class_lifecycle::tests,

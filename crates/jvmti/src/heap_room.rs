@@ -18,6 +18,10 @@ pub struct HeapRoom {
     pub free: u64,
     /// Bytes of the largest heap.
     pub max: u64,
+    /// Bytes of the heap as it is at present.
+    pub total: u64,
+    /// Bytes of it that objects take, garbage too.
+    pub used: u64,
 }
 
 impl HeapRoom {
@@ -29,8 +33,8 @@ impl HeapRoom {
         }))?;
         // SAFETY: a thread of the VM calls them, since it has a JNI environment, and they take nothing.
         let [free, total, max] = functions.map(|function| unsafe { function() });
-        let bytes = |number: jlong| u64::try_from(number).unwrap_or(0);
-        Some(Self { free: bytes(max) - bytes(total).min(bytes(max)) + bytes(free), max: bytes(max) })
+        let [free, total, max] = [free, total, max].map(|number| u64::try_from(number).unwrap_or(0));
+        Some(Self { free: max - total.min(max) + free, max, total, used: total.saturating_sub(free) })
     }
 }
 

@@ -138,7 +138,7 @@ impl Default for Options {
             live: false,
             dump: DumpOptions::default(),
             stack_depth: 0,
-            every: Duration::from_secs(60),
+            every: Duration::from_secs(1),
             callers_bytes: None,
             limit_bytes: None,
             buffer_bytes: 64 << 20,

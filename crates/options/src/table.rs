@@ -122,9 +122,9 @@ pub static OPTIONS: &[OptionSpec] = &[
             max: 1 << 30,
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
-        default: Default::Value("off"),
+        default: Default::Text("off; 512k with martini run"),
         help: "Sample the stacks on which each site allocates, and how much the JIT removes there",
-        more: "The JVM samples one object per SIZE bytes on average. \
+        more: "`martini run` uses `512k` unless it is given. The JVM samples one object per SIZE bytes on average. \
                A smaller SIZE gives better estimates and costs more time; where that is too much, SIZE grows by itself.",
         examples: &["callers=512k"],
         needs: Need::Counts,
@@ -133,10 +133,10 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "every",
         group: Group::Heap,
         kind: Kind::Seconds(|d, period| d.options.every = period),
-        default: Default::Value("60"),
-        help: "Write the counts so far to the trace every so many seconds, in case the JVM is killed",
-        more: "After ten times SECONDS the pauses grow: each is then a tenth of the run so far. \
-               With 0 the counts are written only at the end.",
+        default: Default::Value("1"),
+        help: "Write the counts so far to the trace every so many seconds, in case the JVM is killed, and to show when what was allocated",
+        more: "After ten times SECONDS the pauses grow: each is then a tenth of the run so far, so that a week has some hundred. \
+               Only sites with news are written. With 0 the counts are written only at the end.",
         examples: &["every=10"],
         needs: Need::Counts,
         ..ROW

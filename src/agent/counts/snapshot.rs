@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::sites::ResolvePhase;
 use super::threads::{ThreadCounts, Totals};
 use super::{Counts, lock};
-use crate::agent::clock::Ticks;
+use crate::agent::clock::{Ticks, thread_cpu_nanos};
 use crate::agent::core::{Core, accounting};
 use crate::agent::heap_histogram::{ClassTotals, walk};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
@@ -50,7 +50,9 @@ impl Counts {
     pub(super) fn check_requests(&self, jni: Jni) {
         let (is_due, is_requested) = lock(&self.trigger).check(self.core);
         if is_requested || is_due {
+            let begin = thread_cpu_nanos();
             self.make_snapshot(jni, is_requested);
+            lock(&self.trigger).made(Duration::from_nanos(thread_cpu_nanos().saturating_sub(begin)));
         }
     }
 
@@ -70,22 +72,24 @@ impl Counts {
 }
 
 /// When the counts are written: at first each `every`, later after a tenth of the time run so far, so that the trace of a long
-/// run stays small.
+/// run stays small; in each case not before a hundred times what the last one took, as with many threads.
 #[derive(Debug)]
 struct Schedule {
     every: Duration,
     begun: Instant,
     last: Instant,
+    /// CPU time that the last one took.
+    took: Duration,
 }
 
 impl Schedule {
     /// None at all if `every` is 0.
     fn begin(every: Duration, now: Instant) -> Option<Schedule> {
-        (every > Duration::ZERO).then_some(Schedule { every, begun: now, last: now })
+        (every > Duration::ZERO).then_some(Schedule { every, begun: now, last: now, took: Duration::ZERO })
     }
 
     fn next(&self) -> Instant {
-        self.last + self.every.max((self.last - self.begun) / 10)
+        self.last + self.every.max((self.last - self.begun) / 10).max(self.took * 100)
     }
 
     fn is_due(&mut self, now: Instant) -> bool {
@@ -117,6 +121,13 @@ impl SnapshotTrigger {
         SnapshotTrigger { request, schedule: Schedule::begin(core.options.every, Instant::now()) }
     }
 
+    /// A snapshot was made, for which the control thread took that long.
+    fn made(&mut self, took: Duration) {
+        if let Some(schedule) = &mut self.schedule {
+            schedule.took = took;
+        }
+    }
+
     /// Whether it is time for a snapshot, and whether there is a request.
     fn check(&mut self, core: &Core) -> (bool, bool) {
         let is_requested = core.is_reporting() && self.request.take();
@@ -136,6 +147,10 @@ mod tests {
         let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
         assert!(!schedule.is_due(begin + minute - TICK));
         assert!(schedule.is_due(begin + minute) && !schedule.is_due(begin + minute));
+        // One that takes a second is followed by the next after a hundred.
+        schedule.took = Duration::from_secs(1);
+        assert!(!schedule.is_due(begin + minute * 2) && schedule.is_due(begin + minute + schedule.took * 100));
+        schedule = Schedule { last: begin + minute, took: Duration::ZERO, ..schedule };
         let week = 7 * 24 * 60;
         let written = (2..week).filter(|&at| schedule.is_due(begin + minute * at)).count();
         assert!((60..100).contains(&written), "{written} in a week");

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use jvmti::HeapRoom;
 use trace::ids::ObjectId;
 
 use crate::agent::clock::Ticks;
@@ -49,6 +50,10 @@ pub(crate) struct QueuedCollections {
     pub(crate) processed: GcNumber,
     /// Grows as long as the control thread tests objects.
     pub(crate) batches: u64,
+    /// How full the heap was after collections, oldest first; not after each, if they follow each other quickly.
+    pub(crate) heaps: VecDeque<(GcNumber, HeapRoom)>,
+    /// No more comes of collections up to this one.
+    pub(crate) measured: GcNumber,
 }
 
 #[derive(Default)]
@@ -63,6 +68,8 @@ struct Inner {
     delivered: usize,
     /// Number of times that objects were tested, dead or not.
     batches: u64,
+    heaps: VecDeque<(GcNumber, HeapRoom)>,
+    measured: GcNumber,
     /// The first id given to an object after the last collection.
     first_new_object: ObjectId,
     /// The first id given to an object after each number of collections, if that is kept.
@@ -174,6 +181,14 @@ impl Collections {
         inner.freed.push_back((number, objects));
     }
 
+    /// How full the heap is, as was asked after the end of that collection; it counts if no other has ended since.
+    pub(crate) fn measure(&self, number: GcNumber, heap: Option<HeapRoom>) {
+        let mut inner = self.lock();
+        inner.measured = number;
+        let is_next = inner.finished == number && inner.heaps.len() < MAX_EVENTS;
+        inner.heaps.extend(heap.filter(|_| is_next).map(|heap| (number, heap)));
+    }
+
     /// All frees of collections up to that one have been delivered.
     pub(crate) fn set_processed(&self, number: GcNumber) {
         let mut inner = self.lock();
@@ -234,6 +249,8 @@ impl Collections {
             freed: std::mem::take(&mut inner.freed),
             processed: inner.processed,
             batches: inner.batches,
+            heaps: std::mem::take(&mut inner.heaps),
+            measured: inner.measured,
         }
     }
 }
@@ -258,6 +275,20 @@ mod tests {
         assert_eq!(taken.freed, [(GcNumber(1), vec![ObjectId(6)]), (GcNumber(2), vec![ObjectId(7)])]);
         assert_eq!(taken.processed, GcNumber(1));
         assert_eq!(taken.events.len(), 2);
+    }
+
+    #[test]
+    fn a_heap_is_that_of_the_last_collection() {
+        let queue = Collections::new(false);
+        let room = HeapRoom { free: 3, max: 9, total: 8, used: 2 };
+        queue.finish(Ticks(2), ObjectId(0));
+        queue.finish(Ticks(3), ObjectId(0));
+        // The second ended before the control thread came to ask.
+        queue.measure(GcNumber(1), Some(room));
+        let taken = queue.take();
+        assert_eq!((taken.heaps.len(), taken.measured), (0, GcNumber(1)));
+        queue.measure(GcNumber(2), Some(room));
+        assert_eq!(queue.take().heaps, [(GcNumber(2), room)]);
     }
 
     #[test]

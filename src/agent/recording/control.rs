@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jvmti::jni_sys::JNIEnv;
 use jvmti::sys::jvmtiEnv;
-use jvmti::{Jni, guard};
+use jvmti::{HeapRoom, Jni, guard};
 
 use crate::agent::core::Core;
 use crate::agent::core::context::Entry;
@@ -35,6 +35,10 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         // SAFETY: who calls it has not deleted the reference.
         let may_be_dead = |weak| !is_checked || unsafe { may_be_cleared(weak) };
         while let Some(number) = core.collections.wait_for_finish(seen, tick) {
+            if number != seen {
+                // Before anything else: what is allocated meanwhile counts too.
+                core.collections.measure(number, HeapRoom::now(jni));
+            }
             core.features().for_each(|feature| feature.tick(jni));
             if number == seen {
                 continue;

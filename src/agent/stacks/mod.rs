@@ -4,6 +4,7 @@ pub(crate) mod cache;
 mod memory_budget;
 pub(crate) mod walker;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -19,17 +20,22 @@ pub(crate) struct StackRecord {
     pub(crate) frames: Box<[CodeLocation]>,
 }
 
+/// Approximate bytes of a stack beside its frames.
+const BYTES_OF_STACK: usize = size_of::<StackRecord>() + cache::BYTES_OF_ENTRY;
+
 /// All stacks seen so far.
 pub(crate) struct Stacks {
     ids: &'static IdSource,
     table: Table<StackRecord>,
+    /// Approximate bytes that they take, each in the table and in the map.
+    bytes: AtomicUsize,
     by_frames: Mutex<FxHashMap<Box<[CodeLocation]>, StackIndex>>,
 }
 
 impl Stacks {
     /// No stack yet.
     pub(crate) fn new(ids: &'static IdSource) -> Stacks {
-        Stacks { ids, table: Table::new(), by_frames: Mutex::default() }
+        Stacks { ids, table: Table::new(), bytes: AtomicUsize::new(0), by_frames: Mutex::default() }
     }
 
     /// The stack of that number, if it is not "none".
@@ -37,9 +43,9 @@ impl Stacks {
         self.table.get(index.0.checked_sub(1)?)
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> u32 {
-        self.table.len()
+    /// Approximate bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The number of a stack, which is registered if it is new.
@@ -51,6 +57,7 @@ impl Stacks {
         let record = |_| StackRecord { id: StackId(self.ids.next()), frames: frames.into() };
         let index = StackIndex(self.table.push_with(record) + 1);
         by_frames.insert(frames.into(), index);
+        self.bytes.fetch_add(2 * size_of_val(frames) + BYTES_OF_STACK, Ordering::Relaxed);
         index
     }
 }

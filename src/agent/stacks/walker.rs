@@ -118,6 +118,8 @@ const PARKING_FRAMES: usize = 4;
 const NATIVE: i64 = -1;
 /// A deeper chain of constructors than this ends the search for the site.
 const MAX_FRAMES: usize = 1024;
+/// So many frames are asked for in the first try: nearly all stacks end within them.
+const USUAL_FRAMES: usize = 64;
 /// Means that these frames do not reach the site, and more are needed.
 const DEEPER: StackIndex = StackIndex(u32::MAX);
 
@@ -163,7 +165,7 @@ impl StackWalker {
     /// The stack of the current thread.
     pub(crate) fn walk(&mut self, skip: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
         // Two more, since some frames of the VM have no Java method.
-        let max_frames = skip.skipped() + self.first_room(skip) + 2;
+        let max_frames = skip.skipped() + self.room(skip) + 2;
         let cached = match self.cache.look_up(skip as u64, max_frames, tables.reader) {
             Lookup::Hit(index) => return Ok(index),
             Lookup::Uncacheable => return Ok(self.walk_by_vm(skip, tables, true)?.0),
@@ -171,7 +173,7 @@ impl StackWalker {
         };
         let (index, room) = self.walk_by_vm(skip, tables, false)?;
         // With more room the result depends on frames whose addresses are not in the key.
-        if room == self.first_room(skip) || cached.is_some() {
+        if room <= self.room(skip) || cached.is_some() {
             self.cache.insert(index, cached, tables.reader);
         }
         if let Some((cached, layout)) = cached.filter(|&cached| cached != index).zip(tables.reader.layout) {
@@ -180,8 +182,8 @@ impl StackWalker {
         Ok(index)
     }
 
-    /// Number of frames that are read in the first try.
-    fn first_room(&self, skip: FramesToSkip) -> usize {
+    /// Number of frames that are enough for nearly every stack of the wanted depth.
+    fn room(&self, skip: FramesToSkip) -> usize {
         self.depth + skip.extra()
     }
 
@@ -192,7 +194,7 @@ impl StackWalker {
         tables: &Tables<'_>,
         remember: bool,
     ) -> jvmti::Result<(StackIndex, usize)> {
-        let mut room = self.first_room(skip);
+        let mut room = self.room(skip).min(USUAL_FRAMES + skip.extra());
         loop {
             let cut_off = self.read(skip.skipped(), room, tables)?;
             let seen = self.seen_before(tables);
@@ -203,7 +205,7 @@ impl StackWalker {
             let frames = if seen.is_none() || !cut_off { self.resolve(skip, tables)? } else { Vec::new() };
             if frames.len() < self.depth && cut_off && room < MAX_FRAMES {
                 self.remember(DEEPER);
-                room *= 4;
+                room = if room < self.room(skip) { self.room(skip) } else { room * 4 };
                 continue;
             }
             let index = if frames.is_empty() { StackIndex::default() } else { tables.stacks.intern(&frames) };
@@ -278,7 +280,7 @@ impl StackWalker {
 
     /// The wanted frames of `self.key`: those from the allocation site on.
     fn resolve(&self, skip: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<Vec<CodeLocation>> {
-        let mut frames = Vec::with_capacity(self.depth);
+        let mut frames = Vec::with_capacity(self.depth.min(self.key.len()));
         let mut part = skip.first_part();
         for &(method, location) in &self.key {
             // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.

@@ -31,11 +31,6 @@ impl<T> Table<T> {
         index
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> u32 {
-        *self.len.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The entry of that number, if there is one.
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
         let (segment, offset) = locate(index);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jvmti::HeapRoom;
 use trace::model::{GcFinish, GcStart, ObjFree, Record};
 use trace::time::Time;
 
@@ -9,6 +10,8 @@ use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::objects::collections::GcEvent;
 
+/// A `gcFinish` waits at most this long for how full the heap is: the control thread may look names up meanwhile.
+const MAX_WAIT_FOR_HEAP: Duration = Duration::from_secs(1);
 /// A `gcFinish` waits at most this long for the frees of its collection; the control thread is much faster.
 const MAX_WAIT_FOR_FREES: Duration = Duration::from_secs(60);
 
@@ -24,6 +27,9 @@ impl Writer {
                     }
                     self.collections.gave_up_waiting += 1;
                 }
+                if self.collections.measured < number && !self.has_waited(MAX_WAIT_FOR_HEAP, horizon) {
+                    return false;
+                }
                 self.waiting_since = None;
                 // Just before the end, so that the collection which freed an object does not count in its age.
                 let time = self.time(Ticks(ticks.0.saturating_sub(1)));
@@ -38,7 +44,8 @@ impl Writer {
                     }
                 }
                 let time = self.time(ticks);
-                self.finish_collection(time);
+                let heap = self.collections.heap_after(number);
+                self.finish_collection(time, heap);
             }
             Some(GcEvent::Start(_)) => {
                 let time = self.time(ticks);
@@ -57,8 +64,9 @@ impl Writer {
         true
     }
 
-    pub(super) fn finish_collection(&mut self, time: Time) {
-        let finish = GcFinish { time, used_objects: None, used_space: None, total_space: None };
+    pub(super) fn finish_collection(&mut self, time: Time, heap: Option<HeapRoom>) {
+        let (used_space, total_space) = heap.map(|heap| (heap.used, heap.total)).unzip();
+        let finish = GcFinish { time, used_objects: None, used_space, total_space };
         self.text.emit(|out| finish.write(out));
         self.collections.is_open = false;
     }

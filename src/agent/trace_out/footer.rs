@@ -20,7 +20,7 @@ impl Writer {
         self.still_blocked();
         let time = self.time(Ticks::now());
         if self.collections.is_open {
-            self.finish_collection(time);
+            self.finish_collection(time, None);
         }
         if self.text.is_full() {
             self.text.say_full();
@@ -60,6 +60,7 @@ impl Writer {
         if let Some(callers) = self.features.counts.and_then(|counts| counts.callers.as_ref()) {
             counts.push(("callers.interval", None, callers.interval().into()));
             counts.push(("callers.merged", None, callers.merged()));
+            counts.push(("callers.cut", None, callers.cut()));
         }
         counts.extend(
             self.core.rewriting.refused().into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)),

@@ -89,7 +89,7 @@ impl Tallies {
         }
     }
 
-    /// The account of a living thread that allocated anything.
+    /// The account of a living thread that allocated anything, unless it is as it was written last.
     pub(super) fn account(
         &mut self,
         thread: ThreadIndex,
@@ -104,8 +104,9 @@ impl Tallies {
         // The JVM's account of a running thread may be larger than the one that is read next; what is written never shrinks.
         let before = tally.written.and_then(|(_, vm_bytes)| vm_bytes);
         let vm_bytes = vm_bytes.map(|bytes| bytes.max(before.unwrap_or(0)));
-        tally.written = Some((tally.bytes, vm_bytes));
-        Some(ThreadCount { thread: id, instances: tally.instances, bytes: tally.bytes, vm_bytes, time })
+        let now = Some((tally.bytes, vm_bytes));
+        let is_new = std::mem::replace(&mut tally.written, now) != now;
+        is_new.then_some(ThreadCount { thread: id, instances: tally.instances, bytes: tally.bytes, vm_bytes, time })
     }
 
     /// The living threads that allocated something of which no account was written.
@@ -165,6 +166,8 @@ mod tests {
         assert_eq!(account(&mut tallies, None), count(2, 40, None));
         assert_eq!(tallies.sums(), Sums { unknown: 1, unknown_bytes: 40, ..Sums::default() });
         assert_eq!(account(&mut tallies, Some(48)), count(2, 40, Some(48)));
+        // Nothing new, as in a snapshot while the thread sleeps.
+        assert_eq!(account(&mut tallies, Some(48)), None);
         assert!(tallies.unreported().is_empty());
         tallies.end(MAIN);
         assert_eq!(account(&mut tallies, Some(56)), None);

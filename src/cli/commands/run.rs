@@ -34,7 +34,7 @@ use crate::cli::render::{coverage, human, notes};
 /// program runs as without martini.
 ///
 /// By default allocation sites are counted (--heap counts): exact numbers for each class, site and thread at low cost, in a small
-/// file. --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
+/// file. Beside them the stacks of a sample say who calls these sites (--callers; off leaves them out). --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
 /// every allocation: a terminal shows its growth, and --limit bounds it.
 ///
 /// The last lines of the summary show the coverage of the trace: how many of the bytes that the JVM itself accounted to its threads

@@ -36,7 +36,8 @@ Columns:
   removed by JIT
                bytes that a site executed and the JIT did not allocate, as a
                sampler estimates (`run --callers`); with 95 % confidence the
-               error is at most the number behind ±
+               error is at most the number behind ±; - if it may be nothing, and
+               no column if that is so in all rows
   objects      with --threads: objects of a thread that are in the trace
   reported     their bytes
   JVM          bytes that the JVM itself accounts to the thread

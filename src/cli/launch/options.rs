@@ -13,6 +13,8 @@ use crate::cli::launch::outputs::PID;
 
 /// The trace file where none is asked for.
 const DEFAULT_FILE: &str = "martini-%p.trcxml";
+/// How often the callers of sites are sampled unless the user says it: for a hundredth of a processor at most.
+const CALLERS: &str = "512k";
 
 /// The options given, in their order, which matters for filter patterns.
 #[derive(Clone, Debug, Default)]
@@ -41,13 +43,17 @@ impl AgentOptions {
         AgentOptions { raw: pairs.iter().copied().collect() }
     }
 
-    /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode.
+    /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode; and with it `callers`, unless that
+    /// is given.
     pub(crate) fn or_counts(mut self) -> Self {
         let decides = |name: &str| agent_options::find(name).is_some_and(OptionSpec::decides_heap);
+        let counts = HeapMode::Counts.as_str();
         if !self.raw.pairs().iter().any(|(name, _)| decides(name)) {
-            let counts = [("heap", HeapMode::Counts.as_str())];
             let given = self.raw.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            self.raw = counts.into_iter().chain(given).collect();
+            self.raw = [("heap", counts)].into_iter().chain(given).collect();
+        }
+        if self.raw.value("heap") == Some(counts) && self.raw.value("callers").is_none() {
+            self.raw.push("callers", CALLERS);
         }
         self
     }
@@ -236,6 +242,20 @@ mod tests {
     }
 
     #[test]
+    fn counts_come_with_callers_unless_these_are_given() {
+        let string = |pairs: &[(&str, &str)]| {
+            let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
+            options.or_counts().resolve().unwrap().string
+        };
+        assert_eq!(string(&[]), "heap=counts,file=/tmp/x.trcxml,callers=512k");
+        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=512k");
+        for given in ["off", "4k"] {
+            assert_eq!(string(&[("callers", given)]), format!("heap=counts,callers={given},file=/tmp/x.trcxml"));
+        }
+        assert!(!string(&[("heap", "vm")]).contains("callers") && !string(&[("locks", "on")]).contains("callers"));
+    }
+
+    #[test]
     fn an_option_without_effect_is_accepted_and_named() {
         let resolved = resolve(&["--heap=counts", "--stack=4"]).unwrap();
         assert_eq!(resolved.without_effect.len(), 1, "{:?}", resolved.without_effect);
@@ -283,7 +303,7 @@ mod tests {
             assert!(long.starts_with(spec.help) && long.contains(spec.default.text()), "{long}");
         }
         let every = OPTIONS.iter().find(|spec| spec.name == "every").unwrap();
-        assert!(long_help(every).ends_with("Only allowed with heap=counts.\n\nExample: --every=10\n\n[default: 60]"));
+        assert!(long_help(every).ends_with("Only allowed with heap=counts.\n\nExample: --every=10\n\n[default: 1]"));
         let exclude = OPTIONS.iter().find(|spec| spec.name == "exclude").unwrap();
         assert!(long_help(exclude).contains("Example: --exclude='java.*'\n"));
     }

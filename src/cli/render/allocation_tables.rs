@@ -5,7 +5,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
+use analysis::allocations::{Account, AllocationReport, By, ObjectTotals, Row, Subject};
 use analysis::coverage::Millionths;
 use clap::ValueEnum;
 
@@ -155,6 +155,8 @@ fn counts<'a>(
     estimates: bool,
     interval: Option<u64>,
 ) -> Table {
+    let rows: Vec<_> = rows.into_iter().map(|row| (row, removed(&row.totals, interval))).collect();
+    let estimates = estimates && rows.iter().any(|(_, removed)| removed.is_some());
     let mut headings = vec!["total", "total size"];
     if estimates {
         headings.push("removed by JIT");
@@ -164,15 +166,9 @@ fn counts<'a>(
     }
     headings.push(noun(by));
     let mut table = Table::new(headings);
-    for Row { subject, totals, .. } in rows {
+    for (Row { subject, totals, .. }, removed) in rows {
         let mut row = vec![human::count(totals.total()), human::bytes(totals.total_bytes())];
         if estimates {
-            let error = interval.and_then(|interval| totals.estimate_error(interval));
-            let removed = totals.removed_bytes().map(human::bytes);
-            let removed = removed.map(|removed| match error {
-                Some(error) => format!("{removed} ± {}", human::bytes(error)),
-                None => removed,
-            });
             row.push(removed.unwrap_or_else(|| "-".to_owned()));
         }
         if live {
@@ -182,6 +178,16 @@ fn counts<'a>(
         table.push(row);
     }
     table
+}
+
+/// What the JIT removed of objects, with its error; `None` if that is not known to be more than nothing, as where few samples were taken.
+fn removed(totals: &ObjectTotals, interval: Option<u64>) -> Option<String> {
+    let removed = totals.removed_bytes()?;
+    match interval.and_then(|interval| totals.estimate_error(interval)) {
+        Some(error) if removed <= error => None,
+        Some(error) => Some(format!("{} ± {}", human::bytes(removed), human::bytes(error))),
+        None => Some(human::bytes(removed)),
+    }
 }
 
 /// The accounts of threads, those that allocated most first.

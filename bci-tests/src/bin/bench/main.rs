@@ -5,6 +5,7 @@ mod alloc;
 mod alternate;
 mod builds;
 mod built;
+mod callers;
 mod collections;
 mod compare;
 mod dump;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Benchmark::Locks => locks::run(&request),
         Benchmark::Dump => dump::run(&request),
         Benchmark::Collections => collections::run(&request),
+        Benchmark::Callers => callers::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

@@ -38,6 +38,8 @@ pub(crate) enum Benchmark {
     Dump,
     /// What objects that are followed to their death do to pauses, waits for memory and memory, by collector.
     Collections,
+    /// No time: how often the shares of callers lie within their stated error (`--rounds`: runs on each JDK).
+    Callers,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }

@@ -9,6 +9,7 @@ mod pace;
 mod samples;
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use jvmti::Jni;
@@ -26,17 +27,20 @@ use samples::Samples;
 
 pub(crate) use samples::{SampleKey, Sampled};
 
-/// Frames of a stack that are kept: the innermost ones.
-const DEPTH: usize = 64;
+/// Frames of a stack that are kept, the innermost ones: enough to come to the program's own code from within a compiler, a build tool or
+/// a framework.
+const DEPTH: usize = 512;
 /// The first feature release whose sampler counts each byte once.
 const FIRST_EXACT: u32 = 17;
-/// When there are so many stacks, no more are looked up.
-const MOST_STACKS: u32 = 1 << 16;
+/// When stacks take so many bytes, no more are looked up.
+const MOST_STACK_BYTES: usize = 64 << 20;
 
 /// What the sampler found.
 pub(crate) struct Callers {
     pace: Pace,
     samples: Mutex<Samples>,
+    /// Samples of stacks of `DEPTH` frames or more.
+    cut: AtomicU64,
 }
 
 /// What the sampler keeps for a thread.
@@ -49,7 +53,7 @@ pub(crate) struct CallersThread {
 impl Callers {
     /// Nothing found yet, with a sample every so many bytes on average.
     pub(super) fn new(interval_bytes: u32) -> Callers {
-        Callers { pace: Pace::new(interval_bytes), samples: Mutex::default() }
+        Callers { pace: Pace::new(interval_bytes), samples: Mutex::default(), cut: AtomicU64::new(0) }
     }
 
     /// The state of a thread that has not been sampled.
@@ -65,6 +69,11 @@ impl Callers {
     /// Samples that stand without their thread or stack, since there were too many to keep them apart.
     pub(crate) fn merged(&self) -> u64 {
         lock(&self.samples).merged()
+    }
+
+    /// Samples whose stacks may have more frames than are kept.
+    pub(crate) fn cut(&self) -> u64 {
+        self.cut.load(Ordering::Relaxed)
     }
 
     /// What has changed since it was asked for last.
@@ -119,9 +128,12 @@ impl Callers {
             return Ok(());
         }
         let location = allocating_method(core, jni, methods)?.map(|method| method.location);
-        let is_short = core.jvm.stacks.len() >= MOST_STACKS;
+        let is_short = core.jvm.stacks.bytes() >= MOST_STACK_BYTES;
         let stack =
             if is_short { StackIndex::default() } else { own.walker.walk(FramesToSkip::Method, &core.tables(jni))? };
+        if core.jvm.stacks.get(stack).is_some_and(|stack| stack.frames.len() >= DEPTH) {
+            self.cut.fetch_add(1, Ordering::Relaxed);
+        }
         let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
         lock(&self.samples).add(key, is_short, size, f64::from(interval));
         Ok(())

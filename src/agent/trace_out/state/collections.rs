@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use jvmti::HeapRoom;
 use trace::ids::ObjectId;
 
 use crate::agent::clock::Ticks;
@@ -17,6 +18,10 @@ pub(crate) struct PendingCollections {
     pub(crate) freed: VecDeque<(GcNumber, Vec<ObjectId>)>,
     /// All frees of collections up to this one are known.
     pub(crate) processed: GcNumber,
+    /// How full the heap was after some of them.
+    heaps: VecDeque<(GcNumber, HeapRoom)>,
+    /// No more will be known of it for collections up to this one.
+    pub(crate) measured: GcNumber,
     /// A `gcStart` has been written without its `gcFinish`.
     pub(crate) is_open: bool,
     /// Collections whose frees did not come in time.
@@ -36,12 +41,22 @@ impl PendingCollections {
         }
         self.freed.extend(queued.freed);
         self.processed = self.processed.max(queued.processed);
+        self.heaps.extend(queued.heaps);
+        self.measured = self.measured.max(queued.measured);
         std::mem::replace(&mut self.batches, queued.batches) != queued.batches
     }
 
     /// When the next of them happened.
     pub(crate) fn next_time(&self) -> Option<Ticks> {
         self.events.front().map(GcEvent::time)
+    }
+
+    /// How full the heap was after a collection, if that is known; those before it are forgotten.
+    pub(crate) fn heap_after(&mut self, number: GcNumber) -> Option<HeapRoom> {
+        while self.heaps.front().is_some_and(|&(of, _)| of < number) {
+            self.heaps.pop_front();
+        }
+        self.heaps.front().filter(|&&(of, _)| of == number).map(|&(_, heap)| heap)
     }
 
     /// Dead objects whose collection is not in the trace.

@@ -56,11 +56,11 @@ fn no_counts(reading: &Reading) -> String {
         (true, ..) => "it was ended at its limit before the first were written; a larger limit= helps",
         (_, true, _) => "no site that is counted was executed",
         (.., true) => {
-            "heap=counts writes them at the end and each every=SECONDS (60 by default), and the trace is still being written; \
+            "heap=counts writes them at the end and each every=SECONDS (1 by default), and the trace is still being written; \
              wait, or choose a shorter every="
         }
         _ => {
-            "heap=counts writes them at the end and each every=SECONDS (60 by default), and the trace was cut off before; a \
+            "heap=counts writes them at the end and each every=SECONDS (1 by default), and the trace was cut off before; a \
              shorter every= helps"
         }
     };

@@ -18,7 +18,7 @@ const NOT_SHOWN: [&str; 6] =
     ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "owners.compared", "stackCache.compared"];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 21] = [
+const NOTES: [(&str, Unit, &str); 22] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -49,6 +49,11 @@ const NOTES: [(&str, Unit, &str); 21] = [
         "callers.merged",
         Unit::Of("sample was", "samples were"),
         "{n} kept without thread or stack, since there were too many different ones",
+    ),
+    (
+        "callers.cut",
+        Unit::Of("sample has", "samples have"),
+        "{n} a stack of more than 511 frames, of which only the 512 innermost are kept",
     ),
     (
         "stackCache.mismatches",

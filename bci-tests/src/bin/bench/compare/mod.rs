@@ -95,7 +95,9 @@ fn chapter<'a>(
     });
     let base = results.next().unwrap_or_else(|| Err("no runs".into()));
     let rows = entries.iter().zip(results);
-    let rows = rows.map(|(entry, samples)| Row { id: entry.id, name: entry.variant.name, samples }).collect();
+    let rows = rows
+        .map(|(entry, samples)| Row { id: entry.id, name: entry.variant.name, beside: entry.beside, samples })
+        .collect();
     Chapter { jdk, program, base, rows }
 }
 
@@ -122,7 +124,10 @@ fn print(chapter: &Chapter<'_>, form: Form) {
     }
     println!("{}\n", chapter.title());
     match chapter.table() {
-        Ok(table) => println!("{}", shown(&table, form)),
+        Ok(table) => {
+            println!("{}", shown(&table, form));
+            chapter.besides().iter().for_each(|sentence| println!("{sentence}\n"));
+        }
         Err(reason) => println!("{reason}\n"),
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Chapter<'a> {
 pub(crate) struct Row {
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
+    /// The id of a variant that is the same but for one thing.
+    pub(crate) beside: Option<&'static str>,
     /// One for each round; or why not.
     pub(crate) samples: Result<Vec<Sample>, String>,
 }
@@ -68,6 +70,18 @@ impl Chapter<'_> {
             }
         }
         Ok(table)
+    }
+
+    /// Each variant in terms of the one that is the same but for one thing, where both ran.
+    pub(crate) fn besides(&self) -> Vec<String> {
+        let pairs = self.rows.iter().filter_map(|row| {
+            let other = self.rows.iter().find(|other| row.beside == Some(other.id))?;
+            let (samples, base) = (row.samples.as_ref().ok()?, other.samples.as_ref().ok()?);
+            let [wall, cpu, _] = FIGURES.map(|(_, figure)| Spread::of_quotients(samples, base, figure));
+            let best = best(samples, base);
+            Some(format!("{}, in terms of {}: {wall:.3} wall, {cpu:.3} CPU; best {best}", row.name, other.name))
+        });
+        pairs.collect()
     }
 
     /// Every run.
@@ -172,8 +186,13 @@ mod tests {
         let base: Vec<Sample> = [5.0, 10.0, 6.0].map(|seconds| sample(seconds, Left::Nothing)).to_vec();
         let slow = base.iter().map(|run| sample(run.wall_s * slower, Left::File(3 << 19))).collect();
         let rows = vec![
-            Row { id: "slow", name: "slow", samples: Ok(slow) },
-            Row { id: "broken", name: "broken", samples: Err("failed in round 1 of 3: no such option".into()) },
+            Row { id: "slow", name: "slow", beside: None, samples: Ok(slow) },
+            Row {
+                id: "broken",
+                name: "broken",
+                beside: Some("slow"),
+                samples: Err("failed in round 1 of 3: no such option".into()),
+            },
         ];
         Chapter { jdk: jdk::any(), program, base: Ok(base), rows }
     }
@@ -205,6 +224,17 @@ mod tests {
     fn the_best_runs_may_be_of_different_rounds() {
         let runs = |seconds: [f64; 2]| seconds.map(|seconds| sample(seconds, Left::Nothing));
         assert_eq!(best(&runs([9.0, 3.0]), &runs([2.0, 8.0])), "1.50, 1.50");
+    }
+
+    #[test]
+    fn two_variants_can_be_shown_in_terms_of_each_other() {
+        let mut chapter = chapter(real().next().expect("an entry"), 1.5);
+        assert!(chapter.besides().is_empty(), "one of them failed");
+        let slower = chapter.base.iter().flatten().map(|run| sample(run.wall_s * 3.0, Left::Nothing)).collect();
+        chapter.rows.push(Row { id: "slower", name: "slower", beside: Some("slow"), samples: Ok(slower) });
+        let two = "2.000 (2.000 .. 2.000)";
+        let sentence = format!("slower, in terms of slow: {two} wall, {two} CPU; best 2.00, 2.00");
+        assert_eq!(chapter.besides(), [sentence]);
     }
 
     #[test]

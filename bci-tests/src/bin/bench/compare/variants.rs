@@ -12,10 +12,12 @@ pub(crate) struct Entry {
     pub(crate) dear: bool,
     /// Whether it runs when no variant is named.
     pub(crate) usual: bool,
+    /// The variant of that id is the same but for one thing, whose cost is shown if both run.
+    pub(crate) beside: Option<&'static str>,
 }
 
 const fn usual(id: &'static str, name: &'static str, agent: Agent) -> Entry {
-    Entry { id, variant: Variant::new(name, agent), dear: false, usual: true }
+    Entry { id, variant: Variant::new(name, agent), dear: false, usual: true, beside: None }
 }
 
 impl Entry {
@@ -26,6 +28,10 @@ impl Entry {
 
     const fn dear(self) -> Self {
         Self { dear: true, ..self }
+    }
+
+    const fn beside(self, id: &'static str) -> Self {
+        Self { beside: Some(id), ..self }
     }
 
     const fn on_demand(self) -> Self {
@@ -41,6 +47,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     // Its ratio would be 1 on a machine that nobody else uses: it shows how much of the others is noise.
     usual("again", "no agent, once more", Agent::None),
     usual("counts", "martini heap=counts", Agent::MartiniToDisk("heap=counts")),
+    usual("callers", "martini heap=counts, callers", Agent::MartiniToDisk("heap=counts,callers=512k")).beside("counts"),
     usual("vm", "martini heap=vm", Agent::MartiniToDisk("heap=vm")).dear(),
     usual("events", "martini heap=events", Agent::MartiniToDisk("heap=events")).dear(),
     usual("events-sites", "martini heap=events, sites", Agent::MartiniToDisk("heap=events,allocsites=true"))
@@ -68,5 +75,6 @@ mod tests {
         let names: HashSet<&str> = ENTRIES.iter().map(|entry| entry.variant.name).collect();
         assert_eq!((ids.len(), names.len()), (ENTRIES.len(), ENTRIES.len()));
         assert!(!ids.contains("all"));
+        assert!(ENTRIES.iter().filter_map(|entry| entry.beside).all(|other| ids.contains(other)));
     }
 }
