@@ -69,6 +69,8 @@ struct Known {
     id: Option<SystemId>,
     /// What it had when it began to be recorded.
     before: ProcessorTime,
+    /// What it had when its end began.
+    after: Option<ProcessorTime>,
 }
 
 /// The living platform threads.
@@ -91,20 +93,29 @@ impl ProcessorTimes {
             (id, ProcessorTime::of(env, thread, id))
         };
         if let Some(before) = before {
-            self.known().insert(index.0, Known { id, before });
+            self.known().insert(index.0, Known { id, before, after: None });
         }
     }
 
     /// The current thread starts.
     pub(super) fn started(&self, index: ThreadIndex) {
-        let known = Known { id: Some(SystemId::of_current()), before: ProcessorTime::of_current() };
+        let known = Known { id: Some(SystemId::of_current()), before: ProcessorTime::of_current(), after: None };
         self.known().insert(index.0, known);
     }
 
-    /// The current thread ends.
+    /// The current thread is about to end, which may be a virtual one. The time of its end is taken later, so that what is read here
+    /// is not more than its life.
+    pub(super) fn ends(&self, index: ThreadIndex) {
+        // Virtual threads are not known, and cost nothing.
+        let Some(known) = self.known().get(&index.0).copied() else { return };
+        let after = Some(ProcessorTime::of_current());
+        self.known().insert(index.0, Known { after, ..known });
+    }
+
+    /// The thread has ended.
     pub(super) fn ended(&self, index: ThreadIndex) -> Option<Event> {
-        let before = self.known().remove(&index.0)?.before;
-        Some(event(index, before, ProcessorTime::of_current()))
+        let Known { before, after, .. } = self.known().remove(&index.0)?;
+        Some(event(index, before, after?))
     }
 
     /// What a living thread has had by now; `None` of a thread that is not known.
@@ -112,7 +123,7 @@ impl ProcessorTimes {
     /// # Safety
     /// `thread` is a live reference to it.
     pub(super) unsafe fn of_living(&self, env: Env, thread: jobject, index: ThreadIndex) -> Option<Event> {
-        let Known { id, before } = *self.known().get(&index.0)?;
+        let Known { id, before, .. } = *self.known().get(&index.0)?;
         // SAFETY: by the caller's promise.
         Some(event(index, before, unsafe { ProcessorTime::of(env, thread, id) }?))
     }
