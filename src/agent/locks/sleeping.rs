@@ -29,7 +29,7 @@ const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: SLEEP.internal_name, name, descriptor }
 }
 
-/// The first release whose virtual threads are told apart.
+/// The first release that reports which virtual thread runs on a carrier.
 const FIRST_WITH_VIRTUAL: u32 = 21;
 
 /// By what virtual threads sleep.

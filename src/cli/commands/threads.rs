@@ -21,8 +21,7 @@ use crate::cli::render::{lock_json, lock_summary};
 /// Shows how each thread spent its time: running, blocked, waiting, parked, sleeping
 ///
 /// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
-/// complete or cut off. Where the trace does not tell sleep and processors apart, as in those of old profilers, all that is counts as
-/// running.
+/// complete or cut off. Old profilers recorded neither sleep nor processors: in their traces all of that is running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
@@ -31,12 +30,13 @@ Columns:
   waiting    in Object.wait
   sleeping   in Thread.sleep
   parked     parked by java.util.concurrent: locks, conditions, queues, latches
-  running    alive less all of these, which is
+  running    alive less all of these; it consists of
   cpu          on a processor
   queued       ready to run, but no processor was free
-  i/o etc.     the rest, an estimate (~): waiting in the system or the JVM, as for
-             input, output, a collection; without --juc for java.util.concurrent
-             (- where the trace does not say: virtual threads, killed JVMs, --from)
+  elsewhere    what is left, an estimate (~): waiting in the system, as for
+               input and output, or in the JVM; without --juc also for
+               java.util.concurrent
+             - where that is not known: virtual threads, killed JVMs, --from
   at end     what the thread did when the trace ended
   over time  the trace from left to right
 

@@ -151,7 +151,7 @@ pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) ->
         headings.push("running");
     }
     if has_processors {
-        headings.extend(["cpu", "queued", "i/o etc."]);
+        headings.extend(["cpu", "queued", "elsewhere"]);
     }
     headings.extend(["blocked", "times"]);
     if !is_log {
@@ -245,8 +245,8 @@ pub(crate) fn legend(slice: Nanos, is_log: bool) -> String {
 /// What the columns about processors mean; `None` if no row has them.
 pub(crate) fn processor_legend(rows: &[ThreadSummary<'_>]) -> Option<&'static str> {
     has_processors(rows).then_some(
-        "cpu: on a processor; queued: ready to run, but no processor was free; i/o etc.: the rest, an estimate: \
-         waiting in the system or the JVM",
+        "cpu: on a processor; queued: ready to run, but no processor was free; elsewhere: what is left, an estimate: \
+         waiting in the system, as for input and output, or in the JVM",
     )
 }
 
