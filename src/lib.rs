@@ -63,6 +63,16 @@ pub unsafe extern "system" fn Java_java_lang_MartiniParking_registerNatives(jni:
     guard(|| unsafe { agent::register_parking_natives(jni, class) });
 }
 
+/// `MartiniSleep.registerNatives`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniSleep_registerNatives(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: the JVM passes this thread's environment and the class.
+    guard(|| unsafe { agent::register_sleep_natives(jni, class) });
+}
+
 /// `MartiniShutdown.run`, which the JVM finds by this name.
 ///
 /// # Safety

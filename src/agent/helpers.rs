@@ -41,11 +41,13 @@ pub(crate) static HEAP_PROXY: Helper = helper!("MartiniHeapProxy");
 pub(crate) static COUNTS: Helper = helper!("MartiniCounts");
 /// Its hooks report parking threads.
 pub(crate) static PARKING: Helper = helper!("MartiniParking");
+/// Its hooks report threads that sleep.
+pub(crate) static SLEEP: Helper = helper!("MartiniSleep");
 /// The last hook of the VM's shutdown.
 pub(crate) static SHUTDOWN: Helper = helper!("MartiniShutdown");
 
 /// All of them.
-pub(crate) static ALL: [&Helper; 4] = [&HEAP_PROXY, &COUNTS, &PARKING, &SHUTDOWN];
+pub(crate) static ALL: [&Helper; 5] = [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &SHUTDOWN];
 
 /// Whether a class of that internal name is one of the helpers, which are never rewritten.
 pub(crate) fn is_helper(internal_name: &[u8]) -> bool {

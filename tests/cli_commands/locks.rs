@@ -124,9 +124,40 @@ fn threads_show_what_they_did_when() {
   900 ms   580 ms   300 ms      2      0 s      0  20.0 ms      1  blocked    ....BBB......p.......bBBBBBB  worker-1
   900 ms   600 ms   300 ms      2      0 s      0      0 s      0  blocked    .....BBBBBBb............bBBB  worker-2
   1.00 s   745 ms  55.0 ms      2   200 ms      1      0 s      0  blocked  ...............WWWWWW.......BB  main
-  over time: a character is 33.6 ms; B blocked, W waiting, P parked (small: a part of it), . running
+  over time: a character is 33.6 ms; B blocked, W waiting, P parked, S sleeping (small: a part of it), . none of these
 ";
     assert!(ended.out.contains(expected), "{}", ended.out);
+}
+
+/// Who sleeps waits for nobody, and where the trace does not say what a thread had of the processors that is not guessed.
+#[test]
+fn sleep_and_processors_are_distinguished() {
+    let ended = run(&["threads", "--sort", "cpu", &trace("times.trcxml")]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let expected = "
+   alive  running      cpu   queued  elsewhere  blocked  times  waiting  times  sleeping    at end                       over time  thread
+  900 ms   800 ms   700 ms   100 ms       ~0 s      0 s      0      0 s      0    100 ms  sleeping    ........................sSSS  worker-2
+  1.00 s   1.00 s  50.0 ms        -          -      0 s      0      0 s      0       0 s   running  ..............................  main
+  700 ms   300 ms  30.0 ms  10.0 ms    ~260 ms      0 s      0      0 s      0    400 ms     ended    ....SSSSSSSSSSSS......        worker-1
+  510 ms   110 ms        -        -          -      0 s      0      0 s      0    400 ms     ended       ....SSSSSSSSSSSS.          request
+";
+    assert!(ended.out.contains(expected), "{}", ended.out);
+    assert!(ended.out.contains("no thread waits for another"), "{}", ended.out);
+    let row = |arguments: &[&str]| {
+        let json = read_json("threads", &[arguments, &[&trace("times.trcxml")]].concat());
+        json["threads"][0].clone()
+    };
+    let numbers = |row: &Value| ["cpu_nanos", "queued_nanos", "elsewhere_nanos"].map(|key| row[key].as_u64());
+    let worker = row(&["--thread", "worker-1"]);
+    assert_eq!(worker["sleeping"], json!({ "count": 1, "total_nanos": 400 * MILLI, "max_nanos": 400 * MILLI }));
+    assert_eq!(numbers(&worker), [30, 10, 260].map(|millis| Some(millis * MILLI)));
+    // Those of a pool are added up, and one that is not known leaves the sum unknown.
+    assert_eq!(numbers(&row(&["--thread", "worker-*", "--pools"])), [730, 110, 260].map(|millis| Some(millis * MILLI)));
+    assert_eq!(numbers(&row(&["--thread", "main"])), [Some(50 * MILLI), None, None]);
+    // Of a part of the trace it is not known.
+    assert_eq!(numbers(&row(&["--thread", "worker-1", "--from", "0.3"])), [None; 3]);
+    let locks = locks(&["--waits", &trace("times.trcxml")]).out;
+    assert!(!locks.contains("400 ms"), "{locks}");
 }
 
 #[test]
@@ -185,7 +216,7 @@ fn rows_are_sorted_and_cut() {
     let out = locks(&["--by", "monitor", "--top", "1", &trace("contention.trcxml")]).out;
     assert!(out.contains("... and 2 rows more with 3 waits for 270 ms; --top 0 shows all"), "{out}");
     let out = run(&["threads", "--top", "1", &trace("contention.trcxml")]).out;
-    assert!(out.contains("... and 2 threads more: 355 ms blocked, 200 ms waiting, 0 s parked"), "{out}");
+    assert!(out.contains("... and 2 threads more: 355 ms blocked, 200 ms waiting, 0 s parked, 0 s sleeping"), "{out}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn nothing_is_wider_than_80_columns() {
         ("stats", "heap.trcxml", &["stats"][..]),
         ("counts", "counts.trcxml", &["stats"]),
         ("threads", "contention.trcxml", &["threads"]),
+        ("times", "times.trcxml", &["threads"]),
         ("locks", "contention.trcxml", &["locks", "--stacks"]),
         ("waits", "contention.trcxml", &["locks", "--waits"]),
         ("heap", "dump.trcxml", &["heap", "--show", "histogram,suspects,dominators"]),

@@ -7,11 +7,20 @@ mod parks;
 mod scale;
 mod server;
 mod support;
+mod times;
 
 use std::process::ExitCode;
 
 use bci_tests::suite::Suite;
 
 fn main() -> ExitCode {
-    Suite::run(&[scale::tests, server::tests, monitors::tests, parks::tests, deadlock::tests, lock_log::tests])
+    Suite::run(&[
+        scale::tests,
+        server::tests,
+        monitors::tests,
+        parks::tests,
+        times::tests,
+        deadlock::tests,
+        lock_log::tests,
+    ])
 }

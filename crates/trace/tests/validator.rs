@@ -181,6 +181,33 @@ fn times() {
 }
 
 #[test]
+fn sleeps_and_processor_times() {
+    let sleep = r#"<threadSleep threadIdRef="1" time="10.000000000"/>"#;
+    let slept = r#"<threadSlept threadIdRef="1" time="10.000000000"/>"#;
+    let cpu = r#"<threadCpu threadIdRef="1" cpuTime="0.500000000" queuedTime="0.200000000" time="10.000000000"/>"#;
+    let end = r#"<threadEnd threadIdRef="1" time="11.000000000"/>"#;
+    assert_breaks(&around(&[sleep, slept, cpu, sleep, slept, cpu, end].join("\n")), &[], false);
+    for pairs in [&[sleep, sleep][..], &[slept], &[sleep, end]] {
+        assert_breaks(&around(&pairs.join("\n")), &[Rule::MonitorPairs], false);
+    }
+    for (from, to) in [("0.5", "0.4"), ("0.2", "0.1")] {
+        assert_breaks(&around(&[cpu, &cpu.replace(from, to)].join("\n")), &[Rule::Counts], false);
+    }
+    let unsaid = cpu.replace(" queuedTime=\"0.200000000\"", "");
+    assert_breaks(&around(&[cpu, &unsaid, cpu].join("\n")), &[], false);
+    for element in [sleep, slept, cpu] {
+        let other = element.replace("Ref=\"1\"", "Ref=\"9\"");
+        assert!(around(&other) != around(element));
+        let broken = if element == slept {
+            vec![Rule::DefineBeforeUse, Rule::MonitorPairs]
+        } else {
+            vec![Rule::DefineBeforeUse]
+        };
+        assert_breaks(&around(&other), &broken, true);
+    }
+}
+
+#[test]
 fn counts() {
     let alloc = r#"<allocCount isArray="0" classIdRef="2" instances="5" bytes="80" time="10.000000000"/>"#;
     let thread = r#"<threadCount threadIdRef="1" instances="5" bytes="80" vmBytes="88" time="10.000000000"/>"#;

@@ -98,8 +98,8 @@ impl ThreadContext {
     /// The platform thread ends. What the trace knows of a thread gets an end, and there is one for each thread; an end of which
     /// the trace would show nothing else is left out if there is no room.
     pub(crate) fn begin_end(&mut self) {
-        /// What was counted, the account, the end.
-        const RECORDS: usize = 3;
+        /// What was counted, the account, the time of processors, the end.
+        const RECORDS: usize = 4;
         self.is_left_out = !self.producer.has_pushed() && !self.admit(RECORDS, Dropped::Thread);
     }
 

@@ -61,6 +61,13 @@ pub(crate) enum Event {
     Waited { object: ObjectId, thread: ThreadIndex, reason: WaitEnd },
     /// A thread's park ended, whether it waited for a lock or something else.
     Unparked { thread: ThreadIndex, interrupted: bool },
+    /// A thread begins to sleep.
+    Sleep { thread: ThreadIndex, stack: StackIndex },
+    /// A thread has slept.
+    Slept(ThreadIndex),
+    /// Nanoseconds that a platform thread has run on a processor, and that it has waited for one (`None` if the system does not
+    /// say), since reporting began.
+    ProcessorTime { thread: ThreadIndex, cpu: u64, queued: Option<u64> },
     /// The number of the answer to a data request, which `Locks` keeps.
     Snapshot(u32),
 }
@@ -83,9 +90,12 @@ const WAIT: u64 = 14;
 const WAITED: u64 = 15;
 const UNPARKED: u64 = 16;
 const SNAPSHOT: u64 = 17;
+const SLEEP: u64 = 18;
+const SLEPT: u64 = 19;
+const PROCESSOR_TIME: u64 = 20;
 
-/// Means that the JVM does not give the account.
-const NO_ACCOUNT: u64 = u64::MAX;
+/// Means that the JVM does not give the account, or the system the time.
+const UNKNOWN: u64 = u64::MAX;
 
 impl Event {
     /// Packs the event and its time.
@@ -109,7 +119,7 @@ impl Event {
             Event::ThreadEnd(t) => thread(THREAD_END, t),
             Event::InitDone(t) => thread(INIT_DONE, t),
             Event::Account { thread, vm_bytes } => {
-                [time.0, vm_bytes.unwrap_or(NO_ACCOUNT), 0, ACCOUNT << 32 | u64::from(thread.0)]
+                [time.0, vm_bytes.unwrap_or(UNKNOWN), 0, ACCOUNT << 32 | u64::from(thread.0)]
             }
             Event::Counted { thread, instances, bytes } => {
                 [time.0, instances, bytes, COUNTED << 32 | u64::from(thread.0)]
@@ -129,6 +139,11 @@ impl Event {
                 [time.0, u64::from(interrupted), pair(thread.0, 0), UNPARKED << 32]
             }
             Event::Snapshot(number) => [time.0, u64::from(number), 0, SNAPSHOT << 32],
+            Event::Sleep { thread, stack } => [time.0, 0, pair(thread.0, stack.0), SLEEP << 32],
+            Event::Slept(t) => thread(SLEPT, t),
+            Event::ProcessorTime { thread, cpu, queued } => {
+                [time.0, cpu, queued.unwrap_or(UNKNOWN), PROCESSOR_TIME << 32 | u64::from(thread.0)]
+            }
         }
     }
 
@@ -160,7 +175,7 @@ impl Event {
             THREAD_START => Event::ThreadStart(thread),
             THREAD_END => Event::ThreadEnd(thread),
             ACCOUNT => {
-                Event::Account { thread: ThreadIndex(kind as u32), vm_bytes: Some(id).filter(|&b| b != NO_ACCOUNT) }
+                Event::Account { thread: ThreadIndex(kind as u32), vm_bytes: Some(id).filter(|&b| b != UNKNOWN) }
             }
             FOUND => Event::Found { object, class: ClassIndex(high), words: low },
             OWNER => Event::Owner { thread: waiting, stack },
@@ -174,6 +189,12 @@ impl Event {
             }
             UNPARKED => Event::Unparked { thread: waiting, interrupted: id != 0 },
             SNAPSHOT => Event::Snapshot(id as u32),
+            SLEEP => Event::Sleep { thread: waiting, stack },
+            SLEPT => Event::Slept(thread),
+            PROCESSOR_TIME => {
+                let queued = Some(class).filter(|&queued| queued != UNKNOWN);
+                Event::ProcessorTime { thread: ThreadIndex(kind as u32), cpu: id, queued }
+            }
             COUNTED => Event::Counted { thread: ThreadIndex(kind as u32), instances: id, bytes: class },
             _ => Event::InitDone(thread),
         }
@@ -210,7 +231,7 @@ mod tests {
                 class: ClassIndex(class),
                 words
             }),
-            (thread.clone(), stack).prop_map(|(thread, stack)| Event::Owner { thread, stack }),
+            (thread.clone(), stack.clone()).prop_map(|(thread, stack)| Event::Owner { thread, stack }),
             any::<(u64, u64)>().prop_map(|(millis, nanos)| Event::Limit { millis, nanos }),
             blocks.clone().prop_map(|(object, thread, stack, kind)| Event::Enter { object, thread, stack, kind }),
             blocks.prop_map(|(object, thread, stack, kind)| Event::Wait { object, thread, stack, kind }),
@@ -219,6 +240,10 @@ mod tests {
                 .prop_map(|(object, thread, reason)| Event::Waited { object, thread, reason }),
             (thread.clone(), any::<bool>()).prop_map(|(thread, interrupted)| Event::Unparked { thread, interrupted }),
             any::<u32>().prop_map(Event::Snapshot),
+            (thread.clone(), stack).prop_map(|(thread, stack)| Event::Sleep { thread, stack }),
+            thread.clone().prop_map(Event::Slept),
+            (thread.clone(), any::<u64>(), prop::option::of(0..u64::MAX))
+                .prop_map(|(thread, cpu, queued)| Event::ProcessorTime { thread, cpu, queued }),
             (thread.clone(), prop::option::of(0..u64::MAX))
                 .prop_map(|(thread, vm_bytes)| Event::Account { thread, vm_bytes }),
             (thread, any::<u64>(), any::<u64>()).prop_map(|(thread, instances, bytes)| Event::Counted {

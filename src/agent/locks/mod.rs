@@ -1,12 +1,16 @@
 //! Threads that wait for each other (`locks=on`): for which lock, how long, and who owns it.
 //!
-//! `monitors` handles JVMTI's events, `parking` the waits of `java.util.concurrent`; `owner` and `thread_registry` find the owner,
-//! `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the cost of the stacks of owners.
+//! `monitors` handles JVMTI's events, `parking` the waits of `java.util.concurrent`, `sleeping` those for nothing but time, both by
+//! `hooks`; `owner` and `thread_registry` find the owner, `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the
+//! cost of the stacks of owners. `processor_time` is what threads do when they do not wait.
 
+mod hooks;
 mod identify;
 mod monitors;
 mod owner;
 mod parking;
+mod processor_time;
+mod sleeping;
 mod snapshot;
 mod state;
 mod thread_registry;
@@ -27,7 +31,7 @@ use jvmti::sys::{
 use super::clock::Ticks;
 use super::core::Core;
 use super::core::accounting::tid_field;
-use super::core::context::{LocalThread, Reporter, ThreadContext};
+use super::core::context::{LocalThread, Reporter, ThreadContext, enter};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, Rewriter};
 use super::hotspot::Hotspot;
@@ -35,7 +39,8 @@ use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
 use super::tables::threads::WaitState;
 use super::turn::Turn;
-use parking::ParkHooks;
+use hooks::WaitHooks;
+use processor_time::ProcessorTimes;
 use snapshot::SnapshotScope;
 use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
@@ -43,6 +48,7 @@ use time_budget::TimeBudget;
 use usage::OwnerQuestion;
 
 pub(crate) use parking::register_natives;
+pub(crate) use sleeping::register_natives as register_sleep_natives;
 pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
 pub(crate) use usage::FIRST_BY_THREADS;
 
@@ -67,7 +73,9 @@ pub(crate) struct Locks {
     /// How JVMTI is asked for an owner.
     question: OnceLock<OwnerQuestion>,
     parking: OnceLock<parking::Proxy>,
-    park_hooks: ParkHooks,
+    sleeping: OnceLock<sleeping::Proxy>,
+    hooks: WaitHooks,
+    processor_times: ProcessorTimes,
     /// Held while an object gets its id, so that it gets only one.
     announcing: Turn,
     /// For the stacks of owners.
@@ -102,6 +110,8 @@ impl Locks {
     pub(crate) fn new(core: &'static Core, options: LockOptions) -> Locks {
         let asks_threads = core.jvm.java >= FIRST_BY_THREADS;
         let takes_stacks = options.owners != Owners::WithoutStacks && options.stack_depth > 0;
+        let hooked =
+            options.juc.then_some(&parking::PARKS).into_iter().chain(sleeping::hooked(core.jvm.java)).collect();
         Locks {
             core,
             registry: ThreadRegistry::new(takes_stacks || asks_threads),
@@ -109,7 +119,9 @@ impl Locks {
             fields: OnceLock::new(),
             question: OnceLock::new(),
             parking: OnceLock::new(),
-            park_hooks: ParkHooks::new(core),
+            sleeping: OnceLock::new(),
+            hooks: WaitHooks::new(core, hooked),
+            processor_times: ProcessorTimes::default(),
             announcing: Turn::default(),
             stack_budget: TimeBudget::new(core.start, STACK_PRICE),
             owner_budget: TimeBudget::new(core.start, 1),
@@ -214,6 +226,18 @@ impl Locks {
         self.core.jvm.threads.get(thread).is_none_or(|record| record.end_wait(state))
     }
 
+    /// Reports what all living threads have had of the processors.
+    fn read_processor_times(&self, jni: Jni) {
+        let jvm = self.core.jvm;
+        enter(self.core, jni, Ticks::now, |local| {
+            jvm.threads.each_living(jni, |thread, index| {
+                // SAFETY: a live reference from `each_living`.
+                let event = unsafe { self.processor_times.of_living(jvm.env, thread, index) };
+                event.into_iter().for_each(|event| local.thread.push(event, Ticks::now()));
+            });
+        });
+    }
+
     /// # Safety
     /// `thread` is a live reference to a thread that runs and has not had its end event.
     unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
@@ -256,6 +280,10 @@ impl Feature for Locks {
                 proxy.map_err(|error| format!("MartiniParking cannot be defined, so nothing is reported: {error}"))?;
             let _ = self.parking.set(proxy);
         }
+        let proxy = sleeping::Proxy::define(&self.core.jvm.helpers, jni);
+        let proxy =
+            proxy.map_err(|error| format!("MartiniSleep cannot be defined, so nothing is reported: {error}"))?;
+        let _ = self.sleeping.set(proxy);
         Ok(())
     }
 
@@ -270,12 +298,20 @@ impl Feature for Locks {
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }
+        if !self.sleeping.get().is_some_and(|sleeping| sleeping.wrap(jni)) {
+            self.core.rewriting.refuse("Thread.sleep: the VM's own function is not found");
+        }
         env.enable_events(&EVENTS).map_err(|error| error.to_string())
     }
 
     unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         // SAFETY: by the caller's promise.
-        unsafe { self.register(jni, thread, index) }
+        unsafe {
+            self.register(jni, thread, index);
+            if self.fields.get().is_some_and(|fields| fields.thread.is_platform(jni, thread)) {
+                self.processor_times.found(self.core.jvm.env, &self.core.jvm.threads, thread, index);
+            }
+        }
     }
 
     fn resume(&'static self, jni: Jni) {
@@ -287,10 +323,18 @@ impl Feature for Locks {
     unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
         // SAFETY: by the caller's promise.
         unsafe { self.register(jni, thread, local.thread.carrier) }
+        self.processor_times.started(local.thread.carrier);
+    }
+
+    fn thread_end(&'static self, _: Jni, local: &mut LocalThread, now: Ticks) {
+        if let Some(event) = self.processor_times.ended(local.thread.carrier) {
+            local.thread.push(event, now);
+        }
     }
 
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
+        self.processor_times.ends(index);
         if let Some(fields) = self.fields.get() {
             // SAFETY: by the caller's promise.
             unsafe { self.registry.leave(jni, fields.thread, thread, index) };
@@ -313,6 +357,10 @@ impl Feature for Locks {
             proxy.set_on(jni, false);
             self.core.count_lost("park without stack or memory", proxy.lost(jni));
         }
+        if let Some(proxy) = self.sleeping.get() {
+            self.core.count_lost("sleep without stack or memory", proxy.lost(jni));
+        }
+        self.read_processor_times(jni);
         snapshot::take(self, jni, SnapshotScope::Blocked);
         if end == End::Recording {
             self.core.jvm.env.disable_events(&EVENTS);
@@ -324,7 +372,7 @@ impl Feature for Locks {
     }
 
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
-        self.options.juc.then_some(&self.park_hooks)
+        (!self.hooks.is_empty()).then_some(&self.hooks)
     }
 }
 

@@ -5,18 +5,18 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-use classfile::{ClassFile, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod, opcode};
+use classfile::{Op, StaticMethod};
 use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jlong, jmethodID, jobject};
 use jvmti::{Jni, JniError};
 use trace::ids::ObjectId;
 
 use super::Locks;
+use super::hooks::Hooked;
 use super::monitors::{BEGIN_RECORDS, BeginWait, begin_wait, stack};
 use super::state::LockThread;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{ThreadContext, callback};
-use crate::agent::core::feature::{RewriteRequest, Rewriter};
 use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::{Event, WaitKind};
 use crate::agent::helpers::{self, HelperClass, Helpers, PARKING, native};
@@ -29,24 +29,23 @@ use crate::agent::tables::threads::WaitState;
 /// Compiled from `java/MartiniParking.java`.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniParking.class"));
 
-/// The class that is rewritten.
-const LOCK_SUPPORT: &[u8] = b"java/util/concurrent/locks/LockSupport";
-
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: PARKING.internal_name, name, descriptor }
 }
 
-/// The hooks, with the instructions that pass on the arguments. Each has the name and descriptor of the method of LockSupport
-/// that calls it.
-static HOOKS: [(StaticMethod, &[Op<'static>]); 6] = [
-    (method("park", "(Ljava/lang/Object;)V"), &[Op::Aload0]),
-    (method("parkNanos", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
-    (method("parkUntil", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
-    (method("park", "()V"), &[]),
-    (method("parkNanos", "(J)V"), &[Op::Lload(0)]),
-    (method("parkUntil", "(J)V"), &[Op::Lload(0)]),
-];
-static PARKED: StaticMethod = method("parked", "()V");
+/// The methods that park.
+pub(super) static PARKS: Hooked = Hooked {
+    class: b"java/util/concurrent/locks/LockSupport",
+    begins: &[
+        (method("park", "(Ljava/lang/Object;)V"), &[Op::Aload0]),
+        (method("parkNanos", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
+        (method("parkUntil", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
+        (method("park", "()V"), &[]),
+        (method("parkNanos", "(J)V"), &[Op::Lload(0)]),
+        (method("parkUntil", "(J)V"), &[Op::Lload(0)]),
+    ],
+    end: method("parked", "()V"),
+};
 
 /// Loads LockSupport, unless it is loaded already.
 ///
@@ -57,70 +56,6 @@ pub(super) fn load_lock_support(jni: Jni) -> Result<(), JniError> {
     // SAFETY: a local reference that is not used.
     unsafe { jni.delete_local_ref(class) };
     Ok(())
-}
-
-/// Rewrites LockSupport, and no other class.
-pub(super) struct ParkHooks {
-    core: &'static Core,
-}
-
-impl ParkHooks {
-    /// For a recording.
-    pub(super) fn new(core: &'static Core) -> ParkHooks {
-        ParkHooks { core }
-    }
-}
-
-impl Rewriter for ParkHooks {
-    unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
-        if request.name != LOCK_SUPPORT {
-            return None;
-        }
-        self.core.rewriting.note(classfile::rewrite_class(class, &mut ParkCalls::default()))
-    }
-
-    fn considers(&self, name: &[u8]) -> bool {
-        name == LOCK_SUPPORT
-    }
-
-    unsafe fn wants(&self, _: jclass) -> bool {
-        true
-    }
-
-    fn rewrites_all(&self) -> bool {
-        false
-    }
-}
-
-/// Puts the calls into LockSupport.
-#[derive(Default)]
-struct ParkCalls {
-    /// That of the current method.
-    hook: Option<&'static (StaticMethod, &'static [Op<'static>])>,
-}
-
-impl Instrument for ParkCalls {
-    fn method(&mut self, method: &MethodView<'_>) -> bool {
-        let is_it = |(hook, _): &&(StaticMethod, _)| {
-            hook.name.as_bytes() == method.name() && hook.descriptor.as_bytes() == method.descriptor()
-        };
-        self.hook = HOOKS.iter().find(is_it);
-        self.hook.is_some()
-    }
-
-    fn opcodes(&self) -> OpcodeSet {
-        OpcodeSet::ALL
-    }
-
-    fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
-        let Some((hook, arguments)) = self.hook else { return };
-        if instruction.pc() == 0 {
-            insert.before(&[arguments, &[Op::InvokeStatic(hook)][..]].concat());
-        }
-        if matches!(instruction.opcode(), opcode::RETURN | opcode::ATHROW) {
-            insert.before(&[Op::InvokeStatic(&PARKED)]);
-        }
-    }
 }
 
 /// MartiniParking's `registerNatives`, which its static initialiser calls.

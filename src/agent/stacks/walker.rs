@@ -33,6 +33,8 @@ pub(crate) enum FramesToSkip {
     Wait,
     /// MartiniParking, and what parks for the lock or queue that the program uses.
     Park,
+    /// MartiniSleep, and the methods of threads that sleep.
+    Sleep,
 }
 
 /// Whether a method of that class is a detail of how `java.util.concurrent` waits, unless the program calls it.
@@ -71,6 +73,8 @@ enum StackPart {
     WaitMethods,
     /// What parks on behalf of a lock or queue.
     Parking,
+    /// The methods of threads that sleep.
+    Sleeping,
     /// The program.
     Program,
 }
@@ -78,7 +82,9 @@ enum StackPart {
 impl FramesToSkip {
     fn first_part(self) -> StackPart {
         match self {
-            FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park => StackPart::Helper,
+            FramesToSkip::Constructors | FramesToSkip::Hook | FramesToSkip::Park | FramesToSkip::Sleep => {
+                StackPart::Helper
+            }
             FramesToSkip::Method => StackPart::Program,
             FramesToSkip::Wait => StackPart::WaitMethods,
         }
@@ -88,13 +94,14 @@ impl FramesToSkip {
         match self {
             FramesToSkip::Constructors => StackPart::Constructors,
             FramesToSkip::Park => StackPart::Parking,
+            FramesToSkip::Sleep => StackPart::Sleeping,
             FramesToSkip::Hook | FramesToSkip::Method | FramesToSkip::Wait => StackPart::Program,
         }
     }
 
     /// Frames that are HeapProxy's in each case: its native method and the caller of that.
     fn skipped(self) -> usize {
-        if matches!(self, FramesToSkip::Method | FramesToSkip::Wait) { 0 } else { 2 }
+        if matches!(self, FramesToSkip::Method | FramesToSkip::Wait | FramesToSkip::Sleep) { 0 } else { 2 }
     }
 
     /// Frames asked for beyond those wanted; `Object.<init>` and two more constructors are usual. Each frame costs time, so
@@ -108,6 +115,8 @@ impl FramesToSkip {
             FramesToSkip::Method => 1,
             FramesToSkip::Wait => 3,
             FramesToSkip::Park => 8,
+            // Those of MartiniSleep, and three of threads.
+            FramesToSkip::Sleep => 5,
         }
     }
 }
@@ -303,6 +312,9 @@ impl StackWalker {
             part = match part {
                 StackPart::Constructors if record.delegates_at(location) => continue,
                 StackPart::WaitMethods if class == "java.lang.Object" => continue,
+                StackPart::Sleeping if matches!(class, "java.lang.Thread" | "java.lang.VirtualThread") => {
+                    continue;
+                }
                 StackPart::Parking if is_parking(class) => {
                     // Of these only the outermost is kept, which the program calls.
                     frames.clear();

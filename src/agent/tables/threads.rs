@@ -47,6 +47,8 @@ pub(crate) enum WaitState {
     Waiting = 2,
     /// In `LockSupport.park`.
     Parked = 4,
+    /// In `Thread.sleep`.
+    Sleeping = 8,
 }
 
 impl ThreadRecord {

@@ -48,7 +48,8 @@ impl Writer {
         let names = record.names.get().unwrap_or(&unnamed);
         let element = ThreadStart {
             thread_id: record.id,
-            time: self.time(record.started),
+            // Not that of the first element that refers to it, which may be its end.
+            time: self.core.clock.time(record.started),
             thread_name: Cow::Borrowed(&names.name),
             group_name: Cow::Borrowed(&names.group),
             parent_name: Cow::Borrowed(&names.parent),

@@ -23,7 +23,7 @@ fn flag(kind: WaitKind) -> Option<Flag> {
 }
 
 impl Writer {
-    fn thread_id(&mut self, thread: ThreadIndex) -> ThreadId {
+    pub(super) fn thread_id(&mut self, thread: ThreadIndex) -> ThreadId {
         self.define_thread(thread);
         self.core.jvm.threads.get(thread).map_or(ThreadId(0), |record| record.id)
     }
@@ -199,6 +199,7 @@ impl Writer {
             self.close_blocked(ticks, thread),
             self.close_waiting(ticks, thread, WaitEnd::Notified),
             self.close_parked(ticks, thread, WaitEnd::Notified),
+            self.close_sleep(ticks, thread),
         ];
         self.locks.without_end += closed.into_iter().map(u64::from).sum::<u64>();
     }

@@ -14,6 +14,7 @@ mod site_counts;
 mod state;
 mod tallies;
 mod text;
+mod thread_times;
 mod writer;
 
 pub(crate) use output::Output;

@@ -114,8 +114,12 @@ pub(crate) fn prepare(
         if jvm.java >= FIRST_BY_THREADS {
             classes = classes.with(CAN_GET_OWNED_MONITOR_INFO);
         }
-        if locks.juc {
+        if locks.juc || virtual_threads::are_offered(jvm.env) {
             classes = classes.with(CAN_RETRANSFORM_CLASSES);
+        }
+        // A VM on a system without such clocks does not offer it.
+        if jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_THREAD_CPU_TIME)) {
+            classes = classes.with(CAN_GET_THREAD_CPU_TIME);
         }
     }
     // Counters belong to platform threads.

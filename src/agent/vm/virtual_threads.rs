@@ -60,6 +60,10 @@ unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread
             if is_first {
                 core.features().for_each(|feature| feature.thread_found(jni, thread, index));
             }
+            // Without it the first event that names the thread defines it.
+            if is_first && local.thread.make_room(1) {
+                local.thread.push(Event::ThreadStart(index), now);
+            }
             switch(core, jni, local, index);
         });
     }

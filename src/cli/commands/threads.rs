@@ -18,18 +18,25 @@ use crate::cli::render::lock_tables::{self, ThreadColumn};
 use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::{lock_json, lock_summary};
 
-/// Shows how each thread spent its time: running, blocked, waiting, parked
+/// Shows how each thread spent its time: running, blocked, waiting, parked, sleeping
 ///
 /// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
-/// complete or cut off. Sleeping, and waiting for input or output, counts as running.
+/// complete or cut off. Old profilers recorded neither sleep nor processors: in their traces all of that is running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
   alive      from the start of the thread or trace to the end of either
   blocked    waiting for a monitor (synchronized) that another thread owns
   waiting    in Object.wait
+  sleeping   in Thread.sleep
   parked     parked by java.util.concurrent: locks, conditions, queues, latches
-  running    alive less all of these
+  running    alive less all of these; it consists of
+  cpu          on a processor
+  queued       ready to run, but no processor was free
+  elsewhere    what is left, an estimate (~): waiting in the system, as for
+               input and output, or in the JVM; without --juc also for
+               java.util.concurrent
+             - where that is not known: virtual threads, killed JVMs, --from
   at end     what the thread did when the trace ended
   over time  the trace from left to right
 
@@ -120,6 +127,10 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
     if !rows.is_empty() {
         let legend = out.sentence(2, &lock_tables::legend(report.slice(), report.is_log()));
         writeln!(out, "{legend}")?;
+        if let Some(legend) = lock_tables::processor_legend(&rows) {
+            let legend = out.sentence(2, legend);
+            writeln!(out, "{legend}")?;
+        }
     }
     lock_summary::write_notes(reading, out)?;
     Ok(())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analysis::allocations::Location;
 use analysis::locks::{
-    Durations, LockBy, LockReport, LockRow, LockSubject, Stuck, ThreadName, ThreadSummary, TimeTotals,
+    Durations, LockBy, LockReport, LockRow, LockSubject, State, Stuck, ThreadName, ThreadSummary, TimeTotals,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
     let report = &reading.report;
     let facts = report.facts();
     let oddities = report.problems();
-    let [blocked, waiting, parked] = report.stalls();
+    let [blocked, waiting, parked, sleeping] = report.stalls();
     let complete = match report.is_log() {
         true => !reading.is_log_cut && reading.broken.is_none(),
         false => notes::is_complete(reading),
@@ -39,6 +39,7 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
         ("blocked", sums(blocked)),
         ("waiting", sums(waiting)),
         ("parked", sums(parked)),
+        ("sleeping", sums(sleeping)),
         (
             "problems",
             json!({
@@ -78,7 +79,11 @@ pub(crate) fn ends(report: &LockReport) -> Map<String, Value> {
 
 /// What a thread did with its time.
 pub(crate) fn thread(row: &ThreadSummary<'_>, report: &LockReport) -> Value {
-    let [blocked, waiting, parked, running] = row.at_end;
+    let at_end: Map<String, Value> =
+        State::ALL.iter().zip(row.at_end).map(|(state, threads)| (state.as_str().to_owned(), threads.into())).collect();
+    let processor = row.processor.as_ref();
+    let queued = processor.and_then(|processor| processor.queued);
+    let elsewhere = processor.and_then(|processor| processor.elsewhere);
     json!({
         "thread": name(&row.thread),
         "members": row.members,
@@ -86,10 +91,14 @@ pub(crate) fn thread(row: &ThreadSummary<'_>, report: &LockReport) -> Value {
         "ended_nanos": row.ended.0,
         "alive_nanos": row.alive().0,
         "running_nanos": row.running.0,
+        "cpu_nanos": processor.map(|processor| processor.cpu.0),
+        "queued_nanos": queued.map(|queued| queued.0),
+        "elsewhere_nanos": elsewhere.map(|elsewhere| elsewhere.0),
         "blocked": sums(row.blocked),
         "waiting": sums(row.waiting),
         "parked": sums(row.parked),
-        "at_end": { "blocked": blocked, "waiting": waiting, "parked": parked, "running": running },
+        "sleeping": sums(row.sleeping),
+        "at_end": at_end,
         "over_time": lock_tables::timeline(row, report.slice(), report.is_log()),
     })
 }
@@ -162,13 +171,13 @@ fn subject(subject: &LockSubject<'_>) -> Map<String, Value> {
 fn stuck(stuck: &Stuck<'_>) -> Value {
     json!({
         "thread": name(&stuck.thread),
-        "state": lock_tables::state(stuck.state),
+        "state": stuck.state.as_str(),
         "class": stuck.class,
         "object": stuck.object.map(|object| object.0),
         "since_nanos": stuck.since.0,
         "nanos": stuck.length.0,
         "owner": stuck.owner.as_ref().map(|(owner, _)| name(owner)),
-        "owner_state": stuck.owner.as_ref().map(|(_, state)| lock_tables::state(*state)),
+        "owner_state": stuck.owner.as_ref().map(|(_, state)| state.as_str()),
         "stack": stack(&stuck.stack),
         "owner_stack": stack(&stuck.owner_stack),
     })

@@ -8,7 +8,6 @@ use analysis::locks::{LockReport, LockRow, Stuck};
 use owo_colors::OwoColorize;
 
 use crate::cli::render::human::{count, counted, duration, printable};
-use crate::cli::render::lock_tables;
 use crate::cli::render::page::Page;
 
 /// Frames of a stack that text shows.
@@ -66,10 +65,10 @@ fn write_one(stuck: &Stuck<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
         _ => String::new(),
     };
     let owner = match &stuck.owner {
-        Some((owner, state)) => format!(", owned by {owner} ({})", lock_tables::state(*state)),
+        Some((owner, state)) => format!(", owned by {owner} ({})", state.as_str()),
         None => String::new(),
     };
-    let state = lock_tables::state(stuck.state);
+    let state = stuck.state.as_str();
     let line = format!("{}: {state} for {}{class}{owner}", stuck.thread, duration(stuck.length));
     let line = out.sentence(2, &printable(&line));
     writeln!(out, "{line}")?;

@@ -24,7 +24,8 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
     let origin = out.behind(&path, &format!("({origin})"));
     writeln!(out, "{}{origin}", path.bold())?;
     let length = report.counted().map_or(Nanos(0), |(since, until)| until.since(since));
-    let [blocked, waiting, parked] = report.stalls();
+    // Who sleeps waits for nobody.
+    let [blocked, waiting, parked, _] = report.stalls();
     let stall = |state: &str, totals: TimeTotals| {
         format!("{state} {} for {}", counted(totals.count, "time", "times"), duration(totals.total))
     };
@@ -58,11 +59,12 @@ pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut Page<'_>) -> 
         duration(Nanos(left.iter().fold(0_u64, |sum, row| sum.saturating_add(state(row).total.0))))
     };
     let sentence = format!(
-        "... and {} more: {} blocked, {} waiting, {} parked; --top 0 shows all, --pools adds up those of a pool",
+        "... and {} more: {} blocked, {} waiting, {} parked, {} sleeping; --top 0 shows all, --pools adds up those of a pool",
         counted(members, "thread", "threads"),
         sum(|row| row.blocked),
         sum(|row| row.waiting),
         sum(|row| row.parked),
+        sum(|row| row.sleeping),
     );
     let sentence = out.sentence(2, &sentence);
     writeln!(out, "{sentence}")

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use analysis::locks::{Durations, LockBy, LockRow, State, ThreadSummary};
+use analysis::locks::{ByState, Durations, LockBy, LockRow, State, ThreadSummary};
 use clap::ValueEnum;
 use trace::time::Nanos;
 
@@ -98,8 +98,12 @@ pub(crate) enum ThreadColumn {
     Waiting,
     /// Time parked by java.util.concurrent
     Parked,
+    /// Time in Thread.sleep
+    Sleeping,
     /// Time in none of the other states
     Running,
+    /// Time on a processor
+    Cpu,
     /// Time from start to end
     Alive,
     /// The name, from A to Z
@@ -108,12 +112,15 @@ pub(crate) enum ThreadColumn {
 
 /// Sorts threads by a column, the longest time first; threads that are equal there, by the time they did not run, and name.
 pub(crate) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn) {
+    let cpu = |row: &ThreadSummary<'_>| row.processor.map(|processor| processor.cpu);
     rows.sort_by(|a, b| {
         let by_column = match column {
             ThreadColumn::Blocked => b.blocked.total.cmp(&a.blocked.total),
             ThreadColumn::Waiting => b.waiting.total.cmp(&a.waiting.total),
             ThreadColumn::Parked => b.parked.total.cmp(&a.parked.total),
+            ThreadColumn::Sleeping => b.sleeping.total.cmp(&a.sleeping.total),
             ThreadColumn::Running => b.running.cmp(&a.running),
+            ThreadColumn::Cpu => cpu(b).cmp(&cpu(a)),
             ThreadColumn::Alive => b.alive().cmp(&a.alive()),
             ThreadColumn::Name => Ordering::Equal,
         };
@@ -129,16 +136,29 @@ pub(crate) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn)
 pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) -> Table {
     let has_pools = rows.iter().any(|row| row.members > 1);
     let has_parked = rows.iter().any(|row| row.parked.count > 0);
+    let has_sleeping = rows.iter().any(|row| row.sleeping.count > 0);
+    let has_processors = has_processors(rows);
+    // Where the trace says what it consists of it is not needed.
+    let has_running = !is_log && rows.iter().any(|row| row.processor.is_none());
     let mut headings = Vec::new();
     if has_pools {
         headings.push("threads");
     }
     if !is_log {
-        headings.extend(["alive", "running"]);
+        headings.push("alive");
+    }
+    if has_running {
+        headings.push("running");
+    }
+    if has_processors {
+        headings.extend(["cpu", "queued", "elsewhere"]);
     }
     headings.extend(["blocked", "times"]);
     if !is_log {
         headings.extend(["waiting", "times"]);
+    }
+    if has_sleeping {
+        headings.push("sleeping");
     }
     if has_parked {
         headings.extend(["parked", "times"]);
@@ -154,11 +174,20 @@ pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) ->
             cells.push(count(row.members));
         }
         if !is_log {
-            cells.extend([duration(row.alive()), duration(row.running)]);
+            cells.push(duration(row.alive()));
+        }
+        if has_running {
+            cells.push(duration(row.running));
+        }
+        if has_processors {
+            cells.extend(processor_cells(row));
         }
         cells.extend([duration(row.blocked.total), count(row.blocked.count)]);
         if !is_log {
             cells.extend([duration(row.waiting.total), count(row.waiting.count)]);
+        }
+        if has_sleeping {
+            cells.push(duration(row.sleeping.total));
         }
         if has_parked {
             cells.extend([duration(row.parked.total), count(row.parked.count)]);
@@ -172,36 +201,28 @@ pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) ->
     table
 }
 
-/// The word for a state.
-pub(crate) fn state(state: State) -> &'static str {
-    match state {
-        State::Blocked => "blocked",
-        State::Waiting => "waiting",
-        State::Parked => "parked",
-        State::Running => "running",
-    }
-}
-
 /// What a thread did when the trace ended; of several, how many did what.
 fn at_end(row: &ThreadSummary<'_>) -> String {
-    let states = [State::Blocked, State::Waiting, State::Parked, State::Running].into_iter().zip(row.at_end);
+    let states = State::ALL.into_iter().zip(row.at_end);
     let there: Vec<(State, u64)> = states.filter(|&(_, threads)| threads > 0).collect();
     match there[..] {
         [] => "ended".to_owned(),
-        [(one, 1)] if row.members == 1 => state(one).to_owned(),
-        _ => there.iter().map(|(of, threads)| format!("{threads} {}", state(*of))).collect::<Vec<_>>().join(", "),
+        [(one, 1)] if row.members == 1 => one.as_str().to_owned(),
+        _ => there.iter().map(|(of, threads)| format!("{threads} {}", of.as_str())).collect::<Vec<_>>().join(", "),
     }
 }
+
+/// Of the states in which a thread waits.
+const LETTERS: [char; State::STALLS] = ['B', 'W', 'P', 'S'];
 
 /// A character for each slice: what the thread did most of it, or, in small letters, for a tenth of it at least. A lock log does
 /// not say when a thread lives, so it counts as alive all the time.
 pub(crate) fn timeline(row: &ThreadSummary<'_>, slice: Nanos, is_log: bool) -> String {
-    let letter = |states: &[f32; 4]| {
+    let letter = |states: &ByState<f32>| {
         let there: f32 = states.iter().sum();
         let there = if is_log { there.max(slice.0 as f32 * row.members as f32) } else { there };
-        let stalls = [('B', states[0]), ('W', states[1]), ('P', states[2])];
-        let (letter, most) =
-            stalls.into_iter().fold(('.', 0.0), |most, stall| if stall.1 > most.1 { stall } else { most });
+        let stalls = LETTERS.into_iter().zip(states.iter().copied());
+        let (letter, most) = stalls.fold(('.', 0.0), |most, stall| if stall.1 > most.1 { stall } else { most });
         match most / there {
             share if share >= 0.5 => letter,
             share if share >= 0.1 => letter.to_ascii_lowercase(),
@@ -216,9 +237,33 @@ pub(crate) fn timeline(row: &ThreadSummary<'_>, slice: Nanos, is_log: bool) -> S
 pub(crate) fn legend(slice: Nanos, is_log: bool) -> String {
     let states = match is_log {
         true => "B blocked (small: a part of it), . not blocked",
-        false => "B blocked, W waiting, P parked (small: a part of it), . running",
+        false => "B blocked, W waiting, P parked, S sleeping (small: a part of it), . none of these",
     };
     format!("over time: a character is {}; {states}", duration(slice))
+}
+
+/// What the columns about processors mean; `None` if no row has them.
+pub(crate) fn processor_legend(rows: &[ThreadSummary<'_>]) -> Option<&'static str> {
+    has_processors(rows).then_some(
+        "cpu: on a processor; queued: ready to run, but no processor was free; elsewhere: what is left, an estimate: \
+         waiting in the system, as for input and output, or in the JVM",
+    )
+}
+
+fn has_processors(rows: &[ThreadSummary<'_>]) -> bool {
+    rows.iter().any(|row| row.processor.is_some())
+}
+
+/// Time on processors, in their queue, and elsewhere.
+fn processor_cells(row: &ThreadSummary<'_>) -> [String; 3] {
+    let processor = row.processor.as_ref();
+    let cell =
+        |nanos: Option<Nanos>, sign: &str| nanos.map_or("-".to_owned(), |nanos| sign.to_owned() + &duration(nanos));
+    [
+        cell(processor.map(|processor| processor.cpu), ""),
+        cell(processor.and_then(|processor| processor.queued), ""),
+        cell(processor.and_then(|processor| processor.elsewhere), "~"),
+    ]
 }
 
 #[cfg(test)]
@@ -239,19 +284,22 @@ mod tests {
             blocked: TimeTotals::default(),
             waiting: TimeTotals::default(),
             parked: TimeTotals::default(),
-            at_end: [0; 4],
+            sleeping: TimeTotals::default(),
+            processor: None,
+            at_end: [0; 5],
             slices: vec![
-                [0.0, 0.0, 0.0, 5.0],
-                [5.0, 0.0, 0.0, 5.0],
-                [1.0, 0.0, 0.0, 9.0],
-                [0.9, 0.0, 0.0, 9.1],
-                [0.0, 4.0, 3.0, 3.0],
-                [0.0, 0.0, 9.0, 0.0],
-                [0.0; 4],
+                [0.0, 0.0, 0.0, 0.0, 5.0],
+                [5.0, 0.0, 0.0, 0.0, 5.0],
+                [1.0, 0.0, 0.0, 0.0, 9.0],
+                [0.9, 0.0, 0.0, 0.0, 9.1],
+                [0.0, 4.0, 3.0, 0.0, 3.0],
+                [0.0, 0.0, 9.0, 0.0, 0.0],
+                [0.0, 0.0, 0.0, 2.0, 8.0],
+                [0.0; 5],
             ],
         };
-        assert_eq!(timeline(&row, Nanos(10), false), ".Bb.wP ");
-        let blocked = vec![[5.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0; 4]];
+        assert_eq!(timeline(&row, Nanos(10), false), ".Bb.wPs ");
+        let blocked = vec![[5.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0], [0.0; 5]];
         assert_eq!(timeline(&ThreadSummary { slices: blocked, ..row }, Nanos(10), true), "Bb.");
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use trace::ids::{ObjectId, ThreadId};
 use trace::time::{Nanos, Time};
 
+use super::processor_time::ProcessorTime;
 use super::stacks::StackIndex;
 use super::threads::RowIndex;
 use super::timeline_row::State;
@@ -25,6 +26,10 @@ pub(super) struct LiveThread {
     pub(super) started: Time,
     /// Since when it is in its present state.
     pub(super) since: Time,
+    /// How much of its time counts that it spent in no recorded wait.
+    pub(super) running: Nanos,
+    /// What the trace said last.
+    pub(super) processor: Option<ProcessorTime>,
     /// What it waits for, the innermost last. In a lock log: what the threads of its name wait for.
     pub(super) pending: VecDeque<PendingStall>,
 }
@@ -99,7 +104,16 @@ impl LockStats<'_> {
         let serial = Serial(self.serials);
         let row = self.threads.start(name, group, id, time);
         let own_name = (*self.threads.row(row).name != *name).then(|| name.into());
-        let live = LiveThread { row, id, name: own_name, started: time, since: time, pending: VecDeque::new() };
+        let live = LiveThread {
+            row,
+            id,
+            name: own_name,
+            started: time,
+            since: time,
+            running: Nanos(0),
+            processor: None,
+            pending: VecDeque::new(),
+        };
         self.live.insert(serial, live);
         if self.selects_thread(name)
             && let Some(observer) = &mut self.observer

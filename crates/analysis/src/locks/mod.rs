@@ -7,6 +7,7 @@
 mod durations;
 mod live;
 mod observer;
+mod processor_time;
 mod report;
 mod rows;
 mod stacks;
@@ -25,11 +26,12 @@ use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
 pub use observer::{Observer, Stall};
+pub use processor_time::ProcessorTime;
 pub use report::{LockReport, WaitProblems};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 pub use stuck::{Deadlock, Stuck};
 pub use threads::{ThreadName, TimeTotals};
-pub use timeline_row::State;
+pub use timeline_row::{ByState, State};
 
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
@@ -150,14 +152,14 @@ impl<'o> LockStats<'o> {
                 self.begin(e.thread, e.time, StallBegin::contended(state, e.object, e.owner, e.stack, e.owner_stack));
             }
             Element::MonContendedEntered(e) => {
-                let serial = self.end(e.thread, e.time, e.object, true, None);
+                let serial = self.end(e.thread, e.time, Some(e.object), true, None);
                 self.monitor(e.object).owner = Some((serial, e.time));
             }
             Element::MonWait(e) => {
                 let begin = StallBegin {
                     state: parked(e.parked, State::Waiting),
                     is_contended: false,
-                    object: e.object,
+                    object: Some(e.object),
                     owner: None,
                     stack: e.stack,
                     owner_stack: None,
@@ -165,8 +167,23 @@ impl<'o> LockStats<'o> {
                 self.begin(e.thread, e.time, begin);
             }
             Element::MonWaited(e) => {
-                self.end(e.thread, e.time, e.object, false, e.reason);
+                self.end(e.thread, e.time, Some(e.object), false, e.reason);
             }
+            Element::ThreadSleep(e) => {
+                let begin = StallBegin {
+                    state: State::Sleeping,
+                    is_contended: false,
+                    object: None,
+                    owner: None,
+                    stack: e.stack,
+                    owner_stack: None,
+                };
+                self.begin(e.thread, e.time, begin);
+            }
+            Element::ThreadSlept(e) => {
+                self.end(e.thread, e.time, None, false, None);
+            }
+            Element::ThreadCpu(e) => self.processor_time(e),
             Element::MonStillOwned(e) => self.found_owned(e),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use trace::ids::ObjectId;
 use trace::time::Time;
 
-use super::{State, ThreadName};
+use super::{ProcessorTime, State, ThreadName};
 use crate::location::Location;
 
 /// Receives what happens in a trace, in the order in which it ends.
@@ -12,13 +12,13 @@ pub trait Observer {
     fn begin(&mut self, origin: Time);
     /// A thread has started. The number is its own; no other thread has it, in no document.
     fn thread_started(&mut self, thread: u64, name: ThreadName<'_>);
-    /// A thread has ended, or the trace has (`is_open`).
-    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool);
-    /// A thread was blocked, waited or was parked.
+    /// A thread has ended, or the trace has (`is_open`). What it had of the processors meanwhile is absent if the trace does not say.
+    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool, processor: Option<ProcessorTime>);
+    /// A thread was blocked, waited, was parked or slept.
     fn stall(&mut self, stall: &Stall<'_>);
 }
 
-/// A time in which a thread was blocked, waited or was parked.
+/// A time in which a thread was blocked, waited, was parked or slept.
 #[derive(Clone, Debug)]
 pub struct Stall<'a> {
     /// The thread's number.
@@ -33,7 +33,7 @@ pub struct Stall<'a> {
     pub until: Time,
     /// It had not ended when the trace did.
     pub is_open: bool,
-    /// What it waited for.
+    /// What it waited for; nothing if it slept.
     pub object: Option<ObjectId>,
     /// The class of that.
     pub class: Option<&'a str>,

@@ -81,9 +81,9 @@ impl LockReport {
         self.span.slices().0
     }
 
-    /// Sums over all threads: blocked, waiting, parked.
-    pub fn stalls(&self) -> [TimeTotals; 3] {
-        let mut sums = [TimeTotals::default(); 3];
+    /// Sums over all threads: blocked, waiting, parked, sleeping.
+    pub fn stalls(&self) -> [TimeTotals; State::STALLS] {
+        let mut sums = [TimeTotals::default(); State::STALLS];
         for row in self.threads.iter() {
             sums.iter_mut().zip(row.stalls).for_each(|(sum, stalls)| sum.merge(stalls));
         }
@@ -210,7 +210,7 @@ impl LockReport {
     }
 
     fn summary<'a>(&'a self, row: &'a ThreadRow, pools: bool) -> ThreadSummary<'a> {
-        let [blocked, waiting, parked] = row.stalls;
+        let [blocked, waiting, parked, sleeping] = row.stalls;
         let mut timeline = row.timeline.clone().unwrap_or_else(|| {
             let mut timeline = TimelineRow::new();
             if row.running > Nanos(0) {
@@ -227,6 +227,8 @@ impl LockReport {
             blocked,
             waiting,
             parked,
+            sleeping,
+            processor: row.processors.known(),
             at_end: row.at_end,
             slices: timeline.slices(&self.span).to_vec(),
         }

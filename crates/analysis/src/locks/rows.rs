@@ -6,7 +6,9 @@ use trace::ids::ObjectId;
 use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
+use super::processor_time::ProcessorTime;
 use super::threads::{ThreadName, TimeTotals};
+use super::timeline_row::ByState;
 use crate::location::Location;
 
 /// What the rows of a table of waits stand for.
@@ -141,10 +143,14 @@ pub struct ThreadSummary<'a> {
     pub waiting: TimeTotals,
     /// Parked by `java.util.concurrent`.
     pub parked: TimeTotals,
-    /// How many were blocked, waiting, parked or running when the trace ended. The others had ended.
-    pub at_end: [u64; 4],
-    /// Nanoseconds blocked, waiting, parked and running in each slice of the trace, all slices being equally long.
-    pub slices: Vec<[f32; 4]>,
+    /// In `Thread.sleep`.
+    pub sleeping: TimeTotals,
+    /// What they had of the processors; `None` if the trace does not say it of all of them.
+    pub processor: Option<ProcessorTime>,
+    /// How many were in each state when the trace ended. The others had ended.
+    pub at_end: ByState<u64>,
+    /// Nanoseconds in each state in each slice of the trace, all slices being equally long.
+    pub slices: Vec<ByState<f32>>,
 }
 
 impl ThreadSummary<'_> {
@@ -157,6 +163,8 @@ impl ThreadSummary<'_> {
         self.blocked.merge(other.blocked);
         self.waiting.merge(other.waiting);
         self.parked.merge(other.parked);
+        self.sleeping.merge(other.sleeping);
+        self.processor = self.processor.zip(other.processor).map(|(one, other)| one.plus(other));
         self.at_end.iter_mut().zip(other.at_end).for_each(|(sum, number)| *sum += number);
         for (slice, other) in self.slices.iter_mut().zip(&other.slices) {
             slice.iter_mut().zip(other).for_each(|(sum, nanos)| *sum += nanos);
@@ -165,13 +173,13 @@ impl ThreadSummary<'_> {
 
     /// Time from start to end, of all threads of the row together.
     pub fn alive(&self) -> Nanos {
-        let stalled = [self.blocked, self.waiting, self.parked]
+        let stalled = [self.blocked, self.waiting, self.parked, self.sleeping]
             .iter()
             .fold(0_u64, |sum, state| sum.saturating_add(state.total.0));
         Nanos(self.running.0.saturating_add(stalled))
     }
 
-    /// Time in which they were blocked, waited or were parked.
+    /// Time in which they were blocked, waited, were parked or slept.
     pub fn stalled(&self) -> Nanos {
         Nanos(self.alive().0 - self.running.0)
     }

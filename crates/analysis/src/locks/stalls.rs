@@ -1,11 +1,12 @@
 //! Waits that begin and end, and how they are entered into the tables.
 
 use trace::ids::{ObjectId, StackId, ThreadId};
-use trace::model::WaitEnd;
+use trace::model::{ThreadCpu, WaitEnd};
 use trace::time::{Nanos, Time};
 
 use super::live::{PendingStall, Serial};
 use super::observer::Stall;
+use super::processor_time::ProcessorTime;
 use super::stacks::StackIndex;
 use super::tables::{LongestWait, MonitorKey, PairKey, Wait};
 use super::threads::RowIndex;
@@ -20,7 +21,8 @@ const MAX_NESTED: usize = 8;
 pub(super) struct StallBegin {
     pub(super) state: State,
     pub(super) is_contended: bool,
-    pub(super) object: ObjectId,
+    /// `None` if it waits for nothing but time.
+    pub(super) object: Option<ObjectId>,
     pub(super) owner: Option<ThreadId>,
     pub(super) stack: Option<StackId>,
     pub(super) owner_stack: Option<StackId>,
@@ -34,7 +36,7 @@ impl StallBegin {
         stack: Option<StackId>,
         owner_stack: Option<StackId>,
     ) -> Self {
-        StallBegin { state, is_contended: true, object, owner, stack, owner_stack }
+        StallBegin { state, is_contended: true, object: Some(object), owner, stack, owner_stack }
     }
 }
 
@@ -44,23 +46,23 @@ impl LockStats<'_> {
         self.reach(time);
         let serial = self.thread(thread, time);
         let owner = begin.owner.filter(|owner| owner.0 != 0).map(|owner| self.thread(owner, time));
-        let monitor = self.monitor(begin.object);
-        let monitor_serial = monitor.serial;
-        match owner {
-            Some(owner) => monitor.owner = Some((owner, time)),
+        let monitor = begin.object.map(|object| self.monitor(object));
+        let monitor_serial = monitor.as_ref().map(|monitor| monitor.serial);
+        match (owner, monitor) {
+            (Some(owner), Some(monitor)) => monitor.owner = Some((owner, time)),
             // `Object.wait` releases the monitor.
-            None if !begin.is_contended && monitor.owner.is_some_and(|(owner, _)| owner == serial) => {
+            (None, Some(monitor)) if !begin.is_contended && monitor.owner.is_some_and(|(owner, _)| owner == serial) => {
                 monitor.owner = None
             }
-            None => {}
+            _ => {}
         }
         let stack = |id: Option<StackId>| id.and_then(|id| self.stacks.get(id));
         let pending = PendingStall {
             state: begin.state,
             is_contended: begin.is_contended,
-            object: Some(begin.object),
-            class: self.classes.get(&begin.object).copied(),
-            monitor: Some(monitor_serial),
+            object: begin.object,
+            class: begin.object.and_then(|object| self.classes.get(&object).copied()),
+            monitor: monitor_serial,
             stack: stack(begin.stack),
             owner: owner.and_then(|owner| self.owner(owner)),
             owner_stack: stack(begin.owner_stack),
@@ -76,12 +78,12 @@ impl LockStats<'_> {
         live.pending.push_back(pending);
     }
 
-    /// A thread's wait for an object is over.
+    /// A thread's wait for an object, or for nothing but time, is over.
     pub(super) fn end(
         &mut self,
         thread: ThreadId,
         time: Time,
-        object: ObjectId,
+        object: Option<ObjectId>,
         is_contended: bool,
         reason: Option<WaitEnd>,
     ) -> Serial {
@@ -89,7 +91,7 @@ impl LockStats<'_> {
         let serial = self.thread(thread, time);
         self.change_state(serial, time);
         let Some(live) = self.live.get_mut(&serial) else { return serial };
-        let fits = |pending: &PendingStall| pending.object == Some(object) && pending.is_contended == is_contended;
+        let fits = |pending: &PendingStall| pending.object == object && pending.is_contended == is_contended;
         match live.pending.iter().rposition(fits) {
             Some(at) => {
                 // What was nested in it and never ended has lost its end.
@@ -119,7 +121,11 @@ impl LockStats<'_> {
             let state = live.pending.back().map_or(State::Running, |pending| pending.state);
             self.threads.row_mut(live.row).at_end[state as usize] += 1;
         }
+        // It is about all of its life, so a window must be, too.
+        let is_whole = self.span.clip(live.started, time) == Some((live.started, time));
+        let processor = live.processor.filter(|_| is_whole);
         let row = self.threads.row_mut(live.row);
+        row.processors.add(processor);
         row.ended = row.ended.max(time);
         row.started = row.started.min(live.started);
         for pending in std::mem::take(&mut live.pending) {
@@ -128,7 +134,7 @@ impl LockStats<'_> {
         if let Some((since, until)) = self.span.clip(live.started, time)
             && let Some(observer) = &mut self.observer
         {
-            observer.thread_ended(serial.0, since, until, is_open);
+            observer.thread_ended(serial.0, since, until, is_open, processor);
         }
     }
 
@@ -143,8 +149,19 @@ impl LockStats<'_> {
         live.since = since.max(time);
         let state = live.pending.back().map_or(State::Running, |pending| pending.state);
         let spent = self.threads.row_mut(live.row).spend(&self.span, state, since, live.since);
-        if let Some(pending) = live.pending.back_mut() {
-            pending.spent = Nanos(pending.spent.0.saturating_add(spent.0));
+        let spent_so = match live.pending.back_mut() {
+            Some(pending) => &mut pending.spent,
+            None => &mut live.running,
+        };
+        *spent_so = Nanos(spent_so.0.saturating_add(spent.0));
+    }
+
+    /// The trace says what a thread has had of the processors.
+    pub(super) fn processor_time(&mut self, found: &ThreadCpu) {
+        let serial = self.thread(found.thread, found.time);
+        self.change_state(serial, found.time);
+        if let Some(live) = self.live.get_mut(&serial) {
+            live.processor = Some(ProcessorTime::new(found, live.running));
         }
     }
 
@@ -179,6 +196,13 @@ impl LockStats<'_> {
         };
         thread.stalls[pending.state as usize].add(length);
         let site = pending.stack.and_then(|stack| self.stacks.site(stack));
+        if pending.state == State::Sleeping {
+            // It waits for nobody: no table has it, and no class selects it.
+            if self.selects_thread(&self.threads.row(row).name) {
+                self.observe(serial, pending, since, until, is_open);
+            }
+            return;
+        }
         if !self.selects(row, pending.class, site) {
             return;
         }

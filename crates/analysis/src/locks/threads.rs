@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
 use trace::time::{Nanos, Time};
 
-use super::timeline_row::{Span, State, TimelineRow};
+use super::processor_time::ProcessorSum;
+use super::timeline_row::{ByState, Span, State, TimelineRow};
 
 /// Maximum number of virtual threads with a row of their own: the first ones.
 const MAX_VIRTUAL: usize = 20_000;
@@ -62,10 +63,12 @@ pub(super) struct ThreadRow {
     pub(super) started: Time,
     pub(super) ended: Time,
     pub(super) running: Nanos,
-    /// Blocked, waiting, parked.
-    pub(super) stalls: [TimeTotals; 3],
+    /// Blocked, waiting, parked, sleeping.
+    pub(super) stalls: [TimeTotals; State::STALLS],
+    /// Of those that have ended, or whose document has.
+    pub(super) processors: ProcessorSum,
     /// How many are in each state at the end; the others have ended.
-    pub(super) at_end: [u64; 4],
+    pub(super) at_end: ByState<u64>,
     /// That of a single thread is made at its first stall.
     pub(super) timeline: Option<TimelineRow>,
 }
@@ -175,8 +178,9 @@ impl Threads {
             started: time,
             ended: time,
             running: Nanos(0),
-            stalls: [TimeTotals::default(); 3],
-            at_end: [0; 4],
+            stalls: Default::default(),
+            processors: ProcessorSum::default(),
+            at_end: Default::default(),
             // The threads of a shared row do not start together.
             timeline: is_shared.then(TimelineRow::new),
         });

@@ -19,9 +19,33 @@ pub enum State {
     Waiting,
     /// It is parked by `java.util.concurrent`.
     Parked,
-    /// None of these: it runs, or could run, or sleeps, or waits for input or output.
+    /// It is in `Thread.sleep`.
+    Sleeping,
+    /// None of these: it runs, or could run, or waits for input or output, or for the JVM. In traces of old profilers, and earlier ones
+    /// of Martini, it may sleep.
     Running,
 }
+
+impl State {
+    /// All of them; those in which a thread waits come first.
+    pub const ALL: [State; 5] = [State::Blocked, State::Waiting, State::Parked, State::Sleeping, State::Running];
+    /// In so many it waits.
+    pub const STALLS: usize = State::ALL.len() - 1;
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Blocked => "blocked",
+            State::Waiting => "waiting",
+            State::Parked => "parked",
+            State::Sleeping => "sleeping",
+            State::Running => "running",
+        }
+    }
+}
+
+/// Something for each state, in the order of [`State::ALL`].
+pub type ByState<T> = [T; State::ALL.len()];
 
 /// From when to when a trace reaches, and which part of that counts.
 #[derive(Clone, Debug, Default)]
@@ -91,12 +115,12 @@ impl Span {
 #[derive(Clone, Debug)]
 pub(super) struct TimelineRow {
     width: u64,
-    slices: Box<[[f32; 4]; SLICES]>,
+    slices: Box<[ByState<f32>; SLICES]>,
 }
 
 impl TimelineRow {
     pub(super) fn new() -> Self {
-        TimelineRow { width: FIRST_WIDTH, slices: Box::new([[0.0; 4]; SLICES]) }
+        TimelineRow { width: FIRST_WIDTH, slices: Box::new([ByState::default(); SLICES]) }
     }
 
     /// Adds time in a state, clipped to the span.
@@ -112,8 +136,8 @@ impl TimelineRow {
         }
     }
 
-    /// The slices as wide as the span's by now: nanoseconds blocked, waiting, parked, running.
-    pub(super) fn slices(&mut self, span: &Span) -> &[[f32; 4]] {
+    /// The slices as wide as the span's by now: nanoseconds in each state.
+    pub(super) fn slices(&mut self, span: &Span) -> &[ByState<f32>] {
         self.widen(span.width);
         &self.slices[..span.slices().1]
     }
@@ -139,19 +163,18 @@ mod tests {
     proptest! {
         #[test]
         fn no_time_is_lost_when_slices_grow(
-            stays in proptest::collection::vec((0_u64..1 << 40, 0_u64..1 << 36, 0..4_usize), 1..40),
+            stays in proptest::collection::vec((0_u64..1 << 40, 0_u64..1 << 36, prop::sample::select(&State::ALL[..])), 1..40),
             from in prop_oneof![Just(0_u64), 0_u64..1 << 38],
         ) {
             let mut span = Span::window(Nanos(from), None);
             span.reach(Time(1000));
             let mut timeline = TimelineRow::new();
-            let mut sums = [0.0; 4];
+            let mut sums = ByState::<f64>::default();
             for &(since, length, state) in &stays {
                 let (since, until) = (Time(1000 + since), Time(1000 + since + length));
                 span.reach(until);
-                let states = [State::Blocked, State::Waiting, State::Parked, State::Running];
-                timeline.add(&span, states[state], since, until);
-                sums[state] += span.clip(since, until).map_or(0.0, |(since, until)| until.since(since).0 as f64);
+                timeline.add(&span, state, since, until);
+                sums[state as usize] += span.clip(since, until).map_or(0.0, |(since, until)| until.since(since).0 as f64);
             }
             let (width, count) = span.slices();
             let slices = timeline.slices(&span);

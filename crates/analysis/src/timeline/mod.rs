@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use trace::file::Kind;
 use trace::time::Time;
 
-use crate::locks::{Observer, Stall, State, ThreadName};
+use crate::locks::{Observer, ProcessorTime, Stall, ThreadName};
 
 /// Viewers need a process id; any will do.
 const PID: u32 = 1;
@@ -142,12 +142,16 @@ impl<W: Write> Observer for Timeline<W> {
         self.threads.insert(thread, track);
     }
 
-    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool) {
+    fn thread_ended(&mut self, thread: u64, since: Time, until: Time, is_open: bool, processor: Option<ProcessorTime>) {
         let Some(Track::Own(track)) = self.threads.remove(&thread) else { return };
         self.event(json!({
             "ph": "X", "name": "alive", "cat": "thread", "pid": PID, "tid": track,
             "ts": self.micros(since), "dur": number(until.since(since).0),
-            "args": { "still_there": is_open },
+            "args": {
+                "still_there": is_open,
+                "cpu_us": processor.map(|processor| number(processor.cpu.0)),
+                "queued_us": processor.and_then(|processor| processor.queued).map(|queued| number(queued.0)),
+            },
         }));
     }
 
@@ -161,12 +165,7 @@ impl<W: Write> Observer for Timeline<W> {
             }
             None => return,
         };
-        let state = match stall.state {
-            State::Blocked => "blocked",
-            State::Waiting => "waiting",
-            State::Parked => "parked",
-            State::Running => "running",
-        };
+        let state = stall.state.as_str();
         let name = match stall.class {
             Some(class) => format!("{state}: {class}"),
             None => state.to_owned(),
@@ -201,6 +200,7 @@ impl<W: Write> Observer for Timeline<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locks::State;
 
     #[test]
     fn virtual_threads_share_tracks_and_there_are_not_too_many() {

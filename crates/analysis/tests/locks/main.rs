@@ -5,13 +5,13 @@ mod timeline;
 
 use std::collections::BTreeMap;
 
-use analysis::locks::{LockBy, LockReport, LockRow, LockStats, LockSubject, Selection};
+use analysis::locks::{LockBy, LockReport, LockRow, LockStats, LockSubject, ProcessorTime, Selection, State};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::locklog::{LockEventKind, LockLogReader, LogItem, WallClock, write_event, write_start};
 use trace::model::{
     ClassDef, Element, Flag, Frame, Frames, MethodDef, MonContendedEnter, MonContendedEntered, MonWait, MonWaited,
-    ObjAlloc, StackDef, ThreadStart, TraceEnd, TraceStart,
+    ObjAlloc, StackDef, ThreadCpu, ThreadSleep, ThreadSlept, ThreadStart, TraceEnd, TraceStart,
 };
 use trace::time::{Nanos, Time};
 
@@ -19,6 +19,9 @@ const THREADS: [&str; 4] = ["main", "pool-1-thread-1", "pool-1-thread-2", "pool-
 const CLASSES: [&str; 3] = ["a.A", "a.b.B", "c.C"];
 const OBJECTS: usize = 5;
 const SITES: usize = 3;
+/// What each thread has of the processors.
+const CPU: Nanos = Nanos(50);
+const QUEUED: Nanos = Nanos(3);
 /// When every trace begins.
 const ORIGIN: u64 = 1_000_000;
 
@@ -29,6 +32,8 @@ struct Stay {
     length: u64,
     is_contended: bool,
     is_parked: bool,
+    /// Neither of both: it waits for nothing but time.
+    is_sleep: bool,
     object: usize,
     owner: Option<usize>,
     site: Option<usize>,
@@ -37,14 +42,15 @@ struct Stay {
 fn stay() -> impl Strategy<Value = Stay> {
     let length = lengths();
     (
-        (0_u64..60, length, any::<bool>(), any::<bool>()),
+        (0_u64..60, length, any::<bool>(), any::<bool>(), prop::bool::weighted(0.2)),
         (0..OBJECTS, proptest::option::of(0..THREADS.len()), proptest::option::of(0..SITES)),
     )
-        .prop_map(|((gap, length, is_contended, is_parked), (object, owner, site))| Stay {
+        .prop_map(|((gap, length, is_contended, is_parked, is_sleep), (object, owner, site))| Stay {
             gap,
             length,
-            is_contended,
-            is_parked,
+            is_contended: is_contended && !is_sleep,
+            is_parked: is_parked && !is_sleep,
+            is_sleep,
             object,
             owner,
             site,
@@ -118,7 +124,10 @@ impl Story {
         let mut groups: BTreeMap<K, Vec<u64>> = BTreeMap::new();
         for placed in self.placed() {
             let class = placed.stay.object % CLASSES.len();
-            if placed.stay.is_contended != is_contended || self.only_class.is_some_and(|only| only != class) {
+            if placed.stay.is_sleep
+                || placed.stay.is_contended != is_contended
+                || self.only_class.is_some_and(|only| only != class)
+            {
                 continue;
             }
             if let (Some((since, until)), Some(key)) = (self.clip(placed.since, placed.until), key(&placed)) {
@@ -191,6 +200,11 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
         let parked = stay.is_parked.then_some(Flag::Yes);
         let stack = stay.site.map(|site| StackId(300 + site as u64));
         let (begin, end) = (time(since), time(until));
+        if stay.is_sleep {
+            events.push((since, Element::ThreadSleep(ThreadSleep { thread, time: begin, stack })));
+            events.extend((!is_open).then_some((until, Element::ThreadSlept(ThreadSlept { thread, time: end }))));
+            continue;
+        }
         events.push((
             since,
             match stay.is_contended {
@@ -227,6 +241,10 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
     // Stable: the events of one thread stay in their order.
     events.sort_by_key(|&(at, _)| at);
     elements.extend(events.into_iter().map(|(_, element)| element));
+    elements.extend((1..=THREADS.len() as u64).map(|thread| {
+        let (thread, time) = (ThreadId(thread), time(story.end));
+        Element::ThreadCpu(ThreadCpu { thread, cpu: CPU, queued: Some(QUEUED), time })
+    }));
     elements.push(Element::TraceEnd(TraceEnd { time: time(story.end) }));
     elements
 }
@@ -329,8 +347,9 @@ fn compare_threads(story: &Story, report: &LockReport) {
         };
         let states = [
             (row.blocked, of(&|stay| stay.is_contended && !stay.is_parked)),
-            (row.waiting, of(&|stay| !stay.is_contended && !stay.is_parked)),
+            (row.waiting, of(&|stay| !stay.is_contended && !stay.is_parked && !stay.is_sleep)),
             (row.parked, of(&|stay| stay.is_parked)),
+            (row.sleeping, of(&|stay| stay.is_sleep)),
         ];
         for (state, (sums, (count, total, max))) in states.into_iter().enumerate() {
             assert_eq!((sums.count, sums.total.0, sums.max.0), (count, total, max), "{name}");
@@ -341,11 +360,16 @@ fn compare_threads(story: &Story, report: &LockReport) {
         let alive = story.clip(0, story.end).map_or(0, |(since, until)| until - since);
         assert_eq!(row.alive().0, alive, "{name}");
         assert_eq!(row.running.0, alive - stalled, "{name}");
-        let shown: f32 = row.slices.iter().map(|slice| slice[3]).sum();
+        // It is not known how much of it belongs to a part of the trace.
+        let is_whole = story.clip(0, story.end) == Some((0, story.end));
+        let elsewhere = Some(Nanos(row.running.0.saturating_sub(CPU.0 + QUEUED.0)));
+        let processor = ProcessorTime { cpu: CPU, queued: Some(QUEUED), elsewhere };
+        assert_eq!(row.processor, is_whole.then_some(processor), "{name}");
+        let shown: f32 = row.slices.iter().map(|slice| slice[State::Running as usize]).sum();
         assert!((f64::from(shown) - row.running.0 as f64).abs() <= 1.0 + row.running.0 as f64 * 1e-4, "{name}");
         assert_eq!(row.at_end.iter().sum::<u64>(), 1);
         let open = story.placed().into_iter().any(|placed| placed.thread == index && placed.is_open);
-        assert_eq!(row.at_end[3], u64::from(!open), "{name}");
+        assert_eq!(row.at_end[State::Running as usize], u64::from(!open), "{name}");
     }
 }
 

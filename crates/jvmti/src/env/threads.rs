@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use jvmti_sys::jni_sys::{jint, jobject};
+use jvmti_sys::jni_sys::{jint, jlong, jobject};
 use jvmti_sys::{jthread, jthreadGroup, jvmtiFrameInfo, jvmtiStartFunction, jvmtiThreadGroupInfo, jvmtiThreadInfo};
 
 use super::{Env, call};
@@ -107,6 +107,18 @@ impl Env {
         // SAFETY: the caller vouches for the thread; the VM writes the number.
         unsafe { call!(self, GetThreadState, thread, &mut state) }?;
         Ok(state)
+    }
+
+    /// Nanoseconds that the thread has run on a processor. Needs `CAN_GET_THREAD_CPU_TIME`; a virtual thread has none.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_thread_cpu_time(self, thread: jthread) -> Result<jlong> {
+        let mut nanos = 0;
+        // SAFETY: the caller vouches for the thread; the VM writes the number.
+        unsafe { call!(self, GetThreadCpuTime, thread, &mut nanos) }?;
+        Ok(nanos)
     }
 
     /// Number of frames of the thread, or of the calling one for null.

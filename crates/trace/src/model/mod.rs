@@ -450,6 +450,39 @@ elements! {
         Optional parked: Flag = "parked",
     }
 
+    /// A thread calls `Thread.sleep`; an extension of Martini's.
+    ThreadSleep = "threadSleep" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it began to sleep.
+        Expected time: Time = "time",
+        /// Where the thread sleeps.
+        Optional stack: StackId = "stackIdRef",
+    }
+
+    /// A thread's `Thread.sleep` ended; an extension of Martini's.
+    ThreadSlept = "threadSlept" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it woke.
+        Expected time: Time = "time",
+    }
+
+    /// What a platform thread had of the processors, from the beginning of reporting or of the thread until `time`; an extension
+    /// of Martini's.
+    ///
+    /// Cumulative: the last one counts.
+    ThreadCpu = "threadCpu" {
+        /// The platform thread; what virtual threads did while it carried them is its own.
+        Required thread: ThreadId = "threadIdRef",
+        /// How long it ran on a processor.
+        Required cpu: Nanos = "cpuTime",
+        /// How long it could have run and no processor was free; absent if the system did not say.
+        Optional queued: Nanos = "queuedTime",
+        /// Until when.
+        Expected time: Time = "time",
+    }
+
     /// Who owns a monitor, where that does not follow from earlier events.
     MonStillOwned = "monStillOwned" {
         /// A thread that waits for it.

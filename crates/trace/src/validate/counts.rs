@@ -19,6 +19,7 @@ pub(crate) struct Counts {
     sites: FxHashMap<Site, [u64; 2]>,
     samples: FxHashMap<Option<ThreadId>, FxHashMap<SampledSite, [u64; 4]>>,
     threads: FxHashMap<ThreadId, [u64; 3]>,
+    processors: FxHashMap<ThreadId, [u64; 2]>,
 }
 
 impl Counts {
@@ -40,7 +41,13 @@ impl Counts {
                 let vm_bytes = e.vm_bytes.unwrap_or(before[2]);
                 decreases(before, [e.instances, e.bytes, vm_bytes])
             }
+            Element::ThreadCpu(e) => {
+                let before = self.processors.entry(e.thread).or_default();
+                let queued = e.queued.map_or(before[1], |queued| queued.0);
+                decreases(before, [e.cpu.0, queued])
+            }
             Element::ThreadEnd(e) => {
+                self.processors.remove(&e.thread);
                 self.threads.remove(&e.thread);
                 self.samples.remove(&Some(e.thread));
                 return;

@@ -76,6 +76,7 @@ impl Definitions {
                 use_of.thread(e.thread);
             }
             Element::ThreadCount(e) => use_of.thread(Some(e.thread)),
+            Element::ThreadCpu(e) => use_of.thread(Some(e.thread)),
             Element::LiveCount(e) => use_of.class(e.class),
             Element::ObjFree(e) => use_of.thread(e.thread),
             Element::GcStart(e) => use_of.thread(e.thread),
@@ -100,6 +101,11 @@ impl Definitions {
                 use_of.thread(Some(e.thread));
                 use_of.object(Some(e.object));
             }
+            Element::ThreadSleep(e) => {
+                use_of.thread(Some(e.thread));
+                use_of.stack(e.stack);
+            }
+            Element::ThreadSlept(e) => use_of.thread(Some(e.thread)),
             Element::MonStillOwned(e) => {
                 use_of.thread(e.thread);
                 use_of.object(Some(e.object));

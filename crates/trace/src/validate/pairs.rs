@@ -1,6 +1,6 @@
 //! The checks that collections and waits begin and end in turn.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ObjectId, ThreadId};
 use crate::model::{Element, Flag};
@@ -22,6 +22,7 @@ pub(super) struct Pairs {
     blocked: FxHashMap<Waiter, ObjectId>,
     /// The monitor that a thread waits for.
     waiting: FxHashMap<Waiter, ObjectId>,
+    sleeping: FxHashSet<ThreadId>,
 }
 
 impl Pairs {
@@ -60,11 +61,22 @@ impl Pairs {
             Element::MonWaited(e) => {
                 close(&mut self.waiting, waiter(e.thread, e.parked), e.object, "did not wait for", findings);
             }
+            Element::ThreadSleep(e) if !self.sleeping.insert(e.thread) => {
+                let thread = e.thread;
+                findings.add(Rule::MonitorPairs, || format!("thread {thread} sleeps while it still sleeps"));
+            }
+            Element::ThreadSlept(e) if !self.sleeping.remove(&e.thread) => {
+                let thread = e.thread;
+                findings.add(Rule::MonitorPairs, || format!("thread {thread} wakes, but it did not sleep"));
+            }
             _ => {}
         }
     }
 
     fn thread_end(&mut self, thread: ThreadId, findings: &mut Findings) {
+        if self.sleeping.remove(&thread) {
+            findings.add(Rule::MonitorPairs, || format!("thread {thread} ends while it sleeps"));
+        }
         for waiter in [(thread, false), (thread, true)] {
             let (blocked, waiting) = (self.blocked.remove(&waiter), self.waiting.remove(&waiter));
             if let Some(object) = blocked.or(waiting) {

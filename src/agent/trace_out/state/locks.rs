@@ -1,6 +1,6 @@
 //! Which waits are open, so that their time is known and each begin gets an end.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::ObjectId;
 
 use crate::agent::clock::Ticks;
@@ -52,6 +52,7 @@ pub(crate) struct LockEvents {
     pub(crate) blocked: FxHashMap<u32, OpenBlock>,
     pub(crate) waiting: FxHashMap<u32, OpenWait>,
     pub(crate) parked: FxHashMap<u32, OpenPark>,
+    pub(crate) sleeping: FxHashSet<u32>,
     /// Owners that the last data request found.
     pub(crate) owners: FxHashMap<ObjectId, Option<ThreadIndex>>,
     /// Ends without a begin.

@@ -11,10 +11,11 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
     let report = &reading.report;
     let WaitProblems { without_begin, without_end, shared_names } = report.problems();
     let mut notes = Vec::new();
-    let stalls: u64 = report.stalls().iter().map(|stall| stall.count).sum();
-    if stalls == 0 && without_begin == 0 {
+    let [blocked, waiting, parked, sleeping] = report.stalls().map(|stall| stall.count);
+    if blocked + waiting + parked == 0 && without_begin == 0 {
         notes.push(match report.is_log() {
             true => "no thread waits in this log".to_owned(),
+            false if sleeping > 0 => "no thread waits for another: nothing was contended in what is counted".to_owned(),
             false => "no thread waits in this trace: nothing was contended in what is counted, or it was recorded \
                       without the lock profiler"
                 .to_owned(),
