@@ -6,6 +6,7 @@
 //! Thompson), whose sum is the number of bytes allocated, on average.
 
 mod pace;
+mod random;
 mod samples;
 
 use std::sync::Mutex;
@@ -20,9 +21,10 @@ use super::counters::AllocationSite;
 use super::lock;
 use crate::agent::clock::thread_cpu_nanos;
 use crate::agent::core::Core;
-use crate::agent::ids::{StackIndex, ThreadIndex};
+use crate::agent::ids::{ClassIndex, StackIndex, ThreadIndex};
 use crate::agent::stacks::walker::{FramesToSkip, StackWalker};
 use pace::Pace;
+use random::Random;
 use samples::Samples;
 
 pub(crate) use samples::{SampleKey, Sampled};
@@ -48,17 +50,19 @@ pub(crate) struct CallersThread {
     walker: StackWalker,
     /// With which interval the VM chose the thread's next sample.
     interval_bytes: u32,
+    /// Chooses among what the VM's sampler does not see.
+    random: Random,
 }
 
 impl Callers {
     /// Nothing found yet, with a sample every so many bytes on average.
     pub(super) fn new(interval_bytes: u32) -> Callers {
-        Callers { pace: Pace::new(interval_bytes), samples: Mutex::default(), cut: AtomicU64::new(0) }
+        Callers { pace: Pace::new(interval_bytes, Instant::now()), samples: Mutex::default(), cut: AtomicU64::new(0) }
     }
 
     /// The state of a thread that has not been sampled.
     fn thread(&self) -> CallersThread {
-        CallersThread { walker: StackWalker::new(DEPTH), interval_bytes: self.pace.interval() }
+        CallersThread { walker: StackWalker::new(DEPTH), interval_bytes: self.pace.interval(), random: Random::new() }
     }
 
     /// Bytes between two samples, on average: at most so many until now.
@@ -105,7 +109,7 @@ impl Callers {
         let begin = thread_cpu_nanos();
         // SAFETY: by the caller's promise.
         let added = unsafe { self.add_unpaid(core, thread, state, object) };
-        self.pace.spend(thread_cpu_nanos().saturating_sub(begin), |bytes| set_interval(core, bytes));
+        self.spend(core, begin);
         added
     }
 
@@ -129,14 +133,46 @@ impl Callers {
         }
         let location = allocating_method(core, jni, methods)?.map(|method| method.location);
         let is_short = core.jvm.stacks.bytes() >= MOST_STACK_BYTES;
-        let stack =
-            if is_short { StackIndex::default() } else { own.walker.walk(FramesToSkip::Method, &core.tables(jni))? };
-        if core.jvm.stacks.get(stack).is_some_and(|stack| stack.frames.len() >= DEPTH) {
-            self.cut.fetch_add(1, Ordering::Relaxed);
-        }
+        let stack = if is_short { StackIndex::default() } else { self.walk(core, jni, own, FramesToSkip::Method)? };
         let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
         lock(&self.samples).add(key, is_short, size, f64::from(interval));
         Ok(())
+    }
+
+    /// Adds objects that the VM made for a hook that is on top of the stack, if it is their turn: the VM's sampler does not see them.
+    pub(super) fn add_unseen(
+        &self,
+        core: &Core,
+        (jni, carrier): (Jni, ThreadIndex),
+        own: &mut Option<Box<CallersThread>>,
+        (class, size): (ClassIndex, u64),
+    ) -> jvmti::Result<()> {
+        let own = own.get_or_insert_with(|| Box::new(self.thread()));
+        let interval = f64::from(self.pace.interval());
+        if !own.random.is_sampled(size, interval) || core.jvm.stacks.bytes() >= MOST_STACK_BYTES {
+            return Ok(());
+        }
+        let begin = thread_cpu_nanos();
+        let stack = self.walk(core, jni, own, FramesToSkip::Hook)?;
+        let location = core.jvm.stacks.get(stack).and_then(|stack| stack.frames.first().copied());
+        let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
+        lock(&self.samples).add(key, false, size, interval);
+        self.spend(core, begin);
+        Ok(())
+    }
+
+    fn walk(&self, core: &Core, jni: Jni, own: &mut CallersThread, skip: FramesToSkip) -> jvmti::Result<StackIndex> {
+        let stack = own.walker.walk(skip, &core.tables(jni))?;
+        if core.jvm.stacks.get(stack).is_some_and(|stack| stack.frames.len() >= DEPTH) {
+            self.cut.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(stack)
+    }
+
+    /// Pays for a sample that began when the thread had had so much CPU time.
+    fn spend(&self, core: &Core, begin: u64) {
+        let nanos = thread_cpu_nanos().saturating_sub(begin);
+        self.pace.spend(nanos, Instant::now, |bytes| set_interval(core, bytes));
     }
 }
 

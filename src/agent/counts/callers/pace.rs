@@ -1,15 +1,24 @@
 //! How often an object is sampled: as often as was asked for, unless that costs too much.
+//!
+//! Samples are paid from a credit of CPU time, which grows with the time of the run and is limited. Where it is used up the interval
+//! becomes as much longer as their cost has exceeded what they may cost.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::lock;
 
-/// CPU time that samples may take in a [`PERIOD`].
-const BUDGET_NANOS: u64 = 10_000_000;
+/// CPU time that samples may take in a second: a hundredth of a processor.
+const NANOS_PER_SECOND: i64 = 10_000_000;
+/// The most that is saved up, and what there is at first: at the start of a program each stack is a new one, which costs more.
+const MOST_CREDIT: i64 = 20_000_000;
 /// The interval becomes shorter at most once in it.
 const PERIOD: Duration = Duration::from_secs(1);
+/// When so much more has been spent than there was, it is looked at again what samples cost.
+const STEP: i64 = 5_000_000;
+/// The interval becomes so many times as long at once, at most.
+const MOST_AT_ONCE: u32 = 16;
 
 /// The interval between two samples.
 #[derive(Debug)]
@@ -19,20 +28,30 @@ pub(super) struct Pace {
     /// Bytes at present: `wanted`, or that doubled a few times.
     now: AtomicU32,
     longest: AtomicU32,
-    /// CPU time that samples have taken since the period began or the interval became longer.
-    spent_nanos: AtomicU64,
-    /// When the period began. Held while the interval changes, so that the VM gets all changes in their order.
-    period: Mutex<Instant>,
+    credit: AtomicI64,
+    /// CPU time that samples have taken since the interval changed.
+    spent: AtomicU64,
+    /// Held while the interval changes, so that the VM gets all changes in their order.
+    times: Mutex<Times>,
+}
+
+#[derive(Debug)]
+struct Times {
+    /// When the credit grew last.
+    paid: Instant,
+    /// When the interval changed last.
+    changed: Instant,
 }
 
 impl Pace {
-    pub(super) fn new(wanted: u32) -> Pace {
+    pub(super) fn new(wanted: u32, now: Instant) -> Pace {
         Pace {
             wanted,
             now: AtomicU32::new(wanted),
             longest: AtomicU32::new(wanted),
-            spent_nanos: AtomicU64::new(0),
-            period: Mutex::new(Instant::now()),
+            credit: AtomicI64::new(MOST_CREDIT),
+            spent: AtomicU64::new(0),
+            times: Mutex::new(Times { paid: now, changed: now }),
         }
     }
 
@@ -46,35 +65,63 @@ impl Pace {
         self.longest.load(Ordering::Relaxed)
     }
 
-    /// Counts the time that a sample took; `set` gets the interval if it changes.
-    pub(super) fn spend(&self, nanos: u64, set: impl FnOnce(u32)) {
-        let before = self.spent_nanos.fetch_add(nanos, Ordering::Relaxed);
-        // One thread sees the budget exceeded first.
-        if before >= BUDGET_NANOS || before + nanos < BUDGET_NANOS {
-            return;
+    /// Takes the CPU time of a sample from the credit; `set` gets the interval if it changes.
+    pub(super) fn spend(&self, nanos: u64, time: impl FnOnce() -> Instant, set: impl FnOnce(u32)) {
+        self.spent.fetch_add(nanos, Ordering::Relaxed);
+        let before = self.credit.fetch_sub(nanos as i64, Ordering::Relaxed);
+        let after = before.saturating_sub(nanos as i64);
+        // One thread sees it first.
+        if after < 0 && before.div_euclid(STEP) > after.div_euclid(STEP) {
+            let mut times = lock(&self.times);
+            let time = time();
+            let factor = self.times_too_dear(&times, time).ceil();
+            if factor > 1.0 {
+                self.change(&mut times, time, (factor as u32).min(MOST_AT_ONCE).next_power_of_two(), set);
+            }
         }
-        let _period = lock(&self.period);
-        let Some(longer) = self.interval().checked_mul(2).filter(|&bytes| bytes <= i32::MAX as u32) else { return };
-        self.spent_nanos.store(0, Ordering::Relaxed);
-        self.longest.fetch_max(longer, Ordering::Relaxed);
-        self.now.store(longer, Ordering::Relaxed);
-        set(longer);
     }
 
-    /// Begins a new period if the last one is over; `set` gets the interval if it changes. Called now and then.
+    /// What samples have cost since the interval changed, in terms of what they may cost.
+    fn times_too_dear(&self, times: &Times, time: Instant) -> f64 {
+        let nanos = time.saturating_duration_since(times.changed).as_nanos() as f64;
+        let may_cost = nanos * NANOS_PER_SECOND as f64 / PERIOD.as_nanos() as f64;
+        self.spent.load(Ordering::Relaxed) as f64 / may_cost.max(1.0)
+    }
+
+    /// Lets the credit grow, and changes the interval if there is none, or more than enough. Called now and then.
     pub(super) fn tick(&self, time: Instant, set: impl FnOnce(u32)) {
-        let mut period = lock(&self.period);
-        if time.saturating_duration_since(*period) < PERIOD {
+        let mut times = lock(&self.times);
+        let passed = time.saturating_duration_since(times.paid);
+        if passed < PERIOD {
             return;
         }
-        *period = time;
-        let spent = self.spent_nanos.swap(0, Ordering::Relaxed);
-        let now = self.interval();
-        if now > self.wanted && spent <= BUDGET_NANOS / 4 {
-            let shorter = (now / 2).max(self.wanted);
-            self.now.store(shorter, Ordering::Relaxed);
-            set(shorter);
+        times.paid = time;
+        let earned = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX).saturating_mul(NANOS_PER_SECOND / 1000);
+        let before = self.credit.load(Ordering::Relaxed);
+        let credit = before.saturating_add(earned).min(MOST_CREDIT);
+        self.credit.fetch_add(credit.saturating_sub(before), Ordering::Relaxed);
+        if credit < 0 && self.times_too_dear(&times, time) > 1.0 {
+            self.change(&mut times, time, 2, set);
+        } else if credit == MOST_CREDIT && self.interval() > self.wanted {
+            let shorter = (self.interval() / 2).max(self.wanted);
+            self.set_interval(&mut times, time, shorter, set);
         }
+    }
+
+    /// Makes the interval so many times as long, if the VM takes that.
+    fn change(&self, times: &mut Times, time: Instant, factor: u32, set: impl FnOnce(u32)) {
+        let longer = self.interval().saturating_mul(factor).min(i32::MAX as u32);
+        if longer > self.interval() {
+            self.set_interval(times, time, longer, set);
+        }
+    }
+
+    fn set_interval(&self, times: &mut Times, time: Instant, bytes: u32, set: impl FnOnce(u32)) {
+        times.changed = time;
+        self.spent.store(0, Ordering::Relaxed);
+        self.longest.fetch_max(bytes, Ordering::Relaxed);
+        self.now.store(bytes, Ordering::Relaxed);
+        set(bytes);
     }
 }
 
@@ -82,9 +129,17 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn spend(pace: &Pace, nanos: u64) -> Option<u32> {
+    const MILLI: u64 = 1_000_000;
+
+    /// A pace, and when it began.
+    fn pace() -> (Pace, Instant) {
+        let start = Instant::now();
+        (Pace::new(1000, start), start)
+    }
+
+    fn spend(pace: &Pace, millis: u64, time: Instant) -> Option<u32> {
         let mut changed = None;
-        pace.spend(nanos, |bytes| changed = Some(bytes));
+        pace.spend(millis * MILLI, || time, |bytes| changed = Some(bytes));
         changed
     }
 
@@ -95,38 +150,66 @@ mod tests {
     }
 
     #[test]
-    fn samples_become_rare_where_they_cost_too_much_and_come_back() {
-        let pace = Pace::new(1000);
-        let start = Instant::now();
-        let after = |periods| start + PERIOD * periods;
-        assert_eq!((spend(&pace, BUDGET_NANOS - 1), pace.interval()), (None, 1000));
-        assert_eq!((spend(&pace, 1), pace.interval()), (Some(2000), 2000));
-        assert_eq!(spend(&pace, BUDGET_NANOS + 5), Some(4000));
-        assert_eq!(spend(&pace, BUDGET_NANOS / 2), None);
+    fn samples_become_as_rare_as_they_are_too_dear_and_come_back() {
+        let (pace, start) = pace();
+        let after = |seconds| start + PERIOD * seconds;
+        assert_eq!((spend(&pace, 20, after(0)), pace.interval()), (None, 1000));
+        // 21 ms in six tenths of a second are more than three times too much.
+        assert_eq!(spend(&pace, 1, start + PERIOD * 6 / 10), Some(4000));
+        assert_eq!(spend(&pace, 2, start + PERIOD * 6 / 10), None);
         assert_eq!(tick(&pace, after(1)), None);
-        assert_eq!(spend(&pace, BUDGET_NANOS / 8), None);
-        let ticks = [tick(&pace, after(2)), tick(&pace, after(3)), tick(&pace, after(4))];
-        assert_eq!(ticks, [Some(2000), Some(1000), None]);
-        assert_eq!((pace.interval(), pace.longest()), (1000, 4000));
+        assert_eq!(
+            (tick(&pace, after(2)), tick(&pace, after(3)), tick(&pace, after(4))),
+            (None, Some(2000), Some(1000))
+        );
+        assert_eq!((tick(&pace, after(5)), pace.interval(), pace.longest()), (None, 1000, 4000));
+    }
+
+    #[test]
+    fn what_is_still_too_dear_becomes_rarer_at_once() {
+        let (pace, start) = pace();
+        assert_eq!(spend(&pace, 100, start + PERIOD), Some(16_000));
+        assert_eq!(spend(&pace, 1, start + PERIOD * 11 / 10), None);
+        assert_eq!(spend(&pace, 5, start + PERIOD * 11 / 10), Some(128_000));
+        // It is in debt, but no longer too dear.
+        assert_eq!(tick(&pace, start + PERIOD * 2), None);
+    }
+
+    #[test]
+    fn the_cost_stays_below_a_hundredth_however_much_is_allocated() {
+        for bytes_per_nano in [0.01, 0.1, 1.0] {
+            let start = Instant::now();
+            let pace = Pace::new(1 << 14, start);
+            let mut spent = 0;
+            for millis in 0..20_000_u32 {
+                let time = start + Duration::from_millis(millis.into());
+                // So many samples of 10 us in a millisecond.
+                let samples = (1e6 * bytes_per_nano / f64::from(pace.interval())).ceil() as u64;
+                spent += samples * 10_000;
+                pace.spend(samples * 10_000, || time, |_| ());
+                pace.tick(time, |_| ());
+            }
+            assert!(spent < 20 * 10 * MILLI + 80 * MILLI, "{bytes_per_nano}: {spent}");
+        }
     }
 
     /// Collections tick too.
     #[test]
     fn a_period_lasts_its_time_however_often_it_ticks() {
-        let pace = Pace::new(1000);
-        let start = Instant::now();
-        assert_eq!(spend(&pace, BUDGET_NANOS), Some(2000));
+        let (pace, start) = pace();
+        assert_eq!(spend(&pace, 21, start + PERIOD * 3 / 4), Some(4000));
         for _ in 0..10 {
-            assert_eq!(tick(&pace, start + PERIOD / 2), None);
-            let spent = spend(&pace, BUDGET_NANOS / 10);
-            assert!(spent.is_none_or(|bytes| bytes == 4000), "{spent:?}");
+            assert_eq!(tick(&pace, start + PERIOD * 3 / 4), None);
         }
         assert_eq!(pace.interval(), 4000);
     }
 
     #[test]
     fn the_interval_stays_within_what_the_vm_takes() {
-        let pace = Pace::new(1 << 30);
-        assert_eq!((spend(&pace, BUDGET_NANOS), pace.interval()), (None, 1 << 30));
+        let start = Instant::now();
+        let pace = Pace::new(1 << 30, start);
+        assert_eq!((spend(&pace, 21, start), pace.interval()), (Some(i32::MAX as u32), i32::MAX as u32));
+        assert_eq!(spend(&pace, 1, start), None);
+        assert_eq!(tick(&pace, start), None);
     }
 }
