@@ -30,6 +30,7 @@ fn nothing_is_wider_than_80_columns() {
         ("threads", "contention.trcxml", &["threads"]),
         ("locks", "contention.trcxml", &["locks", "--stacks"]),
         ("waits", "contention.trcxml", &["locks", "--waits"]),
+        ("other-waits", "waits.trcxml", &["locks"]),
         ("heap", "dump.trcxml", &["heap", "--show", "histogram,suspects,dominators"]),
         ("object", "dump.trcxml", &["heap", "--object", "22"]),
         ("class", "dump.trcxml", &["heap", "--class", LONG[3].1]),

@@ -79,7 +79,7 @@ pub struct LockOptions {
 
 impl Default for LockOptions {
     fn default() -> Self {
-        LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 3, log: None }
+        LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 8, log: None }
     }
 }
 

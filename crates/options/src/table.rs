@@ -271,7 +271,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "lockstack",
         group: Group::Locks,
         kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.locks.stack_depth = depth },
-        default: Default::Value("3"),
+        default: Default::Value("8"),
         help: "Record the stacks of waiting threads and of owners, up to this many frames",
         more: "The innermost frames are kept. At most 64; 0 records no stacks.",
         examples: &["lockstack=16"],

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analysis::allocations::Location;
 use analysis::locks::{
-    Durations, LockBy, LockReport, LockRow, LockSubject, Stuck, ThreadName, ThreadSummary, TimeTotals,
+    Durations, LockBy, LockReport, LockRow, LockSubject, Stuck, ThreadName, ThreadSummary, TimeTotals, WaitSums,
 };
 use serde_json::{Map, Value, json};
 
@@ -36,9 +36,9 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
         ("counted_to_nanos", json!(report.counted().map(|(_, end)| end.0))),
         ("elements", json!(facts.elements)),
         ("thread_count", json!(report.thread_count())),
-        ("blocked", sums(blocked)),
-        ("waiting", sums(waiting)),
-        ("parked", sums(parked)),
+        ("blocked", totals(blocked)),
+        ("waiting", totals(waiting)),
+        ("parked", totals(parked)),
         (
             "problems",
             json!({
@@ -52,6 +52,17 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
         ("counts", allocation_json::counts(facts)),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
+/// How much threads waited for locks and for anything else, as far as it was selected.
+pub(crate) fn sums(sums: &WaitSums) -> Map<String, Value> {
+    let fields = [
+        ("contended", sums.contended),
+        ("with_owner_stack", sums.with_owner_stack),
+        ("waited", sums.waited),
+        ("idle", sums.idle),
+    ];
+    fields.map(|(name, totals)| (name.to_owned(), self::totals(totals))).into_iter().collect()
 }
 
 /// The state when the trace ended.
@@ -86,9 +97,9 @@ pub(crate) fn thread(row: &ThreadSummary<'_>, report: &LockReport) -> Value {
         "ended_nanos": row.ended.0,
         "alive_nanos": row.alive().0,
         "running_nanos": row.running.0,
-        "blocked": sums(row.blocked),
-        "waiting": sums(row.waiting),
-        "parked": sums(row.parked),
+        "blocked": totals(row.blocked),
+        "waiting": totals(row.waiting),
+        "parked": totals(row.parked),
         "at_end": { "blocked": blocked, "waiting": waiting, "parked": parked, "running": running },
         "over_time": lock_tables::timeline(row, report.slice(), report.is_log()),
     })
@@ -178,8 +189,8 @@ fn name(thread: &ThreadName<'_>) -> Value {
     json!({ "name": thread.name, "group": thread.group, "id": thread.id.map(|id| id.0) })
 }
 
-fn sums(sums: TimeTotals) -> Value {
-    json!({ "count": sums.count, "total_nanos": sums.total.0, "max_nanos": sums.max.0 })
+fn totals(totals: TimeTotals) -> Value {
+    json!({ "count": totals.count, "total_nanos": totals.total.0, "max_nanos": totals.max.0 })
 }
 
 fn stack(stack: &[Location<'_>]) -> Value {

@@ -5,6 +5,7 @@
 //! is added to a row for others like it.
 
 mod durations;
+mod idle;
 mod live;
 mod observer;
 mod report;
@@ -25,7 +26,7 @@ use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
 pub use observer::{Observer, Stall};
-pub use report::{LockReport, WaitProblems};
+pub use report::{LockReport, WaitProblems, WaitSums};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 pub use stuck::{Deadlock, Stuck};
 pub use threads::{ThreadName, TimeTotals};
@@ -54,6 +55,8 @@ pub struct Selection {
     pub from: Nanos,
     /// ... and earlier than this.
     pub to: Option<Nanos>,
+    /// Waits of idle threads for work count as others do.
+    pub idle: bool,
 }
 
 /// Maximum number of blocked threads in a lock log, which does not distinguish threads of one name.
@@ -77,6 +80,8 @@ pub struct LockStats<'o> {
     monitors: FxHashMap<ObjectId, Monitor>,
     serials: u64,
     tables: WaitTables,
+    /// Waits of idle threads that are in no table.
+    idle: TimeTotals,
     passes: FxHashMap<ClassIndex, bool>,
     stuck: Vec<stuck::StuckRecord>,
     deadlocks: Vec<Vec<stuck::StuckRecord>>,
@@ -251,6 +256,7 @@ impl<'o> LockStats<'o> {
             span: self.span,
             threads: self.threads,
             tables: self.tables,
+            idle: self.idle,
             stuck: self.stuck,
             stuck_more: self.stuck_more,
             deadlocks: self.deadlocks,

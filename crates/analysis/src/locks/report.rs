@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use trace::locklog::WallClock;
 use trace::time::{Nanos, Time};
 
+use super::durations::Durations;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
 use super::stuck::{Deadlock, Stuck, StuckRecord, ThreadRef};
@@ -28,6 +29,19 @@ pub struct WaitProblems {
     pub shared_names: u64,
 }
 
+/// Sums over all waits that were selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitSums {
+    /// Waits for a lock that another thread owned, or may have owned.
+    pub contended: TimeTotals,
+    /// Those of them of which it is known where the owner was.
+    pub with_owner_stack: TimeTotals,
+    /// Waits for a notification, or for anything else than a lock.
+    pub waited: TimeTotals,
+    /// Waits of idle threads for work, which are in no table unless [`Selection::idle`](super::Selection::idle) wants them.
+    pub idle: TimeTotals,
+}
+
 /// The statistics of one trace or lock log.
 pub struct LockReport {
     pub(super) symbols: Symbols,
@@ -35,6 +49,7 @@ pub struct LockReport {
     pub(super) span: Span,
     pub(super) threads: Threads,
     pub(super) tables: WaitTables,
+    pub(super) idle: TimeTotals,
     pub(super) stuck: Vec<StuckRecord>,
     pub(super) stuck_more: u64,
     pub(super) deadlocks: Vec<Vec<StuckRecord>>,
@@ -86,6 +101,21 @@ impl LockReport {
         let mut sums = [TimeTotals::default(); 3];
         for row in self.threads.iter() {
             sums.iter_mut().zip(row.stalls).for_each(|(sum, stalls)| sum.merge(stalls));
+        }
+        sums
+    }
+
+    /// Sums over what the tables hold.
+    pub fn sums(&self) -> WaitSums {
+        let mut sums = WaitSums { idle: self.idle, ..WaitSums::default() };
+        let of =
+            |lengths: &Durations| TimeTotals { count: lengths.count(), total: lengths.total(), max: lengths.max() };
+        for (_, waits) in self.tables.sites.iter() {
+            sums.contended.merge(of(&waits.contended));
+            sums.waited.merge(of(&waits.waited));
+        }
+        for (_, waits) in self.tables.holders.iter() {
+            sums.with_owner_stack.merge(of(&waits.contended));
         }
         sums
     }
