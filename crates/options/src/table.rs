@@ -279,6 +279,18 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
+        name: "locknames",
+        group: Group::Locks,
+        kind: Kind::OnOff(|d, on| d.locks.names = on),
+        default: Default::Value("on"),
+        help: "At the end, look in which field of the program each lock lies",
+        more: "Only for locks for which threads waited longest. The JVM walks over its heap for that, for a second at most. \
+               Not with `heap=events` or `heap=vm`.",
+        examples: &["locknames=off"],
+        needs: Need::Locks,
+        ..ROW
+    },
+    OptionSpec {
         name: "locklog",
         group: Group::Locks,
         kind: Kind::Path(|d, path| d.locks.log = Some(path)),

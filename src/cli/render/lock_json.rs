@@ -5,7 +5,8 @@ use std::path::Path;
 
 use analysis::allocations::Location;
 use analysis::locks::{
-    Durations, LockBy, LockReport, LockRow, LockSubject, Stuck, ThreadName, ThreadSummary, TimeTotals, WaitSums,
+    Durations, LockBy, LockName, LockReport, LockRow, LockSubject, Stuck, ThreadName, ThreadSummary, TimeTotals,
+    WaitSums,
 };
 use serde_json::{Map, Value, json};
 
@@ -156,7 +157,9 @@ fn lengths(lengths: &Durations) -> Map<String, Value> {
 fn subject(subject: &LockSubject<'_>) -> Map<String, Value> {
     let place = |at: &Option<Location<'_>>| at.as_ref().map(allocation_json::location);
     let fields = match subject {
-        LockSubject::Monitor { class, object } => json!({ "class": class, "object": object.map(|(id, _)| id.0) }),
+        LockSubject::Monitor { name, class, object } => {
+            json!({ "class": class, "object": object.map(|(id, _)| id.0), "name": lock_name(name) })
+        }
         LockSubject::Class(class) => json!({ "class": class }),
         LockSubject::Site { class, at } => json!({ "class": class, "site": place(at) }),
         LockSubject::Thread(thread) => json!({ "waiter": name(thread) }),
@@ -170,12 +173,17 @@ fn subject(subject: &LockSubject<'_>) -> Map<String, Value> {
     }
 }
 
+fn lock_name(name: &Option<LockName<'_>>) -> Value {
+    json!(name.map(|name| name.to_string()))
+}
+
 fn stuck(stuck: &Stuck<'_>) -> Value {
     json!({
         "thread": name(&stuck.thread),
         "state": lock_tables::state(stuck.state),
         "class": stuck.class,
         "object": stuck.object.map(|object| object.0),
+        "name": lock_name(&stuck.name),
         "since_nanos": stuck.since.0,
         "nanos": stuck.length.0,
         "owner": stuck.owner.as_ref().map(|(owner, _)| name(owner)),

@@ -7,6 +7,7 @@
 mod durations;
 mod idle;
 mod live;
+mod lock_names;
 mod observer;
 mod report;
 mod rows;
@@ -25,6 +26,7 @@ use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
+pub use lock_names::{CalledLock, LockName};
 pub use observer::{Observer, Stall};
 pub use report::{LockReport, WaitProblems, WaitSums};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
@@ -35,6 +37,7 @@ pub use timeline_row::State;
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
+use lock_names::LockNames;
 use stacks::Stacks;
 use stalls::StallBegin;
 use tables::WaitTables;
@@ -78,6 +81,7 @@ pub struct LockStats<'o> {
     pending_in_log: usize,
     classes: FxHashMap<ObjectId, ClassIndex>,
     monitors: FxHashMap<ObjectId, Monitor>,
+    lock_names: LockNames,
     serials: u64,
     tables: WaitTables,
     /// Waits of idle threads that are in no table.
@@ -173,6 +177,11 @@ impl<'o> LockStats<'o> {
                 self.end(e.thread, e.time, e.object, false, e.reason);
             }
             Element::MonStillOwned(e) => self.found_owned(e),
+            Element::LockName(e) => {
+                let class = self.symbols.class(e.class);
+                let monitor = self.monitor(e.object).serial;
+                self.lock_names.insert(monitor, class, e.field.as_deref());
+            }
             _ => {}
         }
     }
@@ -256,6 +265,7 @@ impl<'o> LockStats<'o> {
             span: self.span,
             threads: self.threads,
             tables: self.tables,
+            lock_names: self.lock_names,
             idle: self.idle,
             stuck: self.stuck,
             stuck_more: self.stuck_more,

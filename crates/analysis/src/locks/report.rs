@@ -7,6 +7,7 @@ use trace::locklog::WallClock;
 use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
+use super::lock_names::LockNames;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
 use super::stuck::{Deadlock, Stuck, StuckRecord, ThreadRef};
@@ -49,6 +50,7 @@ pub struct LockReport {
     pub(super) span: Span,
     pub(super) threads: Threads,
     pub(super) tables: WaitTables,
+    pub(super) lock_names: LockNames,
     pub(super) idle: TimeTotals,
     pub(super) stuck: Vec<StuckRecord>,
     pub(super) stuck_more: u64,
@@ -157,7 +159,8 @@ impl LockReport {
         match by {
             LockBy::Monitor => self.group(tables.monitors.iter().map(|(key, waits)| {
                 let object = key.object.map(|(serial, id)| (id, serial));
-                (LockSubject::Monitor { class: class(key.class), object }, waits)
+                let name = object.and_then(|(_, serial)| self.lock_names.get(serial, &self.symbols));
+                (LockSubject::Monitor { name, class: class(key.class), object }, waits)
             })),
             LockBy::Class => {
                 // A lock log has no monitors, but sites.
@@ -225,6 +228,7 @@ impl LockReport {
             state: found.state,
             class: found.class.map(|class| self.class(class)),
             object: found.object,
+            name: found.monitor.and_then(|monitor| self.lock_names.get(monitor, &self.symbols)),
             since: found.since,
             length: found.length,
             owner: found.owner.as_ref().map(|(owner, state)| (self.who(owner), *state)),

@@ -31,6 +31,7 @@ impl Element<'_> {
             Self::MonWait(e) => e.time,
             Self::MonWaited(e) => e.time,
             Self::MonStillOwned(e) => e.time,
+            Self::LockName(e) => e.time,
             Self::MonitorUsage(e) => e.time,
             Self::ThreadInfo(e) => e.time,
             Self::HeapDumpDef(e) => e.time,
