@@ -11,7 +11,7 @@ use super::{LockNames, find};
 use crate::agent::core::Core;
 
 /// The walk ends by itself before that, unless the JVM does not get to it.
-const LONGEST: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(8);
 
 /// Asks for names.
 pub(crate) struct NameAsker(Sender<NameRequest>);

@@ -23,8 +23,10 @@ use walk::{Graph, NodeIndex};
 
 /// So many objects are looked for.
 pub(crate) const MOST: usize = 100;
-/// The program stands still no longer, as far as that can be helped.
-const LONGEST: Duration = Duration::from_secs(1);
+/// The walks take no more processor time. It is not the time of a clock, so that they find as much on a busy machine.
+const MOST_WORK: Duration = Duration::from_secs(1);
+/// The program stands still no longer on whatever machine.
+const LONGEST: Duration = Duration::from_secs(4);
 /// Steps from the lock to the program's object: the value of a hash table is in a node, in an array, in the map.
 const MOST_STEPS: usize = 4;
 /// Ways from one lock that are followed further.
@@ -108,7 +110,7 @@ impl<'s> Search<'s> {
             core,
             jni,
             env,
-            graph: Graph::new(Instant::now() + LONGEST),
+            graph: Graph::new(MOST_WORK, Instant::now() + LONGEST),
             objects: Vec::new(),
             class_of_classes,
             ways: Vec::new(),

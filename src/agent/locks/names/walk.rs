@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jvmti::jni_sys::{jint, jlong};
 use jvmti::sys::{
@@ -11,6 +11,7 @@ use jvmti::sys::{
 };
 use jvmti::{Env, Jni};
 
+use crate::agent::clock::thread_cpu_nanos;
 use crate::agent::core::{Jvm, deep_stacks};
 
 /// Objects that refer to one object: more are not noted.
@@ -45,16 +46,19 @@ struct Node {
 pub(super) struct Graph {
     /// As many as there may be have room, so that the walk allocates nothing.
     nodes: Vec<Node>,
+    work_left: Duration,
     end: Instant,
     seen: u32,
+    /// The processor time of the thread that walks, when that was last looked at; `None` at the beginning of a walk.
+    spent: Option<Duration>,
     /// The time was over.
     pub(super) is_cut: bool,
 }
 
 impl Graph {
-    /// An empty one, with walks that end at that time.
-    pub(super) fn new(end: Instant) -> Graph {
-        Graph { nodes: Vec::with_capacity(MOST_NODES), end, seen: 0, is_cut: false }
+    /// An empty one, with walks that take so much processor time in all, and end at that time.
+    pub(super) fn new(work_left: Duration, end: Instant) -> Graph {
+        Graph { nodes: Vec::with_capacity(MOST_NODES), work_left, end, seen: 0, spent: None, is_cut: false }
     }
 
     /// One more object.
@@ -87,6 +91,7 @@ impl Graph {
         if !deep_stacks::are_bearable(jvm, jni) {
             return Err(jvmti::Error::NOT_AVAILABLE);
         }
+        self.spent = None;
         let callbacks = jvmtiHeapCallbacks { heap_reference_callback: Some(note), ..jvmtiHeapCallbacks::default() };
         let graph = (&raw mut *self).cast::<c_void>().cast_const();
         // SAFETY: the callback does not unwind and calls nothing; the graph lives until the walk is over.
@@ -117,8 +122,12 @@ impl Graph {
     /// Whether the walk has to end; looked at now and then.
     fn is_over(&mut self) -> bool {
         self.seen = self.seen.wrapping_add(1);
-        if self.seen % LOOK == 0 && Instant::now() > self.end {
-            self.is_cut = true;
+        if self.seen % LOOK == 0 {
+            let now = Duration::from_nanos(thread_cpu_nanos());
+            let work = now.saturating_sub(self.spent.unwrap_or(now));
+            self.spent = Some(now);
+            self.work_left = self.work_left.saturating_sub(work);
+            self.is_cut = self.work_left.is_zero() || Instant::now() > self.end;
         }
         self.is_cut
     }
@@ -155,4 +164,39 @@ unsafe extern "system" fn note(
         graph.note(tag, referrer);
     }
     JVMTI_VISIT_OBJECTS as jint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_refers_to_what_is_looked_for_is_noted_once() {
+        let mut graph = Graph::new(Duration::MAX, Instant::now());
+        let (lock, other) = (graph.add(), graph.add());
+        graph.look_for([lock].into_iter());
+        let mut holder = 0;
+        graph.note(lock.tag(), &mut holder);
+        graph.note(lock.tag(), &mut holder);
+        graph.note(lock.tag(), &mut { lock.tag() });
+        graph.note(other.tag(), &mut { holder });
+        assert_eq!(graph.parents(lock).into_iter().map(NodeIndex::tag).collect::<Vec<_>>(), [holder]);
+        assert_eq!(graph.parents(other), []);
+        for _ in 0..2 * MOST_PARENTS {
+            graph.note(lock.tag(), &mut 0);
+        }
+        assert_eq!(graph.parents(lock).len(), MOST_PARENTS);
+    }
+
+    #[test]
+    fn there_are_not_more_objects_than_have_room() {
+        let mut graph = Graph::new(Duration::MAX, Instant::now());
+        let nodes: Vec<NodeIndex> = (0..MOST_NODES).map(|_| graph.add()).collect();
+        graph.look_for(nodes.iter().copied());
+        let mut holder = 0;
+        graph.note(nodes[0].tag(), &mut holder);
+        assert_eq!((holder, graph.nodes().count()), (0, MOST_NODES));
+        graph.note(nodes[0].tag(), &mut { nodes[1].tag() });
+        assert_eq!(graph.parents(nodes[0]), [nodes[1]]);
+    }
 }
