@@ -399,3 +399,25 @@ fn the_share_of_waits_with_owner_stacks_is_below_the_table() {
     let out = locks(&["--by", "holder", path.to_str().unwrap()]).out;
     assert!(out.contains("\n  owner stacks of 0 of 3 waits (0 %), 0 s of 100 ms\n"), "{out}");
 }
+
+#[test]
+fn locks_are_called_by_the_field_in_which_they_lie() {
+    let out = locks(&["--waits", "--idle", "--by", "monitor", &trace("waits.trcxml")]).out;
+    for name in ["  demo.Worker.slots (Semaphore) @71\n", "  demo.Cache.class @73\n", "$ConditionObject @72\n"] {
+        assert!(out.contains(name), "{name}: {out}");
+    }
+    let json = read_json("locks", &[&trace("waits.trcxml")]);
+    assert_eq!(json["tables"]["monitor"][0]["name"], "demo.Worker.cache");
+    let of_waits = json["wait_tables"]["monitor"].as_array().unwrap();
+    assert_eq!((&of_waits[0]["name"], &of_waits[1]["name"]), (&json!("demo.Worker.slots"), &Value::Null));
+    // A name comes at the end of a trace, behind the deadlock that it is about.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    let name =
+        "<lockName objIdRef=\"41\" classIdRef=\"11\" field=\"cache\" time=\"1767606601.000000000\"/>\n<traceEnd ";
+    std::fs::write(&path, text("contention.trcxml").replace("<traceEnd ", name)).unwrap();
+    let out = locks(&[path.to_str().unwrap()]).out;
+    assert!(out.contains("blocked for 200 ms for demo.Worker.cache (Cache) @41, owned by worker-2"), "{out}");
+    let json = read_json("locks", &[path.to_str().unwrap()]);
+    assert_eq!(json["still_blocked"][0]["name"], "demo.Worker.cache");
+}
