@@ -88,6 +88,7 @@ pub struct Waits {
     threads: HashMap<ThreadId, String>,
     classes: HashMap<ClassId, String>,
     objects: HashMap<ObjectId, (ClassId, bool)>,
+    lock_names: HashMap<ObjectId, String>,
     methods: HashMap<MethodId, String>,
     stacks: HashMap<StackId, Vec<String>>,
     open: HashMap<(ThreadId, Kind, bool), usize>,
@@ -102,6 +103,11 @@ impl Waits {
     /// A number that says how complete the trace is; 0 if it is not there.
     pub fn count(&self, key: &str) -> u64 {
         self.counts.get(key).copied().unwrap_or(0)
+    }
+
+    /// The class and field in which a lock lies.
+    pub fn lock_name(&self, lock: ObjectId) -> Option<&str> {
+        self.lock_names.get(&lock).map(String::as_str)
     }
 
     fn name(&self, thread: ThreadId) -> String {
@@ -180,6 +186,10 @@ impl TraceData for Waits {
                 let thread = self.name(e.thread.expect("Martini says who is blocked"));
                 let owner = e.owner.map(|owner| self.name(owner));
                 self.still.push(Still { thread, owner, parked: e.parked == Some(Flag::Yes) });
+            }
+            Element::LockName(e) => {
+                let name = format!("{}.{}", self.classes[&e.class], e.field.as_deref().unwrap_or("class"));
+                assert!(self.lock_names.insert(e.object, name).is_none(), "a lock has one name");
             }
             Element::MonitorUsage(e) => {
                 let waiters = e.waiters.0.iter().map(|&thread| self.name(thread)).collect();

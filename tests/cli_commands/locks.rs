@@ -193,7 +193,7 @@ fn what_a_flag_does_not_do_is_said() {
         assert_eq!((ended.status, ended.out.as_str()), (2, ""));
         assert!(ended.err.ends_with(sentence) && ended.err.contains("contention.trcxml: "), "{}", ended.err);
         let ended = run(&[command, "--caller", "demo.*", &trace("threads.trcxml")]);
-        let sentence = "--caller has no effect without call stacks; record them with martini run --lockstack 3\n";
+        let sentence = "--caller has no effect without call stacks; record them with martini run --lockstack 8\n";
         assert!(ended.status == 0 && ended.err.ends_with(sentence), "{}", ended.err);
     }
     for form in [&[][..], &["--json"]] {
@@ -384,4 +384,71 @@ fn what_is_neither_trace_nor_log_is_refused() {
     }
     let ended = run(&["locks", "/no/such/trace"]);
     assert!(ended.err.starts_with("martini: cannot open the trace /no/such/trace"), "{}", ended.err);
+}
+
+#[test]
+fn waits_that_cost_more_than_the_locks_are_shown() {
+    let tables = |arguments: &[&str]| locks(&[arguments, &[&trace("waits.trcxml")]].concat()).out;
+    let out = tables(&[]);
+    let (_, waits) = out.split_once("What else threads waited for, longer than for locks\n").expect("they are there");
+    assert!(waits.contains(" 1.18 s ") && waits.contains("Worker.java:20") && !waits.contains("getTask"), "{out}");
+    let left_out =
+        "left out: 10 waits for 1.80 s of idle threads for work (pools, timers); --waits --idle counts them\n";
+    assert!(waits.ends_with(&format!("  {left_out}\n")), "{out}");
+    // Where the locks cost more, one line is enough.
+    let out = locks(&[&trace("contention.trcxml")]).out;
+    assert!(out.contains("\n  for anything but locks: 1 wait for 200 ms; --waits shows them\n"), "{out}");
+    let idle = tables(&["--waits", "--idle", "--by", "site"]);
+    assert!(idle.contains("TimerThread.mainLoop") && !idle.contains("left out"), "{idle}");
+    assert!(tables(&["--waits"]).contains(left_out));
+    assert_eq!(run(&["locks", "--idle", &trace("waits.trcxml")]).status, 2);
+}
+
+#[test]
+fn the_json_has_idle_threads_and_other_waits_apart() {
+    let json = read_json("locks", &[&trace("waits.trcxml")]);
+    assert_eq!(numbers(&json["contended"]), (3, 100, 50));
+    assert_eq!(numbers(&json["with_owner_stack"]), (2, 70, 50));
+    assert_eq!(numbers(&json["waited"]), (4, 1880, 700));
+    assert_eq!(numbers(&json["idle"]), (10, 1800, 900));
+    let sites = json["wait_tables"]["site"].as_array().unwrap();
+    assert_eq!(sites.iter().map(numbers).collect::<Vec<_>>(), [(3, 1180, 600), (1, 700, 700)]);
+    assert_eq!(numbers(&json["tables"]["site"][0]), (3, 100, 50));
+    let json = read_json("locks", &["--waits", "--idle", &trace("waits.trcxml")]);
+    assert_eq!(numbers(&json["waited"]), (14, 3680, 900));
+    assert_eq!((json["idle"]["count"].as_u64(), json["wait_tables"].is_null()), (Some(0), true));
+}
+
+#[test]
+fn the_share_of_waits_with_owner_stacks_is_below_the_table() {
+    let out = locks(&["--by", "holder", &trace("waits.trcxml")]).out;
+    assert!(out.contains("\n  owner stacks of 2 of 3 waits (66 %), 70.0 ms of 100 ms\n"), "{out}");
+    let without = text("waits.trcxml").replace(" ownerStackIdRef=\"51\"", "");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    std::fs::write(&path, without).unwrap();
+    let out = locks(&["--by", "holder", path.to_str().unwrap()]).out;
+    assert!(out.contains("\n  owner stacks of 0 of 3 waits (0 %), 0 s of 100 ms\n"), "{out}");
+}
+
+#[test]
+fn locks_are_called_by_the_field_in_which_they_lie() {
+    let out = locks(&["--waits", "--idle", "--by", "monitor", &trace("waits.trcxml")]).out;
+    for name in ["  demo.Worker.slots (Semaphore) @71\n", "  demo.Cache.class @73\n", "$ConditionObject @72\n"] {
+        assert!(out.contains(name), "{name}: {out}");
+    }
+    let json = read_json("locks", &[&trace("waits.trcxml")]);
+    assert_eq!(json["tables"]["monitor"][0]["name"], "demo.Worker.cache");
+    let of_waits = json["wait_tables"]["monitor"].as_array().unwrap();
+    assert_eq!((&of_waits[0]["name"], &of_waits[1]["name"]), (&json!("demo.Worker.slots"), &Value::Null));
+    // A name comes at the end of a trace, behind the deadlock that it is about.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    let name =
+        "<lockName objIdRef=\"41\" classIdRef=\"11\" field=\"cache\" time=\"1767606601.000000000\"/>\n<traceEnd ";
+    std::fs::write(&path, text("contention.trcxml").replace("<traceEnd ", name)).unwrap();
+    let out = locks(&[path.to_str().unwrap()]).out;
+    assert!(out.contains("blocked for 200 ms for demo.Worker.cache (Cache) @41, owned by worker-2"), "{out}");
+    let json = read_json("locks", &[path.to_str().unwrap()]);
+    assert_eq!(json["still_blocked"][0]["name"], "demo.Worker.cache");
 }

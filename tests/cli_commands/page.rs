@@ -31,6 +31,8 @@ fn nothing_is_wider_than_80_columns() {
         ("times", "times.trcxml", &["threads"]),
         ("locks", "contention.trcxml", &["locks", "--stacks"]),
         ("waits", "contention.trcxml", &["locks", "--waits"]),
+        ("other-waits", "waits.trcxml", &["locks"]),
+        ("lock-names", "waits.trcxml", &["locks", "--waits", "--idle", "--by", "monitor"]),
         ("heap", "dump.trcxml", &["heap", "--show", "histogram,suspects,dominators"]),
         ("object", "dump.trcxml", &["heap", "--object", "22"]),
         ("class", "dump.trcxml", &["heap", "--class", LONG[3].1]),

@@ -1,8 +1,10 @@
 //! Locks: each wait of programs whose threads wait for each other is in the trace once, with owner, end and time.
 
 mod deadlock;
+mod idle;
 mod lock_log;
 mod monitors;
+mod names;
 mod parks;
 mod scale;
 mod server;
@@ -20,6 +22,8 @@ fn main() -> ExitCode {
         monitors::tests,
         parks::tests,
         times::tests,
+        names::tests,
+        idle::tests,
         deadlock::tests,
         lock_log::tests,
     ])

@@ -27,7 +27,7 @@ mod vm_structs;
 pub use jvmti_sys::{self as sys, jni_sys};
 
 pub use collector::Collector;
-pub use env::{Allocated, Env, ExtensionEvent, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
+pub use env::{Allocated, Env, ExtensionEvent, FieldName, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
 pub use error::{Error, Result};
 pub use exported::exported;
 pub use guard::{caught_panics, guard};

@@ -73,13 +73,15 @@ pub struct LockOptions {
     pub owners: Owners,
     /// Frames of each stack; 0 for no stacks.
     pub stack_depth: usize,
+    /// Locks get the names of the fields in which they lie.
+    pub names: bool,
     /// The lock log, `%p` not yet replaced.
     pub log: Option<PathBuf>,
 }
 
 impl Default for LockOptions {
     fn default() -> Self {
-        LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 3, log: None }
+        LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 8, names: true, log: None }
     }
 }
 

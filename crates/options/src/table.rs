@@ -271,10 +271,22 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "lockstack",
         group: Group::Locks,
         kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.locks.stack_depth = depth },
-        default: Default::Value("3"),
+        default: Default::Value("8"),
         help: "Record the stacks of waiting threads and of owners, up to this many frames",
         more: "The innermost frames are kept. At most 64; 0 records no stacks.",
         examples: &["lockstack=16"],
+        needs: Need::Locks,
+        ..ROW
+    },
+    OptionSpec {
+        name: "locknames",
+        group: Group::Locks,
+        kind: Kind::OnOff(|d, on| d.locks.names = on),
+        default: Default::Value("on"),
+        help: "At the end, look in which field of the program each lock lies",
+        more: "Only for locks for which threads waited longest. The JVM walks over its heap for that, for a second at most. \
+               Not with `heap=events` or `heap=vm`.",
+        examples: &["locknames=off"],
         needs: Need::Locks,
         ..ROW
     },

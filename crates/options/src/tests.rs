@@ -121,7 +121,7 @@ fn locks_alone_leave_the_heap_alone() {
     }
     let locks = parse("locklog=l.txt,lockstack=9,owners=off").unwrap().locks.unwrap();
     let log = Some(PathBuf::from("l.txt"));
-    assert_eq!(locks, LockOptions { juc: false, owners: Owners::WithoutStacks, stack_depth: 9, log });
+    assert_eq!(locks, LockOptions { juc: false, owners: Owners::WithoutStacks, stack_depth: 9, names: true, log });
     assert_eq!(parse("locks=on,owners=jvmti").unwrap().locks.unwrap().owners, Owners::ByJvmti);
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod accounting;
 pub(crate) mod context;
 pub(crate) mod current;
+pub(crate) mod deep_stacks;
 pub(crate) mod feature;
 pub(crate) mod lost;
 pub(crate) mod rewriting;

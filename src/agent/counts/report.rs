@@ -37,7 +37,8 @@ impl Counts {
                 None => unknown = totals.instances.wrapping_add(unknown),
             }
         });
-        (sites.into_values().filter(|count| count.totals.instances > 0).collect(), unknown)
+        let counted = sites.into_values().map(|count| SiteCount { totals: count.totals.not_negative(), ..count });
+        (counted.filter(|count| count.totals.instances > 0).collect(), unknown)
     }
 
     /// The number of counters in use.

@@ -26,6 +26,14 @@ pub(crate) struct Totals {
     pub(crate) bytes: u64,
 }
 
+impl Totals {
+    /// Nothing in place of less than nothing: while the program runs, what is subtracted may be read before what it is subtracted from.
+    pub(super) fn not_negative(self) -> Totals {
+        let not_negative = |sum: u64| if sum > u64::MAX / 2 { 0 } else { sum };
+        Totals { instances: not_negative(self.instances), bytes: not_negative(self.bytes) }
+    }
+}
+
 impl AddAssign for Totals {
     fn add_assign(&mut self, other: Totals) {
         // What was counted twice is subtracted by adding its complement.
@@ -196,5 +204,19 @@ impl Counts {
         block.drain(self.space.counters.len(), |counter, value| self.add_to_sums(counter, value));
         drop(living);
         lock(&self.space.spare).push(block.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_subtracted_too_early_leaves_nothing() {
+        let mut totals = Totals { instances: 1, bytes: 72 };
+        totals += Totals { instances: 2u64.wrapping_neg(), bytes: 144u64.wrapping_neg() };
+        assert_eq!(totals.not_negative(), Totals::default());
+        totals += Totals { instances: 3, bytes: 216 };
+        assert_eq!(totals.not_negative(), Totals { instances: 2, bytes: 144 });
     }
 }

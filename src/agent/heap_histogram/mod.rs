@@ -1,6 +1,5 @@
 //! What walks of the heap count: the histogram (`live=true`), and the bytes of an instance of a class.
 
-mod deep_stacks;
 mod last_collection;
 
 use std::ffi::c_void;
@@ -14,7 +13,7 @@ use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks, jvm
 use super::clock::Ticks;
 use super::core::current::Current;
 use super::core::feature::{End, Feature};
-use super::core::{Core, Jvm};
+use super::core::{Core, Jvm, deep_stacks};
 use super::ids::ClassIndex;
 use last_collection::LastCollection;
 

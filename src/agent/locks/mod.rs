@@ -7,6 +7,7 @@
 mod hooks;
 mod identify;
 mod monitors;
+mod names;
 mod owner;
 mod parking;
 mod processor_time;
@@ -47,6 +48,7 @@ use thread_registry::{ThreadFields, ThreadRegistry};
 use time_budget::TimeBudget;
 use usage::OwnerQuestion;
 
+pub(crate) use names::{LockName, MOST as MOST_NAMES, NameAsker, NameRequest};
 pub(crate) use parking::register_natives;
 pub(crate) use sleeping::register_natives as register_sleep_natives;
 pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
@@ -194,6 +196,11 @@ impl Locks {
             ("ownerStacks.stale", load(&self.stale_stacks)),
             ("monitors.classInit", load(&self.initializations)),
         ]
+    }
+
+    /// Whether locks are to be named.
+    pub(crate) fn wants_names(&self) -> bool {
+        self.options.names && !self.core.source.tracks_objects()
     }
 
     /// Hands over what a data request found; the number is for the event.

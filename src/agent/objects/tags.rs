@@ -7,8 +7,8 @@
 //!
 //! Tags stay when a recording ends. Ids only grow, so a tag below the first id of a recording belongs to an earlier one.
 
-use jvmti::Env;
 use jvmti::jni_sys::{jclass, jlong, jobject};
+use jvmti::{Env, Jni};
 use trace::ids::ObjectId;
 
 use crate::agent::ids::{ClassIndex, ThreadIndex};
@@ -166,6 +166,17 @@ impl Tags {
     pub(crate) unsafe fn find(&self, object: jobject) -> Option<ObjectId> {
         // SAFETY: by the caller's promise.
         (0..self.objects).find_map(|shard| unsafe { self.object_shard(shard).find(object) })
+    }
+
+    /// The objects that have these ids, as new local references: those that live and got theirs because threads wait on them.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    pub(crate) fn of_monitors(&self, jni: Jni, ids: &[ObjectId]) -> jvmti::Result<Vec<(jobject, ObjectId)>> {
+        let tags: Vec<jlong> = ids.iter().map(|id| id.0 as jlong).collect();
+        jni.expect_local_refs(tags.len());
+        let (objects, tags) = self.for_monitors().env.get_objects_with_tags(&tags)?;
+        Ok(objects.iter().zip(tags.iter()).map(|(&object, &tag)| (object, ObjectId(tag as u64))).collect())
     }
 
     /// Whether an object has an id, or was dropped.

@@ -300,7 +300,7 @@ impl Recording {
         }
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = writer {
-            writer.finish(core);
+            writer.finish(core, jni);
         }
     }
 }

@@ -1,14 +1,16 @@
 //! The native thread that writes the trace.
 
-use std::convert::Infallible;
 use std::ptr::null_mut;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use jvmti::Jni;
+
 use super::outputs::Outputs;
 use crate::agent::core::Core;
 use crate::agent::events::progress::{MAX_STALL_AT_END, Patience};
+use crate::agent::locks::{NameAsker, NameRequest};
 use crate::agent::message::message;
 use crate::agent::trace_out::{Features, Writer};
 
@@ -18,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Ends reporting when the writer's thread ends, even by a panic, so that the program does not wait for it.
 struct StopOnDrop {
     core: &'static Core,
-    _ended: Sender<Infallible>,
+    _ended: Sender<NameRequest>,
 }
 
 impl Drop for StopOnDrop {
@@ -31,15 +33,23 @@ impl Drop for StopOnDrop {
 pub(super) struct WriterThread {
     handle: JoinHandle<()>,
     /// Closed when the thread ends.
-    ended: Receiver<Infallible>,
+    requests: Receiver<NameRequest>,
 }
 
 impl WriterThread {
-    /// Waits until the trace is written, or nothing of it is written for long; then the thread is left behind.
-    pub(super) fn finish(self, core: &Core) {
+    /// Answers the writer and waits until the trace is written, or nothing of it is written for long; then the thread is left behind.
+    pub(super) fn finish(self, core: &Core, jni: Jni) {
         self.handle.thread().unpark();
         let mut patience = Patience::new(&core.progress, MAX_STALL_AT_END);
-        while self.ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Disconnected) {
+        loop {
+            match self.requests.recv_timeout(LOOK) {
+                Ok(request) => {
+                    request.answer(core, jni);
+                    core.progress.step();
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
             if patience.is_over() {
                 return message(&format!(
                     "the trace {} ends early: it took nothing for {} seconds; is the pipe read, does the file system answer?",
@@ -59,10 +69,11 @@ impl WriterThread {
 /// # Errors
 /// The system has no thread for it: one sentence.
 pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -> Result<WriterThread, String> {
-    let (sender, ended) = channel();
+    let (sender, requests) = channel();
     let begin = move || {
+        let asker = NameAsker::new(sender.clone());
         let _stops = StopOnDrop { core, _ended: sender };
-        Writer::begin(core, features, outputs.trace, outputs.log).run();
+        Writer::begin(core, features, outputs.trace, outputs.log, asker).run();
     };
     // SAFETY: all-zero is a valid signal set, and the calls fill and read only the two given.
     let handle = unsafe {
@@ -76,7 +87,7 @@ pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -
     match handle {
         Ok(handle) => {
             core.set_writer(handle.thread().clone());
-            Ok(WriterThread { handle, ended })
+            Ok(WriterThread { handle, requests })
         }
         Err(error) => Err(format!("cannot start the thread that writes the trace: {error}")),
     }

@@ -18,6 +18,7 @@ impl Writer {
             self.account(thread, Ticks::now(), None);
         }
         self.still_blocked();
+        self.lock_names();
         let time = self.time(Ticks::now());
         if self.collections.is_open {
             self.finish_collection(time, None);

@@ -11,12 +11,12 @@ use trace::model::{
 };
 use trace::time::Time;
 
-use super::state::{OpenBlock, OpenPark, OpenWait};
+use super::state::{LockEvents, OpenBlock, OpenPark, OpenWait};
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
 use crate::agent::events::event::WaitKind;
 use crate::agent::ids::{ClassIndex, StackIndex, ThreadIndex};
-use crate::agent::locks::{MonitorSnapshot, ThreadSnapshot};
+use crate::agent::locks::{LockName, Locks, MOST_NAMES, MonitorSnapshot, ThreadSnapshot};
 
 fn flag(kind: WaitKind) -> Option<Flag> {
     (kind == WaitKind::Park).then_some(Flag::Yes)
@@ -78,7 +78,7 @@ impl Writer {
         };
         self.text.emit(|out| element.write(out));
         let is_logged = self.log(ticks, LockEventKind::Try, thread, stack);
-        let blocked = OpenBlock { object, stack, owner, is_logged };
+        let blocked = OpenBlock { object, since: ticks, stack, owner, is_logged };
         match kind {
             WaitKind::Monitor => drop(self.locks.blocked.insert(thread.0, blocked)),
             WaitKind::Park => drop(self.locks.parked.insert(thread.0, OpenPark::Block(blocked))),
@@ -93,6 +93,7 @@ impl Writer {
     }
 
     fn end_block(&mut self, ticks: Ticks, thread: ThreadIndex, blocked: OpenBlock, kind: WaitKind) {
+        self.locks.waited.add(blocked.object, blocked.since, ticks);
         let element = MonContendedEntered {
             thread: self.thread_id(thread),
             time: self.time(ticks),
@@ -151,6 +152,7 @@ impl Writer {
     }
 
     fn end_wait(&mut self, ticks: Ticks, thread: ThreadIndex, waiting: OpenWait, reason: WaitEnd, kind: WaitKind) {
+        self.locks.waited.add(waiting.object, waiting.since, ticks);
         let element = MonWaited {
             thread: self.thread_id(thread),
             time: self.time(ticks),
@@ -269,6 +271,37 @@ impl Writer {
             stack: self.stack(thread.stack),
         };
         self.text.emit(|out| element.write(out));
+    }
+
+    /// The trace ends: writes where the program keeps the locks for which threads waited longest.
+    pub(super) fn lock_names(&mut self) {
+        if !self.features.locks.is_some_and(Locks::wants_names) || self.text.is_full() {
+            return;
+        }
+        let now = Ticks::now();
+        let LockEvents { blocked, waiting, parked, waited, .. } = &mut self.locks;
+        blocked.values().for_each(|blocked| waited.add(blocked.object, blocked.since, now));
+        waiting.values().for_each(|waiting| waited.add(waiting.object, waiting.since, now));
+        for parked in parked.values() {
+            match parked {
+                OpenPark::Block(blocked) => waited.add(blocked.object, blocked.since, now),
+                OpenPark::Wait(waiting) => waited.add(waiting.object, waiting.since, now),
+            }
+        }
+        let wanted = waited.longest(MOST_NAMES);
+        if wanted.is_empty() {
+            return;
+        }
+        let Some(found) = self.name_asker.ask(wanted) else { return self.core.count_lost("names of locks", 1) };
+        self.locks.names_cut = found.is_cut;
+        let time = self.time(Ticks::now());
+        for LockName { object, class, field } in found.names {
+            self.define_class(class);
+            let Some(record) = self.core.jvm.classes.get(class) else { continue };
+            let field = field.as_deref().map(Cow::Borrowed);
+            let element = trace::model::LockName { object, class: record.id, field, time };
+            self.text.emit(|out| element.write(out));
+        }
     }
 
     /// The trace ends: writes the threads that are still blocked, and the owners of those locks.

@@ -19,7 +19,7 @@ use crate::agent::core::source::AllocationSource;
 use crate::agent::counts::Counts;
 use crate::agent::heap_histogram::HeapHistogram;
 use crate::agent::heapdump::HeapDumps;
-use crate::agent::locks::Locks;
+use crate::agent::locks::{Locks, NameAsker};
 
 /// How often a compressed trace is flushed, so that a reader sees what was written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -59,12 +59,19 @@ pub(crate) struct Writer {
     pub(super) site_counts: SiteCounts,
     flushed: Instant,
     pub(super) locks: LockEvents,
+    pub(super) name_asker: NameAsker,
     pub(super) log: Option<LockLog>,
 }
 
 impl Writer {
     /// Writes the header of the trace, and of the lock log.
-    pub(crate) fn begin(core: &'static Core, features: Features, output: Output, log: Option<Output>) -> Writer {
+    pub(crate) fn begin(
+        core: &'static Core,
+        features: Features,
+        output: Output,
+        log: Option<Output>,
+        name_asker: NameAsker,
+    ) -> Writer {
         let mut text = Text::new(output, core.options.limit_bytes);
         text.emit(|out| out.extend_from_slice(DOCUMENT_START));
         let start = core.clock.time(core.start);
@@ -85,6 +92,7 @@ impl Writer {
             site_counts: SiteCounts::default(),
             flushed: Instant::now(),
             locks: LockEvents::default(),
+            name_asker,
             log: log.and_then(|output| LockLog::begin(output, core, start)),
         }
     }

@@ -38,6 +38,7 @@ impl LockSelection {
             callers: self.caller.clone(),
             from: self.from.unwrap_or_default(),
             to: self.to,
+            idle: false,
         }
     }
 
@@ -59,7 +60,7 @@ impl LockSelection {
             );
         }
         if !self.caller.is_empty() && !report.is_log() && report.facts().stacks == 0 {
-            note(path, "--caller has no effect without call stacks; record them with martini run --lockstack 3");
+            note(path, "--caller has no effect without call stacks; record them with martini run --lockstack 8");
         }
         Ok(())
     }

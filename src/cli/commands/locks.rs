@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::locks::{LockBy, LockReport, LockRow, LockStats};
+use analysis::locks::{LockBy, LockReport, LockRow, LockStats, Selection};
 use clap::ValueEnum;
+use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::filter::Pattern;
 use trace::time::Nanos;
@@ -40,6 +41,7 @@ Examples:
   martini locks app.trcxml --thread 'http-*' --from 12.3 --to 12.9
                                                 what delayed this request
   martini locks app.trcxml --waits              conditions, latches, queues
+  martini locks app.trcxml --waits --idle       those of idle threads, too
   martini locks app.trcxml --pools --graph | dot -Tsvg > who-blocks-whom.svg
   martini locks old-lock.log                    TRY and LCK lines
   martini locks app.trcxml --json | jq '.traces[0].deadlocks'")]
@@ -53,6 +55,10 @@ pub(crate) struct Arguments {
     /// Show what else threads wait for: notifications, conditions, latches, queues
     #[arg(long)]
     waits: bool,
+    /// With --waits, count also the waits of idle threads for work: of a pool's for a task, of a timer's for its time, for
+    /// references to be cleared
+    #[arg(long, requires = "waits")]
+    idle: bool,
     /// Count only locks of these classes: a name, or one with a * at its end or beginning (repeatable); in a lock log, which
     /// does not name the lock, only methods of these classes
     #[arg(long, value_name = "PATTERN")]
@@ -69,7 +75,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     stacks: bool,
     /// Print only who blocks whom, as a graph for Graphviz (dot)
-    #[arg(long, conflicts_with_all = ["json", "by", "waits", "stacks"])]
+    #[arg(long, conflicts_with_all = ["json", "by", "waits", "idle", "stacks"])]
     graph: bool,
     #[command(flatten)]
     page: PageArguments,
@@ -114,6 +120,7 @@ const DEFAULT_TOP: usize = 10;
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let selection = arguments.selection.analysis_selection(&arguments.filter);
+        let selection = Selection { idle: arguments.idle, ..selection };
         let reading = reading::locks(path, LockStats::new(selection, None))?;
         arguments.selection.check(path, &reading.report)?;
         arguments.note_unmatched(path, &reading.report);
@@ -121,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             return Ok(to_json(arguments, path, &reading));
         }
         if arguments.graph {
-            let pairs = arguments.rows(&reading.report, LockBy::Pair, DEFAULT_TOP * 5).0;
+            let pairs = arguments.rows(&reading.report, LockBy::Pair, arguments.waits, DEFAULT_TOP * 5).0;
             blocking_graph::write(&pairs, &reading.report, out)?;
         } else {
             print(arguments, path, &reading, out)?;
@@ -146,10 +153,16 @@ impl Arguments {
     }
 
     /// The rows of a table to show, and those to leave out.
-    fn rows<'a>(&self, report: &'a LockReport, by: LockBy, default_top: usize) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
+    fn rows<'a>(
+        &self,
+        report: &'a LockReport,
+        by: LockBy,
+        waits: bool,
+        default_top: usize,
+    ) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
         let mut rows = report.rows(by, self.selection.pools);
-        rows.retain(|row| lock_tables::lengths(row, self.waits).count() > 0);
-        lock_tables::sort_locks(&mut rows, self.sort, self.waits);
+        rows.retain(|row| lock_tables::lengths(row, waits).count() > 0);
+        lock_tables::sort_locks(&mut rows, self.sort, waits);
         let left = rows.split_off(rows.len().min(row_limit(self.top, default_top)));
         (rows, left)
     }
@@ -172,34 +185,56 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         lock_stacks::write_deadlocks(report, out)?;
         lock_stacks::write_stuck(report, row_limit(arguments.top, DEFAULT_TOP), out)?;
     }
+    let sums = report.sums();
     let mut is_empty = true;
     for by in arguments.tables(report) {
-        let (rows, left) = arguments.rows(report, by, DEFAULT_TOP);
-        if rows.is_empty() {
-            continue;
-        }
-        is_empty = false;
-        writeln!(out)?;
-        lock_tables::locks(&rows, by, arguments.waits).write(out)?;
-        write_left_out(&left, arguments.waits, out)?;
-        if arguments.stacks {
-            lock_stacks::write_longest(&rows, arguments.waits, report, out)?;
-        }
+        is_empty &= !write_table(arguments, report, by, arguments.waits, out)?;
     }
     if is_empty {
-        let waits = report.rows(LockBy::Class, false).iter().any(|row| row.waited.count() > 0);
         writeln!(
             out,
             "{}",
-            match (arguments.waits, waits) {
-                (false, true) => "No lock was contended; --waits shows what else threads waited for.",
-                (false, false) => "No lock was contended.",
-                (true, _) => "No thread waited for anything but locks.",
-            }
+            if arguments.waits { "No thread waited for anything but locks." } else { "No lock was contended." }
         )?;
+    }
+    if arguments.waits {
+        lock_summary::write_idle(&sums, out)?;
+    } else if arguments.by.is_none() {
+        // What costs more is not to be hidden behind the locks.
+        if sums.waited.total > sums.contended.total {
+            writeln!(out, "\n{}", "What else threads waited for, longer than for locks".bold())?;
+            write_table(arguments, report, LockBy::Site, true, out)?;
+        } else {
+            lock_summary::write_waited(&sums, out)?;
+        }
+        lock_summary::write_idle(&sums, out)?;
     }
     lock_summary::write_notes(reading, out)?;
     Ok(())
+}
+
+/// Writes a table; false if it is empty.
+fn write_table(
+    arguments: &Arguments,
+    report: &LockReport,
+    by: LockBy,
+    waits: bool,
+    out: &mut Page<'_>,
+) -> anyhow::Result<bool> {
+    let (rows, left) = arguments.rows(report, by, waits, DEFAULT_TOP);
+    let is_empty = rows.is_empty();
+    if !is_empty {
+        writeln!(out)?;
+        lock_tables::locks(&rows, by, waits).write(out)?;
+        write_left_out(&left, waits, out)?;
+    }
+    if by == LockBy::Holder && !waits {
+        lock_summary::write_owner_stacks(&report.sums(), out)?;
+    }
+    if arguments.stacks {
+        lock_stacks::write_longest(&rows, waits, report, out)?;
+    }
+    Ok(!is_empty)
 }
 
 fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut Page<'_>) -> std::io::Result<()> {
@@ -221,10 +256,19 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) ->
     let report = &reading.report;
     let all = [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair];
     let tables = all.into_iter().filter(|&by| arguments.by.is_none_or(|rows| LockBy::from(rows) == by));
-    let rows = |by| arguments.rows(report, by, 0).0.iter().map(|row| lock_json::row(row, arguments.waits)).collect();
-    let tables: serde_json::Map<_, _> = tables.map(|by| (lock_json::table_name(by).to_owned(), rows(by))).collect();
+    let tables: Vec<LockBy> = tables.collect();
+    let rows = |by, waits| -> Value {
+        arguments.rows(report, by, waits, 0).0.iter().map(|row| lock_json::row(row, waits)).collect()
+    };
+    let of = |waits| -> serde_json::Map<_, _> {
+        tables.iter().map(|&by| (lock_json::table_name(by).to_owned(), rows(by, waits))).collect()
+    };
     let mut fields = lock_json::head(path, reading);
+    fields.extend(lock_json::sums(&report.sums()));
     fields.extend(lock_json::ends(report));
-    fields.insert("tables".to_owned(), tables.into());
+    fields.insert("tables".to_owned(), of(arguments.waits).into());
+    if !arguments.waits {
+        fields.insert("wait_tables".to_owned(), of(true).into());
+    }
     fields.into()
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use analysis::allocations::Location;
 use analysis::locks::{
-    Durations, LockBy, LockReport, LockRow, LockSubject, State, Stuck, ThreadName, ThreadSummary, TimeTotals,
+    Durations, LockBy, LockName, LockReport, LockRow, LockSubject, State, Stuck, ThreadName, ThreadSummary, TimeTotals,
+    WaitSums,
 };
 use serde_json::{Map, Value, json};
 
@@ -36,10 +37,10 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
         ("counted_to_nanos", json!(report.counted().map(|(_, end)| end.0))),
         ("elements", json!(facts.elements)),
         ("thread_count", json!(report.thread_count())),
-        ("blocked", sums(blocked)),
-        ("waiting", sums(waiting)),
-        ("parked", sums(parked)),
-        ("sleeping", sums(sleeping)),
+        ("blocked", totals(blocked)),
+        ("waiting", totals(waiting)),
+        ("parked", totals(parked)),
+        ("sleeping", totals(sleeping)),
         (
             "problems",
             json!({
@@ -53,6 +54,17 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
         ("counts", allocation_json::counts(facts)),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
+/// How much threads waited for locks and for anything else, as far as it was selected.
+pub(crate) fn sums(sums: &WaitSums) -> Map<String, Value> {
+    let fields = [
+        ("contended", sums.contended),
+        ("with_owner_stack", sums.with_owner_stack),
+        ("waited", sums.waited),
+        ("idle", sums.idle),
+    ];
+    fields.map(|(name, totals)| (name.to_owned(), self::totals(totals))).into_iter().collect()
 }
 
 /// The state when the trace ended.
@@ -94,10 +106,10 @@ pub(crate) fn thread(row: &ThreadSummary<'_>, report: &LockReport) -> Value {
         "cpu_nanos": processor.map(|processor| processor.cpu.0),
         "queued_nanos": queued.map(|queued| queued.0),
         "elsewhere_nanos": elsewhere.map(|elsewhere| elsewhere.0),
-        "blocked": sums(row.blocked),
-        "waiting": sums(row.waiting),
-        "parked": sums(row.parked),
-        "sleeping": sums(row.sleeping),
+        "blocked": totals(row.blocked),
+        "waiting": totals(row.waiting),
+        "parked": totals(row.parked),
+        "sleeping": totals(row.sleeping),
         "at_end": at_end,
         "over_time": lock_tables::timeline(row, report.slice(), report.is_log()),
     })
@@ -154,7 +166,9 @@ fn lengths(lengths: &Durations) -> Map<String, Value> {
 fn subject(subject: &LockSubject<'_>) -> Map<String, Value> {
     let place = |at: &Option<Location<'_>>| at.as_ref().map(allocation_json::location);
     let fields = match subject {
-        LockSubject::Monitor { class, object } => json!({ "class": class, "object": object.map(|(id, _)| id.0) }),
+        LockSubject::Monitor { name, class, object } => {
+            json!({ "class": class, "object": object.map(|(id, _)| id.0), "name": lock_name(name) })
+        }
         LockSubject::Class(class) => json!({ "class": class }),
         LockSubject::Site { class, at } => json!({ "class": class, "site": place(at) }),
         LockSubject::Thread(thread) => json!({ "waiter": name(thread) }),
@@ -168,12 +182,17 @@ fn subject(subject: &LockSubject<'_>) -> Map<String, Value> {
     }
 }
 
+fn lock_name(name: &Option<LockName<'_>>) -> Value {
+    json!(name.map(|name| name.to_string()))
+}
+
 fn stuck(stuck: &Stuck<'_>) -> Value {
     json!({
         "thread": name(&stuck.thread),
         "state": stuck.state.as_str(),
         "class": stuck.class,
         "object": stuck.object.map(|object| object.0),
+        "name": lock_name(&stuck.name),
         "since_nanos": stuck.since.0,
         "nanos": stuck.length.0,
         "owner": stuck.owner.as_ref().map(|(owner, _)| name(owner)),
@@ -187,8 +206,8 @@ fn name(thread: &ThreadName<'_>) -> Value {
     json!({ "name": thread.name, "group": thread.group, "id": thread.id.map(|id| id.0) })
 }
 
-fn sums(sums: TimeTotals) -> Value {
-    json!({ "count": sums.count, "total_nanos": sums.total.0, "max_nanos": sums.max.0 })
+fn totals(totals: TimeTotals) -> Value {
+    json!({ "count": totals.count, "total_nanos": totals.total.0, "max_nanos": totals.max.0 })
 }
 
 fn stack(stack: &[Location<'_>]) -> Value {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use analysis::allocations::Location;
-use analysis::locks::{LockReport, LockRow, Stuck};
+use analysis::locks::{CalledLock, LockReport, LockRow, Stuck};
 use owo_colors::OwoColorize;
 
 use crate::cli::render::human::{count, counted, duration, printable};
@@ -59,17 +59,14 @@ pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut Page<'_>) -
 }
 
 fn write_one(stuck: &Stuck<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
-    let class = match (stuck.class, stuck.object) {
-        (Some(class), Some(object)) => format!(" for {class} @{object}"),
-        (None, Some(object)) => format!(" for @{object}"),
-        _ => String::new(),
-    };
+    let lock = stuck.object.map(|object| CalledLock { name: stuck.name, class: stuck.class, object });
+    let lock = lock.map_or_else(String::new, |lock| format!(" for {lock}"));
     let owner = match &stuck.owner {
         Some((owner, state)) => format!(", owned by {owner} ({})", state.as_str()),
         None => String::new(),
     };
     let state = stuck.state.as_str();
-    let line = format!("{}: {state} for {}{class}{owner}", stuck.thread, duration(stuck.length));
+    let line = format!("{}: {state} for {}{lock}{owner}", stuck.thread, duration(stuck.length));
     let line = out.sentence(2, &printable(&line));
     writeln!(out, "{line}")?;
     write_stack(&stuck.stack, "    ", out)?;

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use analysis::locks::{LockReport, ThreadSummary, TimeTotals};
+use analysis::locks::{LockReport, ThreadSummary, TimeTotals, WaitSums};
 use owo_colors::OwoColorize;
 use trace::time::Nanos;
 
 use crate::cli::input::reading::Reading;
-use crate::cli::render::human::{bytes, counted, duration};
+use crate::cli::render::human::{bytes, count, counted, duration};
 use crate::cli::render::notes;
 use crate::cli::render::page::Page;
 
@@ -38,6 +38,55 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
     }
     let threads = counted(report.thread_count(), "thread", "threads");
     let sentence = out.sentence(0, &format!("{threads} in {}: {}", duration(length), stalls.join(", ")));
+    writeln!(out, "{sentence}")
+}
+
+/// Below the table of owners' places: which share of the waits is in it.
+pub(crate) fn write_owner_stacks(sums: &WaitSums, out: &mut Page<'_>) -> io::Result<()> {
+    let WaitSums { contended, with_owner_stack: with, .. } = sums;
+    if contended.count == 0 {
+        return Ok(());
+    }
+    let sentence = format!(
+        "owner stacks of {} of {} ({} %), {} of {}",
+        count(with.count),
+        counted(contended.count, "wait", "waits"),
+        u128::from(with.count) * 100 / u128::from(contended.count),
+        duration(with.total),
+        duration(contended.total),
+    );
+    if with.count == 0 {
+        writeln!(out)?;
+    }
+    let sentence = out.sentence(2, &sentence);
+    writeln!(out, "{sentence}")
+}
+
+/// What threads waited for besides locks, where that is not shown.
+pub(crate) fn write_waited(sums: &WaitSums, out: &mut Page<'_>) -> io::Result<()> {
+    let WaitSums { waited, idle, .. } = sums;
+    if waited.count + idle.count > 0 {
+        writeln!(out)?;
+    }
+    if waited.count == 0 {
+        return Ok(());
+    }
+    let waits = counted(waited.count, "wait", "waits");
+    writeln!(out, "  for anything but locks: {waits} for {}; --waits shows them", duration(waited.total))
+}
+
+/// How much of what threads waited is in no table, since they had nothing to do.
+pub(crate) fn write_idle(sums: &WaitSums, out: &mut Page<'_>) -> io::Result<()> {
+    let WaitSums { idle, .. } = sums;
+    if idle.count == 0 {
+        return Ok(());
+    }
+    let waits = counted(idle.count, "wait", "waits");
+    let sentence = format!(
+        "left out: {waits} for {} of idle threads for work (pools, timers); --waits --idle counts them",
+        duration(idle.total)
+    );
+    let sentence = out.sentence(2, &sentence);
     writeln!(out, "{sentence}")
 }
 

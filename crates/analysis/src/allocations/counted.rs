@@ -4,7 +4,7 @@
 //! Counts are cumulative, so only the last of each kind is kept: memory grows with the sites and classes, not with the
 //! trace.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{AllocCount, AllocSample, CountSource, LiveCount};
 use trace::time::Time;
@@ -68,7 +68,6 @@ pub(super) struct CountedDocument {
     walked: Option<Time>,
     /// The last of each, by threads that have not ended.
     samples: FxHashMap<Option<ThreadId>, FxHashMap<SampleIds, LastSample>>,
-    estimates: FxHashMap<CellIndex, Estimate>,
 }
 
 impl CountedDocument {
@@ -80,7 +79,7 @@ impl CountedDocument {
     }
 
     /// Takes in what was sampled, and returns what is new in it.
-    pub(super) fn sample(&mut self, cell: CellIndex, sample: &AllocSample) -> Sampled {
+    pub(super) fn sample(&mut self, sample: &AllocSample) -> Sampled {
         let ids = (sample.class, sample.method, sample.line, sample.stack);
         let last = self.samples.entry(sample.thread).or_default().entry(ids).or_default();
         let before = *last;
@@ -90,13 +89,10 @@ impl CountedDocument {
             bytes: sample.bytes.max(before.bytes),
             error: sample.error.max(before.error),
         };
-        let more = last.bytes - before.bytes;
-        let sampled = &mut self.estimates.entry(cell).or_default().sampled;
-        *sampled = sampled.saturating_add(more);
         Sampled {
             bytes: Spread {
                 samples: last.samples - before.samples,
-                weight: more as f64,
+                weight: (last.bytes - before.bytes) as f64,
                 variance: (last.error as f64).powi(2) - (before.error as f64).powi(2),
             },
             instances: (last.instances - before.instances) as f64,
@@ -108,10 +104,20 @@ impl CountedDocument {
         self.samples.remove(&Some(thread));
     }
 
-    /// What the sampler estimates, if one ran; forgotten here. Call it before [`take_sites`](Self::take_sites).
-    pub(super) fn take_estimates(&mut self) -> Option<Estimates> {
+    /// The cells in which something is counted. Call it before [`take_sites`](Self::take_sites).
+    pub(super) fn counted_cells(&self) -> FxHashSet<CellIndex> {
+        self.sites.values().map(|(cell, _)| *cell).collect()
+    }
+
+    /// What the sampler estimates by the bytes that it sampled in each cell; `None` if none ran. Call it before
+    /// [`take_sites`](Self::take_sites).
+    pub(super) fn take_estimates(&mut self, sampled: impl Iterator<Item = (CellIndex, u64)>) -> Option<Estimates> {
         self.samples.clear();
-        let mut cells = std::mem::take(&mut self.estimates);
+        let mut cells: FxHashMap<CellIndex, Estimate> = FxHashMap::default();
+        for (cell, bytes) in sampled {
+            let sampled = &mut cells.entry(cell).or_default().sampled;
+            *sampled = sampled.saturating_add(bytes);
+        }
         if cells.is_empty() {
             return None;
         }

@@ -83,6 +83,8 @@ pub struct AllocationStats {
     /// Objects that were announced because a thread waits for them, and that nobody allocated in the document.
     announced: FxHashSet<ObjectId>,
     counted: CountedDocument,
+    /// What the document's samples say of each site as it is named by them.
+    sampled: FxHashMap<ShareKey, Sampled>,
     shares: FxHashMap<ShareKey, Sampled>,
     accounts: Accounts,
     /// When the document's collections ended.
@@ -149,13 +151,18 @@ impl AllocationStats {
             let age = age(&collections, object.allocated);
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
         }
-        if let Some(estimates) = self.counted.take_estimates() {
+        let sampled = self.take_sampled();
+        let bytes = sampled.iter().map(|(key, sampled)| (key.cell, sampled.bytes.weight as u64));
+        if let Some(estimates) = self.counted.take_estimates(bytes) {
             for (cell, bytes) in estimates.cells {
                 self.cells[cell.0 as usize].totals.estimated(bytes);
             }
             if estimates.unmatched > 0 {
                 self.facts.count("callers.unmatched", None, estimates.unmatched);
             }
+        }
+        for (key, sampled) in sampled {
+            self.shares.entry(key).or_default().add(&sampled);
         }
         for (cell, source, count) in self.counted.take_sites() {
             self.allocated[cell.0 as usize].add(count.amount);
@@ -223,8 +230,23 @@ impl AllocationStats {
         let cell = self.site_cell(sample.class, sample.method, sample.line);
         let stack = sample.stack.map(|stack| self.stack(stack));
         let thread = sample.thread.map(|thread| self.symbols.thread(thread));
-        let more = self.counted.sample(cell, sample);
-        self.shares.entry(ShareKey { cell, stack, thread }).or_default().add(&more);
+        let more = self.counted.sample(sample);
+        self.sampled.entry(ShareKey { cell, stack, thread }).or_default().add(&more);
+    }
+
+    /// What the document's samples say of the sites that are counted. A method that allocates for its caller is counted where it is called,
+    /// or, where that cannot be rewritten, in the method itself: so where nothing is counted at the site of a sample, it is one of the
+    /// innermost frame at which something is.
+    fn take_sampled(&mut self) -> Vec<(ShareKey, Sampled)> {
+        let sampled = std::mem::take(&mut self.sampled);
+        let counted = if sampled.is_empty() { FxHashSet::default() } else { self.counted.counted_cells() };
+        let site = |key: ShareKey| {
+            let frames = key.stack.map_or(&[][..], |stack| self.stacks.frames(stack));
+            let class = self.cells[key.cell.0 as usize].class;
+            let cells = frames.iter().filter_map(|&site| self.cell_index.get(&(class, None, Some(site), None)));
+            [&key.cell].into_iter().chain(cells).copied().find(|cell| counted.contains(cell)).unwrap_or(key.cell)
+        };
+        sampled.into_iter().map(|(key, sampled)| (ShareKey { cell: site(key), ..key }, sampled)).collect()
     }
 
     fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {

@@ -5,7 +5,9 @@
 //! is added to a row for others like it.
 
 mod durations;
+mod idle;
 mod live;
+mod lock_names;
 mod observer;
 mod processor_time;
 mod report;
@@ -25,9 +27,10 @@ use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
+pub use lock_names::{CalledLock, LockName};
 pub use observer::{Observer, Stall};
 pub use processor_time::ProcessorTime;
-pub use report::{LockReport, WaitProblems};
+pub use report::{LockReport, WaitProblems, WaitSums};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 pub use stuck::{Deadlock, Stuck};
 pub use threads::{ThreadName, TimeTotals};
@@ -36,6 +39,7 @@ pub use timeline_row::{ByState, State};
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
+use lock_names::LockNames;
 use stacks::Stacks;
 use stalls::StallBegin;
 use tables::WaitTables;
@@ -56,6 +60,8 @@ pub struct Selection {
     pub from: Nanos,
     /// ... and earlier than this.
     pub to: Option<Nanos>,
+    /// Waits of idle threads for work count as others do.
+    pub idle: bool,
 }
 
 /// Maximum number of blocked threads in a lock log, which does not distinguish threads of one name.
@@ -77,8 +83,11 @@ pub struct LockStats<'o> {
     pending_in_log: usize,
     classes: FxHashMap<ObjectId, ClassIndex>,
     monitors: FxHashMap<ObjectId, Monitor>,
+    lock_names: LockNames,
     serials: u64,
     tables: WaitTables,
+    /// Waits of idle threads that are in no table.
+    idle: TimeTotals,
     passes: FxHashMap<ClassIndex, bool>,
     stuck: Vec<stuck::StuckRecord>,
     deadlocks: Vec<Vec<stuck::StuckRecord>>,
@@ -185,6 +194,11 @@ impl<'o> LockStats<'o> {
             }
             Element::ThreadCpu(e) => self.processor_time(e),
             Element::MonStillOwned(e) => self.found_owned(e),
+            Element::LockName(e) => {
+                let class = self.symbols.class(e.class);
+                let monitor = self.monitor(e.object).serial;
+                self.lock_names.insert(monitor, class, e.field.as_deref());
+            }
             _ => {}
         }
     }
@@ -268,6 +282,8 @@ impl<'o> LockStats<'o> {
             span: self.span,
             threads: self.threads,
             tables: self.tables,
+            lock_names: self.lock_names,
+            idle: self.idle,
             stuck: self.stuck,
             stuck_more: self.stuck_more,
             deadlocks: self.deadlocks,

@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 use trace::locklog::WallClock;
 use trace::time::{Nanos, Time};
 
+use super::durations::Durations;
+use super::lock_names::LockNames;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
 use super::stuck::{Deadlock, Stuck, StuckRecord, ThreadRef};
@@ -28,6 +30,19 @@ pub struct WaitProblems {
     pub shared_names: u64,
 }
 
+/// Sums over all waits that were selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitSums {
+    /// Waits for a lock that another thread owned, or may have owned.
+    pub contended: TimeTotals,
+    /// Those of them of which it is known where the owner was.
+    pub with_owner_stack: TimeTotals,
+    /// Waits for a notification, or for anything else than a lock.
+    pub waited: TimeTotals,
+    /// Waits of idle threads for work, which are in no table unless [`Selection::idle`](super::Selection::idle) wants them.
+    pub idle: TimeTotals,
+}
+
 /// The statistics of one trace or lock log.
 pub struct LockReport {
     pub(super) symbols: Symbols,
@@ -35,6 +50,8 @@ pub struct LockReport {
     pub(super) span: Span,
     pub(super) threads: Threads,
     pub(super) tables: WaitTables,
+    pub(super) lock_names: LockNames,
+    pub(super) idle: TimeTotals,
     pub(super) stuck: Vec<StuckRecord>,
     pub(super) stuck_more: u64,
     pub(super) deadlocks: Vec<Vec<StuckRecord>>,
@@ -90,6 +107,21 @@ impl LockReport {
         sums
     }
 
+    /// Sums over what the tables hold.
+    pub fn sums(&self) -> WaitSums {
+        let mut sums = WaitSums { idle: self.idle, ..WaitSums::default() };
+        let of =
+            |lengths: &Durations| TimeTotals { count: lengths.count(), total: lengths.total(), max: lengths.max() };
+        for (_, waits) in self.tables.sites.iter() {
+            sums.contended.merge(of(&waits.contended));
+            sums.waited.merge(of(&waits.waited));
+        }
+        for (_, waits) in self.tables.holders.iter() {
+            sums.with_owner_stack.merge(of(&waits.contended));
+        }
+        sums
+    }
+
     /// How many threads there were.
     pub fn thread_count(&self) -> u64 {
         self.threads.iter().map(|row| row.members).sum()
@@ -127,7 +159,8 @@ impl LockReport {
         match by {
             LockBy::Monitor => self.group(tables.monitors.iter().map(|(key, waits)| {
                 let object = key.object.map(|(serial, id)| (id, serial));
-                (LockSubject::Monitor { class: class(key.class), object }, waits)
+                let name = object.and_then(|(_, serial)| self.lock_names.get(serial, &self.symbols));
+                (LockSubject::Monitor { name, class: class(key.class), object }, waits)
             })),
             LockBy::Class => {
                 // A lock log has no monitors, but sites.
@@ -195,6 +228,7 @@ impl LockReport {
             state: found.state,
             class: found.class.map(|class| self.class(class)),
             object: found.object,
+            name: found.monitor.and_then(|monitor| self.lock_names.get(monitor, &self.symbols)),
             since: found.since,
             length: found.length,
             owner: found.owner.as_ref().map(|(owner, state)| (self.who(owner), *state)),

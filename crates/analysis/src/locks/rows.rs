@@ -6,6 +6,7 @@ use trace::ids::ObjectId;
 use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
+use super::lock_names::{CalledLock, LockName};
 use super::processor_time::ProcessorTime;
 use super::threads::{ThreadName, TimeTotals};
 use super::timeline_row::ByState;
@@ -67,6 +68,8 @@ pub struct Longest<'a> {
 pub enum LockSubject<'a> {
     /// An object.
     Monitor {
+        /// Where the program keeps it.
+        name: Option<LockName<'a>>,
         /// Its class, if known.
         class: Option<&'a str>,
         /// Its id and a number that no other has; `None` for the others of the class.
@@ -97,10 +100,10 @@ pub enum LockSubject<'a> {
 impl fmt::Display for LockSubject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LockSubject::Monitor { class, object: Some((id, _)) } => {
-                write!(f, "{} @{id}", class.unwrap_or("(unknown class)"))
+            &LockSubject::Monitor { name, class, object: Some((object, _)) } => {
+                CalledLock { name, class, object }.fmt(f)
             }
-            LockSubject::Monitor { class, object: None } => {
+            LockSubject::Monitor { class, object: None, .. } => {
                 write!(f, "{} (others)", class.unwrap_or("(unknown class)"))
             }
             LockSubject::Class(class) => f.write_str(class.unwrap_or("(unknown class)")),

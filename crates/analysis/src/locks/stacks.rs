@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
 use trace::ids::StackId;
 
+use super::idle::is_idle;
 use crate::own_code::is_jdk;
 use crate::symbols::{SiteIndex, Symbols};
 
@@ -25,6 +26,7 @@ const WAITERS: [&str; 6] = [
 struct Stack {
     frames: Box<[SiteIndex]>,
     site: Option<SiteIndex>,
+    is_idle: bool,
 }
 
 /// All call stacks, and what the ids of the current document stand for.
@@ -61,9 +63,10 @@ impl Stacks {
             .or_else(|| of(&|class| !waits(class)))
             .or(frames.first())
             .copied();
+        let is_idle = is_idle(frames.iter().map(|&site| symbols.location(site)), waits);
         let new = StackIndex(self.stacks.len() as u32);
         self.index.insert(frames.clone(), new);
-        self.stacks.push(Stack { frames, site });
+        self.stacks.push(Stack { frames, site, is_idle });
         new
     }
 
@@ -75,6 +78,11 @@ impl Stacks {
     /// The frame that names a stack.
     pub(super) fn site(&self, stack: StackIndex) -> Option<SiteIndex> {
         self.stacks[stack.0 as usize].site
+    }
+
+    /// Whether a thread with this stack waits for work.
+    pub(super) fn is_idle(&self, stack: StackIndex) -> bool {
+        self.stacks[stack.0 as usize].is_idle
     }
 
     /// The frames of a stack, innermost first.

@@ -206,6 +206,11 @@ impl LockStats<'_> {
         if !self.selects(row, pending.class, site) {
             return;
         }
+        let is_idle = !pending.is_contended && pending.stack.is_some_and(|stack| self.stacks.is_idle(stack));
+        if is_idle && !self.selection.idle {
+            self.idle.add(length);
+            return self.observe(serial, pending, since, until, is_open);
+        }
         let longest = LongestWait {
             length,
             since,

@@ -5,6 +5,7 @@ use trace::ids::{ObjectId, ThreadId};
 use trace::time::{Nanos, Time};
 
 use super::live::{LiveThread, PendingStall, Serial};
+use super::lock_names::LockName;
 use super::stacks::StackIndex;
 use super::threads::RowIndex;
 use super::{LockStats, State, ThreadName};
@@ -21,6 +22,7 @@ pub(super) struct StuckRecord {
     pub(super) state: State,
     pub(super) class: Option<ClassIndex>,
     pub(super) object: Option<ObjectId>,
+    pub(super) monitor: Option<u64>,
     pub(super) since: Time,
     pub(super) length: Nanos,
     pub(super) owner: Option<(ThreadRef, State)>,
@@ -54,6 +56,8 @@ pub struct Stuck<'a> {
     pub class: Option<&'a str>,
     /// Id of what it waits for.
     pub object: Option<ObjectId>,
+    /// Where the program keeps that.
+    pub name: Option<LockName<'a>>,
     /// Since when.
     pub since: Time,
     /// For how long.
@@ -101,6 +105,7 @@ impl LockStats<'_> {
                 state: pending.state,
                 class: pending.class,
                 object: pending.object,
+                monitor: pending.monitor,
                 since: pending.since,
                 length: now.since(pending.since),
                 owner,

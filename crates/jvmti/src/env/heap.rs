@@ -6,7 +6,7 @@ use jvmti_sys::jni_sys::{jclass, jint, jlong, jobject};
 use jvmti_sys::{JVMTI_VERSION_11, jvmtiHeapCallbacks};
 
 use super::{Env, call};
-use crate::{Error, Result};
+use crate::{Allocated, Error, Result};
 
 impl Env {
     /// The object's tag in this environment, 0 if it has none.
@@ -31,6 +31,18 @@ impl Env {
     pub unsafe fn set_tag(self, object: jobject, tag: jlong) -> Result<()> {
         // SAFETY: the caller vouches for the object.
         unsafe { call!(self, SetTag, object, tag) }
+    }
+
+    /// The objects that have one of these tags in this environment, as new local references, and the tag of each.
+    pub fn get_objects_with_tags(self, tags: &[jlong]) -> Result<(Allocated<jobject>, Allocated<jlong>)> {
+        let count = jint::try_from(tags.len()).map_err(|_| Error::ILLEGAL_ARGUMENT)?;
+        let (mut found, mut objects, mut their_tags) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the VM reads as many tags as there are, and writes the number and two arrays, which are then ours.
+        unsafe {
+            call!(self, GetObjectsWithTags, count, tags.as_ptr(), &mut found, &mut objects, &mut their_tags)?;
+            let length = found as usize;
+            Ok((Allocated::from_raw(self, objects, length), Allocated::from_raw(self, their_tags, length)))
+        }
     }
 
     /// The object's size in bytes, header and padding included.

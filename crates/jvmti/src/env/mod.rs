@@ -5,6 +5,7 @@ mod capabilities;
 mod classes;
 mod events;
 mod extensions;
+mod fields;
 mod heap;
 mod memory;
 mod methods;
@@ -16,6 +17,7 @@ use jvmti_sys::jvmtiEnv;
 
 pub use allocated::Allocated;
 pub use extensions::ExtensionEvent;
+pub use fields::FieldName;
 pub use methods::MethodName;
 pub use monitors::MonitorUsage;
 pub use threads::{ThreadGroupInfo, ThreadInfo};

@@ -34,6 +34,7 @@ impl Element<'_> {
             Self::ThreadSlept(e) => e.time,
             Self::ThreadCpu(e) => e.time,
             Self::MonStillOwned(e) => e.time,
+            Self::LockName(e) => e.time,
             Self::MonitorUsage(e) => e.time,
             Self::ThreadInfo(e) => e.time,
             Self::HeapDumpDef(e) => e.time,

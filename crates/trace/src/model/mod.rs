@@ -501,6 +501,18 @@ elements! {
         Optional parked: Flag = "parked",
     }
 
+    /// Where the program keeps a lock for which threads waited long; an extension of Martini's.
+    LockName<'a> = "lockName" {
+        /// The lock.
+        Required object: ObjectId = "objIdRef",
+        /// The class that declares the field; the class that is the lock, if there is no field.
+        Required class: ClassId = "classIdRef",
+        /// The field in which the lock lies, and what is between: `queue.notEmpty`; `locks[]`, if it is in an array or collection.
+        Optional field: Cow<'a, str> = "field",
+        /// When that was looked at.
+        Expected time: Time = "time",
+    }
+
     /// Who owns a monitor and who waits for it, as requested by a user; an extension of Martini's.
     MonitorUsage<'a> = "monitorUsage" {
         /// The monitor.

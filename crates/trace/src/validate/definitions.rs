@@ -113,6 +113,10 @@ impl Definitions {
                 use_of.stack(e.stack);
                 use_of.stack(e.owner_stack);
             }
+            Element::LockName(e) => {
+                use_of.object(Some(e.object));
+                use_of.class(e.class);
+            }
             Element::MonitorUsage(e) => {
                 use_of.object(Some(e.object));
                 use_of.thread(e.owner.filter(|owner| owner.0 != 0));

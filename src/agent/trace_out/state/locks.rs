@@ -1,5 +1,7 @@
 //! Which waits are open, so that their time is known and each begin gets an end.
 
+use std::cmp::Reverse;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::ObjectId;
 
@@ -25,6 +27,7 @@ pub(crate) struct PendingDetails {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenBlock {
     pub(crate) object: ObjectId,
+    pub(crate) since: Ticks,
     pub(crate) stack: StackIndex,
     pub(crate) owner: Option<(ThreadIndex, StackIndex)>,
     /// The lock log has its beginning.
@@ -53,25 +56,57 @@ pub(crate) struct LockEvents {
     pub(crate) waiting: FxHashMap<u32, OpenWait>,
     pub(crate) parked: FxHashMap<u32, OpenPark>,
     pub(crate) sleeping: FxHashSet<u32>,
+    /// How long threads waited for each object.
+    pub(crate) waited: WaitedTimes,
     /// Owners that the last data request found.
     pub(crate) owners: FxHashMap<ObjectId, Option<ThreadIndex>>,
     /// Ends without a begin.
     pub(crate) without_begin: u64,
     /// Begins without an end, of threads that continued.
     pub(crate) without_end: u64,
+    /// Not all locks were named, since the time for that was over.
+    pub(crate) names_cut: bool,
     /// Threads and monitors that data requests left out.
     pub(crate) skipped_in_snapshots: u64,
     /// Owners that were left out since their end is in the trace already.
     pub(crate) terminated_owners: u64,
 }
 
+/// How long threads waited for each object, all together.
+#[derive(Default)]
+pub(crate) struct WaitedTimes(FxHashMap<ObjectId, u64>);
+
+impl WaitedTimes {
+    /// Objects beyond so many are left out.
+    const MOST: usize = 1 << 16;
+    /// For shorter times in all nobody wants to know a name.
+    const SHORTEST_NANOS: u64 = 1_000_000;
+
+    /// A thread waited so long.
+    pub(crate) fn add(&mut self, object: ObjectId, since: Ticks, until: Ticks) {
+        if self.0.len() < WaitedTimes::MOST || self.0.contains_key(&object) {
+            *self.0.entry(object).or_default() += until.0.saturating_sub(since.0);
+        }
+    }
+
+    /// The objects for which threads waited longest, so many at most.
+    pub(crate) fn longest(&self, most: usize) -> Vec<ObjectId> {
+        let long = |&(_, nanos): &(&ObjectId, &u64)| *nanos >= WaitedTimes::SHORTEST_NANOS;
+        let mut all: Vec<_> = self.0.iter().filter(long).map(|(&object, &nanos)| (Reverse(nanos), object)).collect();
+        all.sort_unstable();
+        all.truncate(most);
+        all.into_iter().map(|(_, object)| object).collect()
+    }
+}
+
 impl LockEvents {
     /// Events that did not match: key and number.
-    pub(crate) fn counts(&self) -> [(&'static str, u64); 4] {
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 5] {
         [
             ("waits.withoutBegin", self.without_begin),
             ("waits.withoutEnd", self.without_end),
             ("owners.terminated", self.terminated_owners),
+            ("lockNames.cut", u64::from(self.names_cut)),
             ("snapshots.skipped", self.skipped_in_snapshots),
         ]
     }

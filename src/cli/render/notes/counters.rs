@@ -18,7 +18,7 @@ const NOT_SHOWN: [&str; 6] =
     ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "owners.compared", "stackCache.compared"];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 22] = [
+const NOTES: [(&str, Unit, &str); 23] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -103,6 +103,11 @@ const NOTES: [(&str, Unit, &str); 22] = [
         TIMES,
         "threads waited {n} until another thread had initialised a class; the JVM does not report when such a wait begins, so it \
          counts as running time",
+    ),
+    (
+        "lockNames.cut",
+        TIMES,
+        "some locks may be without the name of their field: the heap was too large to look at all of it in a second",
     ),
     ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
     ("snapshots.skipped", Unit::Of("monitor or thread", "monitors or threads"), "data requests left out {n}"),

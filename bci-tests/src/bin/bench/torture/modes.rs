@@ -94,6 +94,7 @@ impl Mode {
         }
         self.sometimes(random, 2, "owners", &["on", "off", "jvmti"]);
         self.sometimes(random, 2, "lockstack", &["0", "3", "64"]);
+        self.sometimes(random, 4, "locknames", &["off"]);
         self.sometimes(random, 4, "locklog", &["{dir}/locks.txt"]);
     }
 

@@ -5,7 +5,7 @@
 
 use jvmti::Jni;
 
-use crate::agent::core::Jvm;
+use super::Jvm;
 use crate::agent::message::message;
 
 /// The first release that does so.
@@ -14,7 +14,7 @@ const FIRST: u32 = 16;
 const MOST: u64 = 1_000_000_000;
 
 /// Whether the walk takes no more than some seconds longer for the stacks. If not, a message says so.
-pub(super) fn are_bearable(jvm: &Jvm, jni: Jni) -> bool {
+pub(crate) fn are_bearable(jvm: &Jvm, jni: Jni) -> bool {
     if jvm.java < FIRST {
         return true;
     }

@@ -1,0 +1,64 @@
+//! Fields of classes.
+
+use std::ptr::null_mut;
+
+use jvmti_sys::jni_sys::{jclass, jfieldID, jint};
+
+use super::{Env, call};
+use crate::{Allocated, Error, Result};
+
+/// A field's name and descriptor, in modified UTF-8.
+#[derive(Debug)]
+pub struct FieldName {
+    /// The name.
+    pub name: Allocated<u8>,
+    /// The descriptor, such as `Ljava/lang/String;`.
+    pub signature: Allocated<u8>,
+}
+
+impl Env {
+    /// The fields that the class itself declares.
+    ///
+    /// # Errors
+    ///
+    /// `CLASS_NOT_PREPARED`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn get_class_fields(self, class: jclass) -> Result<Allocated<jfieldID>> {
+        let (mut count, mut fields) = (0, null_mut());
+        // SAFETY: the caller vouches for the class; the VM writes count and array, which is then ours.
+        unsafe {
+            call!(self, GetClassFields, class, &mut count, &mut fields)?;
+            Ok(Allocated::from_raw(self, fields, count as usize))
+        }
+    }
+
+    /// Name and descriptor of a field.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate; the field is one of the class.
+    pub unsafe fn get_field_name(self, class: jclass, field: jfieldID) -> Result<FieldName> {
+        let (mut name, mut signature) = (null_mut(), null_mut());
+        // SAFETY: the caller vouches for the field; the VM writes two strings, which are then ours.
+        let (name, signature) = unsafe {
+            call!(self, GetFieldName, class, field, &mut name, &mut signature, null_mut())?;
+            (Allocated::from_c_string(self, name), Allocated::from_c_string(self, signature))
+        };
+        name.zip(signature).map(|(name, signature)| FieldName { name, signature }).ok_or(Error::INTERNAL)
+    }
+
+    /// The field's access flags (JVMS table 4.5-A).
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate; the field is one of the class.
+    pub unsafe fn get_field_modifiers(self, class: jclass, field: jfieldID) -> Result<jint> {
+        let mut modifiers = 0;
+        // SAFETY: the caller vouches for the field; the VM writes the number.
+        unsafe { call!(self, GetFieldModifiers, class, field, &mut modifiers) }?;
+        Ok(modifiers)
+    }
+}
