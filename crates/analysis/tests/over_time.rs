@@ -316,6 +316,8 @@ fn a_part_has_its_own_samples_and_walks() {
     assert_eq!(second.coverage(true).seen(), None);
     let first = report(0, Some(1400));
     assert_eq!((first.sum(|_| true).total(), first.sum(|_| true).live()), (10, 3));
+    let early = report(0, Some(900));
+    assert_eq!((early.sum(|_| true).total(), early.facts().live_counts), (10, 0));
     let whole = report(0, None);
     let live: Vec<Option<Amount>> = slices(&whole).iter().map(|slice| slice.live).collect();
     assert_eq!(live, [Some(Amount { objects: 3, bytes: 24 }), None]);

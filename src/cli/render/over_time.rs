@@ -13,7 +13,7 @@ use crate::cli::render::table::Table;
 const MOST: usize = 24;
 
 /// Characters of the longest bar.
-const BAR: f64 = 10.0;
+const BAR: f64 = 8.0;
 
 /// The slices of a text, each made of one or several of the trace.
 pub(crate) struct Picture {
@@ -40,7 +40,7 @@ impl Picture {
         headings.extend(has_live.then_some("active size"));
         headings.extend(has_used.then_some("heap used"));
         headings.extend(has_collections.then_some(["gcs", "pauses"]).into_iter().flatten());
-        headings.push("");
+        headings.push("over time");
         let rates: Vec<Option<f64>> = self.slices.iter().map(|slice| rate(slice, slice.allocated)).collect();
         let most = rates.iter().flatten().copied().fold(0.0, f64::max);
         let unknown = || "-".to_owned();
@@ -62,7 +62,7 @@ impl Picture {
                 row.push(slice.collections.map_or_else(unknown, count));
                 row.push(slice.pauses.map_or_else(unknown, duration));
             }
-            row.push("#".repeat(rate.filter(|_| most > 0.0).map_or(0, |rate| (rate / most * BAR).ceil() as usize)));
+            row.push(bar(rate.unwrap_or(0.0), most));
             table.push(row);
         }
         table
@@ -97,7 +97,9 @@ impl Picture {
             }
             true => "a row of the first table: from one time at which counts were written to the next".to_owned(),
         };
-        format!("over time: a character is {slice}; its height is bytes per second, of the row's highest; . none")
+        format!(
+            "over time: a character is {slice}; its height is bytes per second, the highest of each row in full; . none"
+        )
     }
 
     /// Bytes per second in each slice, the highest a full block.
@@ -168,6 +170,14 @@ pub(crate) fn rows_json(rows: &[RowOverTime<'_>]) -> Value {
         Value::Object(fields)
     };
     rows.iter().map(row).collect()
+}
+
+/// A part of the most, as a bar.
+fn bar(rate: f64, most: f64) -> String {
+    match (rate / most.max(f64::MIN_POSITIVE) * BAR).ceil() as usize {
+        0 => ".".to_owned(),
+        length => "#".repeat(length),
+    }
 }
 
 /// Bytes per second; `None` in no time.

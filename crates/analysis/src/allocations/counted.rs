@@ -38,7 +38,9 @@ impl Site {
     fn in_part(&self) -> SiteCount {
         let mut amount = self.counted.amount;
         amount.remove(self.before.amount);
-        let estimate = self.counted.estimate.map(|estimate| estimate.saturating_sub(self.before.estimate.unwrap_or(0)));
+        // What was estimated before has to be known as well, unless there was nothing.
+        let before = self.before.estimate.or((self.before.amount == Amount::default()).then_some(0));
+        let estimate = self.counted.estimate.zip(before).map(|(estimate, before)| estimate.saturating_sub(before));
         SiteCount { amount, estimate }
     }
 }

@@ -48,8 +48,9 @@ impl AllocationStats {
     pub(super) fn living(&mut self, count: &LiveCount) {
         let class = self.symbols.class(count.class);
         let cell = self.cell_of((class, None, None, None));
-        if self.clock.place(count.time) == Place::Inside {
-            self.counted.living(cell, count);
+        match self.clock.place(count.time) {
+            Place::Inside => self.counted.living(cell, count),
+            Place::Before | Place::After => self.facts.live_counts -= 1,
         }
         let living = Amount { objects: count.instances, bytes: count.bytes };
         self.recorder.iter_mut().for_each(|recorder| recorder.walked(cell, count.time, living));

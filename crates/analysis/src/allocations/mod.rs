@@ -305,9 +305,8 @@ impl AllocationStats {
     fn collected(&mut self, time: Time, used_space: Option<u64>) {
         self.recorder.iter_mut().for_each(|recorder| recorder.collection_ended(time, used_space));
         match self.clock.place(time) {
-            Place::Before => self.facts.collections -= 1,
             Place::Inside => self.collections.push(time),
-            Place::After => self.facts.collections -= 1,
+            Place::Before | Place::After => self.facts.collections -= 1,
         }
     }
 
