@@ -56,7 +56,7 @@ Examples:
   martini stats app.trcxml --threads        each thread, and the JVM's account
   martini stats app.trcxml --by site --caller 'com.acme.*'
                                             which of my lines allocate byte[]
-  martini stats app.trcxml --over-time      when it is allocated, and what is live
+  martini stats app.trcxml --over-time      when, and what is live by then
   martini stats app.trcxml --from 60 --to 90
                                             only what is allocated in this time
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]

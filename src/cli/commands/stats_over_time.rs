@@ -98,7 +98,13 @@ fn print(of: &OverTimeOf<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
         writeln!(out, "{legend}")?;
     }
     writeln!(out)?;
-    notes::write(&notes::of_allocations(of.reading), out)?;
+    let mut notes = notes::of_allocations(of.reading);
+    let facts = report.facts();
+    if facts.allocations > 0 && facts.site_counts > 0 {
+        notes
+            .push("the slices have the objects of the trace, but not what other documents of it only count".to_owned());
+    }
+    notes::write(&notes, out)?;
     coverage::write(&of.reading.coverage(), out)?;
     writeln!(out)?;
     Ok(())

@@ -16,6 +16,7 @@ mod paths;
 mod report;
 mod scope;
 mod shares;
+mod slice_report;
 mod snapshots;
 mod totals;
 
@@ -28,10 +29,11 @@ pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use accounts::{Account, ThreadSubject};
 pub use naming::{Naming, SiteNames};
-pub use over_time::{OverTime, RowOverTime, Slice};
+pub use over_time::{OverTime, Slice};
 pub use part_report::{CountedPart, PartOfTrace};
 pub use report::{AllocationReport, By, Inside, Line, Row, Subject};
 pub use scope::Scope;
+pub use slice_report::RowOverTime;
 pub use totals::{Amount, ObjectTotals};
 
 use crate::stacks::{StackIndex, Stacks};

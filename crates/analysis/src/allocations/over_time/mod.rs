@@ -4,13 +4,15 @@
 //! times of writing, so there a slice reaches from one such time to another: nothing is spread evenly over it.
 
 mod axis;
-mod report;
 mod series;
+mod slices;
+mod sum;
 
 use rustc_hash::FxHashMap;
 use trace::time::Time;
 
-pub use report::{OverTime, RowOverTime, Slice};
+pub use slices::{OverTime, Slice};
+pub(super) use sum::Sum;
 
 use super::live::CellIndex;
 use super::scope::Place;
