@@ -63,7 +63,8 @@ fn only_a_part_counts() {
     assert_eq!(sum(&["--to", "0.5", &heap]), (json!(2), json!(2)));
     let counts = trace("snapshots.trcxml");
     assert_eq!(sum(&["--from", "2", "--to", "4.2", &counts]), (json!(9900), json!(0)));
-    assert_eq!(sum(&["--from", "5", &counts]), (json!(2390), json!(0)));
+    // The only walk of the heap was before.
+    assert_eq!(sum(&["--from", "5.5", &counts]), (json!(2390), json!(0)));
     let ended = run(&["stats", "--from", "5.1", "--to", "5.2", &counts]);
     assert_eq!((ended.status, ended.out.as_str()), (2, ""));
     assert!(ended.err.contains("counts were written at 5.007 and 8.012 s"), "{}", ended.err);
