@@ -8,6 +8,7 @@ mod heap_dump;
 mod help;
 mod java;
 mod locks;
+mod over_time;
 mod page;
 mod run;
 mod stats;

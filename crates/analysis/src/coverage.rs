@@ -39,6 +39,8 @@ pub struct WorstThread {
 /// Why the numbers do not say how complete the trace is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyUnknown {
+    /// Only a part of the trace counts, and accounts are of the whole.
+    Window,
     /// The trace has no accounts: another profiler wrote it, or an older Martini.
     NoAccounts,
     /// The agent could not read what the JVM accounts, for this reason.
@@ -141,10 +143,11 @@ impl Coverage {
         true
     }
 
-    /// Adds a why, unless there is a weightier one. In the order of weight: no accounts, none available, a cut, a limit,
+    /// Adds a why, unless there is a weightier one. In the order of weight: a window, no accounts, none available, a cut, a limit,
     /// dropped events, filters, threads.
     pub fn mark_unknown(&mut self, why: WhyUnknown) {
         let weight = |why: &WhyUnknown| match why {
+            WhyUnknown::Window => 8,
             WhyUnknown::NoAccounts => 7,
             WhyUnknown::Unavailable(_) => 6,
             WhyUnknown::CutOff => 5,

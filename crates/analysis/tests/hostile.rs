@@ -1,13 +1,15 @@
 //! Traces that were damaged or made up to hurt: the statistics may be odd, but there are some, and they agree with themselves.
 
-use analysis::allocations::{AllocationReport, AllocationStats, By};
+use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope};
 use proptest::prelude::*;
 use trace::reader::{Event, TraceReader};
+use trace::time::Nanos;
 
 const EXAMPLE: &str = include_str!("../../../tests/traces/heap.trcxml");
+const COUNTS: &str = include_str!("../../../tests/traces/counts.trcxml");
 
-fn read(bytes: &[u8]) -> AllocationReport {
-    let mut stats = AllocationStats::new();
+fn read(bytes: &[u8], scope: &Scope) -> AllocationReport {
+    let mut stats = AllocationStats::of(scope);
     if let Ok(mut reader) = TraceReader::new(bytes) {
         loop {
             match reader.next_event() {
@@ -23,8 +25,12 @@ fn read(bytes: &[u8]) -> AllocationReport {
 
 /// Every object is in exactly one row of every table.
 fn check(report: &AllocationReport) {
+    assert_eq!(report.sum(|_| true).total(), report.facts().allocations);
+    check_rows(report);
+}
+
+fn check_rows(report: &AllocationReport) {
     let sum = report.sum(|_| true);
-    assert_eq!(sum.total(), report.facts().allocations);
     for by in [By::Package, By::Class, By::Site, By::Thread] {
         let rows = report.rows(by, |_| true);
         assert_eq!(rows.iter().map(|row| row.totals.total()).sum::<u64>(), sum.total());
@@ -35,6 +41,26 @@ fn check(report: &AllocationReport) {
     }
 }
 
+/// Slices follow each other and have no more than all.
+fn check_over_time(report: &AllocationReport) {
+    let slices = report.over_time(|_| true).unwrap().slices;
+    assert!(slices.len() <= 64);
+    assert!(slices.windows(2).all(|pair| pair[0].end == pair[1].begin));
+    let names = report.site_names(&Naming::Own(vec![]));
+    for by in [By::Class, By::Line] {
+        for row in report.rows_over_time(by, &names, |_| true, 3) {
+            assert_eq!(row.allocated.len(), slices.len());
+            assert!(row.live.is_none_or(|live| live.len() == slices.len()));
+        }
+    }
+}
+
+/// A part of a trace, or all of it.
+fn scope() -> impl Strategy<Value = Scope> {
+    let nanos = || prop_oneof![0_u64..3_000_000_000, any::<u64>()].prop_map(Nanos);
+    (nanos(), proptest::option::of(nanos())).prop_map(|(from, to)| Scope { from, to, over_time: true })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -42,30 +68,44 @@ proptest! {
     fn damaged_text_is_counted_as_far_as_it_makes_sense(
         edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
         cut in any::<prop::sample::Index>(),
+        scope in scope(),
+        is_counted in any::<bool>(),
     ) {
-        let mut bytes = EXAMPLE.as_bytes().to_vec();
+        let mut bytes = if is_counted { COUNTS } else { EXAMPLE }.as_bytes().to_vec();
         for (index, byte) in edits {
             let at = index.index(bytes.len());
             bytes[at] = byte;
         }
         bytes.truncate(cut.index(bytes.len()) + 1);
-        check(&read(&bytes));
+        let whole = read(&bytes, &Scope { over_time: true, ..Scope::default() });
+        if !is_counted {
+            check(&whole);
+        }
+        check_over_time(&whole);
+        let part = read(&bytes, &scope);
+        if !is_counted {
+            check_rows(&part);
+        }
+        check_over_time(&part);
     }
 
     #[test]
     fn numbers_of_any_size_are_taken(
         numbers in proptest::collection::vec(prop_oneof![0_u64..9, any::<u64>(), Just(u64::MAX)], 1..300),
+        scope in scope(),
+        is_counted in any::<bool>(),
     ) {
+        let example = if is_counted { COUNTS } else { EXAMPLE };
         // Every number of the example is replaced, so that ids clash, times run back and sizes explode.
         let mut numbers = numbers.iter().cycle();
-        let body = &EXAMPLE[EXAMPLE.find("<threadStart").unwrap()..];
+        let body = &example[example.find("<threadStart").unwrap()..];
         let mut text = String::from("<TRACE>");
         for (index, piece) in body.split("=\"").enumerate() {
             if index > 0 {
                 text.push_str("=\"");
             }
             let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
-            // These two have a smaller range, and the element would not be read.
+            // These have a smaller range, and the element would not be read.
             let keeps = text.ends_with("isArray=\"") || text.ends_with("lineNumber=\"");
             if !keeps && digits > 0 && piece[digits..].starts_with('"') {
                 text.push_str(&numbers.next().unwrap().to_string());
@@ -74,8 +114,16 @@ proptest! {
                 text.push_str(piece);
             }
         }
-        let report = read(text.as_bytes());
-        prop_assert!(report.facts().allocations > 0);
-        check(&report);
+        let report = read(text.as_bytes(), &Scope { over_time: true, ..Scope::default() });
+        if !is_counted {
+            prop_assert!(report.facts().allocations > 0);
+            check(&report);
+        }
+        check_over_time(&report);
+        let part = read(text.as_bytes(), &scope);
+        check_over_time(&part);
+        if !is_counted {
+            check_rows(&part);
+        }
     }
 }

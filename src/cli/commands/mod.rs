@@ -10,5 +10,7 @@ mod per_file;
 pub(crate) mod run;
 mod selection;
 pub(crate) mod stats;
+mod stats_over_time;
 pub(crate) mod threads;
+mod time_window;
 pub(crate) mod validate;

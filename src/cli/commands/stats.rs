@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use analysis::allocations::{Account, AllocationReport, By, Naming, Row, SiteNames, Subject};
+use analysis::allocations::{Account, AllocationReport, By, Naming, Row, Scope, SiteNames, Subject};
+use anyhow::bail;
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
@@ -12,6 +13,8 @@ use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, selects_site, whole_number};
+use crate::cli::commands::stats_over_time::{self, OverTimeOf};
+use crate::cli::commands::time_window::TimeWindow;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::page::{Page, PageArguments};
@@ -54,6 +57,9 @@ Examples:
   martini stats app.trcxml --threads        each thread, and the JVM's account
   martini stats app.trcxml --by site --caller 'com.acme.*'
                                             which of my lines allocate byte[]
+  martini stats app.trcxml --over-time      when, and what is live by then
+  martini stats app.trcxml --from 60 --to 90
+                                            only what is allocated in this time
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
 pub(crate) struct Arguments {
     /// Traces to read, each for itself
@@ -63,8 +69,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     by: Option<Rows>,
     /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
-    #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "sort"])]
+    #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "sort", "from", "to", "over_time"])]
     threads: bool,
+    /// Show when it is allocated: slices of time, and the largest classes and lines (10 by default) in each
+    #[arg(long, conflicts_with = "sort")]
+    over_time: bool,
+    #[command(flatten)]
+    window: TimeWindow,
     /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<Column>,
@@ -112,11 +123,14 @@ const DEFAULT_TOP: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let mut reading = reading::allocations(path)?;
+        let mut reading = arguments.read(path)?;
         let names = reading.report.site_names(&arguments.naming());
         arguments.note_without_effect(path, &reading.report, &names);
         if !arguments.code.is_empty() {
             reading.report.retain_sites(&names, |at| selects_site(&arguments.code, at));
+        }
+        if arguments.over_time {
+            return stats_over_time::show(&arguments.over_time(path, &reading), arguments.json, out);
         }
         if arguments.json {
             return Ok(to_json(arguments, path, &reading, &names));
@@ -127,6 +141,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 impl Arguments {
+    /// Reads the part of a trace that counts.
+    ///
+    /// # Errors
+    /// The trace cannot be read, or has nothing of this part.
+    fn read(&self, path: &Path) -> anyhow::Result<Reading> {
+        let (from, to) = (self.window.from(), self.window.to());
+        let reading = reading::allocations_in(path, &Scope { from, to, over_time: self.over_time })?;
+        self.window.check(path, Some(reading.report.length()))?;
+        stats_over_time::check_counted_part(path, &reading.report)?;
+        if self.window.is_given() && self.shows_accounts(&reading.report) {
+            bail!("{}: threads are accounted for the whole trace; leave out --from and --to", path.display());
+        }
+        Ok(reading)
+    }
+
+    fn over_time<'a>(&'a self, path: &'a Path, reading: &'a Reading) -> OverTimeOf<'a> {
+        let naming = if self.caller.is_empty() { Naming::Own(vec![]) } else { self.naming() };
+        let by = self.by.map(By::from);
+        OverTimeOf { path, reading, naming, by, filter: &self.filter, top: self.top }
+    }
+
     /// Notes each flag that has no effect on this trace.
     fn note_without_effect(&self, path: &Path, report: &AllocationReport, names: &SiteNames) {
         let facts = report.facts();

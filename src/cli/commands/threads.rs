@@ -1,13 +1,15 @@
 //! `martini threads`: what each thread did with its time.
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use analysis::locks::{LockReport, LockStats, Observer, ThreadSummary};
+use analysis::locks::{LockReport, LockStats, Observer, Selection, ThreadSummary};
 use analysis::timeline::{TIMELINE, Timeline};
 use anyhow::{Context, anyhow};
 use serde_json::Value;
 use trace::file::{self, IfTaken};
+use trace::time::Nanos;
 
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
@@ -93,9 +95,29 @@ fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport
     };
     let cannot = || format!("cannot write the timeline {}", timeline.display());
     // Names of threads and classes may be confidential.
-    let out = file::create(timeline, TIMELINE, IfTaken::Replace)
-        .map_err(|refusal| anyhow!("{refusal}; choose another --timeline"))?;
-    let mut written = Timeline::new(BufWriter::new(out.file));
+    let create = || {
+        let created = file::create(timeline, TIMELINE, IfTaken::Replace);
+        created.map(|new| new.file).map_err(|refusal| anyhow!("{refusal}; choose another --timeline"))
+    };
+    if arguments.selection.window.from() == Nanos(0) {
+        return read_into(create()?, path, selection, cannot);
+    }
+    // Whether --from is behind the end is known at the end, and must not cost the file that is there.
+    let mut written = tempfile::tempfile().with_context(cannot)?;
+    let reading = read_into(written.try_clone().with_context(cannot)?, path, selection, cannot)?;
+    arguments.selection.check(path, &reading.report)?;
+    let mut out = create()?;
+    written.rewind().and_then(|()| io::copy(&mut written, &mut out)).with_context(cannot)?;
+    Ok(reading)
+}
+
+fn read_into(
+    out: File,
+    path: &Path,
+    selection: Selection,
+    cannot: impl Fn() -> String,
+) -> anyhow::Result<Reading<LockReport>> {
+    let mut written = Timeline::new(BufWriter::new(out));
     let observer: &mut dyn Observer = &mut written;
     let reading = reading::locks(path, LockStats::new(selection, Some(observer)))?;
     let left_out = written.finish().with_context(cannot)?;

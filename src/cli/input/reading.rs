@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use analysis::allocations::{AllocationReport, AllocationStats, Facts};
+use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
 use analysis::locks::{LockReport, LockStats};
 use anyhow::{anyhow, bail};
@@ -64,7 +64,12 @@ impl Reading {
 /// Reads the allocation statistics of a trace; `-` is standard input. A trace is read as far as possible; an error means that
 /// nothing could be read.
 pub(crate) fn allocations(path: &Path) -> anyhow::Result<Reading> {
-    let stats = AllocationStats::new();
+    allocations_in(path, &Scope::default())
+}
+
+/// Reads only a part of what a trace says, or also what happens when.
+pub(crate) fn allocations_in(path: &Path, scope: &Scope) -> anyhow::Result<Reading> {
+    let stats = AllocationStats::of(scope);
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
         return read_allocations(path, reader, stats);

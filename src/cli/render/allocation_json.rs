@@ -119,7 +119,8 @@ fn totals(totals: &ObjectTotals, is_counted: bool) -> Map<String, Value> {
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }
 
-fn subject(subject: &Subject<'_>) -> Map<String, Value> {
+/// What a row is about.
+pub(crate) fn subject(subject: &Subject<'_>) -> Map<String, Value> {
     let fields = match subject {
         Subject::Package(name) => json!({ "package": name }),
         Subject::Class(name) => json!({ "class": name }),

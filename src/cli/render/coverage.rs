@@ -106,6 +106,9 @@ pub(crate) fn percent(part: Millionths) -> String {
 
 fn reason(why: &WhyUnknown) -> String {
     match why {
+        WhyUnknown::Window => {
+            "only a part of the trace counts (--from, --to), and the JVM accounts the whole".to_owned()
+        }
         WhyUnknown::NoAccounts => "the trace does not hold what the JVM accounted to its threads".to_owned(),
         WhyUnknown::Unavailable(reason) => format!("the JVM's accounting could not be used, {reason}"),
         WhyUnknown::CutOff => "the trace was cut off".to_owned(),

@@ -10,5 +10,6 @@ pub(crate) mod lock_stacks;
 pub(crate) mod lock_summary;
 pub(crate) mod lock_tables;
 pub(crate) mod notes;
+pub(crate) mod over_time;
 pub(crate) mod page;
 pub(crate) mod table;

@@ -1,7 +1,7 @@
 //! What a document counts instead of reporting each object: `allocCount` per site, `liveCount` per class; and `allocSample`, what a
 //! sampler says beside that.
 //!
-//! Counts are cumulative, so only the last of each kind is kept: memory grows with the sites and classes, not with the
+//! Counts are cumulative, so only the last of each kind is kept, and the last before the part of the trace that counts: memory grows with the sites and classes, not with the
 //! trace.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,16 +10,39 @@ use trace::model::{AllocCount, AllocSample, CountSource, LiveCount};
 use trace::time::Time;
 
 use super::live::CellIndex;
+use super::scope::Place;
 use super::shares::Sampled;
 use super::totals::Amount;
 use crate::call_tree::Spread;
 
-/// The last count of a site.
+/// What was counted at a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SiteCount {
     pub(super) amount: Amount,
     /// How many of the bytes were really allocated, as a sampler estimates.
     pub(super) estimate: Option<u64>,
+}
+
+/// What is known of a site.
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    cell: CellIndex,
+    /// The last count.
+    last: Amount,
+    /// The last count before the part of the trace that counts, and the last one in it.
+    before: SiteCount,
+    counted: SiteCount,
+}
+
+impl Site {
+    fn in_part(&self) -> SiteCount {
+        let mut amount = self.counted.amount;
+        amount.remove(self.before.amount);
+        // What was estimated before has to be known as well, unless there was nothing.
+        let before = self.before.estimate.or((self.before.amount == Amount::default()).then_some(0));
+        let estimate = self.counted.estimate.zip(before).map(|(estimate, before)| estimate.saturating_sub(before));
+        SiteCount { amount, estimate }
+    }
 }
 
 /// What an `allocCount` counts for, in the ids of the document.
@@ -59,11 +82,11 @@ pub(super) struct Estimates {
     pub(super) unmatched: u64,
 }
 
-/// The last counts of one document.
+/// The counts of one document.
 #[derive(Debug, Default)]
 pub(super) struct CountedDocument {
     /// By ids, because classes of one name share a cell and each has counts of its own.
-    sites: FxHashMap<SiteIds, (CellIndex, SiteCount)>,
+    sites: FxHashMap<SiteIds, Site>,
     living: FxHashMap<CellIndex, Amount>,
     walked: Option<Time>,
     /// The last of each, by threads that have not ended.
@@ -71,11 +94,22 @@ pub(super) struct CountedDocument {
 }
 
 impl CountedDocument {
-    /// Takes in the count of a site.
-    pub(super) fn site(&mut self, cell: CellIndex, count: &AllocCount) {
+    /// Takes in the count of a site, which lies somewhere, and returns how much more it is than the one before.
+    pub(super) fn site(&mut self, cell: CellIndex, count: &AllocCount, place: Place) -> Amount {
         let amount = Amount { objects: count.instances, bytes: count.bytes };
         let ids = (count.class, count.method, count.line, count.source);
-        self.sites.insert(ids, (cell, SiteCount { amount, estimate: count.allocated_bytes }));
+        let none = SiteCount::default();
+        let site = self.sites.entry(ids).or_insert(Site { cell, last: Amount::default(), before: none, counted: none });
+        let mut more = amount;
+        more.remove(site.last);
+        (site.cell, site.last) = (cell, amount);
+        let count = SiteCount { amount, estimate: count.allocated_bytes };
+        match place {
+            Place::Before => (site.before, site.counted) = (count, count),
+            Place::Inside => site.counted = count,
+            Place::After => {}
+        }
+        more
     }
 
     /// Takes in what was sampled, and returns what is new in it.
@@ -106,7 +140,7 @@ impl CountedDocument {
 
     /// The cells in which something is counted. Call it before [`take_sites`](Self::take_sites).
     pub(super) fn counted_cells(&self) -> FxHashSet<CellIndex> {
-        self.sites.values().map(|(cell, _)| *cell).collect()
+        self.sites.values().map(|site| site.cell).collect()
     }
 
     /// What the sampler estimates by the bytes that it sampled in each cell; `None` if none ran. Call it before
@@ -121,11 +155,13 @@ impl CountedDocument {
         if cells.is_empty() {
             return None;
         }
-        for ((.., source), (cell, count)) in &self.sites {
-            let estimate = cells.entry(*cell).or_default();
+        for ((.., source), site) in &self.sites {
+            let estimate = cells.entry(site.cell).or_default();
             estimate.is_counted = true;
             match source {
-                Some(CountSource::Vm) => estimate.by_vm = estimate.by_vm.saturating_add(count.amount.bytes),
+                Some(CountSource::Vm) => {
+                    estimate.by_vm = estimate.by_vm.saturating_add(site.in_part().amount.bytes);
+                }
                 None => estimate.is_executed = true,
             }
         }
@@ -152,9 +188,9 @@ impl CountedDocument {
         self.living.entry(cell).or_default().add(Amount { objects: count.instances, bytes: count.bytes });
     }
 
-    /// The last count of each site, with its source; forgotten here.
+    /// What was counted at each site, with its source; forgotten here.
     pub(super) fn take_sites(&mut self) -> impl Iterator<Item = (CellIndex, Option<CountSource>, SiteCount)> + use<> {
-        std::mem::take(&mut self.sites).into_iter().map(|((.., source), (cell, count))| (cell, source, count))
+        std::mem::take(&mut self.sites).into_iter().map(|((.., source), site)| (site.cell, source, site.in_part()))
     }
 
     /// What the last walk of the heap found; forgotten here.

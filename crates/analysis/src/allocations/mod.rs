@@ -4,68 +4,52 @@
 //! and with the names in the trace, not with the trace.
 
 mod accounts;
+mod alloc_key;
 mod counted;
+mod counting;
 mod live;
 mod naming;
+mod over_time;
+mod part_report;
 mod parts;
 mod paths;
 mod report;
+mod scope;
 mod shares;
+mod slice_report;
+mod snapshots;
 mod totals;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace::ids::{ClassId, MethodId, ObjectId, StackId};
-use trace::model::{AllocSample, Element, ObjAlloc, StackDef};
+use trace::ids::{ObjectId, StackId};
+use trace::model::{Element, ObjAlloc, ObjFree, StackDef};
 use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use accounts::{Account, ThreadSubject};
 pub use naming::{Naming, SiteNames};
+pub use over_time::{OverTime, Slice};
+pub use part_report::{CountedPart, PartOfTrace};
 pub use report::{AllocationReport, By, Inside, Line, Row, Subject};
-use totals::Amount;
-pub use totals::ObjectTotals;
+pub use scope::Scope;
+pub use slice_report::RowOverTime;
+pub use totals::{Amount, ObjectTotals};
 
 use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use accounts::Accounts;
+use alloc_key::AllocKey;
 use counted::CountedDocument;
 use live::{CellIndex, LiveObject, LiveObjects};
+use over_time::Recorder;
 use parts::Cell;
+use scope::{Clock, Place};
 use shares::{Sampled, ShareKey, Shares};
+use snapshots::Snapshots;
 
 /// What an object is counted under.
 type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>, Option<StackIndex>);
-
-/// What an `objAlloc` says about that, in the ids of the document. Small, so that the ways to the cells of a large program stay in
-/// the processor's cache; ids that do not fit are looked up one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct AllocKey {
-    class: u32,
-    thread: u32,
-    method: u32,
-    line: u32,
-    stack: u32,
-}
-
-impl AllocKey {
-    fn of(alloc: &ObjAlloc) -> Option<Self> {
-        /// Stands for "absent".
-        const NONE: u64 = u32::MAX as u64;
-        let pack = |value: Option<u64>| match value {
-            None => Some(u32::MAX),
-            Some(NONE) => None,
-            Some(value) => u32::try_from(value).ok(),
-        };
-        Some(AllocKey {
-            class: pack(Some(alloc.class.0))?,
-            thread: pack(alloc.thread.map(|thread| thread.0))?,
-            method: pack(alloc.method.map(|method| method.0))?,
-            line: pack(alloc.line.and_then(line).map(u64::from))?,
-            stack: pack(alloc.stack.map(|stack| stack.0))?,
-        })
-    }
-}
 
 /// Gathers the statistics of a trace, element by element.
 #[derive(Debug, Default)]
@@ -89,7 +73,17 @@ pub struct AllocationStats {
     accounts: Accounts,
     /// When the document's collections ended.
     collections: Vec<Time>,
+    /// Objects that died behind the part of the trace that counts.
+    survivors: Vec<LiveObject>,
     facts: Facts,
+    clock: Clock,
+    /// When the document begins.
+    document: Option<Time>,
+    snapshots: Snapshots,
+    /// What was sampled since counts were written last, and the time of the last of it.
+    pending: FxHashMap<ShareKey, Sampled>,
+    pending_until: Time,
+    recorder: Option<Recorder>,
 }
 
 impl AllocationStats {
@@ -98,29 +92,33 @@ impl AllocationStats {
         Self::default()
     }
 
+    /// Statistics of a part of the trace, or with what happens when.
+    pub fn of(scope: &Scope) -> Self {
+        let recorder = scope.over_time.then(Recorder::default);
+        AllocationStats { clock: Clock::of(scope), recorder, ..Self::default() }
+    }
+
     /// Takes in the next element of the document.
     pub fn element(&mut self, element: &Element<'_>) {
         self.facts.note(element);
+        self.clock.note(element);
         let redefined = match element {
             Element::ObjAlloc(alloc) => return self.allocated(alloc),
-            Element::ObjFree(free) => return self.freed(free.object),
-            Element::GcFinish(finish) => return self.collections.push(finish.time),
+            Element::ObjFree(free) => return self.freed(free),
+            Element::GcStart(start) => {
+                return self.recorder.iter_mut().for_each(|recorder| recorder.collection_began(start.time));
+            }
+            Element::GcFinish(finish) => return self.collected(finish.time, finish.used_space),
             Element::MonContendedEnter(event) => return self.monitor(event.object),
             Element::MonWait(event) => return self.monitor(event.object),
             Element::MonStillOwned(event) => return self.monitor(event.object),
             Element::MonitorUsage(event) => return self.monitor(event.object),
             Element::ThreadInfo(event) => return event.object.into_iter().for_each(|object| self.monitor(object)),
-            Element::AllocCount(count) => {
-                let cell = self.site_cell(count.class, count.method, count.line);
-                return self.counted.site(cell, count);
-            }
+            Element::AllocCount(count) => return self.counted(count),
             Element::AllocSample(sample) => return self.sampled(sample),
             Element::ThreadEnd(end) => return self.counted.thread_ended(end.thread),
-            Element::LiveCount(count) => {
-                let class = self.symbols.class(count.class);
-                let cell = self.cell_of((class, None, None, None));
-                return self.counted.living(cell, count);
-            }
+            Element::LiveCount(count) => return self.living(count),
+            Element::TraceStart(start) => return self.document = Some(start.time),
             Element::ThreadCount(count) => {
                 let thread = self.symbols.thread(count.thread);
                 return self.accounts.insert(thread, count);
@@ -147,10 +145,14 @@ impl AllocationStats {
         self.facts.documents += 1;
         let mut collections = std::mem::take(&mut self.collections);
         collections.sort_unstable();
-        for object in self.live.drain() {
+        for object in self.live.drain().chain(std::mem::take(&mut self.survivors)) {
+            if self.clock.place(object.allocated) != Place::Inside {
+                continue;
+            }
             let age = age(&collections, object.allocated);
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
         }
+        self.end_samples();
         let sampled = self.take_sampled();
         let bytes = sampled.iter().map(|(key, sampled)| (key.cell, sampled.bytes.weight as u64));
         if let Some(estimates) = self.counted.take_estimates(bytes) {
@@ -178,6 +180,9 @@ impl AllocationStats {
         for (cell, amount) in self.counted.take_living() {
             self.cells[cell.0 as usize].totals.living(amount);
         }
+        self.snapshots.end_document();
+        self.document = None;
+        self.recorder.iter_mut().for_each(Recorder::end_document);
         self.announced.clear();
         self.stacks.end_document();
         self.shortcut.clear();
@@ -190,6 +195,13 @@ impl AllocationStats {
             cell.totals.allocated(amount);
         }
         self.facts.undefined_ids += self.symbols.undefined();
+        self.recorder.iter_mut().for_each(|recorder| recorder.finish(self.clock.part()));
+        if self.clock.is_window() {
+            let is_counted = self.facts.allocations == 0 && self.facts.site_counts > 0;
+            let counted = self.snapshots.counted().filter(|_| is_counted).map(|counted| (counted.from, counted.to));
+            let (begin, end) = counted.unwrap_or(self.clock.part());
+            (self.facts.begin, self.facts.end) = (Some(begin), Some(end));
+        }
         AllocationReport {
             symbols: self.symbols,
             stacks: self.stacks,
@@ -198,6 +210,9 @@ impl AllocationStats {
             is_restricted: false,
             accounts: self.accounts,
             facts: self.facts,
+            clock: self.clock,
+            snapshots: self.snapshots,
+            recorder: self.recorder,
         }
     }
 
@@ -211,42 +226,19 @@ impl AllocationStats {
                 cell
             }
         };
-        self.allocated[cell.0 as usize].add(Amount { objects: 1, bytes: alloc.size });
+        let place = self.clock.place(alloc.time);
+        if place == Place::Inside {
+            self.allocated[cell.0 as usize].add(Amount { objects: 1, bytes: alloc.size });
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.allocated(cell, place, alloc.time, self.clock.part().0, alloc.size);
+        }
         let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
-        if self.live.insert(alloc.obj_id, object).is_some() {
+        if let Some(older) = self.live.insert(alloc.obj_id, object) {
             self.facts.reused_ids += 1;
+            self.died(older, alloc.time);
         }
         self.announced.remove(&alloc.obj_id);
-    }
-
-    /// The cell of a site that is counted, on whichever thread.
-    fn site_cell(&mut self, class: ClassId, method: Option<MethodId>, number: Option<i64>) -> CellIndex {
-        let class = self.symbols.class(class);
-        let site = method.map(|method| self.symbols.site(method, number.and_then(line)));
-        self.cell_of((class, None, site, None))
-    }
-
-    fn sampled(&mut self, sample: &AllocSample) {
-        let cell = self.site_cell(sample.class, sample.method, sample.line);
-        let stack = sample.stack.map(|stack| self.stack(stack));
-        let thread = sample.thread.map(|thread| self.symbols.thread(thread));
-        let more = self.counted.sample(sample);
-        self.sampled.entry(ShareKey { cell, stack, thread }).or_default().add(&more);
-    }
-
-    /// What the document's samples say of the sites that are counted. A method that allocates for its caller is counted where it is called,
-    /// or, where that cannot be rewritten, in the method itself: so where nothing is counted at the site of a sample, it is one of the
-    /// innermost frame at which something is.
-    fn take_sampled(&mut self) -> Vec<(ShareKey, Sampled)> {
-        let sampled = std::mem::take(&mut self.sampled);
-        let counted = if sampled.is_empty() { FxHashSet::default() } else { self.counted.counted_cells() };
-        let site = |key: ShareKey| {
-            let frames = key.stack.map_or(&[][..], |stack| self.stacks.frames(stack));
-            let class = self.cells[key.cell.0 as usize].class;
-            let cells = frames.iter().filter_map(|&site| self.cell_index.get(&(class, None, Some(site), None)));
-            [&key.cell].into_iter().chain(cells).copied().find(|cell| counted.contains(cell)).unwrap_or(key.cell)
-        };
-        sampled.into_iter().map(|(key, sampled)| (ShareKey { cell: site(key), ..key }, sampled)).collect()
     }
 
     fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {
@@ -287,19 +279,43 @@ impl AllocationStats {
         if self.live.cell(object).filter(is_announced).is_none() {
             return;
         }
-        if let Some(LiveObject { cell, bytes, .. }) = self.live.remove(object) {
-            self.allocated[cell.0 as usize].remove(Amount { objects: 1, bytes });
+        if let Some(LiveObject { cell, bytes, allocated }) = self.live.remove(object) {
+            let place = self.clock.place(allocated);
+            if place == Place::Inside {
+                self.allocated[cell.0 as usize].remove(Amount { objects: 1, bytes });
+            }
+            self.recorder.iter_mut().for_each(|recorder| recorder.take_back(cell, place, allocated, bytes));
             self.facts.allocations -= 1;
             self.facts.monitors += 1;
             self.announced.insert(object);
         }
     }
 
-    fn freed(&mut self, object: ObjectId) {
-        if self.announced.remove(&object) {
+    fn freed(&mut self, free: &ObjFree) {
+        if self.announced.remove(&free.object) {
             self.facts.frees -= 1;
-        } else if self.live.remove(object).is_none() {
+        } else if let Some(object) = self.live.remove(free.object) {
+            self.died(object, free.time);
+        } else {
             self.facts.unknown_frees += 1;
+        }
+    }
+
+    fn died(&mut self, object: LiveObject, time: Time) {
+        let place = self.clock.place(time);
+        if place == Place::After && self.clock.place(object.allocated) == Place::Inside {
+            self.survivors.push(object);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.died(object.cell, place, time, self.clock.part().0, object.bytes);
+        }
+    }
+
+    fn collected(&mut self, time: Time, used_space: Option<u64>) {
+        self.recorder.iter_mut().for_each(|recorder| recorder.collection_ended(time, used_space));
+        match self.clock.place(time) {
+            Place::Inside => self.collections.push(time),
+            Place::Before | Place::After => self.facts.collections -= 1,
         }
     }
 

@@ -9,8 +9,11 @@ use trace::names;
 use super::accounts::{self, Account, Accounts, ThreadSubject};
 use super::live::CellIndex;
 use super::naming::{Naming, SiteNames};
+use super::over_time::Recorder;
 use super::parts::{Cell, Part};
+use super::scope::Clock;
 use super::shares::Shares;
+use super::snapshots::Snapshots;
 use super::totals::{Amount, ObjectTotals};
 use crate::call_tree::{Spread, error};
 use crate::coverage::{Coverage, WhyUnknown};
@@ -113,6 +116,9 @@ pub struct AllocationReport {
     pub(super) is_restricted: bool,
     pub(super) accounts: Accounts,
     pub(super) facts: Facts,
+    pub(super) clock: Clock,
+    pub(super) snapshots: Snapshots,
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl AllocationReport {
@@ -143,6 +149,10 @@ impl AllocationReport {
 
     /// How complete the trace is. `is_whole`: all of it was read.
     pub fn coverage(&self, is_whole: bool) -> Coverage {
+        if self.clock.is_window() {
+            let why_unknown = Some(WhyUnknown::Window);
+            return Coverage { is_counted: self.is_counted(), why_unknown, ..Coverage::default() };
+        }
         let mut coverage = accounts::coverage(self.accounts());
         coverage.is_counted = self.is_counted();
         for count in &self.facts.counts {
@@ -187,6 +197,7 @@ impl AllocationReport {
             let is_spread = !names.are_innermost() && self.shares.of(CellIndex(index)).is_some();
             if !is_spread && !passes(cell.site, cell.stack) {
                 cell.totals = ObjectTotals::default();
+                self.recorder.iter_mut().for_each(|recorder| recorder.forget(CellIndex(index)));
             }
         }
         self.is_restricted = true;
@@ -206,8 +217,7 @@ impl AllocationReport {
 
     /// The same with other frames of the stacks.
     pub fn rows_named(&self, by: By, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
-        let is_exact = names.are_innermost() || matches!(by, By::Package | By::Class | By::Thread);
-        let parts = self.pieces(is_exact, class_filter);
+        let parts = self.pieces(Self::is_exact(by, names), class_filter);
         let allocated = parts.filter(|part| match by {
             By::Package | By::Class => true,
             By::Site | By::Line | By::Method | By::Thread => part.cell.totals.total() > 0,
@@ -238,7 +248,12 @@ impl AllocationReport {
             .collect()
     }
 
-    fn subject(&self, by: By, names: &SiteNames, part: &Part<'_>) -> Subject<'_> {
+    /// Whether whole cells have all that the rows of a table are made of.
+    pub(super) fn is_exact(by: By, names: &SiteNames) -> bool {
+        names.are_innermost() || matches!(by, By::Package | By::Class | By::Thread)
+    }
+
+    pub(super) fn subject(&self, by: By, names: &SiteNames, part: &Part<'_>) -> Subject<'_> {
         let at = || names.site(part.cell.site, part.stack).map(|site| self.symbols.location(site));
         match by {
             By::Package => Subject::Package(names::package(self.class(part.cell.class))),
@@ -257,13 +272,22 @@ impl AllocationReport {
 
     /// The same, or whole cells where that is enough.
     fn pieces(&self, whole: bool, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = Part<'_>> {
+        // A class whose instances were found by an earlier walk of the heap only has nothing to show.
+        self.pieces_of_all(whole, class_filter)
+            .filter(|part| part.cell.totals.total() > 0 || part.cell.totals.live() > 0)
+    }
+
+    /// The same, also those of which nothing was allocated in the part of the trace that counts.
+    pub(super) fn pieces_of_all(
+        &self,
+        whole: bool,
+        class_filter: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = Part<'_>> {
         // A class has many cells; a filter may be slow.
         let mut passes: FxHashMap<ClassIndex, bool> = FxHashMap::default();
         let whole = whole && !self.is_restricted;
         (0..)
             .zip(&self.cells)
-            // A class whose instances were found by an earlier walk of the heap only has nothing to show.
-            .filter(|(_, cell)| cell.totals.total() > 0 || cell.totals.live() > 0)
             .filter(move |(_, cell)| *passes.entry(cell.class).or_insert_with(|| class_filter(self.class(cell.class))))
             .flat_map(move |(index, cell)| {
                 let index = CellIndex(index);

@@ -4,9 +4,11 @@ use crate::ages::AgeSpread;
 
 /// A number of objects, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amount {
-    pub(super) objects: u64,
-    pub(super) bytes: u64,
+pub struct Amount {
+    /// Objects.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 impl Amount {

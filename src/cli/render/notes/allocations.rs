@@ -1,7 +1,8 @@
 //! The sums of a trace of allocations in one sentence, and what is missing or wrong in it.
 
 use agent_options::{HeapMode, RawOptions};
-use analysis::allocations::{Facts, ObjectTotals, Origin};
+use analysis::allocations::{CountedPart, Facts, ObjectTotals, Origin};
+use trace::time::Nanos;
 
 use super::{completeness, counters, is_complete};
 use crate::cli::input::reading::Reading;
@@ -67,6 +68,24 @@ fn no_counts(reading: &Reading) -> String {
     format!("no numbers are in the trace: {why}")
 }
 
+/// Which part of the trace counts, if not all of it.
+fn part(reading: &Reading) -> Option<String> {
+    let seconds = |nanos: Nanos| format!("{:.3}", nanos.0 as f64 / 1e9);
+    let part = reading.report.part_of_trace()?;
+    Some(match reading.report.counted_part() {
+        Some(CountedPart::Between(part)) => format!(
+            "the borders of --from and --to were moved to times at which counts were written: from {} to {} s",
+            seconds(part.from),
+            seconds(part.to)
+        ),
+        _ => format!(
+            "only what was allocated from {} to {to} s counts; what is live, and ages, are those at {to} s",
+            seconds(part.from),
+            to = seconds(part.to)
+        ),
+    })
+}
+
 /// What is missing or wrong in the numbers; one sentence each.
 pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
     let facts = reading.report.facts();
@@ -86,6 +105,7 @@ pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
     } else if facts.end.is_none_or(|end| end.0 == 0) {
         notes.push("the trace has no times, so ages and generations are not known".to_owned());
     }
+    notes.extend(part(reading));
     notes.extend(completeness(reading));
     if facts.unknown_frees > 0 {
         let frees = counted(facts.unknown_frees, "death is", "deaths are");

@@ -1,0 +1,97 @@
+//! Numbers by slice. Most groups of objects are allocated in few slices, so only those are kept: memory grows no faster than the
+//! trace.
+
+use super::axis::{Axis, Slot};
+use crate::allocations::totals::Amount;
+
+/// What is added up by slice.
+pub(super) trait Number: Copy + Default {
+    fn add(&mut self, other: Self);
+}
+
+impl Number for Amount {
+    fn add(&mut self, other: Self) {
+        Amount::add(self, other);
+    }
+}
+
+/// Objects that were allocated, and those that died.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Change {
+    pub(super) allocated: Amount,
+    pub(super) died: Amount,
+}
+
+impl Number for Change {
+    fn add(&mut self, other: Self) {
+        self.allocated.add(other.allocated);
+        self.died.add(other.died);
+    }
+}
+
+/// What samples stand for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    pub(super) objects: f64,
+    pub(super) bytes: f64,
+}
+
+impl Number for Share {
+    fn add(&mut self, other: Self) {
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Numbers of some slices.
+#[derive(Debug, Default)]
+pub(super) struct Series<N> {
+    /// In the order of their slices.
+    slots: Vec<(Slot, N)>,
+    halvings: u32,
+}
+
+impl<N: Number> Series<N> {
+    /// Adds to a slice that the axis has by now.
+    pub(super) fn add(&mut self, axis: &Axis, slot: Slot, number: N) {
+        self.halve(axis);
+        match self.slots.last_mut() {
+            Some((last, sum)) if *last == slot => sum.add(number),
+            Some((last, _)) if *last > slot => match self.slots.binary_search_by_key(&slot, |&(slot, _)| slot) {
+                Ok(at) => self.slots[at].1.add(number),
+                Err(at) => self.slots.insert(at, (slot, number)),
+            },
+            _ => self.slots.push((slot, number)),
+        }
+    }
+
+    /// Changes what a slice has, if it has anything.
+    pub(super) fn change(&mut self, axis: &Axis, slot: Slot, change: impl FnOnce(&mut N)) {
+        self.halve(axis);
+        if let Ok(at) = self.slots.binary_search_by_key(&slot, |&(slot, _)| slot) {
+            change(&mut self.slots[at].1);
+        }
+    }
+
+    /// The slices that have something, by the axis as it is at last, of which only some may be there.
+    pub(super) fn iter(&self, axis: &Axis, slices: usize) -> impl Iterator<Item = (usize, N)> {
+        let halvings = axis.halvings() - self.halvings;
+        self.slots.iter().map(move |(slot, number)| (usize::from(slot.halved(halvings).0).min(slices - 1), *number))
+    }
+
+    fn halve(&mut self, axis: &Axis) {
+        let times = axis.halvings() - self.halvings;
+        if times == 0 {
+            return;
+        }
+        self.halvings = axis.halvings();
+        self.slots.iter_mut().for_each(|(slot, _)| *slot = slot.halved(times));
+        self.slots.dedup_by(|(slot, number), (before, sum)| {
+            let is_same = slot == before;
+            if is_same {
+                sum.add(*number);
+            }
+            is_same
+        });
+    }
+}

@@ -1,0 +1,112 @@
+//! Which part of a trace counts: from when to when.
+
+use trace::model::Element;
+use trace::time::{Nanos, Time};
+
+/// What of a trace is to be gathered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Only what is allocated from this time after the beginning of the trace on ...
+    pub from: Nanos,
+    /// ... and earlier than this.
+    pub to: Option<Nanos>,
+    /// Also when it is allocated: [`AllocationReport::over_time`](super::AllocationReport::over_time).
+    pub over_time: bool,
+}
+
+/// Where a time lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    Before,
+    #[default]
+    Inside,
+    After,
+}
+
+/// The times of a trace, and which of them count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    from: Nanos,
+    to: Option<Nanos>,
+    origin: Option<Time>,
+    end: Time,
+}
+
+impl Clock {
+    pub(super) fn of(scope: &Scope) -> Clock {
+        Clock { from: scope.from, to: scope.to, ..Clock::default() }
+    }
+
+    /// Takes in the time of an element. The first one of the recording, of a thread or of an event is the beginning; definitions may be
+    /// older.
+    pub(super) fn note(&mut self, element: &Element<'_>) {
+        let time = match element {
+            Element::TraceStart(start) => Some(start.time),
+            Element::ThreadStart(start) => Some(start.time),
+            Element::Node(_) | Element::ProcessCreate(_) | Element::AgentCreate(_) | Element::AgentDestroy(_) => None,
+            element => element.event_time(),
+        };
+        if let Some(time) = time {
+            self.origin.get_or_insert(time);
+            self.end = self.end.max(time);
+        }
+    }
+
+    /// When the trace begins.
+    pub(super) fn origin(&self) -> Time {
+        self.origin.unwrap_or_default()
+    }
+
+    /// How long the trace is.
+    pub(super) fn length(&self) -> Nanos {
+        self.end.since(self.origin())
+    }
+
+    /// Whether only a part counts.
+    pub(super) fn is_window(&self) -> bool {
+        self.from.0 > 0 || self.to.is_some()
+    }
+
+    /// Where a time lies.
+    pub(super) fn place(&self, time: Time) -> Place {
+        if !self.is_window() {
+            return Place::Inside;
+        }
+        match time.since(self.origin()) {
+            since if since < self.from => Place::Before,
+            since if self.to.is_some_and(|to| since >= to) => Place::After,
+            _ => Place::Inside,
+        }
+    }
+
+    /// The part that counts: from when to when.
+    pub(super) fn part(&self) -> (Time, Time) {
+        let at = |after: Nanos| Time(self.origin().0.saturating_add(after.0));
+        let begin = at(self.from);
+        (begin, self.to.map_or(self.end, |to| self.end.min(at(to))).max(begin))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_follow_each_other_share_no_time() {
+        let clock = |from, to: Option<u64>| Clock {
+            from: Nanos(from),
+            to: to.map(Nanos),
+            origin: Some(Time(100)),
+            end: Time(200),
+        };
+        for time in [0, 100, 109, 110, 111, 149, 150, u64::MAX] {
+            let clocks = [clock(0, Some(10)), clock(10, Some(50)), clock(50, None)];
+            let inside = clocks.iter().filter(|clock| clock.place(Time(time)) == Place::Inside);
+            assert_eq!(inside.count(), 1, "{time}");
+        }
+        assert_eq!(clock(10, Some(50)).part(), (Time(110), Time(150)));
+        assert_eq!(clock(10, None).part(), (Time(110), Time(200)));
+        assert_eq!(clock(500, Some(600)).part(), (Time(600), Time(600)));
+        assert_eq!(clock(u64::MAX, Some(0)).place(Time(u64::MAX)), Place::Before);
+    }
+}

@@ -1,0 +1,92 @@
+//! The numbers of each slice of time: of the whole trace, and of the rows of a table.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+use trace::time::Nanos;
+
+use super::live::CellIndex;
+use super::naming::SiteNames;
+use super::over_time::{OverTime, Slice, Sum};
+use super::report::{AllocationReport, By, Row, Subject};
+use super::scope::Place;
+use super::totals::Amount;
+
+/// A row of a table, slice by slice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowOverTime<'a> {
+    /// Its numbers in all. If its bytes have an error, those of the slices are estimates too: each slice is spread by its own samples, if
+    /// it has some of the site.
+    pub row: Row<'a>,
+    /// What was allocated in each slice.
+    pub allocated: Vec<Amount>,
+    /// What was alive at the end of each slice; `None` of counts.
+    pub live: Option<Vec<Amount>>,
+}
+
+impl AllocationReport {
+    /// What was allocated and alive when, of all objects whose class name passes the filter, and the collections; `None` if it was not
+    /// [asked for](super::Scope::over_time).
+    pub fn over_time(&self, class_filter: impl Fn(&str) -> bool) -> Option<OverTime> {
+        let recorder = self.recorder.as_ref()?;
+        let is_counted = self.is_counted();
+        let borders = recorder.borders(is_counted, self.clock.part().1);
+        if borders.is_empty() {
+            return Some(OverTime { slices: Vec::new(), is_counted });
+        }
+        let mut sum = Sum::of(borders.len());
+        self.pieces_of_all(true, &class_filter).for_each(|part| sum.add(recorder, is_counted, &part));
+        let passes = |cell: CellIndex| class_filter(self.class(self.cells[cell.0 as usize].class));
+        let live: Vec<Option<Amount>> = match is_counted {
+            // What is alive is known by class only.
+            true if self.is_restricted => vec![None; borders.len()],
+            true => recorder.found_alive(&borders, passes),
+            false => sum.live().into_iter().map(Some).collect(),
+        };
+        let knows_collections = recorder.knows_collections(is_counted);
+        let amounts = sum.allocated().into_iter().zip(live);
+        let slices = borders.iter().zip(amounts).map(|(&(begin, end), (allocated, live))| Slice {
+            begin,
+            end,
+            allocated,
+            live,
+            used_bytes: None,
+            collections: knows_collections.then_some(0),
+            pauses: knows_collections.then_some(Nanos(0)),
+        });
+        let mut over_time = OverTime { slices: slices.collect(), is_counted };
+        let is_in_part = |time| self.clock.place(time) == Place::Inside;
+        recorder.add_collections(is_counted, &mut over_time.slices, is_in_part);
+        Some(over_time)
+    }
+
+    /// The rows of a table, the largest first and no more than some, slice by slice; none if it was not asked for.
+    pub fn rows_over_time(
+        &self,
+        by: By,
+        names: &SiteNames,
+        class_filter: impl Fn(&str) -> bool,
+        top: usize,
+    ) -> Vec<RowOverTime<'_>> {
+        let Some(recorder) = &self.recorder else { return Vec::new() };
+        let mut rows = self.rows_named(by, names, &class_filter);
+        rows.retain(|row| row.totals.total() > 0);
+        rows.sort_by(|a, b| {
+            let bytes = |row: &Row<'_>| Reverse(row.totals.total_bytes());
+            bytes(a).cmp(&bytes(b)).then_with(|| a.subject.cmp(&b.subject))
+        });
+        rows.truncate(top);
+        let (is_counted, slices) = (self.is_counted(), recorder.borders(self.is_counted(), self.clock.part().1).len());
+        let mut sums: FxHashMap<Subject<'_>, Sum> = rows.iter().map(|row| (row.subject, Sum::of(slices))).collect();
+        for part in self.pieces_of_all(Self::is_exact(by, names), class_filter) {
+            if let Some(sum) = sums.get_mut(&self.subject(by, names, &part)) {
+                sum.add(recorder, is_counted, &part);
+            }
+        }
+        let rows = rows.into_iter().filter_map(|row| {
+            let sum = sums.get(&row.subject)?;
+            Some(RowOverTime { row, allocated: sum.allocated(), live: (!is_counted).then(|| sum.live()) })
+        });
+        rows.collect()
+    }
+}
