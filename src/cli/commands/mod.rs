@@ -11,4 +11,5 @@ pub(crate) mod run;
 mod selection;
 pub(crate) mod stats;
 pub(crate) mod threads;
+pub(crate) mod tree;
 pub(crate) mod validate;

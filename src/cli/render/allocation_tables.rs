@@ -5,7 +5,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use analysis::allocations::{Account, AllocationReport, By, Row, Subject};
+use analysis::allocations::{Account, AllocationReport, By, Line, Row, Subject};
 use analysis::coverage::Millionths;
 use clap::ValueEnum;
 
@@ -35,24 +35,31 @@ pub(crate) enum Column {
 
 /// Sorts rows by a column, the largest number first; rows that are equal there, by size and name.
 pub(crate) fn sort(rows: &mut [Row<'_>], column: Column) {
-    rows.sort_by(|a, b| {
-        let (x, y) = (&b.totals, &a.totals);
-        let by_column = match column {
-            Column::Live => x.live().cmp(&y.live()),
-            Column::Total => x.total().cmp(&y.total()),
-            Column::Collected => x.collected().cmp(&y.collected()),
-            Column::ActiveSize => x.live_bytes().cmp(&y.live_bytes()),
-            Column::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
-            Column::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
-            Column::Generations => x.generations().cmp(&y.generations()),
-            Column::Name => Ordering::Equal,
-        };
-        let by_size = || match column {
-            Column::Name => Ordering::Equal,
-            _ => x.live_bytes().cmp(&y.live_bytes()).then(x.total_bytes().cmp(&y.total_bytes())),
-        };
-        by_column.then_with(by_size).then_with(|| a.subject.cmp(&b.subject))
-    });
+    rows.sort_by(|a, b| order(a, b, column));
+}
+
+/// Sorts lines likewise.
+pub(crate) fn sort_lines(lines: &mut [Line<'_>], column: Column) {
+    lines.sort_by(|a, b| order(&a.row, &b.row, column));
+}
+
+fn order(a: &Row<'_>, b: &Row<'_>, column: Column) -> Ordering {
+    let (x, y) = (&b.totals, &a.totals);
+    let by_column = match column {
+        Column::Live => x.live().cmp(&y.live()),
+        Column::Total => x.total().cmp(&y.total()),
+        Column::Collected => x.collected().cmp(&y.collected()),
+        Column::ActiveSize => x.live_bytes().cmp(&y.live_bytes()),
+        Column::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
+        Column::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
+        Column::Generations => x.generations().cmp(&y.generations()),
+        Column::Name => Ordering::Equal,
+    };
+    let by_size = || match column {
+        Column::Name => Ordering::Equal,
+        _ => x.live_bytes().cmp(&y.live_bytes()).then(x.total_bytes().cmp(&y.total_bytes())),
+    };
+    by_column.then_with(by_size).then_with(|| a.subject.cmp(&b.subject))
 }
 
 /// The word for one row of a table.
@@ -110,11 +117,11 @@ impl TableKind {
         }
     }
 
-    /// The default column to sort by.
-    pub(crate) fn column(self) -> Column {
-        match self {
-            TableKind::Objects => Column::ActiveSize,
-            TableKind::Counts { .. } => Column::TotalSize,
+    /// The default column to sort by. Code is looked at for what it makes, not for what is left of that.
+    pub(crate) fn column(self, by: By) -> Column {
+        match (self, by) {
+            (_, By::Line | By::Method) | (TableKind::Counts { .. }, _) => Column::TotalSize,
+            (TableKind::Objects, _) => Column::ActiveSize,
         }
     }
 }
@@ -125,7 +132,8 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, kin
         TableKind::Objects => objects(rows, by),
         // Where objects live is known by class only.
         TableKind::Counts { live, estimates, interval } => {
-            counts(rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
+            let rows: Vec<&Row<'_>> = rows.into_iter().collect();
+            counts(&rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
         }
     }
 }
@@ -148,14 +156,12 @@ fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
     table
 }
 
-fn counts<'a>(
-    rows: impl IntoIterator<Item = &'a Row<'a>>,
-    by: By,
-    live: bool,
-    estimates: bool,
-    interval: Option<u64>,
-) -> Table {
+fn counts(rows: &[&Row<'_>], by: By, live: bool, estimates: bool, interval: Option<u64>) -> Table {
+    let is_spread = rows.iter().any(|row| row.error.is_some());
     let mut headings = vec!["total", "total size"];
+    if is_spread {
+        headings.push("±");
+    }
     if estimates {
         headings.push("removed by JIT");
     }
@@ -164,8 +170,11 @@ fn counts<'a>(
     }
     headings.push(noun(by));
     let mut table = Table::new(headings);
-    for Row { subject, totals, .. } in rows {
+    for Row { subject, totals, error } in rows {
         let mut row = vec![human::count(totals.total()), human::bytes(totals.total_bytes())];
+        if is_spread {
+            row.push(spread(*error));
+        }
         if estimates {
             let error = interval.and_then(|interval| totals.estimate_error(interval));
             let removed = totals.removed_bytes().map(human::bytes);
@@ -182,6 +191,11 @@ fn counts<'a>(
         table.push(row);
     }
     table
+}
+
+/// How far a size may be off.
+pub(crate) fn spread(error: Option<u64>) -> String {
+    error.map_or_else(|| "-".to_owned(), human::bytes)
 }
 
 /// The accounts of threads, those that allocated most first.

@@ -38,10 +38,12 @@ struct LastSample {
 }
 
 /// What a sampler says of a cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Estimate {
     /// Bytes for which samples stand.
     sampled: u64,
+    /// The standard error of these, squared.
+    variance: f64,
     /// Bytes that the VM counted, which the JIT cannot remove.
     by_vm: u64,
     /// Something was counted there.
@@ -53,8 +55,8 @@ struct Estimate {
 /// Bytes that were really allocated, as a sampler estimates.
 #[derive(Debug, Default)]
 pub(super) struct Estimates {
-    /// In each cell where something was counted.
-    pub(super) cells: Vec<(CellIndex, u64)>,
+    /// In each cell where something was counted, with the square of their standard error.
+    pub(super) cells: Vec<(CellIndex, u64, f64)>,
     /// Where nothing was counted.
     pub(super) unmatched: u64,
 }
@@ -91,14 +93,12 @@ impl CountedDocument {
             error: sample.error.max(before.error),
         };
         let more = last.bytes - before.bytes;
-        let sampled = &mut self.estimates.entry(cell).or_default().sampled;
-        *sampled = sampled.saturating_add(more);
+        let variance = (last.error as f64).powi(2) - (before.error as f64).powi(2);
+        let estimate = self.estimates.entry(cell).or_default();
+        estimate.sampled = estimate.sampled.saturating_add(more);
+        estimate.variance += variance;
         Sampled {
-            bytes: Spread {
-                samples: last.samples - before.samples,
-                weight: more as f64,
-                variance: (last.error as f64).powi(2) - (before.error as f64).powi(2),
-            },
+            bytes: Spread { samples: last.samples - before.samples, weight: more as f64, variance },
             instances: (last.instances - before.instances) as f64,
         }
     }
@@ -124,9 +124,11 @@ impl CountedDocument {
             }
         }
         let mut estimates = Estimates::default();
-        for (cell, Estimate { sampled, by_vm, is_counted, is_executed }) in cells {
+        for (cell, Estimate { sampled, variance, by_vm, is_counted, is_executed }) in cells {
             match is_counted {
-                true => estimates.cells.push((cell, if is_executed { sampled.max(by_vm) } else { by_vm })),
+                true if is_executed => estimates.cells.push((cell, sampled.max(by_vm), variance)),
+                // The VM counted all of it.
+                true => estimates.cells.push((cell, by_vm, 0.0)),
                 false => estimates.unmatched = estimates.unmatched.saturating_add(sampled),
             }
         }

@@ -5,12 +5,14 @@
 
 mod accounts;
 mod counted;
+mod lines;
 mod live;
 mod naming;
 mod parts;
 mod paths;
 mod report;
 mod shares;
+mod subject;
 mod totals;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,8 +23,10 @@ use trace::time::Time;
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use accounts::{Account, ThreadSubject};
+pub use lines::{Inside, Line};
 pub use naming::{Naming, SiteNames};
-pub use report::{AllocationReport, By, Inside, Line, Row, Subject};
+pub use report::{AllocationReport, By, Row};
+pub use subject::Subject;
 use totals::Amount;
 pub use totals::ObjectTotals;
 
@@ -150,8 +154,8 @@ impl AllocationStats {
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
         }
         if let Some(estimates) = self.counted.take_estimates() {
-            for (cell, bytes) in estimates.cells {
-                self.cells[cell.0 as usize].totals.estimated(bytes);
+            for (cell, bytes, variance) in estimates.cells {
+                self.cells[cell.0 as usize].totals.estimated(bytes, Some(variance));
             }
             if estimates.unmatched > 0 {
                 self.facts.count("callers.unmatched", None, estimates.unmatched);
@@ -160,7 +164,7 @@ impl AllocationStats {
         for (cell, source, count) in self.counted.take_sites() {
             self.allocated[cell.0 as usize].add(count.amount);
             if let Some(bytes) = count.estimate {
-                self.cells[cell.0 as usize].totals.estimated(bytes);
+                self.cells[cell.0 as usize].totals.estimated(bytes, None);
             }
             if source.is_some() {
                 let (objects, bytes) = &mut self.facts.counted_by_vm;
@@ -188,7 +192,7 @@ impl AllocationStats {
             stacks: self.stacks,
             cells: self.cells,
             shares: Shares::new(self.shares),
-            is_restricted: false,
+            restricted: FxHashSet::default(),
             accounts: self.accounts,
             facts: self.facts,
         }

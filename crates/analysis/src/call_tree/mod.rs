@@ -8,7 +8,7 @@ mod spread;
 use rustc_hash::FxHashMap;
 
 use crate::location::Location;
-use crate::own_code::is_jdk;
+use crate::own_code::{OwnCode, is_jdk};
 pub(crate) use spread::Spread;
 
 /// Deeper frames than this are counted for the last one: a stack of a hostile trace may have any number.
@@ -74,6 +74,36 @@ impl Default for TreeOptions {
     }
 }
 
+impl TreeOptions {
+    /// The way from the root to what a thread did on a stack: the frames, innermost first, and at their innermost end the class of the
+    /// objects, or of the lock.
+    pub(crate) fn labels<'a>(
+        &self,
+        thread: Option<&'a str>,
+        class: &'a str,
+        frames: impl DoubleEndedIterator<Item = Location<'a>>,
+        has_stack: bool,
+    ) -> Vec<Label<'a>> {
+        let class = Label::Class(class);
+        let innermost = Some(class).filter(|_| self.grouping != Grouping::Class);
+        let group = match self.grouping {
+            Grouping::None => None,
+            Grouping::Thread => Some(Label::Thread(thread)),
+            Grouping::Class => Some(class),
+        };
+        let frames = frames.map(|at| Label::frame(at, self.granularity));
+        let no_stack = Some(Label::NoStack).filter(|_| !has_stack);
+        let mut labels: Vec<Label<'a>> = Vec::new();
+        match self.direction {
+            Direction::TopDown => labels.extend(group.into_iter().chain(no_stack).chain(frames.rev()).chain(innermost)),
+            Direction::BottomUp => labels.extend(group.into_iter().chain(innermost).chain(frames).chain(no_stack)),
+        }
+        // Frames of one method, class or package that follow each other are one.
+        labels.dedup();
+        labels
+    }
+}
+
 /// What a node stands for. Its `Display` is the text that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Label<'a> {
@@ -123,6 +153,16 @@ impl Label<'_> {
             Label::Method { class, .. } | Label::Code(class) => is_jdk(class),
             Label::Package(package) => is_jdk(&format!("{package}.*")),
             Label::Class(_) | Label::Thread(_) | Label::NoStack => false,
+        }
+    }
+
+    /// Of which known package it is code, such as `java` or `org.springframework`; `None` if it may be the user's own, or is no code.
+    pub fn known_package(&self, own: &OwnCode) -> Option<&'static str> {
+        match self {
+            Label::Line(at) => own.known_package(at.class),
+            Label::Method { class, .. } | Label::Code(class) => own.known_package(class),
+            Label::Package(package) => own.known_package(&format!("{package}.*")),
+            Label::Class(_) | Label::Thread(_) | Label::NoStack => None,
         }
     }
 }
@@ -184,12 +224,19 @@ pub(crate) struct Source {
     pub(crate) whole: Spread,
 }
 
-/// Makes a tree of paths.
-pub(crate) fn build<'a>(paths: &[Path<'a>], sources: &FxHashMap<SourceIndex, Source>, cut: f64) -> Node<'a> {
+/// Makes a tree of paths. `is_whole`: all paths of each source are there, so that the root is exact.
+pub(crate) fn build<'a>(
+    paths: &[Path<'a>],
+    sources: &FxHashMap<SourceIndex, Source>,
+    cut: f64,
+    is_whole: bool,
+) -> Node<'a> {
     let whole: f64 = paths.iter().map(|path| path.weight).sum();
     let all: Vec<&Path<'a>> = paths.iter().collect();
     let mut root = node(None, &all, 0, sources, whole * cut);
-    root.error = 0;
+    if is_whole {
+        root.error = 0;
+    }
     root
 }
 
@@ -281,7 +328,7 @@ mod tests {
             path(&["other"], 1.0),
         ];
         let mut found = String::new();
-        text(&build(&paths, &FxHashMap::default(), 0.05), 0, &mut found);
+        text(&build(&paths, &FxHashMap::default(), 0.05, true), 0, &mut found);
         let expected = "all 5 100 0 (1 more: 1)
  main 4 99 0 (1 more: 4)
   a 3 95 5
@@ -300,8 +347,9 @@ mod tests {
         let paths = [sample(&["a", "x"], 75), sample(&["a", "y"], 25), path(&["b"], 500.0)];
         let whole = Spread { samples: 100, weight: 100.0, variance: 100.0 };
         let sources = FxHashMap::from_iter([(SourceIndex(0), Source { weight: 1000.0, whole })]);
-        let root = build(&paths, &sources, 0.0);
+        let root = build(&paths, &sources, 0.0, true);
         assert_eq!((root.weight, root.error), (1500, 0));
+        assert_eq!(build(&paths[..2], &sources, 0.0, false).error, 19);
         let [a, b] = &root.children[..] else { panic!("{root:?}") };
         // Twice the square root of p (1 - p) / n.
         assert_eq!((a.children[0].weight, a.children[0].error), (750, 87));
@@ -313,7 +361,7 @@ mod tests {
     #[test]
     fn a_stack_of_any_depth_ends() {
         let deep = path(&["a"; 5000], 1.0);
-        let (mut root, mut depth) = (&build(&[deep], &FxHashMap::default(), 0.0), 0);
+        let (mut root, mut depth) = (&build(&[deep], &FxHashMap::default(), 0.0, true), 0);
         while let Some(child) = root.children.first() {
             (root, depth) = (child, depth + 1);
         }

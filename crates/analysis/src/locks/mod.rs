@@ -7,6 +7,7 @@
 mod durations;
 mod live;
 mod observer;
+mod paths;
 mod report;
 mod rows;
 mod stacks;
@@ -15,6 +16,7 @@ mod stuck;
 mod tables;
 mod threads;
 mod timeline_row;
+mod tree;
 
 use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
@@ -25,6 +27,7 @@ use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
 pub use observer::{Observer, Stall};
+pub use paths::WaitKind;
 pub use report::{LockReport, WaitProblems};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 pub use stuck::{Deadlock, Stuck};
@@ -34,6 +37,7 @@ pub use timeline_row::State;
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
+use paths::WaitPaths;
 use stacks::Stacks;
 use stalls::StallBegin;
 use tables::WaitTables;
@@ -77,6 +81,7 @@ pub struct LockStats<'o> {
     monitors: FxHashMap<ObjectId, Monitor>,
     serials: u64,
     tables: WaitTables,
+    paths: WaitPaths,
     passes: FxHashMap<ClassIndex, bool>,
     stuck: Vec<stuck::StuckRecord>,
     deadlocks: Vec<Vec<stuck::StuckRecord>>,
@@ -251,6 +256,7 @@ impl<'o> LockStats<'o> {
             span: self.span,
             threads: self.threads,
             tables: self.tables,
+            paths: self.paths,
             stuck: self.stuck,
             stuck_more: self.stuck_more,
             deadlocks: self.deadlocks,

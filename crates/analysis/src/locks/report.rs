@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use trace::locklog::WallClock;
 use trace::time::{Nanos, Time};
 
+use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
 use super::stuck::{Deadlock, Stuck, StuckRecord, ThreadRef};
@@ -35,6 +36,7 @@ pub struct LockReport {
     pub(super) span: Span,
     pub(super) threads: Threads,
     pub(super) tables: WaitTables,
+    pub(super) paths: WaitPaths,
     pub(super) stuck: Vec<StuckRecord>,
     pub(super) stuck_more: u64,
     pub(super) deadlocks: Vec<Vec<StuckRecord>>,

@@ -38,6 +38,15 @@ impl OwnCode {
         OwnCode { own, known: FxHashMap::default() }
     }
 
+    /// Of which package of the JDK, or of a runtime that is known, a class is; `None` if it may be the user's own.
+    pub fn known_package(&self, class: &str) -> Option<&'static str> {
+        if self.own.iter().any(|pattern| pattern.matches(class)) {
+            return None;
+        }
+        let packages = class.match_indices('.').map(|(at, _)| &class[..at]);
+        packages.filter_map(|package| list().get_key_value(package).map(|(&package, _)| package)).next()
+    }
+
     /// Of frames, innermost first: the innermost of those that are nearest to being the user's own.
     pub(crate) fn frame(&mut self, frames: &[SiteIndex], symbols: &Symbols) -> Option<SiteIndex> {
         // Of several that are equally near it is the first.
@@ -110,6 +119,15 @@ mod tests {
         // Nobody did.
         assert_eq!(named(&[], &build[..2]), "com.sun.tools.javac.Main");
         assert_eq!(named(&[], &["jdk.internal.misc.Unsafe", "java.lang.String"]), "jdk.internal.misc.Unsafe");
+    }
+
+    #[test]
+    fn what_is_known_is_known_by_its_package() {
+        let own = OwnCode::new(vec!["org.springframework.samples.*".parse().unwrap()]);
+        assert_eq!(own.known_package("java.util.Arrays"), Some("java"));
+        assert_eq!(own.known_package("org.springframework.beans.A"), Some("org.springframework"));
+        assert_eq!(own.known_package("org.springframework.samples.A"), None);
+        assert_eq!(own.known_package("shop.Main"), None);
     }
 
     #[test]
