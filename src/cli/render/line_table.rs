@@ -79,6 +79,11 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 })
 }
 
+/// In percent, with one decimal.
+fn rounded_down(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part as f64 * 1000.0 / whole as f64).floor() / 10.0 }
+}
+
 /// What has to be known to read a table of lines, of which only some are shown; one sentence each.
 pub(crate) fn notes(all: &[Line<'_>], shown: usize, report: &AllocationReport) -> Vec<String> {
     let mut notes = Vec::new();
@@ -90,7 +95,10 @@ pub(crate) fn notes(all: &[Line<'_>], shown: usize, report: &AllocationReport) -
         (true, true, false) => "; the rest has no such frame",
         _ => "",
     };
-    notes.push(format!("{} of the bytes are attributed to lines outside the JDK{rest}", percent(outside, whole)));
+    notes.push(format!(
+        "{:.1} % of the bytes are attributed to lines outside the JDK{rest}",
+        rounded_down(outside, whole)
+    ));
     if !report.has_stacks() {
         notes.push(no_stacks(report));
     }

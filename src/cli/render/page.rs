@@ -236,10 +236,7 @@ mod tests {
         let label = "30.7 % java.lang.String in ";
         let shown = "30.7 % j.l.String in …tableBeanFactory.createBean(Factory.java:542)";
         assert_eq!(page(75, |page| page.fit_behind(8, label, FRAME)), shown);
-        assert_eq!(
-            page(40, |page| page.fit_behind(8, label, FRAME)),
-            "…ry.createBean(Factory.java:542)"
-        );
+        assert_eq!(page(40, |page| page.fit_behind(8, label, FRAME)), "…ry.createBean(Factory.java:542)");
         assert_eq!(page(99, |page| page.fit_behind(8, "byte[] in ", "demo.Main")), "byte[] in demo.Main");
     }
 

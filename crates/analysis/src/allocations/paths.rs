@@ -39,7 +39,13 @@ impl AllocationReport {
             let frames = sites.iter().map(|&site| self.symbols.location(site));
             let thread = part.thread.map(|thread| self.thread(thread).name);
             let labels = options.labels(thread, self.class(part.cell.class), frames, stack.is_some());
-            paths.push(Path { labels, count: part.objects(), weight: part.bytes(), share });
+            paths.push(Path {
+                labels,
+                count: part.objects(),
+                weight: part.bytes(),
+                share,
+                counted: options.counted(part.cell.site.is_some()),
+            });
         }
         call_tree::build(&paths, &sources, options.cut, is_whole)
     }

@@ -170,7 +170,7 @@ impl AllocationReport {
 
     /// The same, and how far the bytes may be off with a confidence of 95 %: what is left of the sites may be known by samples only.
     pub fn sum_and_error(&self, class_filter: impl Fn(&str) -> bool) -> (ObjectTotals, Option<u64>) {
-        let group = self.group(self.pieces(true, class_filter), |_| ()).remove(&());
+        let group = self.group(self.pieces(|_| true, class_filter), |_| ()).remove(&());
         self.finish_group(group.unwrap_or_default())
     }
 
@@ -181,12 +181,12 @@ impl AllocationReport {
 
     /// The same with other frames of the stacks.
     pub fn rows_named(&self, by: By, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
-        let is_exact = match by {
+        let is_whole = |cell: &Cell| match by {
             By::Package | By::Class => true,
-            By::Site | By::Line | By::Method => names.are_innermost(),
+            By::Site | By::Line | By::Method => names.always_name(cell.site, &self.symbols),
             By::Thread => false,
         };
-        let parts = self.pieces(is_exact, class_filter);
+        let parts = self.pieces(is_whole, class_filter);
         let allocated = parts.filter(|part| match by {
             By::Package | By::Class => true,
             By::Site | By::Line | By::Method | By::Thread => part.cell.totals.total() > 0,
@@ -209,11 +209,15 @@ impl AllocationReport {
 
     /// The parts of all cells whose class name passes the filter.
     pub(super) fn parts(&self, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = Part<'_>> {
-        self.pieces(false, class_filter)
+        self.pieces(|_| false, class_filter)
     }
 
     /// The same, or whole cells where that is enough.
-    pub(super) fn pieces(&self, whole: bool, class_filter: impl Fn(&str) -> bool) -> impl Iterator<Item = Part<'_>> {
+    pub(super) fn pieces(
+        &self,
+        is_enough: impl Fn(&Cell) -> bool,
+        class_filter: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = Part<'_>> {
         // A class has many cells; a filter may be slow.
         let mut passes: FxHashMap<ClassIndex, bool> = FxHashMap::default();
         (0..)
@@ -223,9 +227,9 @@ impl AllocationReport {
             .filter(move |(_, cell)| *passes.entry(cell.class).or_insert_with(|| class_filter(self.class(cell.class))))
             .flat_map(move |(index, cell)| {
                 let index = CellIndex(index);
-                let is_whole = whole && !self.restricted.contains(&index);
+                let is_whole = is_enough(cell) && !self.restricted.contains(&index);
                 let shares = if is_whole { None } else { self.shares.of(index) };
-                let is_whole = shares.is_none();
+                let is_alone = shares.is_none();
                 let all = Part { index, cell, stack: cell.stack, thread: cell.thread, share: None };
                 let parts = shares.into_iter().flat_map(move |(shares, whole)| {
                     shares.map(move |(key, sampled)| Part {
@@ -236,7 +240,7 @@ impl AllocationReport {
                         share: Some((sampled, whole)),
                     })
                 });
-                is_whole.then_some(all).into_iter().chain(parts)
+                is_alone.then_some(all).into_iter().chain(parts)
             })
     }
 

@@ -75,6 +75,15 @@ impl Default for TreeOptions {
 }
 
 impl TreeOptions {
+    /// How many labels from the root on are known of what is counted by class and innermost frame.
+    pub(crate) fn counted(&self, has_site: bool) -> usize {
+        match (self.direction, self.grouping) {
+            (_, Grouping::Thread) | (Direction::TopDown, Grouping::None) => 0,
+            (Direction::TopDown, Grouping::Class) => 1,
+            (Direction::BottomUp, _) => 1 + usize::from(has_site),
+        }
+    }
+
     /// The way from the root to what a thread did on a stack: the frames, innermost first, and at their innermost end the class of the
     /// objects, or of the lock.
     pub(crate) fn labels<'a>(
@@ -209,6 +218,8 @@ pub(crate) struct Path<'a> {
     pub(crate) weight: f64,
     /// The source that is spread over several paths, and what samples say of this one.
     pub(crate) share: Option<(SourceIndex, Spread)>,
+    /// So many labels from the root on are known without samples.
+    pub(crate) counted: usize,
 }
 
 /// A source whose weight is exact and spread over paths by samples.
@@ -224,7 +235,7 @@ pub(crate) struct Source {
     pub(crate) whole: Spread,
 }
 
-/// Makes a tree of paths. `is_whole`: all paths of each source are there, so that the root is exact.
+/// Makes a tree of paths. `is_whole`: all paths of each source are there, so that the root is exact, and below it what is counted.
 pub(crate) fn build<'a>(
     paths: &[Path<'a>],
     sources: &FxHashMap<SourceIndex, Source>,
@@ -233,11 +244,15 @@ pub(crate) fn build<'a>(
 ) -> Node<'a> {
     let whole: f64 = paths.iter().map(|path| path.weight).sum();
     let all: Vec<&Path<'a>> = paths.iter().collect();
-    let mut root = node(None, &all, 0, sources, whole * cut);
-    if is_whole {
-        root.error = 0;
-    }
-    root
+    node(None, &all, 0, &Sources { sources, least: whole * cut, is_whole })
+}
+
+/// What holds for all nodes of a tree.
+struct Sources<'s> {
+    sources: &'s FxHashMap<SourceIndex, Source>,
+    /// Lighter nodes are left out.
+    least: f64,
+    is_whole: bool,
 }
 
 /// The standard error of what paths weigh together, squared.
@@ -253,16 +268,11 @@ fn variance<'p>(
     known.map(|(source, part)| source.weight.powi(2) * source.whole.variance_of_share(part)).sum()
 }
 
-fn node<'a>(
-    label: Option<Label<'a>>,
-    paths: &[&Path<'a>],
-    depth: usize,
-    sources: &FxHashMap<SourceIndex, Source>,
-    least: f64,
-) -> Node<'a> {
+fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: &Sources<'_>) -> Node<'a> {
     let weight: f64 = paths.iter().map(|path| path.weight).sum();
     let count: f64 = paths.iter().map(|path| path.count).sum();
-    let variance = variance(paths.iter().filter_map(|path| path.share.as_ref()), sources);
+    let sampled = paths.iter().filter(|path| !whole.is_whole || depth > path.counted);
+    let variance = variance(sampled.filter_map(|path| path.share.as_ref()), whole.sources);
     let mut below: FxHashMap<Label<'a>, Vec<&Path<'a>>> = FxHashMap::default();
     let mut own = 0.0;
     for &path in paths {
@@ -275,8 +285,8 @@ fn node<'a>(
     let (mut left_out, mut left_out_weight) = (0, 0.0);
     for (label, paths) in below {
         let weight: f64 = paths.iter().map(|path| path.weight).sum();
-        if weight >= least {
-            children.push(node(Some(label), &paths, depth + 1, sources, least));
+        if weight >= whole.least {
+            children.push(node(Some(label), &paths, depth + 1, whole));
         } else {
             left_out += 1;
             left_out_weight += weight;
@@ -305,7 +315,13 @@ mod tests {
     use super::*;
 
     fn path(labels: &[&'static str], weight: f64) -> Path<'static> {
-        Path { labels: labels.iter().map(|&name| Label::Code(name)).collect(), count: 1.0, weight, share: None }
+        Path {
+            labels: labels.iter().map(|&name| Label::Code(name)).collect(),
+            count: 1.0,
+            weight,
+            share: None,
+            counted: 0,
+        }
     }
 
     fn text(node: &Node<'_>, depth: usize, out: &mut String) {

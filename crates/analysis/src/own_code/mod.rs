@@ -38,6 +38,12 @@ impl OwnCode {
         OwnCode { own, known: FxHashMap::default() }
     }
 
+    /// Whether a class is as near to being the user's own as one can be: in front of its frames no other one is named.
+    pub(crate) fn is_nearest(&self, class: &str) -> bool {
+        let nearest = if self.own.is_empty() { Distance::Unknown } else { Distance::Own };
+        distance(&self.own, class) == nearest
+    }
+
     /// Of which package of the JDK, or of a runtime that is known, a class is; `None` if it may be the user's own.
     pub fn known_package(&self, class: &str) -> Option<&'static str> {
         if self.own.iter().any(|pattern| pattern.matches(class)) {
@@ -128,6 +134,8 @@ mod tests {
         assert_eq!(own.known_package("org.springframework.beans.A"), Some("org.springframework"));
         assert_eq!(own.known_package("org.springframework.samples.A"), None);
         assert_eq!(own.known_package("shop.Main"), None);
+        assert!(own.is_nearest("org.springframework.samples.A") && !own.is_nearest("shop.Main"));
+        assert!(OwnCode::default().is_nearest("shop.Main") && !OwnCode::default().is_nearest("java.util.Arrays"));
     }
 
     #[test]
