@@ -7,6 +7,7 @@ mod estimates;
 mod filters;
 mod jit_and_vm;
 mod mechanisms;
+mod modules;
 mod object_deaths;
 mod real_programs;
 mod redefined;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         mechanisms::tests,
         real_programs::tests,
         shapes::tests,
+        modules::tests,
         object_deaths::tests,
         jit_and_vm::tests,
         estimates::tests,

@@ -26,7 +26,15 @@ fn define(stats: &mut AllocationStats) {
     let names = CODE.iter().chain(&OBJECTS);
     for (id, name) in (1..).zip(names) {
         let (class_id, time) = (ClassId(id), Time(0));
-        let class = ClassDef { thread: None, name: (*name).into(), source_name: None, class_id, object: None, time };
+        let class = ClassDef {
+            thread: None,
+            name: (*name).into(),
+            source_name: None,
+            class_id,
+            object: None,
+            time,
+            module: None,
+        };
         stats.element(&Element::ClassDef(class));
     }
     for id in 1..=CODE.len() as u64 {

@@ -25,7 +25,7 @@ fn read(bytes: &[u8]) -> AllocationReport {
 fn check(report: &AllocationReport) {
     let sum = report.sum(|_| true);
     assert_eq!(sum.total(), report.facts().allocations);
-    for by in [By::Package, By::Class, By::Site, By::Thread] {
+    for by in [By::Package, By::Class, By::Site, By::Line, By::Method, By::Module, By::Thread] {
         let rows = report.rows(by, |_| true);
         assert_eq!(rows.iter().map(|row| row.totals.total()).sum::<u64>(), sum.total());
         assert_eq!(rows.iter().map(|row| row.totals.live()).sum::<u64>(), sum.live());

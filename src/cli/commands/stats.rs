@@ -107,6 +107,8 @@ enum Rows {
     Line,
     /// Method of your code
     Method,
+    /// Module of that
+    Module,
     /// Package of the objects
     Package,
     /// Class of the objects
@@ -122,6 +124,7 @@ impl From<Rows> for By {
         match rows {
             Rows::Line => By::Line,
             Rows::Method => By::Method,
+            Rows::Module => By::Module,
             Rows::Package => By::Package,
             Rows::Class => By::Class,
             Rows::Site => By::Site,
@@ -147,7 +150,7 @@ struct Names {
 impl Names {
     fn of(&self, by: By) -> &SiteNames {
         match by {
-            By::Line | By::Method => &self.code,
+            By::Line | By::Method | By::Module => &self.code,
             By::Package | By::Class | By::Site | By::Thread => &self.sites,
         }
     }
@@ -260,7 +263,7 @@ fn print(
         for by in arguments.tables(report) {
             writeln!(out)?;
             let left_out = match by {
-                By::Line | By::Method => {
+                By::Line | By::Method | By::Module => {
                     let lines = arguments.code(report, by, names);
                     let shown = lines.len().min(row_limit(arguments.top, top));
                     write_code(&lines, shown, by, &sum, report, out)?;
@@ -312,7 +315,7 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &Names)
     let (mut tables, mut outside) = (serde_json::Map::new(), None);
     for by in arguments.tables(report) {
         let table = match by {
-            By::Line | By::Method => {
+            By::Line | By::Method | By::Module => {
                 let mut lines = arguments.code(report, by, names);
                 outside = Some(line_table::outside_jdk(&lines));
                 arguments.cut(&mut lines, 0);

@@ -108,6 +108,8 @@ enum Frames {
     Class,
     /// Those of a package
     Package,
+    /// Those of a module
+    Module,
 }
 
 /// What is below a root, and what that is called.
@@ -174,6 +176,7 @@ impl Arguments {
                 Frames::Method => Granularity::Method,
                 Frames::Class => Granularity::Class,
                 Frames::Package => Granularity::Package,
+                Frames::Module => Granularity::Module,
             },
             cut: self.cut() / 100.0,
         }
@@ -181,6 +184,12 @@ impl Arguments {
 
     fn cut(&self) -> f64 {
         self.cut.unwrap_or(if self.folded { 0.0 } else { DEFAULT_CUT })
+    }
+
+    /// That modules are asked for and not known.
+    fn no_modules(&self, are_unknown: bool) -> Vec<String> {
+        let are_unknown = self.frames == Frames::Module && are_unknown;
+        are_unknown.then(|| line_table::NO_MODULES.to_owned()).into_iter().collect()
     }
 
     fn selects(&self, class: &str) -> bool {
@@ -215,6 +224,7 @@ fn show_allocations(
     if has_allocations(report) && !report.has_stacks() {
         notes.push(line_table::no_stacks(report));
     }
+    notes.extend(arguments.no_modules(has_allocations(report) && !report.has_modules()));
     notes.extend(notes::of_allocations(reading));
     let shown = Shown {
         root,
@@ -251,6 +261,8 @@ fn show_waits(
     if !arguments.filter.is_empty() && root.count == 0 {
         note(path, "no thread waited for a lock that matches --filter");
     }
+    let mut notes = arguments.no_modules(!reading.report.has_modules());
+    notes.extend(notes::of_locks(reading));
     let shown = Shown {
         root,
         title: if arguments.waits { "Other waits than for locks" } else { "Waits for locks" },
@@ -259,7 +271,7 @@ fn show_waits(
         heading: "time",
         leaf: if arguments.waits { "waits for " } else { "lock " },
         key: if arguments.waits { "waits" } else { "locks" },
-        notes: notes::of_locks(reading),
+        notes,
     };
     let document = show(arguments, path, reading, &shown, out)?;
     if !arguments.json && !arguments.folded && !shown.notes.is_empty() {

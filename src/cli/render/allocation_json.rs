@@ -19,6 +19,7 @@ pub(crate) fn table_name(by: By) -> &'static str {
         By::Site => "site",
         By::Line => "line",
         By::Method => "method",
+        By::Module => "module",
         By::Thread => "thread",
     }
 }
@@ -149,6 +150,7 @@ fn subject(subject: &Subject<'_>) -> Map<String, Value> {
         Subject::Method(at) => json!({
             "method": at.map(|(class, name)| json!({ "class": class, "method": names::jvm_method_name(name) })),
         }),
+        Subject::Module(name) => json!({ "module": name }),
         Subject::Thread(None) => json!({ "thread": null }),
         Subject::Thread(Some(thread)) => json!({
             "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },

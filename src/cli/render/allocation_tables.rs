@@ -70,6 +70,7 @@ pub(crate) fn noun(by: By) -> &'static str {
         By::Site => "allocation site",
         By::Line => "line",
         By::Method => "method",
+        By::Module => "module",
         By::Thread => "thread",
     }
 }
@@ -120,7 +121,7 @@ impl TableKind {
     /// The default column to sort by. Code is looked at for what it makes, not for what is left of that.
     pub(crate) fn column(self, by: By) -> Column {
         match (self, by) {
-            (_, By::Line | By::Method) | (TableKind::Counts { .. }, _) => Column::TotalSize,
+            (_, By::Line | By::Method | By::Module) | (TableKind::Counts { .. }, _) => Column::TotalSize,
             (TableKind::Objects, _) => Column::ActiveSize,
         }
     }

@@ -50,6 +50,7 @@ fn is_of_jdk(subject: &Subject<'_>) -> bool {
     match subject {
         Subject::Line(Some(at)) => is_jdk(at.class),
         Subject::Method(Some((class, _))) => is_jdk(class),
+        Subject::Module(Some(module)) => is_jdk(&format!("{module}.*")),
         _ => false,
     }
 }
@@ -99,6 +100,10 @@ pub(crate) fn notes(all: &[Line<'_>], shown: usize, report: &AllocationReport) -
         "{:.1} % of the bytes are attributed to lines outside the JDK{rest}",
         rounded_down(outside, whole)
     ));
+    let is_of_modules = matches!(all.first().map(|line| line.row.subject), Some(Subject::Module(_)));
+    if is_of_modules && !report.has_modules() {
+        notes.push(NO_MODULES.to_owned());
+    }
     if !report.has_stacks() {
         notes.push(no_stacks(report));
     }
@@ -121,6 +126,10 @@ pub(crate) fn outside_jdk(lines: &[Line<'_>]) -> u64 {
     let outside = lines.iter().filter(|line| line.is_outside_jdk());
     outside.map(|line| line.row.totals.total_bytes()).fold(0, u64::saturating_add)
 }
+
+/// That no class has its module.
+pub(crate) const NO_MODULES: &str =
+    "the trace does not say in which modules classes are: another profiler or an earlier version wrote it";
 
 /// That callers are not known, and how to record them.
 pub(crate) fn no_stacks(report: &AllocationReport) -> String {

@@ -19,6 +19,7 @@ fn add(node: &Node<'_>, depth: usize, nodes: &mut Vec<Value>) {
         Some(Label::Method { .. }) => ("method", Value::Null),
         Some(Label::Code(_)) => ("code", Value::Null),
         Some(Label::Package(_)) => ("package", Value::Null),
+        Some(Label::Module(_)) => ("module", Value::Null),
         Some(Label::Class(_)) => ("class", Value::Null),
         Some(Label::Thread(_)) => ("thread", Value::Null),
         Some(Label::NoStack) => ("no_stack", Value::Null),

@@ -24,6 +24,7 @@ impl Line<'_> {
         match self.row.subject {
             Subject::Line(Some(at)) => !is_jdk(at.class),
             Subject::Method(Some((class, _))) => !is_jdk(class),
+            Subject::Module(Some(module)) => !is_jdk(&format!("{module}.*")),
             _ => false,
         }
     }

@@ -128,7 +128,12 @@ impl AllocationStats {
                 return self.accounts.insert(thread, count);
             }
             Element::ClassDef(class) => {
-                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""))
+                let source = class.source_name.as_deref().unwrap_or("");
+                let is_redefined = self.symbols.define_class(class.class_id, &class.name, source);
+                if let Some(module) = &class.module {
+                    self.symbols.define_module(class.class_id, module);
+                }
+                is_redefined
             }
             Element::MethodDef(method) => {
                 self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature)

@@ -36,7 +36,7 @@ impl AllocationReport {
                 sources.entry(source).or_insert(Source { weight, whole: whole.bytes });
                 (source, sampled.bytes)
             });
-            let frames = sites.iter().map(|&site| self.symbols.location(site));
+            let frames = sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
             let thread = part.thread.map(|thread| self.thread(thread).name);
             let labels = options.labels(thread, self.class(part.cell.class), frames, stack.is_some());
             paths.push(Path {

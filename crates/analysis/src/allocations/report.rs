@@ -32,6 +32,8 @@ pub enum By {
     Line,
     /// One row per method that allocates, whatever it allocates.
     Method,
+    /// One row per module of the code that allocates, whatever it allocates.
+    Module,
     /// One row per allocating thread.
     Thread,
 }
@@ -130,6 +132,11 @@ impl AllocationReport {
         self.cells.iter().any(|cell| cell.stack.is_some()) || self.shares.has_stacks()
     }
 
+    /// Does the trace say in which modules classes are?
+    pub fn has_modules(&self) -> bool {
+        self.symbols.has_modules()
+    }
+
     /// Do samples say on which stacks and threads counted sites allocate?
     pub fn has_samples(&self) -> bool {
         !self.shares.is_empty()
@@ -183,26 +190,28 @@ impl AllocationReport {
     pub fn rows_named(&self, by: By, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Row<'_>> {
         let is_whole = |cell: &Cell| match by {
             By::Package | By::Class => true,
-            By::Site | By::Line | By::Method => names.always_name(cell.site, &self.symbols),
+            By::Site | By::Line | By::Method | By::Module => names.always_name(cell.site, &self.symbols),
             By::Thread => false,
         };
         let parts = self.pieces(is_whole, class_filter);
         let allocated = parts.filter(|part| match by {
             By::Package | By::Class => true,
-            By::Site | By::Line | By::Method | By::Thread => part.cell.totals.total() > 0,
+            By::Site | By::Line | By::Method | By::Module | By::Thread => part.cell.totals.total() > 0,
         });
         let groups = self.group(allocated, |part| self.subject(by, names, part));
         groups.into_iter().map(|(subject, group)| self.row(subject, group)).collect()
     }
 
     pub(super) fn subject(&self, by: By, names: &SiteNames, part: &Part<'_>) -> Subject<'_> {
-        let at = || names.site(part.cell.site, part.stack).map(|site| self.symbols.location(site));
+        let site = || names.site(part.cell.site, part.stack);
+        let at = || site().map(|site| self.symbols.location(site));
         match by {
             By::Package => Subject::Package(names::package(self.class(part.cell.class))),
             By::Class => Subject::Class(self.class(part.cell.class)),
             By::Site => Subject::Site { class: self.class(part.cell.class), at: at() },
             By::Line => Subject::Line(at()),
             By::Method => Subject::Method(at().map(|at| (at.class, at.method))),
+            By::Module => Subject::Module(site().map(|site| self.symbols.module(site))),
             By::Thread => Subject::Thread(part.thread.map(|thread| self.thread(thread))),
         }
     }

@@ -25,6 +25,8 @@ pub enum Subject<'a> {
     Line(Option<Location<'a>>),
     /// A method: its class, and its name as the trace spells it; `None` gathers what has none.
     Method(Option<(&'a str, &'a str)>),
+    /// A module; empty for unnamed ones, and if the trace does not say. `None` gathers what has no code.
+    Module(Option<&'a str>),
     /// A thread; `None` gathers the objects that were defined without one.
     Thread(Option<ThreadSubject<'a>>),
 }
@@ -39,7 +41,9 @@ impl fmt::Display for Subject<'_> {
             Subject::Site { class, at: None } => write!(f, "{class} (no site)"),
             Subject::Line(Some(at)) => at.fmt(f),
             Subject::Method(Some((class, name))) => write!(f, "{class}.{}", names::jvm_method_name(name)),
-            Subject::Line(None) | Subject::Method(None) => f.write_str("(no site)"),
+            Subject::Module(Some("")) => f.write_str("(unnamed)"),
+            Subject::Module(Some(name)) => f.write_str(name),
+            Subject::Line(None) | Subject::Method(None) | Subject::Module(None) => f.write_str("(no site)"),
             // Java allows it.
             Subject::Thread(Some(ThreadSubject { name: "", .. })) => f.write_str("(unnamed thread)"),
             Subject::Thread(Some(thread)) => f.write_str(thread.name),

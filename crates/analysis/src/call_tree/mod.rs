@@ -48,6 +48,8 @@ pub enum Granularity {
     Class,
     /// Those of one package.
     Package,
+    /// Those of one module.
+    Module,
 }
 
 /// How a tree is made.
@@ -84,13 +86,13 @@ impl TreeOptions {
         }
     }
 
-    /// The way from the root to what a thread did on a stack: the frames, innermost first, and at their innermost end the class of the
+    /// The way from the root to what a thread did on a stack: the frames and their modules, innermost first, and at their innermost end the class of the
     /// objects, or of the lock.
     pub(crate) fn labels<'a>(
         &self,
         thread: Option<&'a str>,
         class: &'a str,
-        frames: impl DoubleEndedIterator<Item = Location<'a>>,
+        frames: impl DoubleEndedIterator<Item = (Location<'a>, &'a str)>,
         has_stack: bool,
     ) -> Vec<Label<'a>> {
         let class = Label::Class(class);
@@ -100,7 +102,7 @@ impl TreeOptions {
             Grouping::Thread => Some(Label::Thread(thread)),
             Grouping::Class => Some(class),
         };
-        let frames = frames.map(|at| Label::frame(at, self.granularity));
+        let frames = frames.map(|frame| Label::frame(frame, self.granularity));
         let no_stack = Some(Label::NoStack).filter(|_| !has_stack);
         let mut labels: Vec<Label<'a>> = Vec::new();
         match self.direction {
@@ -129,6 +131,8 @@ pub enum Label<'a> {
     Code(&'a str),
     /// All code of a package.
     Package(&'a str),
+    /// All code of a module; of unnamed ones if it is empty.
+    Module(&'a str),
     /// A class of objects, or of locks.
     Class(&'a str),
     /// A thread; `None` if it is not known.
@@ -143,13 +147,16 @@ impl std::fmt::Display for Label<'_> {
             Label::Line(at) => at.fmt(f),
             Label::Method { class, name } => write!(f, "{class}.{}", trace::names::jvm_method_name(name)),
             Label::Package("") => f.write_str("(default package)"),
+            Label::Module("") => f.write_str("(unnamed)"),
             Label::Class("") => f.write_str("(unnamed class)"),
             Label::Thread(Some("")) => f.write_str("(unnamed thread)"),
             Label::Thread(None) => f.write_str("(no thread)"),
             Label::NoStack => f.write_str("(no stack)"),
-            Label::Code(name) | Label::Package(name) | Label::Class(name) | Label::Thread(Some(name)) => {
-                f.write_str(name)
-            }
+            Label::Code(name)
+            | Label::Package(name)
+            | Label::Module(name)
+            | Label::Class(name)
+            | Label::Thread(Some(name)) => f.write_str(name),
         }
     }
 }
@@ -160,7 +167,8 @@ impl Label<'_> {
         match self {
             Label::Line(at) => is_jdk(at.class),
             Label::Method { class, .. } | Label::Code(class) => is_jdk(class),
-            Label::Package(package) => is_jdk(&format!("{package}.*")),
+            // Modules of the JDK are called as packages are.
+            Label::Package(name) | Label::Module(name) => is_jdk(&format!("{name}.*")),
             Label::Class(_) | Label::Thread(_) | Label::NoStack => false,
         }
     }
@@ -170,7 +178,7 @@ impl Label<'_> {
         match self {
             Label::Line(at) => own.known_package(at.class),
             Label::Method { class, .. } | Label::Code(class) => own.known_package(class),
-            Label::Package(package) => own.known_package(&format!("{package}.*")),
+            Label::Package(name) | Label::Module(name) => own.known_package(&format!("{name}.*")),
             Label::Class(_) | Label::Thread(_) | Label::NoStack => None,
         }
     }
@@ -178,12 +186,13 @@ impl Label<'_> {
 
 impl<'a> Label<'a> {
     /// A frame, with those that are one with it.
-    pub(crate) fn frame(at: Location<'a>, granularity: Granularity) -> Label<'a> {
+    pub(crate) fn frame((at, module): (Location<'a>, &'a str), granularity: Granularity) -> Label<'a> {
         match granularity {
             Granularity::Line => Label::Line(at),
             Granularity::Method => Label::Method { class: at.class, name: at.method },
             Granularity::Class => Label::Code(at.class),
             Granularity::Package => Label::Package(trace::names::package(at.class)),
+            Granularity::Module => Label::Module(module),
         }
     }
 }

@@ -122,6 +122,9 @@ impl<'o> LockStats<'o> {
             Element::ClassDef(class) => {
                 let source = class.source_name.as_deref().unwrap_or("");
                 self.symbols.define_class(class.class_id, &class.name, source);
+                if let Some(module) = &class.module {
+                    self.symbols.define_module(class.class_id, module);
+                }
             }
             Element::MethodDef(method) => {
                 self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);

@@ -67,6 +67,11 @@ impl LockReport {
         self.log_starts.first().copied()
     }
 
+    /// Does the trace say in which modules classes are?
+    pub fn has_modules(&self) -> bool {
+        self.symbols.has_modules()
+    }
+
     /// The first time in the trace, and the last.
     pub fn span(&self) -> Option<(Time, Time)> {
         self.span.origin().map(|origin| (origin, self.span.end()))

@@ -22,8 +22,8 @@ impl LockReport {
         for (key, waits) in self.paths.iter().filter(|(key, _)| key.kind == kind) {
             let class = key.class.map_or("(unknown class)", |class| &self.symbols.class_name(class).name);
             let sites: &[SiteIndex] = key.stack.map_or(&[], |stack| self.stacks.frames(stack));
-            let frames = || sites.iter().map(|&site| self.symbols.location(site));
-            if !class_filter(class) || code_filter.is_some_and(|filter| !frames().any(|at| filter(&at))) {
+            let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            if !class_filter(class) || code_filter.is_some_and(|filter| !frames().any(|(at, _)| filter(&at))) {
                 continue;
             }
             let thread = Some(self.threads.name(key.waiter, false).name);

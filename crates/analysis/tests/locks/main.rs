@@ -146,6 +146,7 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
             class_id: ClassId(100 + index),
             object: None,
             time: time(0),
+            module: None,
         }));
     }
     for site in 0..SITES as u64 {
