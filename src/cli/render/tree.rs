@@ -19,7 +19,7 @@ const LONGEST_RUN: usize = 3;
 const MOST_PACKAGES: usize = 3;
 
 /// A name gets so many columns at least.
-const NAME_ROOM: usize = 40;
+const NAME_ROOM: usize = 32;
 
 /// How a tree is shown.
 pub(crate) struct Style<'a> {

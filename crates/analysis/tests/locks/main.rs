@@ -2,6 +2,7 @@
 
 mod ends;
 mod timeline;
+mod tree;
 
 use std::collections::BTreeMap;
 
@@ -295,6 +296,7 @@ fn compare(story: &Story) {
             LockSubject::Thread(thread) => thread.name.to_owned(),
             other => panic!("{other:?}"),
         });
+        tree::compare(&report, &waiters, is_contended);
     }
     let pairs = story.recount(true, |placed| {
         let owner = placed.stay.owner.map(|owner| THREADS[owner].to_owned());
