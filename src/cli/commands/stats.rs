@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
     #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "own", "sort"])]
     threads: bool,
-    /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
+    /// Sort by this column, the largest first [default: active-size; total-size of code, and where objects are only counted]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<Column>,
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
@@ -107,7 +107,7 @@ enum Rows {
     Line,
     /// Method of your code
     Method,
-    /// Module of that
+    /// Module of your code
     Module,
     /// Package of the objects
     Package,
