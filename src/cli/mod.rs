@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use commands::{completions, demo, heap_dump, locks, man, run, stats, threads, validate};
+use commands::{completions, demo, heap_dump, locks, man, run, stats, threads, tree, validate};
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
 ///
@@ -30,7 +30,8 @@ Examples:
   martini demo                                  profile a bundled program
   martini run java -jar app.jar                 profile a program
   martini run --include 'com.acme.*' mvn test   profile every JVM of a build
-  martini stats martini-4711.trcxml --by site   where objects are allocated
+  martini stats martini-4711.trcxml             where, in your code
+  martini tree martini-4711.trcxml              who calls what allocates
   martini locks martini-4711.trcxml             which locks threads wait for
   martini threads martini-4711.trcxml           how threads spent their time
   martini heap app.hprof                        what is alive, and who holds it";
@@ -40,6 +41,7 @@ enum Command {
     Run(run::Arguments),
     Demo(demo::Arguments),
     Stats(stats::Arguments),
+    Tree(tree::Arguments),
     Threads(threads::Arguments),
     Locks(locks::Arguments),
     Heap(heap_dump::Arguments),
@@ -55,6 +57,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Tree(arguments) => tree::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Locks(arguments) => locks::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),

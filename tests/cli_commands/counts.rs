@@ -24,6 +24,19 @@ fn the_last_count_of_each_site_counts() {
 200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) reported by the JVM, not by a site; 19 (2.3 KiB) \
 live at the end
 
+Where, in your code:
+  total size   share  objects  line
+     3.1 MiB  99.9 %  200,000  demo.Main.run(Main.java:14)
+        demo.Cell
+     3.0 KiB   0.1 %        3  demo.Main.run(Main.java:22)
+        byte[]
+       480 B   0.0 %       12  (no site)
+        byte[]
+        16 B   0.0 %        1  demo.Main.run(Main.java:15)
+        demo.Cell
+  99.9 % of the bytes are attributed to lines outside the JDK
+  the trace has no callers, so these are the innermost frames; martini run --callers 512k records callers
+
     total  total size       removed by JIT  live  active size  package
   200,001     3.1 MiB  1.5 MiB ± 158.1 KiB    17        272 B  demo
        15     3.5 KiB                    -     2      2.0 KiB  (default package)

@@ -1,6 +1,7 @@
 //! The command as its users meet it: what it prints, and how it ends.
 
 mod bad_input;
+mod code;
 mod counts;
 mod coverage;
 mod demo;
@@ -13,4 +14,5 @@ mod page;
 mod run;
 mod stats;
 mod support;
+mod tree;
 mod validate;

@@ -48,6 +48,19 @@ fn the_tables_are_aligned_and_complete() {
     let expected = "\
 4 objects (1.1 KiB) allocated in 1.4 s; 1 (16 B) collected in 1 collection; 3 (1.1 KiB) live at the end
 
+Where, in your code:
+  total size   share  objects  live  active size  line
+     1.0 KiB  94.9 %        1     1      1.0 KiB  demo.Main.run(Main.java:22)
+        byte[]
+        24 B   2.2 %        1     1         24 B  demo.Worker.<init>(Worker.java:7)
+        java.lang.String
+        16 B   1.5 %        1     1         16 B  demo.Main.run(Main.java:15)
+        demo.Cell
+        16 B   1.5 %        1     0          0 B  demo.Main.run(Main.java:14)
+        demo.Cell
+  100.0 % of the bytes are attributed to lines outside the JDK
+  the trace has no callers, so these are the innermost frames; martini run --stack 16 records callers
+
   live  total  collected  active size  total size  avg age  gens  package
      1      1          0      1.0 KiB     1.0 KiB      0.0     1  (default package)
      1      1          0         24 B        24 B      0.0     1  java.lang

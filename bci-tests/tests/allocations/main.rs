@@ -8,6 +8,7 @@ mod filters;
 mod heap_use;
 mod jit_and_vm;
 mod mechanisms;
+mod modules;
 mod object_deaths;
 mod real_programs;
 mod redefined;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         mechanisms::tests,
         real_programs::tests,
         shapes::tests,
+        modules::tests,
         object_deaths::tests,
         jit_and_vm::tests,
         estimates::tests,

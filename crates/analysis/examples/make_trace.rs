@@ -112,6 +112,7 @@ fn head(writer: &mut XmlWriter) {
             class_id: ClassId(1000 + id),
             object: None,
             time,
+            module: None,
         });
     }
     for id in 1..=METHODS {

@@ -47,11 +47,13 @@ pub(crate) struct ThreadSymbol {
     pub(crate) group: String,
 }
 
-/// A class and the source file it came from (empty if unknown).
+/// A class, and the source file it came from (empty if unknown).
 #[derive(Clone, Debug)]
 pub(crate) struct ClassSymbol {
     pub(crate) name: Box<str>,
     pub(crate) source: Box<str>,
+    /// Empty for an unnamed module, and if the trace does not say.
+    module: Box<str>,
 }
 
 /// A method of a class.
@@ -111,6 +113,7 @@ pub(crate) struct Symbols {
     thread_ids: FxHashMap<ThreadId, ThreadIndex>,
     method_ids: FxHashMap<MethodId, MethodIndex>,
     undefined: u64,
+    has_modules: bool,
 }
 
 impl Symbols {
@@ -145,6 +148,27 @@ impl Symbols {
         let method = MethodSymbol { class, name: name.into(), signature: signature.into() };
         let method = MethodIndex(self.methods.intern(method));
         self.method_ids.insert(id, method).is_some_and(|before| before != method)
+    }
+
+    /// Says in which module a class is that has just been named.
+    pub(crate) fn define_module(&mut self, id: ClassId, module: &str) {
+        let class = self.class(id);
+        self.has_modules = true;
+        let known = &mut self.classes[class.0 as usize].module;
+        if known.is_empty() {
+            *known = module.into();
+        }
+    }
+
+    /// Whether the trace says of any class in which module it is.
+    pub(crate) fn has_modules(&self) -> bool {
+        self.has_modules
+    }
+
+    /// The module of a site's class; empty for an unnamed one.
+    pub(crate) fn module(&self, site: SiteIndex) -> &str {
+        let method = self.site_name(site).method;
+        &self.class_name(self.method_name(method).class).module
     }
 
     /// The class behind an id; an undefined id gets a name that says so.
@@ -231,7 +255,7 @@ impl Symbols {
             return class;
         }
         let class = ClassIndex(position(self.classes.len()));
-        self.classes.push(ClassSymbol { name: name.into(), source: source.into() });
+        self.classes.push(ClassSymbol { name: name.into(), source: source.into(), module: "".into() });
         self.class_names.insert(name.into(), class);
         class
     }
@@ -277,6 +301,18 @@ mod tests {
         symbols.define_class(ClassId(9), "a.A", "A.java");
         assert_eq!(symbols.class(ClassId(9)), before);
         assert_eq!(&*symbols.class_name(before).source, "A.java");
+    }
+
+    #[test]
+    fn a_site_is_in_the_module_of_its_class() {
+        let mut symbols = Symbols::default();
+        symbols.define_class(ClassId(1), "java.util.List", "");
+        symbols.define_class(ClassId(2), "a.A", "");
+        assert!(!symbols.has_modules());
+        symbols.define_module(ClassId(1), "java.base");
+        let [list, own] = ["java.util.List", "a.A"].map(|class| symbols.site_named(class, "run"));
+        assert_eq!((symbols.module(list), symbols.module(own)), ("java.base", ""));
+        assert!(symbols.has_modules());
     }
 
     #[test]

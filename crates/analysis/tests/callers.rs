@@ -26,7 +26,15 @@ fn define(stats: &mut AllocationStats) {
     let names = CODE.iter().chain(&OBJECTS);
     for (id, name) in (1..).zip(names) {
         let (class_id, time) = (ClassId(id), Time(0));
-        let class = ClassDef { thread: None, name: (*name).into(), source_name: None, class_id, object: None, time };
+        let class = ClassDef {
+            thread: None,
+            name: (*name).into(),
+            source_name: None,
+            class_id,
+            object: None,
+            time,
+            module: None,
+        };
         stats.element(&Element::ClassDef(class));
     }
     for id in 1..=CODE.len() as u64 {
@@ -112,6 +120,7 @@ fn what_the_jdk_allocates_is_the_callers() {
         count(1, 2, 1, 24),
     ]);
     let own = lines(&report, &Naming::Own(vec![]));
+    // What is counted at the user's own line is exact.
     let expected =
         [("shop.Cart.run(line 12)", (750_024, Some(86_452))), ("shop.Main.run(line 13)", (250_000, Some(86_452)))];
     assert_eq!(own, expected.map(|(line, bytes)| (line.to_owned(), bytes)).into());
@@ -155,7 +164,7 @@ fn a_tree_goes_from_the_thread_to_the_object_or_back() {
     let report =
         report([count(0, 0, 1000, 1_000_000), sample(0, 0, 75, 750), sample(0, 1, 25, 250), count(1, 0, 1, 24)]);
     let options = TreeOptions { grouping: Grouping::Thread, cut: 0.0, ..TreeOptions::default() };
-    let root = report.tree(&options, |_| true);
+    let root = report.tree(&options, |_| true, None);
     assert_eq!((root.weight, root.count, root.error), (1_000_024, 1001, 0));
     let label = |node: &Node<'_>| node.label.unwrap().to_string();
     let worker = &root.children[0];
@@ -167,8 +176,10 @@ fn a_tree_goes_from_the_thread_to_the_object_or_back() {
     assert_eq!((label(cart), cart.weight, cart.error), ("shop.Cart.run(line 12)".to_owned(), 750_000, 86_452));
     assert_eq!(cart.children[0].children[0].label, Some(Label::Class("byte[]")));
     let bottom_up = TreeOptions { direction: Direction::BottomUp, ..TreeOptions::default() };
-    let root = report.tree(&bottom_up, |class| class == "byte[]");
-    assert_eq!(label(&root.children[0]), "byte[]");
+    let root = report.tree(&bottom_up, |class| class == "byte[]", None);
+    assert_eq!((label(&root.children[0]), root.children[0].error), ("byte[]".to_owned(), 0));
+    assert_eq!(root.children[0].children[0].error, 0);
+    assert!(root.children[0].children[0].children[0].error > 0);
     let callers: Vec<String> = root.children[0].children[0].children.iter().map(label).collect();
     assert_eq!(callers, ["shop.Cart.run(line 12)", "shop.Main.run(line 13)"]);
 }
@@ -232,7 +243,7 @@ proptest! {
             prop_assert!(error.unwrap_or(0) <= *bytes);
         }
         for options in [Direction::TopDown, Direction::BottomUp].map(|direction| TreeOptions { direction, ..TreeOptions::default() }) {
-            prop_assert_eq!(report.tree(&options, |_| true).weight, total);
+            prop_assert_eq!(report.tree(&options, |_| true, None).weight, total);
         }
         prop_assert_eq!(report.sum(|_| true).total_bytes(), total);
     }

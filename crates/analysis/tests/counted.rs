@@ -43,7 +43,8 @@ fn step() -> impl Strategy<Value = Step> {
 fn define(stats: &mut AllocationStats) {
     for (id, name) in (1..).zip(CLASSES) {
         let (class_id, time) = (ClassId(id), Time(0));
-        let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
+        let class =
+            ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time, module: None };
         stats.element(&Element::ClassDef(class));
     }
     stats.element(&Element::MethodDef(MethodDef {

@@ -22,6 +22,7 @@ fn heap(objects: u64, roots: &[u64], references: &[(u64, u64)], class_of: impl F
             class_id: ClassId(id),
             object: None,
             time: Time(1),
+            module: None,
         }));
     }
     for object in 1..=objects {

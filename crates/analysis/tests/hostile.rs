@@ -31,7 +31,7 @@ fn check(report: &AllocationReport) {
 
 fn check_rows(report: &AllocationReport) {
     let sum = report.sum(|_| true);
-    for by in [By::Package, By::Class, By::Site, By::Thread] {
+    for by in [By::Package, By::Class, By::Site, By::Line, By::Method, By::Module, By::Thread] {
         let rows = report.rows(by, |_| true);
         assert_eq!(rows.iter().map(|row| row.totals.total()).sum::<u64>(), sum.total());
         assert_eq!(rows.iter().map(|row| row.totals.live()).sum::<u64>(), sum.live());

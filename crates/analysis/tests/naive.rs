@@ -136,7 +136,8 @@ fn group<K: Ord>(objects: &[(Object, u64)], key: impl Fn(&Object) -> K) -> BTree
 fn define_class(stats: &mut AllocationStats, base: u64, index: usize, name: &str) {
     let class_id = ClassId(base + index as u64 + 1);
     let time = Time(0);
-    let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
+    let class =
+        ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time, module: None };
     stats.element(&Element::ClassDef(class));
 }
 

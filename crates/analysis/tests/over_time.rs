@@ -28,7 +28,8 @@ fn begin(scope: &Scope) -> AllocationStats {
     stats.element(&Element::RuntimeShutdown(RuntimeShutdown { thread: None, time: time(0) }));
     for (id, name) in [(1, "a.A"), (2, "a.B"), (3, "java.util.Arrays")] {
         let (class_id, time) = (ClassId(id), Time(0));
-        let class = ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time };
+        let class =
+            ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, module: None, time };
         stats.element(&Element::ClassDef(class));
         stats.element(&Element::MethodDef(MethodDef {
             name: "run".into(),

@@ -228,6 +228,7 @@ impl Recording {
         let core = self.core;
         let env = core.jvm.env;
         core.jvm.classes.find_permanent_loaders(jni)?;
+        core.jvm.classes.find_modules(jni);
         if core.watches_collections() {
             agent_thread::start(env, jni, c"Martini control", control::run)
                 .map_err(|e| format!("the agent thread cannot be started: {e}"))?;

@@ -13,6 +13,7 @@ use trace::ids::ClassId;
 use trace::model::ArrayCode;
 
 use super::array_layout::{ArrayLayout, ArrayLayouts};
+use super::modules::ModuleFields;
 use super::table::Table;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{ClassIndex, IdSource, RecordingNumber};
@@ -37,6 +38,8 @@ pub(crate) struct ClassRecord {
     pub(crate) name: String,
     /// Empty if unknown.
     pub(crate) source: String,
+    /// The module it is in, if that has a name and the VM was initialised when the class was registered.
+    pub(crate) module: Option<Box<str>>,
     pub(crate) loaded: Ticks,
     pub(crate) array: ArrayCode,
     /// Bytes of an instance that is no array; 0 until one was seen.
@@ -101,6 +104,8 @@ pub(crate) struct Classes {
     /// The platform and the system loader, which live as long as the VM, as the boot loader does.
     permanent_loaders: OnceLock<Vec<GlobalRef>>,
     layouts: OnceLock<ArrayLayouts>,
+    /// Known from VMInit on, where the VM has them.
+    modules: OnceLock<ModuleFields>,
 }
 
 /// A global JNI reference that is never deleted.
@@ -122,6 +127,7 @@ impl Classes {
             registering: Turn::default(),
             permanent_loaders: OnceLock::new(),
             layouts: OnceLock::new(),
+            modules: OnceLock::new(),
         }
     }
 
@@ -145,6 +151,13 @@ impl Classes {
             let _ = self.permanent_loaders.set(permanent_loaders(jni).map_err(|error| jni.cleared(error))?);
         }
         Ok(())
+    }
+
+    /// Finds out where the VM keeps the names of modules, from VMInit on. Where it keeps them elsewhere the trace has none.
+    pub(crate) fn find_modules(&self, jni: Jni) {
+        if self.modules.get().is_none() {
+            let _ = ModuleFields::find(jni).map(|fields| self.modules.set(fields)).map_err(|error| jni.cleared(error));
+        }
     }
 
     /// Whether a loader lives as long as the VM: the boot, platform or system loader.
@@ -207,6 +220,8 @@ impl Classes {
         let unloadable = hidden || !self.is_permanent(jni, loader);
         // SAFETY: a local reference that is not used any more; deleting null is allowed.
         unsafe { jni.delete_local_ref(loader) };
+        // SAFETY: by the caller's promise.
+        let module = self.modules.get().and_then(|modules| unsafe { modules.name(jni, class) });
         let name = trace::names::class_name(&signature);
         let array = trace::names::array_code(&signature);
         let index = self.table.push_with(|_| ClassRecord {
@@ -214,6 +229,7 @@ impl Classes {
             included: AtomicU32::new(0),
             name,
             source,
+            module,
             loaded,
             array,
             instance_bytes: AtomicU32::new(0),

@@ -3,6 +3,7 @@
 pub(crate) mod array_layout;
 pub(crate) mod classes;
 pub(crate) mod methods;
+mod modules;
 pub(crate) mod redefined;
 pub(crate) mod table;
 pub(crate) mod threads;

@@ -70,6 +70,7 @@ impl Writer {
             class_id: record.id,
             object: None,
             time: self.core.clock.time(record.loaded),
+            module: record.module.as_deref().map(Cow::Borrowed),
         };
         self.text.emit(|out| element.write(out));
     }

@@ -13,4 +13,5 @@ pub(crate) mod stats;
 mod stats_over_time;
 pub(crate) mod threads;
 mod time_window;
+pub(crate) mod tree;
 pub(crate) mod validate;

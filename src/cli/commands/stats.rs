@@ -1,10 +1,11 @@
 //! `martini stats`: tables of what a trace says about the heap.
 
+mod flags;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::slice;
 
-use analysis::allocations::{Account, AllocationReport, By, Naming, Row, Scope, SiteNames, Subject};
+use analysis::allocations::{Account, AllocationReport, By, Line, Naming, ObjectTotals, Row, Scope, SiteNames};
 use anyhow::bail;
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
@@ -12,14 +13,14 @@ use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
-use crate::cli::commands::selection::{note, note_unmatched, row_limit, selects_class, selects_site, whole_number};
+use crate::cli::commands::selection::{row_limit, selects_class, selects_site, whole_number};
 use crate::cli::commands::stats_over_time::{self, OverTimeOf};
 use crate::cli::commands::time_window::TimeWindow;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::table::write_left_out;
-use crate::cli::render::{allocation_json, coverage, notes};
+use crate::cli::render::{allocation_json, coverage, human, line_table, notes};
 
 /// Shows what a program allocated, what is still alive, and how old that is
 ///
@@ -27,7 +28,15 @@ use crate::cli::render::{allocation_json, coverage, notes};
 /// stream: memory grows with the number of objects alive at one time, not with the trace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+The first table is of the lines of your code: of each call stack the innermost
+frame outside the JDK and known runtimes, or the one that --own says is yours.
+Below a line stands what it makes, and the innermost frame that does.
+
 Columns:
+  ±            error of the total size with 95 % confidence, where samples say
+               which callers the exact bytes of a site belong to
+  share        of all bytes
+  objects      all objects allocated
   live         objects that no collection had removed when the trace ended
   total        all objects allocated
   collected    objects that a collection removed
@@ -41,21 +50,21 @@ Columns:
                sampler estimates (`run --callers`); with 95 % confidence the
                error is at most the number behind ±; - if it may be nothing, and
                no column if that is so in all rows
-  objects      with --threads: objects of a thread that are in the trace
-  reported     their bytes
+  reported     with --threads: bytes of a thread that are in the trace
   JVM          bytes that the JVM itself accounts to the thread
   percent      reported, of what the JVM accounts
 
 Traces of heap=counts have neither collected objects nor ages.
 
 Examples:
-  martini stats app.trcxml                  packages, classes, allocation sites
+  martini stats app.trcxml                  where, in your code; classes; sites
+  martini stats app.trcxml --by line --own 'com.acme.*'
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
   martini stats app.trcxml --in com.acme.Main.run
                                             what this method allocates
   martini stats app.trcxml --threads        each thread, and the JVM's account
-  martini stats app.trcxml --by site --caller 'com.acme.*'
+  martini stats app.trcxml --by site --own 'com.acme.*' --filter 'byte[]'
                                             which of my lines allocate byte[]
   martini stats app.trcxml --over-time      when, and what is live by then
   martini stats app.trcxml --from 60 --to 90
@@ -69,26 +78,31 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     by: Option<Rows>,
     /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
-    #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "sort", "from", "to", "over_time"])]
+    #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "own", "sort", "from", "to", "over_time"])]
     threads: bool,
-    /// Show when it is allocated: slices of time, and the largest classes and lines (10 by default) in each
+    /// Show when it is allocated: slices of time, and in each the largest classes and lines, ten of both unless --top says otherwise
     #[arg(long, conflicts_with = "sort")]
     over_time: bool,
     #[command(flatten)]
     window: TimeWindow,
-    /// Sort by this column, the largest first [default: active-size; total-size where objects are only counted]
+    /// Sort by this column, the largest first [default: active-size; total-size of code, and where objects are only counted]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<Column>,
     /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
-    /// Count only objects that this code allocates: a class or class.method, or one with a * at its end or beginning (repeatable)
+    /// Count only objects that this code allocates, itself or in the JDK: a class or class.method, or one with a * at its end or
+    /// beginning (repeatable)
     #[arg(long = "in", value_name = "PATTERN")]
     code: Vec<Pattern>,
-    /// Take the innermost frame in these classes as the allocation site, if the trace has stacks (`run --stack`; repeatable)
+    /// Classes that are your own code: lines, methods and sites are named by the innermost frame in them, where a call stack has one
+    /// (repeatable) [default: all outside the JDK and known runtimes]
     #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Take the innermost frame in these classes in all tables, and the innermost of all where there is none (repeatable)
+    #[arg(long, value_name = "PATTERN", conflicts_with = "own")]
     caller: Vec<Pattern>,
-    /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
+    /// Show at most this many rows of a table, 0 for all [default: 20, or 10 of each of several tables; with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     #[command(flatten)]
@@ -101,15 +115,28 @@ pub(crate) struct Arguments {
 /// What `--by` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
+    /// Line of your code
+    Line,
+    /// Method of your code
+    Method,
+    /// Module of your code
+    Module,
+    /// Package of the objects
     Package,
+    /// Class of the objects
     Class,
+    /// Class, and innermost frame
     Site,
+    /// Thread
     Thread,
 }
 
 impl From<Rows> for By {
     fn from(rows: Rows) -> By {
         match rows {
+            Rows::Line => By::Line,
+            Rows::Method => By::Method,
+            Rows::Module => By::Module,
             Rows::Package => By::Package,
             Rows::Class => By::Class,
             Rows::Site => By::Site,
@@ -121,13 +148,33 @@ impl From<Rows> for By {
 /// Rows of a text table by default.
 const DEFAULT_TOP: usize = 20;
 
+/// Rows of each of several.
+const SHORT_TOP: usize = 10;
+
+/// The frames that name stacks.
+struct Names {
+    /// In tables of code, and for `--in`.
+    code: SiteNames,
+    /// In tables of sites.
+    sites: SiteNames,
+}
+
+impl Names {
+    fn of(&self, by: By) -> &SiteNames {
+        match by {
+            By::Line | By::Method | By::Module => &self.code,
+            By::Package | By::Class | By::Site | By::Thread => &self.sites,
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let mut reading = arguments.read(path)?;
-        let names = reading.report.site_names(&arguments.naming());
-        arguments.note_without_effect(path, &reading.report, &names);
+        let names = arguments.names(&reading.report);
+        flags::note_without_effect(arguments, path, &reading.report, &names);
         if !arguments.code.is_empty() {
-            reading.report.retain_sites(&names, |at| selects_site(&arguments.code, at));
+            reading.report.retain_sites(&names.code, |at| selects_site(&arguments.code, at));
         }
         if arguments.over_time {
             return stats_over_time::show(&arguments.over_time(path, &reading), arguments.json, out);
@@ -157,82 +204,48 @@ impl Arguments {
     }
 
     fn over_time<'a>(&'a self, path: &'a Path, reading: &'a Reading) -> OverTimeOf<'a> {
-        let naming = if self.caller.is_empty() { Naming::Own(vec![]) } else { self.naming() };
-        let by = self.by.map(By::from);
+        let (naming, by) = (self.naming_of_code(), self.by.map(By::from));
         OverTimeOf { path, reading, naming, by, filter: &self.filter, top: self.top }
     }
 
-    /// Notes each flag that has no effect on this trace.
-    fn note_without_effect(&self, path: &Path, report: &AllocationReport, names: &SiteNames) {
-        let facts = report.facts();
-        if facts.allocations == 0 && facts.site_counts == 0 {
-            // That nothing is there is noted already.
-            return;
-        }
-        if !self.filter.is_empty() {
-            let classes = report.rows(By::Class, |_| true);
-            let names = classes.iter().filter_map(|row| match row.subject {
-                Subject::Class(name) => Some(name),
-                _ => None,
-            });
-            note_unmatched(path, &self.filter, names);
-        }
-        self.note_unmatched_code(path, report, names);
-        if !self.caller.is_empty() && !report.has_stacks() {
-            note(path, "--caller has no effect without call stacks; record them with martini run --stack 16");
-        }
-        if let Some((column, missing)) =
-            self.sort.and_then(|column| Some((column, TableKind::of(report).lacks(column)?)))
-        {
-            let column = column.to_possible_value().expect("no column is hidden");
-            note(path, &format!("--sort {} has no effect: {missing}", column.get_name()));
-        }
+    fn naming_of_code(&self) -> Naming {
+        if self.caller.is_empty() { Naming::Own(self.own.clone()) } else { Naming::Callers(self.caller.clone()) }
     }
 
-    /// Notes each pattern of `--in` that no site matches.
-    fn note_unmatched_code(&self, path: &Path, report: &AllocationReport, names: &SiteNames) {
-        if self.code.is_empty() {
-            return;
-        }
-        if !report.has_sites() {
-            let sentence = "--in selects nothing without allocation sites; record them with martini run --allocsites";
-            return note(path, sentence);
-        }
-        let rows = report.rows_named(By::Site, names, |_| true);
-        let sites = || {
-            rows.iter().filter_map(|row| match row.subject {
-                Subject::Site { at, .. } => at,
-                _ => None,
-            })
+    fn names(&self, report: &AllocationReport) -> Names {
+        let code = self.naming_of_code();
+        let sites = match self.caller.is_empty() && self.own.is_empty() {
+            true => Naming::Innermost,
+            false => code.clone(),
         };
-        for pattern in &self.code {
-            if !sites().any(|at| selects_site(slice::from_ref(pattern), &at)) {
-                note(path, &format!("no code that allocates matches --in '{pattern}'"));
-            }
-        }
-    }
-
-    fn naming(&self) -> Naming {
-        if self.caller.is_empty() { Naming::Innermost } else { Naming::Callers(self.caller.clone()) }
+        Names { code: report.site_names(&code), sites: report.site_names(&sites) }
     }
 
     fn selects(&self, class: &str) -> bool {
         selects_class(&self.filter, class)
     }
 
-    /// The tables to show. Sites only where the trace has some, unless they are asked for.
+    /// The tables to show. Code only where the trace has some, unless it is asked for.
     fn tables(&self, report: &AllocationReport) -> Vec<By> {
         match self.by {
             _ if self.shows_accounts(report) => vec![],
             Some(rows) => vec![rows.into()],
-            None if report.has_sites() => vec![By::Package, By::Class, By::Site],
+            None if report.has_sites() => vec![By::Line, By::Package, By::Class, By::Site],
             None => vec![By::Package, By::Class],
         }
     }
 
-    /// Whether threads are shown by their accounts. A trace that only counts knows nothing else of them.
+    /// Rows of a text table.
+    fn default_top(&self) -> usize {
+        if self.by.is_some() || self.threads { DEFAULT_TOP } else { SHORT_TOP }
+    }
+
+    /// Whether threads are shown by their accounts. A trace that only counts knows nothing else of them, unless samples say which
+    /// part of each site is theirs.
     fn shows_accounts(&self, report: &AllocationReport) -> bool {
-        self.threads || self.by == Some(Rows::Thread) && report.is_counted()
+        let is_part = !self.filter.is_empty() || !self.code.is_empty();
+        let by_samples = is_part && report.has_samples();
+        self.threads || self.by == Some(Rows::Thread) && report.is_counted() && !by_samples
     }
 
     /// The accounts to show, and how many there are in all.
@@ -249,18 +262,19 @@ impl Arguments {
     }
 
     /// The rows of a table to show, and how many there are in all.
-    fn rows<'a>(
-        &self,
-        report: &'a AllocationReport,
-        by: By,
-        names: &SiteNames,
-        default_top: usize,
-    ) -> (Vec<Row<'a>>, usize) {
-        let mut rows = report.rows_named(by, names, |class| self.selects(class));
+    fn rows<'a>(&self, report: &'a AllocationReport, by: By, names: &Names, top: usize) -> (Vec<Row<'a>>, usize) {
+        let mut rows = report.rows_named(by, names.of(by), |class| self.selects(class));
         let all = rows.len();
-        allocation_tables::sort(&mut rows, self.sort.unwrap_or(TableKind::of(report).column()));
-        self.cut(&mut rows, default_top);
+        allocation_tables::sort(&mut rows, self.sort.unwrap_or(TableKind::of(report).column(by)));
+        self.cut(&mut rows, top);
         (rows, all)
+    }
+
+    /// All rows of a table of code.
+    fn code<'a>(&self, report: &'a AllocationReport, by: By, names: &Names) -> Vec<Line<'a>> {
+        let mut lines = report.code(by, names.of(by), |class| self.selects(class));
+        allocation_tables::sort_lines(&mut lines, self.sort.unwrap_or(TableKind::of(report).column(by)));
+        lines
     }
 }
 
@@ -268,26 +282,43 @@ fn print(
     arguments: &Arguments,
     path: &Path,
     reading: &Reading,
-    names: &SiteNames,
+    names: &Names,
     out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
     let report = &reading.report;
-    let sum = report.sum(|class| arguments.selects(class));
+    let (sum, error) = report.sum_and_error(|class| arguments.selects(class));
     let path = path.display().to_string();
     let origin = out.behind(&path, &format!("({})", notes::origin(reading)));
     writeln!(out, "{}{origin}", path.bold())?;
-    let summary = out.sentence(0, &notes::summary(&sum, report.facts()));
+    let mut summary = notes::summary(&sum, report.facts());
+    if let Some(error) = error {
+        // What is left of the sites is known by samples.
+        summary.push_str(&format!("; right within ± {}, as samples say", human::bytes(error)));
+    }
+    let summary = out.sentence(0, &summary);
     writeln!(out, "{summary}")?;
+    let top = arguments.default_top();
     if sum.total() > 0 {
         for by in arguments.tables(report) {
-            let (rows, all) = arguments.rows(report, by, names, DEFAULT_TOP);
             writeln!(out)?;
-            allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
-            write_left_out(all - rows.len(), out)?;
+            let left_out = match by {
+                By::Line | By::Method | By::Module => {
+                    let lines = arguments.code(report, by, names);
+                    let shown = lines.len().min(row_limit(arguments.top, top));
+                    write_code(&lines, shown, by, &sum, report, out)?;
+                    continue;
+                }
+                By::Package | By::Class | By::Site | By::Thread => {
+                    let (rows, all) = arguments.rows(report, by, names, top);
+                    allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
+                    all - rows.len()
+                }
+            };
+            write_left_out(left_out, out)?;
         }
     }
     if arguments.shows_accounts(report) {
-        let (accounts, all) = arguments.accounts(report, DEFAULT_TOP);
+        let (accounts, all) = arguments.accounts(report, top);
         writeln!(out)?;
         allocation_tables::accounts(&accounts).write(out)?;
         write_left_out(all - accounts.len(), out)?;
@@ -299,15 +330,49 @@ fn print(
     Ok(())
 }
 
-fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &SiteNames) -> Value {
+/// Writes a table of code, and below it what has to be known to read it.
+fn write_code(
+    lines: &[Line<'_>],
+    shown: usize,
+    by: By,
+    sum: &ObjectTotals,
+    report: &AllocationReport,
+    out: &mut Page<'_>,
+) -> anyhow::Result<()> {
+    writeln!(out, "{}", "Where, in your code:".bold())?;
+    line_table::table(&lines[..shown], by, sum.total_bytes(), TableKind::of(report)).write(out)?;
+    write_left_out(lines.len() - shown, out)?;
+    for sentence in line_table::notes(lines, shown, report) {
+        let sentence = out.sentence(2, &sentence);
+        writeln!(out, "{sentence}")?;
+    }
+    Ok(())
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &Names) -> Value {
     let report = &reading.report;
-    let tables = arguments.tables(report).into_iter();
-    let rows = |by| allocation_json::rows(&arguments.rows(report, by, names, 0).0, report.is_counted());
-    let mut tables: serde_json::Map<_, _> =
-        tables.map(|by| (allocation_json::table_name(by).to_owned(), rows(by))).collect();
+    let (mut tables, mut outside) = (serde_json::Map::new(), None);
+    for by in arguments.tables(report) {
+        let table = match by {
+            By::Line | By::Method | By::Module => {
+                let mut lines = arguments.code(report, by, names);
+                outside = Some(line_table::outside_jdk(&lines));
+                arguments.cut(&mut lines, 0);
+                allocation_json::lines(&lines, report)
+            }
+            By::Package | By::Class | By::Site | By::Thread => {
+                allocation_json::rows(&arguments.rows(report, by, names, 0).0, report)
+            }
+        };
+        tables.insert(allocation_json::table_name(by).to_owned(), table);
+    }
     if arguments.shows_accounts(report) {
         tables.insert("accounts".to_owned(), allocation_json::accounts(&arguments.accounts(report, 0).0));
     }
     let sum = report.sum(|class| arguments.selects(class));
-    allocation_json::trace(path, reading, &sum, tables)
+    let mut document = allocation_json::trace(path, reading, &sum, tables);
+    if let Some(outside) = outside {
+        document["outside_jdk_bytes"] = outside.into();
+    }
+    document
 }

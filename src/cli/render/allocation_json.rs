@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use analysis::allocations::{Account, By, Count, Facts, Location, ObjectTotals, Origin, Row, Subject};
+use analysis::allocations::{
+    Account, AllocationReport, By, Count, Facts, Inside, Line, Location, ObjectTotals, Origin, Row, Subject,
+};
 use serde_json::{Map, Value, json};
 use trace::names;
 
@@ -17,6 +19,7 @@ pub(crate) fn table_name(by: By) -> &'static str {
         By::Site => "site",
         By::Line => "line",
         By::Method => "method",
+        By::Module => "module",
         By::Thread => "thread",
     }
 }
@@ -46,7 +49,7 @@ pub(crate) fn trace(path: &Path, reading: &Reading, sum: &ObjectTotals, tables: 
         },
         "counts": counts(facts),
         "coverage": coverage::json(&reading.coverage()),
-        "sum": Value::Object(totals(sum, reading.report.is_counted())),
+        "sum": Value::Object(totals(sum, &reading.report)),
         "tables": tables,
     })
 }
@@ -66,13 +69,26 @@ pub(crate) fn accounts(accounts: &[Account<'_>]) -> Value {
 }
 
 /// The rows of a table, in their order.
-pub(crate) fn rows(rows: &[Row<'_>], is_counted: bool) -> Value {
-    let row = |row: &Row<'_>| {
-        let mut fields = subject(&row.subject);
-        fields.extend(totals(&row.totals, is_counted));
+pub(crate) fn rows(rows: &[Row<'_>], report: &AllocationReport) -> Value {
+    rows.iter().map(|one| Value::Object(row(one, report))).collect()
+}
+
+/// Lines of code, in their order.
+pub(crate) fn lines(lines: &[Line<'_>], report: &AllocationReport) -> Value {
+    let inside = |inside: &Inside<'_>| json!({ "class": inside.class, "site": inside.at.as_ref().map(location), "total_bytes": inside.bytes });
+    let line = |line: &Line<'_>| {
+        let mut fields = row(&line.row, report);
+        fields.insert("inside".to_owned(), line.inside.iter().map(inside).collect());
         Value::Object(fields)
     };
-    rows.iter().map(row).collect()
+    lines.iter().map(line).collect()
+}
+
+fn row(row: &Row<'_>, report: &AllocationReport) -> Map<String, Value> {
+    let mut fields = subject(&row.subject);
+    fields.extend(totals(&row.totals, report));
+    fields.insert("error_bytes".to_owned(), json!(row.error));
+    fields
 }
 
 /// What the agent counted about itself.
@@ -103,9 +119,10 @@ pub(crate) fn origin(origin: &Origin) -> Value {
     })
 }
 
-fn totals(totals: &ObjectTotals, is_counted: bool) -> Map<String, Value> {
+fn totals(totals: &ObjectTotals, report: &AllocationReport) -> Map<String, Value> {
     // What was only counted may have been there before, so what was collected is not known.
-    let collected = (!is_counted).then(|| totals.collected());
+    let collected = (!report.is_counted()).then(|| totals.collected());
+    let estimate_error = report.facts().estimate_interval.and_then(|interval| totals.estimate_error(interval));
     let fields = [
         ("live", json!(totals.live())),
         ("total", json!(totals.total())),
@@ -115,6 +132,7 @@ fn totals(totals: &ObjectTotals, is_counted: bool) -> Map<String, Value> {
         ("average_age", json!(totals.average_age())),
         ("generations", json!(totals.generations())),
         ("estimated_bytes", json!(totals.estimated_bytes())),
+        ("estimate_error_bytes", json!(estimate_error)),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }
@@ -133,6 +151,7 @@ pub(crate) fn subject(subject: &Subject<'_>) -> Map<String, Value> {
         Subject::Method(at) => json!({
             "method": at.map(|(class, name)| json!({ "class": class, "method": names::jvm_method_name(name) })),
         }),
+        Subject::Module(name) => json!({ "module": name }),
         Subject::Thread(None) => json!({ "thread": null }),
         Subject::Thread(Some(thread)) => json!({
             "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },

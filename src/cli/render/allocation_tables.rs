@@ -5,7 +5,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use analysis::allocations::{Account, AllocationReport, By, ObjectTotals, Row, Subject};
+use analysis::allocations::{Account, AllocationReport, By, Line, ObjectTotals, Row, Subject};
 use analysis::coverage::Millionths;
 use clap::ValueEnum;
 
@@ -35,24 +35,31 @@ pub(crate) enum Column {
 
 /// Sorts rows by a column, the largest number first; rows that are equal there, by size and name.
 pub(crate) fn sort(rows: &mut [Row<'_>], column: Column) {
-    rows.sort_by(|a, b| {
-        let (x, y) = (&b.totals, &a.totals);
-        let by_column = match column {
-            Column::Live => x.live().cmp(&y.live()),
-            Column::Total => x.total().cmp(&y.total()),
-            Column::Collected => x.collected().cmp(&y.collected()),
-            Column::ActiveSize => x.live_bytes().cmp(&y.live_bytes()),
-            Column::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
-            Column::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
-            Column::Generations => x.generations().cmp(&y.generations()),
-            Column::Name => Ordering::Equal,
-        };
-        let by_size = || match column {
-            Column::Name => Ordering::Equal,
-            _ => x.live_bytes().cmp(&y.live_bytes()).then(x.total_bytes().cmp(&y.total_bytes())),
-        };
-        by_column.then_with(by_size).then_with(|| a.subject.cmp(&b.subject))
-    });
+    rows.sort_by(|a, b| order(a, b, column));
+}
+
+/// Sorts lines likewise.
+pub(crate) fn sort_lines(lines: &mut [Line<'_>], column: Column) {
+    lines.sort_by(|a, b| order(&a.row, &b.row, column));
+}
+
+fn order(a: &Row<'_>, b: &Row<'_>, column: Column) -> Ordering {
+    let (x, y) = (&b.totals, &a.totals);
+    let by_column = match column {
+        Column::Live => x.live().cmp(&y.live()),
+        Column::Total => x.total().cmp(&y.total()),
+        Column::Collected => x.collected().cmp(&y.collected()),
+        Column::ActiveSize => x.live_bytes().cmp(&y.live_bytes()),
+        Column::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
+        Column::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
+        Column::Generations => x.generations().cmp(&y.generations()),
+        Column::Name => Ordering::Equal,
+    };
+    let by_size = || match column {
+        Column::Name => Ordering::Equal,
+        _ => x.live_bytes().cmp(&y.live_bytes()).then(x.total_bytes().cmp(&y.total_bytes())),
+    };
+    by_column.then_with(by_size).then_with(|| a.subject.cmp(&b.subject))
 }
 
 /// The word for one row of a table.
@@ -63,6 +70,7 @@ pub(crate) fn noun(by: By) -> &'static str {
         By::Site => "allocation site",
         By::Line => "line",
         By::Method => "method",
+        By::Module => "module",
         By::Thread => "thread",
     }
 }
@@ -110,11 +118,11 @@ impl TableKind {
         }
     }
 
-    /// The default column to sort by.
-    pub(crate) fn column(self) -> Column {
-        match self {
-            TableKind::Objects => Column::ActiveSize,
-            TableKind::Counts { .. } => Column::TotalSize,
+    /// The default column to sort by. Code is looked at for what it makes, not for what is left of that.
+    pub(crate) fn column(self, by: By) -> Column {
+        match (self, by) {
+            (_, By::Line | By::Method | By::Module) | (TableKind::Counts { .. }, _) => Column::TotalSize,
+            (TableKind::Objects, _) => Column::ActiveSize,
         }
     }
 }
@@ -125,7 +133,8 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, kin
         TableKind::Objects => objects(rows, by),
         // Where objects live is known by class only.
         TableKind::Counts { live, estimates, interval } => {
-            counts(rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
+            let rows: Vec<&Row<'_>> = rows.into_iter().collect();
+            counts(&rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
         }
     }
 }
@@ -148,16 +157,14 @@ fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
     table
 }
 
-fn counts<'a>(
-    rows: impl IntoIterator<Item = &'a Row<'a>>,
-    by: By,
-    live: bool,
-    estimates: bool,
-    interval: Option<u64>,
-) -> Table {
-    let rows: Vec<_> = rows.into_iter().map(|row| (row, removed(&row.totals, interval))).collect();
-    let estimates = estimates && rows.iter().any(|(_, removed)| removed.is_some());
+fn counts(rows: &[&Row<'_>], by: By, live: bool, estimates: bool, interval: Option<u64>) -> Table {
+    let removed: Vec<_> = rows.iter().map(|row| removed(&row.totals, interval)).collect();
+    let estimates = estimates && removed.iter().any(Option::is_some);
+    let is_spread = rows.iter().any(|row| row.error.is_some());
     let mut headings = vec!["total", "total size"];
+    if is_spread {
+        headings.push("±");
+    }
     if estimates {
         headings.push("removed by JIT");
     }
@@ -166,8 +173,11 @@ fn counts<'a>(
     }
     headings.push(noun(by));
     let mut table = Table::new(headings);
-    for (Row { subject, totals, .. }, removed) in rows {
+    for (Row { subject, totals, error }, removed) in rows.iter().zip(removed) {
         let mut row = vec![human::count(totals.total()), human::bytes(totals.total_bytes())];
+        if is_spread {
+            row.push(spread(*error));
+        }
         if estimates {
             row.push(removed.unwrap_or_else(|| "-".to_owned()));
         }
@@ -188,6 +198,11 @@ fn removed(totals: &ObjectTotals, interval: Option<u64>) -> Option<String> {
         Some(error) => Some(format!("{} ± {}", human::bytes(removed), human::bytes(error))),
         None => Some(human::bytes(removed)),
     }
+}
+
+/// How far a size may be off.
+pub(crate) fn spread(error: Option<u64>) -> String {
+    error.map_or_else(|| "-".to_owned(), human::bytes)
 }
 
 /// The accounts of threads, those that allocated most first.

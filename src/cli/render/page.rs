@@ -70,6 +70,20 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// The same of a label and a name, of which the label keeps its beginning if there is room for both.
+    pub(crate) fn fit_behind(&self, indent: usize, label: &str, name: &str) -> String {
+        /// A name without its beginning says nothing if it is shorter.
+        const SHORTEST: usize = 24;
+        let (room, text) = (self.width.beside(indent), format!("{label}{name}"));
+        let short = shorten_packages(label, 0);
+        let taken = indent + short.chars().count();
+        let is_short = shorten_packages(&text, room).chars().count() <= room;
+        match is_short || self.width.beside(taken) < SHORTEST {
+            true => self.fit(indent, &text),
+            false => format!("{short}{}", self.fit(taken, name)),
+        }
+    }
+
     /// A sentence in lines behind `indent` columns: with packages shortened, and if that is not enough, broken between words.
     pub(crate) fn sentence(&self, indent: usize, text: &str) -> String {
         let text = shorten_packages(text, self.width.beside(indent));
@@ -219,6 +233,11 @@ mod tests {
         assert_eq!(page(50, |page| page.fit(10, FRAME)), "…eanFactory.createBean(Factory.java:542)");
         assert_eq!(page(50, |page| page.fit(0, "demo.Main")), "demo.Main");
         assert_eq!(page(usize::MAX, |page| page.fit(10, FRAME)), FRAME);
+        let label = "30.7 % java.lang.String in ";
+        let shown = "30.7 % j.l.String in …tableBeanFactory.createBean(Factory.java:542)";
+        assert_eq!(page(75, |page| page.fit_behind(8, label, FRAME)), shown);
+        assert_eq!(page(40, |page| page.fit_behind(8, label, FRAME)), "…ry.createBean(Factory.java:542)");
+        assert_eq!(page(99, |page| page.fit_behind(8, "byte[] in ", "demo.Main")), "byte[] in demo.Main");
     }
 
     #[test]

@@ -11,11 +11,25 @@ use crate::cli::render::page::{Page, Width, shorten_packages};
 
 /// How much lines below the first one of a row are indented.
 const BELOW: usize = 6;
+/// And lines that belong to the name.
+const DEEPER: usize = 8;
 
 /// A table whose last column is text and whose other columns are numbers.
 pub(crate) struct Table {
     headings: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Row>,
+}
+
+/// A line below a row: what is kept in any case, and a name behind it.
+pub(crate) struct Below {
+    pub(crate) label: String,
+    pub(crate) name: String,
+}
+
+struct Row {
+    cells: Vec<String>,
+    /// Lines below them.
+    below: Vec<Below>,
 }
 
 impl Table {
@@ -26,15 +40,20 @@ impl Table {
 
     /// Adds a row with one text per heading.
     pub(crate) fn push(&mut self, row: Vec<String>) {
-        debug_assert_eq!(row.len(), self.headings.len());
-        self.rows.push(row);
+        self.push_above(row, Vec::new());
+    }
+
+    /// Adds a row with lines below it.
+    pub(crate) fn push_above(&mut self, cells: Vec<String>, below: Vec<Below>) {
+        debug_assert_eq!(cells.len(), self.headings.len());
+        self.rows.push(Row { cells, below });
     }
 
     /// Writes the table, indented by two spaces. Colours are written too: `out` must strip them where they are not wanted.
     pub(crate) fn write(&self, out: &mut Page<'_>) -> io::Result<()> {
         let widths: Vec<usize> = (0..self.headings.len())
             .map(|column| {
-                let cells = self.rows.iter().map(|row| row[column].chars().count());
+                let cells = self.rows.iter().map(|row| row.cells[column].chars().count());
                 cells.chain([self.headings[column].len()]).max().unwrap_or(0)
             })
             .collect();
@@ -43,8 +62,12 @@ impl Table {
         let headings = text(&headings, &widths, &lines, out);
         writeln!(out, "{}", headings.bold())?;
         for row in &self.rows {
-            let row = text(row, &widths, &lines, out);
-            writeln!(out, "{row}")?;
+            let cells = text(&row.cells, &widths, &lines, out);
+            writeln!(out, "{cells}")?;
+            for Below { label, name } in &row.below {
+                let name = out.fit_behind(DEEPER, label, name);
+                writeln!(out, "{:DEEPER$}{name}", "")?;
+            }
         }
         Ok(())
     }
@@ -143,6 +166,20 @@ mod tests {
       …o.OrderDesk.take(OrderDesk.java:34)
 ";
         assert_eq!(written(&table, Width(42)), expected);
+        let mut table = Table::new(vec!["size", "line"]);
+        table.push_above(
+            vec!["16 B".into(), "com.acme.Main.run".into()],
+            vec![Below { label: "byte[] in ".into(), name: "java.util.Arrays.copyOf".into() }],
+        );
+        let expected = "  size  line\n  16 B  com.acme.Main.run\n        byte[] in j.util.Arrays.copyOf\n";
+        assert_eq!(written(&table, Width(40)), expected);
+    }
+
+    #[test]
+    fn there_is_room_on_a_wide_page() {
+        let mut table = Table::new(vec!["total", "over time", "where"]);
+        let name = "com.acme.orders.OrderDesk.take(OrderDesk.java:34)";
+        table.push(vec!["12".into(), "BBBBBBBB".into(), name.into()]);
         assert!(written(&table, Width(usize::MAX)).contains(&format!("BB  {name}\n")));
     }
 }

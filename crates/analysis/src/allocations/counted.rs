@@ -61,10 +61,12 @@ struct LastSample {
 }
 
 /// What a sampler says of a cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Estimate {
     /// Bytes for which samples stand.
     sampled: u64,
+    /// The standard error of these, squared.
+    variance: f64,
     /// Bytes that the VM counted, which the JIT cannot remove.
     by_vm: u64,
     /// Something was counted there.
@@ -76,8 +78,8 @@ struct Estimate {
 /// Bytes that were really allocated, as a sampler estimates.
 #[derive(Debug, Default)]
 pub(super) struct Estimates {
-    /// In each cell where something was counted.
-    pub(super) cells: Vec<(CellIndex, u64)>,
+    /// In each cell where something was counted, with the square of their standard error.
+    pub(super) cells: Vec<(CellIndex, u64, f64)>,
     /// Where nothing was counted.
     pub(super) unmatched: u64,
 }
@@ -143,14 +145,14 @@ impl CountedDocument {
         self.sites.values().map(|site| site.cell).collect()
     }
 
-    /// What the sampler estimates by the bytes that it sampled in each cell; `None` if none ran. Call it before
-    /// [`take_sites`](Self::take_sites).
-    pub(super) fn take_estimates(&mut self, sampled: impl Iterator<Item = (CellIndex, u64)>) -> Option<Estimates> {
+    /// What the sampler estimates by what it sampled in each cell; `None` if none ran. Call it before [`take_sites`](Self::take_sites).
+    pub(super) fn take_estimates(&mut self, sampled: impl Iterator<Item = (CellIndex, Spread)>) -> Option<Estimates> {
         self.samples.clear();
         let mut cells: FxHashMap<CellIndex, Estimate> = FxHashMap::default();
-        for (cell, bytes) in sampled {
-            let sampled = &mut cells.entry(cell).or_default().sampled;
-            *sampled = sampled.saturating_add(bytes);
+        for (cell, spread) in sampled {
+            let estimate = cells.entry(cell).or_default();
+            estimate.sampled = estimate.sampled.saturating_add(spread.weight as u64);
+            estimate.variance += spread.variance;
         }
         if cells.is_empty() {
             return None;
@@ -166,9 +168,11 @@ impl CountedDocument {
             }
         }
         let mut estimates = Estimates::default();
-        for (cell, Estimate { sampled, by_vm, is_counted, is_executed }) in cells {
+        for (cell, Estimate { sampled, variance, by_vm, is_counted, is_executed }) in cells {
             match is_counted {
-                true => estimates.cells.push((cell, if is_executed { sampled.max(by_vm) } else { by_vm })),
+                true if is_executed => estimates.cells.push((cell, sampled.max(by_vm), variance)),
+                // The VM counted all of it.
+                true => estimates.cells.push((cell, by_vm, 0.0)),
                 false => estimates.unmatched = estimates.unmatched.saturating_add(sampled),
             }
         }

@@ -7,6 +7,7 @@ mod accounts;
 mod alloc_key;
 mod counted;
 mod counting;
+mod lines;
 mod live;
 mod naming;
 mod over_time;
@@ -18,6 +19,7 @@ mod scope;
 mod shares;
 mod slice_report;
 mod snapshots;
+mod subject;
 mod totals;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,12 +30,14 @@ use trace::time::Time;
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use accounts::{Account, ThreadSubject};
+pub use lines::{Inside, Line};
 pub use naming::{Naming, SiteNames};
 pub use over_time::{OverTime, Slice};
 pub use part_report::{CountedPart, PartOfTrace};
-pub use report::{AllocationReport, By, Inside, Line, Row, Subject};
+pub use report::{AllocationReport, By, Row};
 pub use scope::Scope;
 pub use slice_report::RowOverTime;
+pub use subject::Subject;
 pub use totals::{Amount, ObjectTotals};
 
 use crate::stacks::{StackIndex, Stacks};
@@ -124,7 +128,12 @@ impl AllocationStats {
                 return self.accounts.insert(thread, count);
             }
             Element::ClassDef(class) => {
-                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""))
+                let source = class.source_name.as_deref().unwrap_or("");
+                let is_redefined = self.symbols.define_class(class.class_id, &class.name, source);
+                if let Some(module) = &class.module {
+                    self.symbols.define_module(class.class_id, module);
+                }
+                is_redefined
             }
             Element::MethodDef(method) => {
                 self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature)
@@ -154,10 +163,10 @@ impl AllocationStats {
         }
         self.end_samples();
         let sampled = self.take_sampled();
-        let bytes = sampled.iter().map(|(key, sampled)| (key.cell, sampled.bytes.weight as u64));
-        if let Some(estimates) = self.counted.take_estimates(bytes) {
-            for (cell, bytes) in estimates.cells {
-                self.cells[cell.0 as usize].totals.estimated(bytes);
+        let spreads = sampled.iter().map(|(key, sampled)| (key.cell, sampled.bytes));
+        if let Some(estimates) = self.counted.take_estimates(spreads) {
+            for (cell, bytes, variance) in estimates.cells {
+                self.cells[cell.0 as usize].totals.estimated(bytes, Some(variance));
             }
             if estimates.unmatched > 0 {
                 self.facts.count("callers.unmatched", None, estimates.unmatched);
@@ -169,7 +178,7 @@ impl AllocationStats {
         for (cell, source, count) in self.counted.take_sites() {
             self.allocated[cell.0 as usize].add(count.amount);
             if let Some(bytes) = count.estimate {
-                self.cells[cell.0 as usize].totals.estimated(bytes);
+                self.cells[cell.0 as usize].totals.estimated(bytes, None);
             }
             if source.is_some() {
                 let (objects, bytes) = &mut self.facts.counted_by_vm;
@@ -207,7 +216,8 @@ impl AllocationStats {
             stacks: self.stacks,
             cells: self.cells,
             shares: Shares::new(self.shares),
-            is_restricted: false,
+            restricted: FxHashSet::default(),
+            is_selected: false,
             accounts: self.accounts,
             facts: self.facts,
             clock: self.clock,

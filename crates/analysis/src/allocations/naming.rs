@@ -19,35 +19,59 @@ pub enum Naming {
 
 /// The frame that names each stack of a report.
 #[derive(Debug)]
-pub struct SiteNames(Option<Vec<Option<SiteIndex>>>);
+pub struct SiteNames {
+    naming: Rule,
+    /// Of each stack.
+    names: Vec<Option<SiteIndex>>,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Innermost,
+    Callers(Vec<Pattern>),
+    Own(OwnCode),
+}
 
 impl SiteNames {
     pub(super) fn new(naming: &Naming, stacks: &Stacks, symbols: &Symbols) -> Self {
         let stacks = stacks.iter();
-        SiteNames(match naming {
-            Naming::Innermost => None,
+        match naming {
+            Naming::Innermost => SiteNames { naming: Rule::Innermost, names: Vec::new() },
             Naming::Callers(patterns) => {
-                let calls = |site: &SiteIndex| {
-                    let class = symbols.location(*site).class;
-                    patterns.iter().any(|pattern| pattern.matches(class))
-                };
-                Some(stacks.map(|frames| frames.iter().copied().find(calls)).collect())
+                let calls = |site: &SiteIndex| is_of(patterns, symbols.location(*site).class);
+                let names = stacks.map(|frames| frames.iter().copied().find(calls)).collect();
+                SiteNames { naming: Rule::Callers(patterns.clone()), names }
             }
             Naming::Own(patterns) => {
                 let mut own = OwnCode::new(patterns.clone());
-                Some(stacks.map(|frames| own.frame(frames, symbols)).collect())
+                let names = stacks.map(|frames| own.frame(frames, symbols)).collect();
+                SiteNames { naming: Rule::Own(own), names }
             }
-        })
+        }
     }
 
     /// Whether each stack is named by its innermost frame.
     pub(super) fn are_innermost(&self) -> bool {
-        self.0.is_none()
+        matches!(self.naming, Rule::Innermost)
+    }
+
+    /// Whether each stack whose innermost frame is this one is named by it, whoever calls it.
+    pub(super) fn always_name(&self, innermost: Option<SiteIndex>, symbols: &Symbols) -> bool {
+        let class = || innermost.map(|site| symbols.location(site).class);
+        match &self.naming {
+            Rule::Innermost => true,
+            Rule::Callers(patterns) => class().is_some_and(|class| is_of(patterns, class)),
+            Rule::Own(own) => class().is_some_and(|class| own.is_nearest(class)),
+        }
     }
 
     /// The name of a stack, of which the innermost frame is known at least.
     pub(super) fn site(&self, innermost: Option<SiteIndex>, stack: Option<StackIndex>) -> Option<SiteIndex> {
-        let named = self.0.as_ref().zip(stack).and_then(|(names, stack)| names[stack.rank()]);
+        let named = stack.and_then(|stack| self.names.get(stack.rank()).copied().flatten());
         named.or(innermost)
     }
+}
+
+fn is_of(patterns: &[Pattern], class: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(class))
 }

@@ -3,38 +3,31 @@
 use rustc_hash::FxHashMap;
 
 use super::report::AllocationReport;
-use crate::call_tree::{self, Direction, Grouping, Label, Node, Path, Source, SourceIndex, TreeOptions};
+use crate::call_tree::{self, Node, Path, Source, SourceIndex, TreeOptions};
+use crate::location::Location;
 use crate::symbols::SiteIndex;
 
 impl AllocationReport {
     /// What was allocated below each frame, of all objects whose class name passes the filter: objects and their bytes. At the end of each
-    /// path is the class of the objects.
-    pub fn tree(&self, options: &TreeOptions, class_filter: impl Fn(&str) -> bool) -> Node<'_> {
+    /// path is the class of the objects. With a filter for code only stacks of which some frame passes it.
+    pub fn tree(
+        &self,
+        options: &TreeOptions,
+        class_filter: impl Fn(&str) -> bool,
+        code_filter: Option<&dyn Fn(&Location<'_>) -> bool>,
+    ) -> Node<'_> {
+        let mut passes: FxHashMap<SiteIndex, bool> = FxHashMap::default();
         let mut sources: FxHashMap<SourceIndex, Source> = FxHashMap::default();
-        let mut paths = Vec::new();
+        let (mut paths, mut is_whole) = (Vec::new(), self.restricted.is_empty());
         for part in self.parts(class_filter).filter(|part| part.cell.totals.total() > 0) {
-            let class = Label::Class(self.class(part.cell.class));
-            let mut labels = match options.grouping {
-                Grouping::None => Vec::new(),
-                Grouping::Thread => vec![Label::Thread(part.thread.map(|thread| self.thread(thread).name))],
-                Grouping::Class => vec![class],
-            };
-            let frame = |&site: &SiteIndex| Label::frame(self.symbols.location(site), options.granularity);
             let stack = part.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
-            let mut frames: Vec<Label<'_>> = match stack {
-                Some(frames) => frames.iter().map(frame).collect(),
-                None => part.cell.site.iter().map(frame).chain([Label::NoStack]).collect(),
-            };
-            // Frames of one method, class or package that follow each other are one.
-            frames.dedup();
-            match options.direction {
-                Direction::TopDown => {
-                    labels.extend(frames.into_iter().rev());
-                    labels.extend(Some(class).filter(|_| options.grouping != Grouping::Class));
-                }
-                Direction::BottomUp => {
-                    labels.extend(Some(class).filter(|_| options.grouping != Grouping::Class));
-                    labels.extend(frames);
+            let sites = stack.unwrap_or(part.cell.site.as_slice());
+            if let Some(filter) = code_filter {
+                let mut passes =
+                    |&site: &SiteIndex| *passes.entry(site).or_insert_with(|| filter(&self.symbols.location(site)));
+                if !sites.iter().any(&mut passes) {
+                    is_whole &= part.share.is_none();
+                    continue;
                 }
             }
             let share = part.share.map(|(sampled, whole)| {
@@ -43,8 +36,17 @@ impl AllocationReport {
                 sources.entry(source).or_insert(Source { weight, whole: whole.bytes });
                 (source, sampled.bytes)
             });
-            paths.push(Path { labels, count: part.objects(), weight: part.bytes(), share });
+            let frames = sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            let thread = part.thread.map(|thread| self.thread(thread).name);
+            let labels = options.labels(thread, self.class(part.cell.class), frames, stack.is_some());
+            paths.push(Path {
+                labels,
+                count: part.objects(),
+                weight: part.bytes(),
+                share,
+                counted: options.counted(part.cell.site.is_some()),
+            });
         }
-        call_tree::build(&paths, &sources, options.cut)
+        call_tree::build(&paths, &sources, options.cut, is_whole)
     }
 }

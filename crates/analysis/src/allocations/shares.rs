@@ -60,6 +60,16 @@ impl Shares {
         Some((self.entries[*first..].iter().take_while(move |(key, _)| key.cell == cell), whole))
     }
 
+    /// Nothing was sampled.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Some sample has its stack.
+    pub(super) fn has_stacks(&self) -> bool {
+        self.entries.iter().any(|(key, _)| key.stack.is_some())
+    }
+
     /// Keeps only some of them. What a site has in all stays as it was.
     pub(super) fn retain(&mut self, keeps: impl FnMut(&(ShareKey, Sampled)) -> bool) {
         self.entries.retain(keeps);

@@ -8,8 +8,9 @@ use trace::time::Nanos;
 use super::live::CellIndex;
 use super::naming::SiteNames;
 use super::over_time::{OverTime, Slice, Sum};
-use super::report::{AllocationReport, By, Row, Subject};
+use super::report::{AllocationReport, By, Row};
 use super::scope::Place;
+use super::subject::Subject;
 use super::totals::Amount;
 
 /// A row of a table, slice by slice.
@@ -35,11 +36,11 @@ impl AllocationReport {
             return Some(OverTime { slices: Vec::new(), is_counted });
         }
         let mut sum = Sum::of(borders.len());
-        self.pieces_of_all(true, &class_filter).for_each(|part| sum.add(recorder, is_counted, &part));
+        self.pieces_of_all(|_| true, &class_filter).for_each(|part| sum.add(recorder, is_counted, &part));
         let passes = |cell: CellIndex| class_filter(self.class(self.cells[cell.0 as usize].class));
         let live: Vec<Option<Amount>> = match is_counted {
             // What is alive is known by class only.
-            true if self.is_restricted => vec![None; borders.len()],
+            true if self.is_selected => vec![None; borders.len()],
             true => recorder.found_alive(&borders, passes),
             false => sum.live().into_iter().map(Some).collect(),
         };
@@ -78,7 +79,7 @@ impl AllocationReport {
         rows.truncate(top);
         let (is_counted, slices) = (self.is_counted(), recorder.borders(self.is_counted(), self.clock.part().1).len());
         let mut sums: FxHashMap<Subject<'_>, Sum> = rows.iter().map(|row| (row.subject, Sum::of(slices))).collect();
-        for part in self.pieces_of_all(Self::is_exact(by, names), class_filter) {
+        for part in self.pieces_of_all(self.is_whole(by, names), class_filter) {
             if let Some(sum) = sums.get_mut(&self.subject(by, names, &part)) {
                 sum.add(recorder, is_counted, &part);
             }

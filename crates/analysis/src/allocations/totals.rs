@@ -1,6 +1,7 @@
 //! The numbers of one row: how many objects, how large, how old.
 
 use crate::ages::AgeSpread;
+use crate::call_tree::error;
 
 /// A number of objects, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,13 +27,15 @@ impl Amount {
 }
 
 /// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectTotals {
     total: u64,
     live: u64,
     total_bytes: u64,
     live_bytes: u64,
     estimated_bytes: Option<u64>,
+    /// The standard error of these, squared, as the samples say; `None` if they do not.
+    estimate_variance: Option<f64>,
     /// Of the live objects that the trace reports one by one.
     ages: AgeSpread,
 }
@@ -80,15 +83,16 @@ impl ObjectTotals {
     }
 
     /// How far the estimate may be off, with a confidence of 95 % and more, where one object is sampled every `interval`
-    /// bytes on average.
+    /// bytes on average, or more often.
     ///
-    /// An object of s bytes, sampled with the probability p, contributes s²(1-p)/p to the estimate's variance, at most s times the
-    /// interval: so for all of them it is at most the interval times their bytes. Of three intervals one sample is expected
-    /// to be seen with such a confidence.
+    /// The samples have a standard error of their own, but not those that did not come: of three intervals one sample is expected to be
+    /// seen with such a confidence. Traces before Martini's samples have none: an object of s bytes, sampled with the probability p,
+    /// contributes s²(1-p)/p to the estimate's variance, at most s times the interval: so for all of them it is at most the
+    /// interval times their bytes.
     pub fn estimate_error(&self, interval: u64) -> Option<u64> {
         let interval = interval as f64;
-        let bytes = (self.estimated_bytes? as f64).max(2.25 * interval);
-        Some(((2.0 * (interval * bytes).sqrt()).round() as u64).min(self.total_bytes))
+        let variance = self.estimate_variance.unwrap_or(self.estimated_bytes? as f64 * interval);
+        Some(error(variance.max(2.25 * interval * interval)).min(self.total_bytes))
     }
 
     /// Collections that the live objects survived, on average; `None` if none is live, or ages are not known.
@@ -117,9 +121,12 @@ impl ObjectTotals {
         self.live_bytes = self.live_bytes.saturating_add(amount.bytes);
     }
 
-    /// Counts bytes that a sampler estimates to have been allocated.
-    pub(super) fn estimated(&mut self, bytes: u64) {
+    /// Counts bytes that a sampler estimates to have been allocated, and the square of their standard error if it says so.
+    pub(super) fn estimated(&mut self, bytes: u64, variance: Option<f64>) {
         self.estimated_bytes = Some(self.estimated_bytes.unwrap_or(0).saturating_add(bytes));
+        if let Some(variance) = variance {
+            self.estimate_variance = Some(self.estimate_variance.unwrap_or(0.0) + variance);
+        }
     }
 
     /// Counts objects that were allocated.
@@ -140,7 +147,7 @@ impl ObjectTotals {
         self.total = self.total.saturating_add(other.total);
         self.live = self.live.saturating_add(other.live);
         if let Some(bytes) = other.estimated_bytes {
-            self.estimated(bytes);
+            self.estimated(bytes, other.estimate_variance);
         }
         self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
         self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
@@ -168,6 +175,16 @@ mod tests {
         assert_eq!(totals(50_000, Some(0)).estimate_error(100), Some(300));
         assert_eq!(totals(50, Some(80)).estimate_error(100), Some(50));
         assert_eq!(totals(50, Some(80)).removed_bytes(), Some(0));
+    }
+
+    #[test]
+    fn samples_that_know_their_error_are_asked_for_it() {
+        let mut totals = ObjectTotals { total_bytes: 50_000, ..ObjectTotals::default() };
+        totals.estimated(6_000, Some(90_000.0));
+        totals.estimated(4_000, Some(160_000.0));
+        assert_eq!((totals.estimated_bytes(), totals.estimate_error(100)), (Some(10_000), Some(1_000)));
+        // What had no sample may be three intervals.
+        assert_eq!(totals.estimate_error(500), Some(1_500));
     }
 
     #[test]

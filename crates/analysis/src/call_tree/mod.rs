@@ -8,7 +8,7 @@ mod spread;
 use rustc_hash::FxHashMap;
 
 use crate::location::Location;
-use crate::own_code::is_jdk;
+use crate::own_code::{OwnCode, is_jdk};
 pub(crate) use spread::Spread;
 
 /// Deeper frames than this are counted for the last one: a stack of a hostile trace may have any number.
@@ -48,6 +48,8 @@ pub enum Granularity {
     Class,
     /// Those of one package.
     Package,
+    /// Those of one module.
+    Module,
 }
 
 /// How a tree is made.
@@ -74,6 +76,45 @@ impl Default for TreeOptions {
     }
 }
 
+impl TreeOptions {
+    /// How many labels from the root on are known of what is counted by class and innermost frame.
+    pub(crate) fn counted(&self, has_site: bool) -> usize {
+        match (self.direction, self.grouping) {
+            (_, Grouping::Thread) | (Direction::TopDown, Grouping::None) => 0,
+            (Direction::TopDown, Grouping::Class) => 1,
+            (Direction::BottomUp, _) => 1 + usize::from(has_site),
+        }
+    }
+
+    /// The way from the root to what a thread did on a stack: the frames and their modules, innermost first, and at their innermost end the class of the
+    /// objects, or of the lock.
+    pub(crate) fn labels<'a>(
+        &self,
+        thread: Option<&'a str>,
+        class: &'a str,
+        frames: impl DoubleEndedIterator<Item = (Location<'a>, &'a str)>,
+        has_stack: bool,
+    ) -> Vec<Label<'a>> {
+        let class = Label::Class(class);
+        let innermost = Some(class).filter(|_| self.grouping != Grouping::Class);
+        let group = match self.grouping {
+            Grouping::None => None,
+            Grouping::Thread => Some(Label::Thread(thread)),
+            Grouping::Class => Some(class),
+        };
+        let frames = frames.map(|frame| Label::frame(frame, self.granularity));
+        let no_stack = Some(Label::NoStack).filter(|_| !has_stack);
+        let mut labels: Vec<Label<'a>> = Vec::new();
+        match self.direction {
+            Direction::TopDown => labels.extend(group.into_iter().chain(no_stack).chain(frames.rev()).chain(innermost)),
+            Direction::BottomUp => labels.extend(group.into_iter().chain(innermost).chain(frames).chain(no_stack)),
+        }
+        // Frames of one method, class or package that follow each other are one.
+        labels.dedup();
+        labels
+    }
+}
+
 /// What a node stands for. Its `Display` is the text that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Label<'a> {
@@ -90,6 +131,8 @@ pub enum Label<'a> {
     Code(&'a str),
     /// All code of a package.
     Package(&'a str),
+    /// All code of a module; of unnamed ones if it is empty.
+    Module(&'a str),
     /// A class of objects, or of locks.
     Class(&'a str),
     /// A thread; `None` if it is not known.
@@ -104,13 +147,16 @@ impl std::fmt::Display for Label<'_> {
             Label::Line(at) => at.fmt(f),
             Label::Method { class, name } => write!(f, "{class}.{}", trace::names::jvm_method_name(name)),
             Label::Package("") => f.write_str("(default package)"),
+            Label::Module("") => f.write_str("(unnamed)"),
             Label::Class("") => f.write_str("(unnamed class)"),
             Label::Thread(Some("")) => f.write_str("(unnamed thread)"),
             Label::Thread(None) => f.write_str("(no thread)"),
             Label::NoStack => f.write_str("(no stack)"),
-            Label::Code(name) | Label::Package(name) | Label::Class(name) | Label::Thread(Some(name)) => {
-                f.write_str(name)
-            }
+            Label::Code(name)
+            | Label::Package(name)
+            | Label::Module(name)
+            | Label::Class(name)
+            | Label::Thread(Some(name)) => f.write_str(name),
         }
     }
 }
@@ -121,20 +167,32 @@ impl Label<'_> {
         match self {
             Label::Line(at) => is_jdk(at.class),
             Label::Method { class, .. } | Label::Code(class) => is_jdk(class),
-            Label::Package(package) => is_jdk(&format!("{package}.*")),
+            // Modules of the JDK are called as packages are.
+            Label::Package(name) | Label::Module(name) => is_jdk(&format!("{name}.*")),
             Label::Class(_) | Label::Thread(_) | Label::NoStack => false,
+        }
+    }
+
+    /// Of which known package it is code, such as `java` or `org.springframework`; `None` if it may be the user's own, or is no code.
+    pub fn known_package(&self, own: &OwnCode) -> Option<&'static str> {
+        match self {
+            Label::Line(at) => own.known_package(at.class),
+            Label::Method { class, .. } | Label::Code(class) => own.known_package(class),
+            Label::Package(name) | Label::Module(name) => own.known_package(&format!("{name}.*")),
+            Label::Class(_) | Label::Thread(_) | Label::NoStack => None,
         }
     }
 }
 
 impl<'a> Label<'a> {
     /// A frame, with those that are one with it.
-    pub(crate) fn frame(at: Location<'a>, granularity: Granularity) -> Label<'a> {
+    pub(crate) fn frame((at, module): (Location<'a>, &'a str), granularity: Granularity) -> Label<'a> {
         match granularity {
             Granularity::Line => Label::Line(at),
             Granularity::Method => Label::Method { class: at.class, name: at.method },
             Granularity::Class => Label::Code(at.class),
             Granularity::Package => Label::Package(trace::names::package(at.class)),
+            Granularity::Module => Label::Module(module),
         }
     }
 }
@@ -169,6 +227,8 @@ pub(crate) struct Path<'a> {
     pub(crate) weight: f64,
     /// The source that is spread over several paths, and what samples say of this one.
     pub(crate) share: Option<(SourceIndex, Spread)>,
+    /// So many labels from the root on are known without samples.
+    pub(crate) counted: usize,
 }
 
 /// A source whose weight is exact and spread over paths by samples.
@@ -184,13 +244,24 @@ pub(crate) struct Source {
     pub(crate) whole: Spread,
 }
 
-/// Makes a tree of paths.
-pub(crate) fn build<'a>(paths: &[Path<'a>], sources: &FxHashMap<SourceIndex, Source>, cut: f64) -> Node<'a> {
+/// Makes a tree of paths. `is_whole`: all paths of each source are there, so that the root is exact, and below it what is counted.
+pub(crate) fn build<'a>(
+    paths: &[Path<'a>],
+    sources: &FxHashMap<SourceIndex, Source>,
+    cut: f64,
+    is_whole: bool,
+) -> Node<'a> {
     let whole: f64 = paths.iter().map(|path| path.weight).sum();
     let all: Vec<&Path<'a>> = paths.iter().collect();
-    let mut root = node(None, &all, 0, sources, whole * cut);
-    root.error = 0;
-    root
+    node(None, &all, 0, &Sources { sources, least: whole * cut, is_whole })
+}
+
+/// What holds for all nodes of a tree.
+struct Sources<'s> {
+    sources: &'s FxHashMap<SourceIndex, Source>,
+    /// Lighter nodes are left out.
+    least: f64,
+    is_whole: bool,
 }
 
 /// The standard error of what paths weigh together, squared.
@@ -206,16 +277,11 @@ fn variance<'p>(
     known.map(|(source, part)| source.weight.powi(2) * source.whole.variance_of_share(part)).sum()
 }
 
-fn node<'a>(
-    label: Option<Label<'a>>,
-    paths: &[&Path<'a>],
-    depth: usize,
-    sources: &FxHashMap<SourceIndex, Source>,
-    least: f64,
-) -> Node<'a> {
+fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: &Sources<'_>) -> Node<'a> {
     let weight: f64 = paths.iter().map(|path| path.weight).sum();
     let count: f64 = paths.iter().map(|path| path.count).sum();
-    let variance = variance(paths.iter().filter_map(|path| path.share.as_ref()), sources);
+    let sampled = paths.iter().filter(|path| !whole.is_whole || depth > path.counted);
+    let variance = variance(sampled.filter_map(|path| path.share.as_ref()), whole.sources);
     let mut below: FxHashMap<Label<'a>, Vec<&Path<'a>>> = FxHashMap::default();
     let mut own = 0.0;
     for &path in paths {
@@ -228,8 +294,8 @@ fn node<'a>(
     let (mut left_out, mut left_out_weight) = (0, 0.0);
     for (label, paths) in below {
         let weight: f64 = paths.iter().map(|path| path.weight).sum();
-        if weight >= least {
-            children.push(node(Some(label), &paths, depth + 1, sources, least));
+        if weight >= whole.least {
+            children.push(node(Some(label), &paths, depth + 1, whole));
         } else {
             left_out += 1;
             left_out_weight += weight;
@@ -258,7 +324,13 @@ mod tests {
     use super::*;
 
     fn path(labels: &[&'static str], weight: f64) -> Path<'static> {
-        Path { labels: labels.iter().map(|&name| Label::Code(name)).collect(), count: 1.0, weight, share: None }
+        Path {
+            labels: labels.iter().map(|&name| Label::Code(name)).collect(),
+            count: 1.0,
+            weight,
+            share: None,
+            counted: 0,
+        }
     }
 
     fn text(node: &Node<'_>, depth: usize, out: &mut String) {
@@ -281,7 +353,7 @@ mod tests {
             path(&["other"], 1.0),
         ];
         let mut found = String::new();
-        text(&build(&paths, &FxHashMap::default(), 0.05), 0, &mut found);
+        text(&build(&paths, &FxHashMap::default(), 0.05, true), 0, &mut found);
         let expected = "all 5 100 0 (1 more: 1)
  main 4 99 0 (1 more: 4)
   a 3 95 5
@@ -300,8 +372,9 @@ mod tests {
         let paths = [sample(&["a", "x"], 75), sample(&["a", "y"], 25), path(&["b"], 500.0)];
         let whole = Spread { samples: 100, weight: 100.0, variance: 100.0 };
         let sources = FxHashMap::from_iter([(SourceIndex(0), Source { weight: 1000.0, whole })]);
-        let root = build(&paths, &sources, 0.0);
+        let root = build(&paths, &sources, 0.0, true);
         assert_eq!((root.weight, root.error), (1500, 0));
+        assert_eq!(build(&paths[..2], &sources, 0.0, false).error, 19);
         let [a, b] = &root.children[..] else { panic!("{root:?}") };
         // Twice the square root of p (1 - p) / n.
         assert_eq!((a.children[0].weight, a.children[0].error), (750, 87));
@@ -313,7 +386,7 @@ mod tests {
     #[test]
     fn a_stack_of_any_depth_ends() {
         let deep = path(&["a"; 5000], 1.0);
-        let (mut root, mut depth) = (&build(&[deep], &FxHashMap::default(), 0.0), 0);
+        let (mut root, mut depth) = (&build(&[deep], &FxHashMap::default(), 0.0, true), 0);
         while let Some(child) = root.children.first() {
             (root, depth) = (child, depth + 1);
         }

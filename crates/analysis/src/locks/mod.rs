@@ -9,6 +9,7 @@ mod idle;
 mod live;
 mod lock_names;
 mod observer;
+mod paths;
 mod processor_time;
 mod report;
 mod rows;
@@ -18,6 +19,7 @@ mod stuck;
 mod tables;
 mod threads;
 mod timeline_row;
+mod tree;
 
 use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
@@ -29,6 +31,7 @@ use trace::time::{Nanos, Time};
 pub use durations::Durations;
 pub use lock_names::{CalledLock, LockName};
 pub use observer::{Observer, Stall};
+pub use paths::WaitKind;
 pub use processor_time::ProcessorTime;
 pub use report::{LockReport, WaitProblems, WaitSums};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
@@ -40,6 +43,7 @@ use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
 use lock_names::LockNames;
+use paths::WaitPaths;
 use stacks::Stacks;
 use stalls::StallBegin;
 use tables::WaitTables;
@@ -88,6 +92,7 @@ pub struct LockStats<'o> {
     tables: WaitTables,
     /// Waits of idle threads that are in no table.
     idle: TimeTotals,
+    paths: WaitPaths,
     passes: FxHashMap<ClassIndex, bool>,
     stuck: Vec<stuck::StuckRecord>,
     deadlocks: Vec<Vec<stuck::StuckRecord>>,
@@ -128,6 +133,9 @@ impl<'o> LockStats<'o> {
             Element::ClassDef(class) => {
                 let source = class.source_name.as_deref().unwrap_or("");
                 self.symbols.define_class(class.class_id, &class.name, source);
+                if let Some(module) = &class.module {
+                    self.symbols.define_module(class.class_id, module);
+                }
             }
             Element::MethodDef(method) => {
                 self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
@@ -284,6 +292,7 @@ impl<'o> LockStats<'o> {
             tables: self.tables,
             lock_names: self.lock_names,
             idle: self.idle,
+            paths: self.paths,
             stuck: self.stuck,
             stuck_more: self.stuck_more,
             deadlocks: self.deadlocks,

@@ -8,6 +8,7 @@ use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
 use super::lock_names::LockNames;
+use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
 use super::stuck::{Deadlock, Stuck, StuckRecord, ThreadRef};
@@ -52,6 +53,7 @@ pub struct LockReport {
     pub(super) tables: WaitTables,
     pub(super) lock_names: LockNames,
     pub(super) idle: TimeTotals,
+    pub(super) paths: WaitPaths,
     pub(super) stuck: Vec<StuckRecord>,
     pub(super) stuck_more: u64,
     pub(super) deadlocks: Vec<Vec<StuckRecord>>,
@@ -80,6 +82,11 @@ impl LockReport {
     /// When the lock log began; the first time of several.
     pub fn log_start(&self) -> Option<WallClock> {
         self.log_starts.first().copied()
+    }
+
+    /// Does the trace say in which modules classes are?
+    pub fn has_modules(&self) -> bool {
+        self.symbols.has_modules()
     }
 
     /// The first time in the trace, and the last.

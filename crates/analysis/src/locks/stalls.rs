@@ -6,6 +6,7 @@ use trace::time::{Nanos, Time};
 
 use super::live::{PendingStall, Serial};
 use super::observer::Stall;
+use super::paths::{PathKey, WaitKind};
 use super::processor_time::ProcessorTime;
 use super::stacks::StackIndex;
 use super::tables::{LongestWait, MonitorKey, PairKey, Wait};
@@ -228,6 +229,9 @@ impl LockStats<'_> {
         }
         self.tables.sites.add((class, site), wait, || (class, None));
         let threads = &mut self.threads;
+        let kind = if wait.is_contended { WaitKind::Contended } else { WaitKind::Other };
+        let path = PathKey { kind, class, waiter: row, stack: pending.stack };
+        self.paths.add(path, length, || PathKey { waiter: threads.shared_with(row), stack: None, ..path });
         self.tables.waiters.add(row, wait, || threads.shared_with(row));
         if wait.is_contended {
             if let Some(stack) = pending.owner_stack {

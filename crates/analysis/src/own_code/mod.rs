@@ -43,6 +43,21 @@ impl OwnCode {
         OwnCode { own, known: FxHashMap::default() }
     }
 
+    /// Whether a class is as near to being the user's own as one can be: in front of its frames no other one is named.
+    pub(crate) fn is_nearest(&self, class: &str) -> bool {
+        let nearest = if self.own.is_empty() { Distance::Unknown } else { Distance::Own };
+        distance(&self.own, class) == nearest
+    }
+
+    /// Of which package of the JDK, or of a runtime that is known, a class is; `None` if it may be the user's own.
+    pub fn known_package(&self, class: &str) -> Option<&'static str> {
+        if self.own.iter().any(|pattern| pattern.matches(class)) {
+            return None;
+        }
+        let packages = class.match_indices('.').map(|(at, _)| &class[..at]);
+        packages.filter_map(|package| list().get_key_value(package).map(|(&package, _)| package)).next()
+    }
+
     /// Of frames, innermost first: the innermost of those that are nearest to being the user's own.
     pub(crate) fn frame(&mut self, frames: &[SiteIndex], symbols: &Symbols) -> Option<SiteIndex> {
         // Of several that are equally near it is the first.
@@ -124,6 +139,17 @@ mod tests {
         // Nobody did.
         assert_eq!(named(&[], &build[..2]), "com.sun.tools.javac.Main");
         assert_eq!(named(&[], &["jdk.internal.misc.Unsafe", "java.lang.String"]), "jdk.internal.misc.Unsafe");
+    }
+
+    #[test]
+    fn what_is_known_is_known_by_its_package() {
+        let own = OwnCode::new(vec!["org.springframework.samples.*".parse().unwrap()]);
+        assert_eq!(own.known_package("java.util.Arrays"), Some("java"));
+        assert_eq!(own.known_package("org.springframework.beans.A"), Some("org.springframework"));
+        assert_eq!(own.known_package("org.springframework.samples.A"), None);
+        assert_eq!(own.known_package("shop.Main"), None);
+        assert!(own.is_nearest("org.springframework.samples.A") && !own.is_nearest("shop.Main"));
+        assert!(OwnCode::default().is_nearest("shop.Main") && !OwnCode::default().is_nearest("java.util.Arrays"));
     }
 
     #[test]

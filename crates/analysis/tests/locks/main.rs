@@ -2,6 +2,7 @@
 
 mod ends;
 mod timeline;
+mod tree;
 
 use std::collections::BTreeMap;
 
@@ -155,6 +156,7 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
             class_id: ClassId(100 + index),
             object: None,
             time: time(0),
+            module: None,
         }));
     }
     for site in 0..SITES as u64 {
@@ -312,6 +314,7 @@ fn compare(story: &Story) {
             LockSubject::Thread(thread) => thread.name.to_owned(),
             other => panic!("{other:?}"),
         });
+        tree::compare(&report, &waiters, is_contended);
     }
     let pairs = story.recount(true, |placed| {
         let owner = placed.stay.owner.map(|owner| THREADS[owner].to_owned());

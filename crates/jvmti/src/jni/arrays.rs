@@ -110,6 +110,22 @@ impl Jni {
         unsafe { jni!(self, GetObjectArrayElement, array, index) }
     }
 
+    /// What is in a `java.lang.String`, in modified UTF-8.
+    ///
+    /// # Safety
+    ///
+    /// `string` is a live string.
+    pub unsafe fn get_string_utf(self, string: jstring) -> Vec<u8> {
+        // SAFETY: by the caller's promise; the VM writes as many bytes as it said, and a NUL behind them in most versions.
+        unsafe {
+            let (characters, length) = (jni!(self, GetStringLength, string), jni!(self, GetStringUTFLength, string));
+            let mut bytes = vec![0_u8; usize::try_from(length).unwrap_or(0) + 1];
+            jni!(self, GetStringUTFRegion, string, 0, characters, bytes.as_mut_ptr().cast());
+            bytes.pop();
+            bytes
+        }
+    }
+
     /// A new `java.lang.String` from modified UTF-8, as a local reference.
     pub fn new_string_utf(self, text: &CStr) -> Result<jstring, JniError> {
         // SAFETY: the text ends with NUL.

@@ -176,6 +176,8 @@ elements! {
         Optional object: ObjectId = "objIdRef",
         /// When the class was loaded.
         Expected time: Time = "time",
+        /// Name of the module that the class is in; absent for unnamed modules. An addition of Martini's.
+        Optional module: Text<'a> = "moduleName",
     }
 
     /// A class was unloaded; its id and those of its methods may be reused.

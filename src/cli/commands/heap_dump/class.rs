@@ -82,7 +82,7 @@ fn traced_rows(
         rows.truncate(arguments.top());
         if arguments.json {
             let table = allocation_json::table_name(by).to_owned();
-            json.insert(table, allocation_json::rows(&rows, report.is_counted()));
+            json.insert(table, allocation_json::rows(&rows, report));
         } else {
             allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
             writeln!(out)?;

@@ -22,7 +22,7 @@ pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut Page<'_>
     let all = rows.len();
     rows.truncate(arguments.top());
     if arguments.json {
-        return Ok(allocation_json::rows(&rows, report.is_counted()));
+        return Ok(allocation_json::rows(&rows, report));
     }
     if report.facts().collections == 0 {
         return Ok(Value::Null);

@@ -1,0 +1,35 @@
+//! Waits as paths of a call tree.
+
+use rustc_hash::FxHashMap;
+
+use super::paths::WaitKind;
+use super::report::LockReport;
+use crate::call_tree::{self, Node, Path, TreeOptions};
+use crate::location::Location;
+use crate::symbols::SiteIndex;
+
+impl LockReport {
+    /// How long threads waited below each frame, in nanoseconds, for locks whose class passes the filter. At the end of each path is the
+    /// class of the lock. With a filter for code only stacks of which some frame passes it.
+    pub fn tree(
+        &self,
+        options: &TreeOptions,
+        kind: WaitKind,
+        class_filter: impl Fn(&str) -> bool,
+        code_filter: Option<&dyn Fn(&Location<'_>) -> bool>,
+    ) -> Node<'_> {
+        let mut paths = Vec::new();
+        for (key, waits) in self.paths.iter().filter(|(key, _)| key.kind == kind) {
+            let class = key.class.map_or("(unknown class)", |class| &self.symbols.class_name(class).name);
+            let sites: &[SiteIndex] = key.stack.map_or(&[], |stack| self.stacks.frames(stack));
+            let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            if !class_filter(class) || code_filter.is_some_and(|filter| !frames().any(|(at, _)| filter(&at))) {
+                continue;
+            }
+            let thread = Some(self.threads.name(key.waiter, false).name);
+            let labels = options.labels(thread, class, frames(), !sites.is_empty());
+            paths.push(Path { labels, count: waits.count as f64, weight: waits.nanos as f64, share: None, counted: 0 });
+        }
+        call_tree::build(&paths, &FxHashMap::default(), options.cut, true)
+    }
+}
