@@ -159,7 +159,8 @@ fn subject(subject: &LockSubject<'_>) -> Map<String, Value> {
     }
 }
 
-fn stuck(stuck: &Stuck<'_>) -> Value {
+/// A thread that is blocked when the trace ends.
+pub(crate) fn stuck(stuck: &Stuck<'_>) -> Value {
     json!({
         "thread": name(&stuck.thread),
         "state": lock_tables::state(stuck.state),
@@ -174,7 +175,8 @@ fn stuck(stuck: &Stuck<'_>) -> Value {
     })
 }
 
-fn name(thread: &ThreadName<'_>) -> Value {
+/// The name of a thread.
+pub(crate) fn name(thread: &ThreadName<'_>) -> Value {
     json!({ "name": thread.name, "group": thread.group, "id": thread.id.map(|id| id.0) })
 }
 

@@ -23,6 +23,11 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
     let path = path.display().to_string();
     let origin = out.behind(&path, &format!("({origin})"));
     writeln!(out, "{}{origin}", path.bold())?;
+    out.write_sentence(0, &sums(report))
+}
+
+/// How much the threads of a trace waited, in a sentence.
+pub(crate) fn sums(report: &LockReport) -> String {
     let length = report.counted().map_or(Nanos(0), |(since, until)| until.since(since));
     let [blocked, waiting, parked] = report.stalls();
     let stall = |state: &str, totals: TimeTotals| {
@@ -36,8 +41,7 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
         stalls.push(stall("parked", parked));
     }
     let threads = counted(report.thread_count(), "thread", "threads");
-    let sentence = out.sentence(0, &format!("{threads} in {}: {}", duration(length), stalls.join(", ")));
-    writeln!(out, "{sentence}")
+    format!("{threads} in {}: {}", duration(length), stalls.join(", "))
 }
 
 /// The last lines: what is missing or wrong in the numbers.
