@@ -4,6 +4,7 @@ mod by_the_vm;
 mod callers;
 mod class_lifecycle;
 mod estimates;
+mod explain;
 mod filters;
 mod jit_and_vm;
 mod mechanisms;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         jit_and_vm::tests,
         estimates::tests,
         callers::tests,
+        explain::tests,
         stacks::tests,
         filters::tests,
         sites::tests,
