@@ -2,7 +2,8 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 9] = ["run", "demo", "stats", "threads", "locks", "heap", "validate", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["run", "demo", "explain", "stats", "threads", "locks", "heap", "validate", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -4,6 +4,7 @@ mod bad_input;
 mod counts;
 mod coverage;
 mod demo;
+mod explain;
 mod heap_dump;
 mod help;
 mod java;

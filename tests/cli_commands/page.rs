@@ -27,6 +27,9 @@ fn nothing_is_wider_than_80_columns() {
     for (page, trace, arguments) in [
         ("stats", "heap.trcxml", &["stats"][..]),
         ("counts", "counts.trcxml", &["stats"]),
+        ("explain", "explain.trcxml", &["explain"]),
+        ("explain-deadlock", "contention.trcxml", &["explain"]),
+        ("explain-nothing", "counts.trcxml", &["explain"]),
         ("threads", "contention.trcxml", &["threads"]),
         ("locks", "contention.trcxml", &["locks", "--stacks"]),
         ("waits", "contention.trcxml", &["locks", "--waits"]),

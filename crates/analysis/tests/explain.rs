@@ -298,31 +298,37 @@ fn a_heap_that_fills_is_reported_where_objects_are_only_counted() {
 
 #[test]
 fn a_lock_is_named_with_both_places_if_it_costs_enough() {
-    let waiting = |nanos: u64, seconds: u64| {
+    let waiting = |times: u64, nanos: u64, seconds: u64| {
         let mut trace = Trace::new();
         trace.stack(1, &[CART, MAIN]);
         trace.stack(2, &[MAIN]);
-        trace.wait(SECOND / 10, SECOND / 10 + nanos);
+        for time in 1..=times {
+            trace.wait(time * 2 * nanos, (time * 2 + 1) * nanos);
+        }
         trace.end(seconds * SECOND)
     };
-    findings(&waiting(SECOND / 2, 1), |explanation| {
-        let [Finding::Contention(Contention { waits: 1, locks: 1, total, share, waiters, owners, owner, .. })] =
+    findings(&waiting(10, SECOND / 20, 2), |explanation| {
+        let [Finding::Contention(Contention { waits: 10, locks: 1, total, share, waiters, owners, owner, .. })] =
             &explanation.findings[..]
         else {
             panic!("{explanation:?}")
         };
-        assert_eq!((total.0, *share), (SECOND / 2, 0.5));
+        assert_eq!((total.0, *share), (SECOND / 2, 0.25));
         let place = |at: &Location<'_>| format!("{}.{}", at.class, at.method);
         assert_eq!((place(&waiters[0].at), place(&owners[0].at)), ("shop.Cart.add".into(), "shop.Main.run".into()));
         assert_eq!(owner.map(|(thread, held)| (thread.name, held)), Some(("worker-*", *total)));
         assert_eq!((explanation.contended, explanation.allocated), (Some(*total), None));
     });
-    for (nanos, seconds, part) in [(SECOND / 11, 1, "a tenth of a second"), (SECOND / 2, 11, "a twentieth of the time")]
-    {
-        findings(&waiting(nanos, seconds), |explanation| {
-            assert!(explanation.findings.is_empty() && explanation.has_waits, "less than {part}: {explanation:?}");
+    for (times, nanos, seconds, why) in [
+        (10, SECOND / 101, 1, "less than a tenth of a second"),
+        (10, SECOND / 20, 11, "less than a twentieth of the time"),
+        (9, SECOND / 20, 1, "few waits, and none is long"),
+    ] {
+        findings(&waiting(times, nanos, seconds), |explanation| {
+            assert!(explanation.findings.is_empty() && explanation.has_waits, "{why}: {explanation:?}");
         });
     }
+    findings(&waiting(1, SECOND, 3), |explanation| assert_eq!(explanation.findings.len(), 1, "one that is long"));
 }
 
 #[test]

@@ -119,8 +119,9 @@ impl<'a> Explained<'a> {
         self.write_completeness(&self.notes(), out)?;
         let trace = shell_word(self.source.path);
         let more = if self.has_allocations { "stats" } else { "locks" };
-        let more = out.behind("More:", &format!("martini explain {trace}, martini {more} {trace}"));
-        writeln!(out, "More:{more}")?;
+        let commands = [format!("More: martini explain {trace},"), format!("martini {more} {trace}")];
+        let is_short = out.width().0 > commands.iter().map(|command| command.chars().count()).sum();
+        writeln!(out, "{}", commands.join(if is_short { " " } else { "\n    " }))?;
         Ok(())
     }
 
@@ -178,4 +179,31 @@ fn last_dump(path: &Path) -> Option<PathBuf> {
     let name = path.file_stem()?.to_str()?;
     let dump = |number: u32| path.with_file_name(format!("{name}-{number}.hprof"));
     (1..).map(dump).take_while(|dump| dump.is_file()).last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::page::Width;
+
+    /// What `run` prints, as it is kept in `tests/pages`.
+    #[test]
+    fn a_summary_has_ten_lines() {
+        let trace = Path::new("tests/traces/explain.trcxml");
+        let whole = reading::whole(trace).expect("it is there");
+        let mut text = Vec::new();
+        let mut page = Page::new(&mut text, Width(80));
+        Explained::new(trace, &whole, Vec::new()).write_short(None, &mut page).expect("there is room");
+        let text = anstream::adapter::strip_bytes(&text).into_vec();
+        let text = String::from_utf8(text).expect("it is text");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // What goes on in the next line is one line more.
+        assert!(text.lines().filter(|line| !line.starts_with("    ") || line.contains("%  ")).count() <= 10, "{text}");
+        let page = Path::new("tests/pages/summary.txt");
+        if std::env::var_os("MARTINI_UPDATE").is_some_and(|value| value == "1") {
+            std::fs::write(page, &text).expect("the page can be written");
+        }
+        let kept = std::fs::read_to_string(page).unwrap_or_default();
+        assert_eq!(text, kept, "write it again: MARTINI_UPDATE=1 cargo test -p martini --bins summary");
+    }
 }

@@ -240,8 +240,7 @@ fn print(
     let path = path.display().to_string();
     let origin = out.behind(&path, &format!("({})", notes::origin(reading)));
     writeln!(out, "{}{origin}", path.bold())?;
-    let summary = out.sentence(0, &notes::summary(&sum, report.facts()));
-    writeln!(out, "{summary}")?;
+    out.write_sentence(0, &notes::summary(&sum, report.facts()))?;
     if sum.total() > 0 {
         for by in arguments.tables(report) {
             let (rows, all) = arguments.rows(report, by, names, DEFAULT_TOP);

@@ -36,7 +36,7 @@ pub(crate) fn write(explanation: &Explanation<'_>, source: &Source<'_>, out: &mu
         for sentence in sentences(finding) {
             out.write_sentence(2, &printable(&sentence))?;
         }
-        let command = out.command("  next:", &next(finding, explanation, source));
+        let command = out.command("  next:", &next(finding, explanation, source, out.width().beside(NEXT)));
         writeln!(out, "  {}{command}", "next:".bold())?;
     }
     Ok(())
@@ -193,8 +193,11 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
     sentences
 }
 
-/// The command that shows more, in words of a shell's command line.
-fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_>) -> Vec<String> {
+/// Columns beside a word of a command in a line of its own.
+const NEXT: usize = 10;
+
+/// The command that shows more, in words of a shell's command line; names of code take no more than `room`.
+fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_>, room: usize) -> Vec<String> {
     let trace = shell_word(source.path);
     let words = |words: &[&str]| ["martini"].iter().chain(words).map(|&word| word.to_owned()).collect();
     match finding {
@@ -213,22 +216,27 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             words(&["run", "--callers", "512k", "java", "..."])
         }
         Finding::Churn(churn) => {
-            let class = quoted(churn.at.class);
-            let method = quoted(&format!("{}.{}", churn.at.class, names::jvm_method_name(churn.at.method)));
+            let class = quoted(churn.at.class, room);
+            let method = format!("{}.{}", churn.at.class, names::jvm_method_name(churn.at.method));
+            let method = quoted(&method, room);
             let caller: &[&str] = if source.has_stacks { &["--caller", &class] } else { &[] };
             words(&[&["stats", &trace, "--by", "site"], caller, &["--in", &method]].concat())
         }
         Finding::Contention(Contention { class, .. }) => {
-            let class = class.map(quoted);
+            let class = class.map(|class| quoted(class, room));
             let filter = class.iter().flat_map(|class| ["--filter", class]).collect::<Vec<_>>();
             words(&[&["locks", &trace, "--stacks"], &filter[..]].concat())
         }
     }
 }
 
-/// A name as a word of a shell's command line.
-fn quoted(name: &str) -> String {
-    shell_word(Path::new(&printable(name)))
+/// A name of code as a word of a shell's command line; without its packages where it is too long, as the pattern that it is then.
+fn quoted(name: &str, room: usize) -> String {
+    let name = printable(name);
+    let is_long = name.chars().count() > room;
+    let packages = name.find(|c: char| c.is_uppercase()).filter(|_| is_long).unwrap_or(0);
+    let short = if packages > 0 { format!("*.{}", &name[packages..]) } else { name };
+    shell_word(Path::new(&short))
 }
 
 /// What stands out, with exact numbers.
@@ -238,7 +246,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
         .iter()
         .map(|finding| {
             let mut fields = fields(finding);
-            fields["next"] = next(finding, explanation, source).join(" ").into();
+            fields["next"] = next(finding, explanation, source, usize::MAX).join(" ").into();
             fields
         })
         .collect();
@@ -315,4 +323,16 @@ fn growing(class: &Growing<'_>) -> Value {
 
 fn owner((thread, held): &(ThreadName<'_>, trace::time::Nanos)) -> Value {
     json!({ "thread": lock_json::name(thread), "nanos": held.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_too_long_become_patterns() {
+        assert_eq!(quoted("org.acme.Shop$Cart.add", 80), "'org.acme.Shop$Cart.add'");
+        assert_eq!(quoted("org.acme.Shop$Cart.add", 20), "'*.Shop$Cart.add'");
+        assert_eq!(quoted("org.acme.main.run", 9), "org.acme.main.run");
+    }
 }

@@ -68,6 +68,5 @@ pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut Page<'_>) -> 
         sum(|row| row.waiting),
         sum(|row| row.parked),
     );
-    let sentence = out.sentence(2, &sentence);
-    writeln!(out, "{sentence}")
+    out.write_sentence(2, &sentence)
 }

@@ -1,5 +1,7 @@
 package explain;
 
+import java.util.concurrent.locks.LockSupport;
+
 /** Planted: eight threads that all want one lock, whose owner takes its time. */
 public final class Lock {
     private static final int THREADS = 8;
@@ -30,12 +32,8 @@ public final class Lock {
         private int entries;
 
         synchronized void enter(int amount) {
-            try {
-                Thread.sleep(5); // planted: lock
-            } catch (InterruptedException stop) {
-                throw new IllegalStateException(stop);
-            }
-            entries += 1 + 0 * amount;
+            LockSupport.parkNanos(5_000_000 + amount); // planted: lock
+            entries++;
         }
     }
 }

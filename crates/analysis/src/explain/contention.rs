@@ -11,8 +11,10 @@ use crate::locks::{LockBy, LockReport, LockSubject, ThreadName};
 const LEAST_SHARE: f64 = 0.05;
 /// Less is what starting threads costs.
 const LEAST_TOTAL: Nanos = Nanos(100_000_000);
-/// A trace may end while a thread waits for a lock, as it did all the time.
-const LEAST_BLOCKED: Nanos = Nanos(1_000_000_000);
+/// Fewer are a thread that lost its processor while it had the lock, unless one of them was long.
+const LEAST_WAITS: u64 = 10;
+/// Who waits so long for a lock once has a reason to ask. A trace may end while a thread waits for less.
+const LONG: Nanos = Nanos(1_000_000_000);
 /// More findings than this are a table, which `locks` shows.
 const MOST: usize = 3;
 
@@ -25,7 +27,7 @@ pub(super) fn most(report: &LockReport) -> Option<Nanos> {
 /// Threads that have waited for locks for long when the trace ends, and not for each other; of many those that blocked first.
 pub(super) fn blocked(report: &LockReport) -> Option<Blocked<'_>> {
     let mut stuck = report.stuck().0;
-    stuck.retain(|stuck| stuck.length >= LEAST_BLOCKED);
+    stuck.retain(|stuck| stuck.length >= LONG);
     let threads = stuck.len() as u64;
     let longest = stuck.into_iter().max_by_key(|stuck| stuck.length)?;
     Some(Blocked { threads, longest })
@@ -44,11 +46,13 @@ pub(super) fn locks(report: &LockReport, length: Nanos) -> Vec<Contention<'_>> {
         .into_iter()
         .filter_map(|row| {
             let LockSubject::Class(class) = row.subject else { return None };
-            let (total, share) = (row.contended.total(), part(row.contended.total().0, length.0));
-            (total >= LEAST_TOTAL && share >= LEAST_SHARE).then(|| Contention {
+            let (waits, total) = (row.contended.count(), row.contended.total());
+            let share = part(total.0, length.0);
+            let is_repeated = waits >= LEAST_WAITS || row.contended.max() >= LONG;
+            (is_repeated && total >= LEAST_TOTAL && share >= LEAST_SHARE).then(|| Contention {
                 class,
                 locks: locks_of.get(&class).copied().unwrap_or(0),
-                waits: row.contended.count(),
+                waits,
                 total,
                 share,
                 waiters: places(report, LockBy::Site, class),
