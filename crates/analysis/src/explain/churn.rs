@@ -2,7 +2,7 @@
 
 use trace::time::Nanos;
 
-use super::{Churn, Collections, Explanation, part, per_second};
+use super::{Churn, Collections, Explanation, MOST, part, per_second};
 use crate::allocations::{AllocationReport, Line, SiteNames, Subject};
 use crate::own_code::is_jdk;
 
@@ -18,8 +18,6 @@ const LEAST_RATE: u64 = 50_000_000;
 const LEAST_PAUSES: f64 = 0.05;
 /// One or two may be the JVM's own, as for its metadata.
 const LEAST_COLLECTIONS: u64 = 3;
-/// More findings than this are a table, which `stats` shows.
-const MOST: usize = 3;
 
 /// The lines that allocate most of what is garbage by now, if that matters.
 pub(super) fn lines<'a>(

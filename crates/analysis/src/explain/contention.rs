@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trace::time::Nanos;
 
-use super::{Blocked, Contention, Place, part};
+use super::{Blocked, Contention, MOST, Place, part};
 use crate::locks::{LockBy, LockReport, LockSubject, ThreadName};
 
 /// A thread that waits for less than this part of the time hardly loses any.
@@ -15,8 +15,6 @@ const LEAST_TOTAL: Nanos = Nanos(100_000_000);
 const LEAST_WAITS: u64 = 10;
 /// Who waits so long for a lock once has a reason to ask. A trace may end while a thread waits for less.
 const LONG: Nanos = Nanos(1_000_000_000);
-/// More findings than this are a table, which `locks` shows.
-const MOST: usize = 3;
 
 /// How long threads waited for the locks of the class that cost most.
 pub(super) fn most(report: &LockReport) -> Option<Nanos> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Collections, Growing, Growth, Rising, part};
+use super::{Collections, Growing, Growth, MOST, Rising, part};
 use crate::allocations::{AllocationReport, By, Location, Row, SiteNames, Subject};
 
 /// What makes less of what is alive does not fill a heap.
@@ -13,8 +13,6 @@ const LEAST_BYTES: u64 = 256 << 10;
 const LEAST_OBJECTS: u64 = 100;
 /// A cache with a bound keeps objects of all ages too, but drops as many as it takes in.
 const MOST_COLLECTED: f64 = 0.25;
-/// More findings than this are a table, which `stats` shows.
-const MOST: usize = 3;
 /// Classes to name where only the heap is known to fill.
 const MOST_CLASSES: usize = 3;
 

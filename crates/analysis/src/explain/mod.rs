@@ -16,6 +16,9 @@ use crate::locks::{Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName
 
 pub use collections::{Collections, Rise};
 
+/// More findings of a kind than this are a table, which other commands show.
+const MOST: usize = 3;
+
 /// Gathers all that a trace says about allocations, locks and collections, in one reading.
 pub struct TraceStats {
     allocations: AllocationStats,
@@ -232,7 +235,7 @@ pub fn explain<'a>(
         contended: contention::most(locks),
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
     };
-    let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().map(Finding::Deadlock).collect();
+    let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
     findings.extend(contention::blocked(locks).map(Finding::Stuck));
     findings.extend(growth::of_objects(allocations, names).into_iter().map(Finding::Growth));
     if !findings.iter().any(|finding| matches!(finding, Finding::Growth(_))) {
