@@ -4,8 +4,9 @@ use analysis::allocations::{Location, Naming};
 use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, explain};
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
-    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, MethodDef,
-    MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadStart, TraceEnd, TraceStart,
+    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef,
+    MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadCount, ThreadStart, TraceEnd,
+    TraceStart,
 };
 use trace::time::Time;
 
@@ -242,6 +243,33 @@ fn what_may_be_an_error_or_alive_is_no_churn() {
         let mut trace = copies(100_000);
         trace.collect(1, 1, [], Some(used * MB));
         assert_eq!(churning(trace, 1).len(), found, "{used} MB are alive");
+    }
+}
+
+#[test]
+fn what_the_jit_has_removed_is_no_churn() {
+    // A sampler saw a tenth of what was executed.
+    for (seen, found) in [(20, 0), (200, 1)] {
+        let mut trace = Trace::new();
+        trace.stack(1, &[CART, MAIN]);
+        trace.add(Element::MartiniCount(MartiniCount { key: "callers.interval".into(), detail: None, value: 65_536 }));
+        trace.count(CART, 2_000, 200 * MB);
+        trace.sample(CART, 1, 1_000, seen * MB);
+        let lines = churning(trace, 1);
+        assert_eq!(lines.iter().map(|(_, bytes)| *bytes).sum::<u64>(), found * 200 * MB, "{lines:?}");
+    }
+    // Without a sampler the JVM's account says how much at least.
+    for (vm_bytes, found) in [(20, 0), (200, 1)] {
+        let mut trace = Trace::new();
+        trace.count(CART, 2_000, 200 * MB);
+        trace.add(Element::ThreadCount(ThreadCount {
+            thread: ThreadId(1),
+            instances: 2_000,
+            bytes: 200 * MB,
+            vm_bytes: Some(vm_bytes * MB),
+            time: Time(1),
+        }));
+        assert_eq!(churning(trace, 1).len(), found, "{vm_bytes}");
     }
 }
 

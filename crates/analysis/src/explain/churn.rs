@@ -3,7 +3,7 @@
 use trace::time::Nanos;
 
 use super::{Churn, Collections, Explanation, MOST, part, per_second};
-use crate::allocations::{AllocationReport, Line, SiteNames, Subject};
+use crate::allocations::{AllocationReport, Line, ObjectTotals, SiteNames, Subject};
 use crate::own_code::is_jdk;
 
 /// What makes less of the whole is not what a reader should look at first.
@@ -26,40 +26,60 @@ pub(super) fn lines<'a>(
     names: &SiteNames,
     looked_at: &Explanation<'_>,
 ) -> Vec<Churn<'a>> {
-    let Some(allocated) = looked_at.allocated else { return Vec::new() };
+    let Some(all) = looked_at.allocated else { return Vec::new() };
     let collects =
         looked_at.pause_share().is_some_and(|share| share >= LEAST_PAUSES) && collections.count() >= LEAST_COLLECTIONS;
     let matters = |bytes: u64| {
         let rate = per_second(bytes, looked_at.length);
         bytes >= LEAST_BYTES
-            && part(bytes, allocated) >= LEAST_SHARE
+            && part(bytes, all) >= LEAST_SHARE
             && (collects || rate.is_some_and(|rate| rate >= LEAST_RATE))
     };
-    // Which of the counted objects are still there is not known, but how much is in use.
-    let kept = if report.is_counted() { collections.used_after_last().unwrap_or(0) } else { 0 };
+    let doubt = if report.is_counted() { doubt(report, collections) } else { 0 };
     let mut found: Vec<Churn<'a>> = report
         .lines(names, |_| true)
         .into_iter()
         .filter(|line| line.row.totals.total() >= LEAST_OBJECTS)
-        .filter_map(|line| churn(line, report, allocated, looked_at.length))
-        .filter(|churn| matters(churn.bytes.saturating_sub(churn.error.unwrap_or(0)).saturating_sub(kept)))
+        .filter_map(|line| churn(line, report, all, looked_at.length))
+        .filter(|churn| matters(churn.bytes.saturating_sub(churn.error.unwrap_or(0)).saturating_sub(doubt)))
         .collect();
     found.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.at.cmp(&b.at)));
     found.truncate(MOST);
     found
 }
 
-fn churn<'a>(line: Line<'a>, report: &AllocationReport, allocated: u64, length: Nanos) -> Option<Churn<'a>> {
+/// Of the bytes that sites have counted, how many may be none of the garbage. Which objects are still there is not known, but how much
+/// is in use; and without a sampler it is not known where the JIT has removed objects, but how much at least.
+fn doubt(report: &AllocationReport, collections: &Collections) -> u64 {
+    let kept = collections.used_after_last().unwrap_or(0);
+    let removed = if report.sum(|_| true).estimated_bytes().is_some() { 0 } else { report.coverage(true).excess };
+    kept.saturating_add(removed)
+}
+
+/// Bytes of objects that were really allocated, and by how much that may be off: those that the JIT has removed are left out, where they
+/// are known to be more than none.
+pub(super) fn allocated(totals: &ObjectTotals, report: &AllocationReport) -> (u64, Option<u64>) {
+    let error = report.facts().estimate_interval.and_then(|interval| totals.estimate_error(interval));
+    match (totals.removed_bytes(), error) {
+        (Some(removed), Some(error)) if removed > error => (totals.total_bytes() - removed, Some(error)),
+        _ => (totals.total_bytes(), None),
+    }
+}
+
+fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos) -> Option<Churn<'a>> {
     let Subject::Line(Some(at)) = line.row.subject else { return None };
     let totals = &line.row.totals;
     // Single objects are followed to their deaths.
-    let bytes = if report.facts().frees > 0 { totals.collected_bytes() } else { totals.total_bytes() };
+    let (bytes, error) = match report.facts().frees {
+        0 => allocated(totals, report),
+        _ => (totals.collected_bytes(), None),
+    };
     Some(Churn {
         at,
         is_own: !is_jdk(at.class),
         bytes,
-        error: line.row.error,
-        share: part(bytes, allocated),
+        error: error.max(line.row.error),
+        share: part(bytes, all),
         rate: per_second(bytes, length),
         inside: line.inside.first().copied(),
     })

@@ -83,7 +83,7 @@ pub struct Explanation<'a> {
     pub findings: Vec<Finding<'a>>,
     /// From the first event to the last.
     pub length: Nanos,
-    /// Bytes allocated; `None` if the trace has no allocations.
+    /// Bytes allocated, without what the JIT has removed as far as that is known; `None` if the trace has no allocations.
     pub allocated: Option<u64>,
     /// Collections that stopped the program, and how long they took in all; `None` if the trace has none.
     pub collections: Option<(u64, Nanos)>,
@@ -175,7 +175,7 @@ pub struct Churn<'a> {
     pub at: Location<'a>,
     /// The line is code that its reader can change, rather than the JDK's.
     pub is_own: bool,
-    /// Bytes that became garbage; where objects were only counted, all.
+    /// Bytes that became garbage; where objects were only counted, all but what the JIT has removed as far as that is known.
     pub bytes: u64,
     /// How far this may be off, with a confidence of 95 %; `None` if it is exact.
     pub error: Option<u64>,
@@ -230,7 +230,7 @@ pub fn explain<'a>(
     let mut explanation = Explanation {
         findings: Vec::new(),
         length,
-        allocated: has_objects.then(|| allocations.sum(|_| true).total_bytes()),
+        allocated: has_objects.then(|| churn::allocated(&allocations.sum(|_| true), allocations).0),
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
