@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use commands::{completions, demo, heap_dump, locks, man, run, stats, threads, tree, validate};
+use commands::{completions, demo, explain, heap_dump, locks, man, run, stats, threads, tree, validate};
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
 ///
@@ -30,6 +30,7 @@ Examples:
   martini demo                                  profile a bundled program
   martini run java -jar app.jar                 profile a program
   martini run --include 'com.acme.*' mvn test   profile every JVM of a build
+  martini explain martini-4711.trcxml           what stands out in a trace
   martini stats martini-4711.trcxml             where, in your code
   martini tree martini-4711.trcxml              who calls what allocates
   martini locks martini-4711.trcxml             which locks threads wait for
@@ -40,6 +41,7 @@ Examples:
 enum Command {
     Run(run::Arguments),
     Demo(demo::Arguments),
+    Explain(explain::Arguments),
     Stats(stats::Arguments),
     Tree(tree::Arguments),
     Threads(threads::Arguments),
@@ -56,6 +58,7 @@ pub(crate) fn main() -> ExitCode {
     exit::status(match cli.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tree(arguments) => tree::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),

@@ -11,11 +11,12 @@ fn the_demo_finds_its_leak_and_its_churn() {
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     for part in [
         "closed: 3000 orders taken, 200 still in the cache\n",
-        "The leak: demo.PriceWatch\n",
-        "3,000 of 3,000 are alive, and they are of 10 different ages",
-        "demo.OrderDesk.take(OrderDesk.java:",
-        "The churn: byte[]\n",
-        "demo.Report.text(Report.java:",
+        "\ngrowth: 515.6 KiB (",
+        " of what is alive) at demo.OrderDesk.take(OrderDesk.java:34)\n",
+        "3,000 of 3,000 long[] (421.9 KiB), 3,000 of 3,000 demo.PriceWatch (93.8 KiB)\n",
+        "  of 10 different ages: ",
+        "\nchurn: ",
+        " of all) at demo.Report.text(Report.java:18)\n",
         "martini run --stack 16 java -jar your-app.jar ",
     ] {
         assert!(ended.out.contains(part), "{part}: {}", ended.out);

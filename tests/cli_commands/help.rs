@@ -2,8 +2,8 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 10] =
-    ["run", "demo", "stats", "tree", "threads", "locks", "heap", "validate", "completions", "man"];
+const COMMANDS: [&str; 11] =
+    ["run", "demo", "explain", "stats", "tree", "threads", "locks", "heap", "validate", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -5,6 +5,7 @@ mod code;
 mod counts;
 mod coverage;
 mod demo;
+mod explain;
 mod heap_dump;
 mod help;
 mod java;

@@ -27,6 +27,9 @@ fn nothing_is_wider_than_80_columns() {
     for (page, trace, arguments) in [
         ("stats", "heap.trcxml", &["stats"][..]),
         ("counts", "counts.trcxml", &["stats"]),
+        ("explain", "explain.trcxml", &["explain"]),
+        ("explain-deadlock", "contention.trcxml", &["explain"]),
+        ("explain-nothing", "counts.trcxml", &["explain"]),
         ("over-time", "heap.trcxml", &["stats", "--over-time"]),
         ("counts-over-time", "snapshots.trcxml", &["stats", "--over-time"]),
         ("part", "snapshots.trcxml", &["stats", "--from", "2", "--to", "4.2"]),

@@ -4,6 +4,7 @@ mod by_the_vm;
 mod callers;
 mod class_lifecycle;
 mod estimates;
+mod explain;
 mod filters;
 mod heap_use;
 mod jit_and_vm;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         jit_and_vm::tests,
         estimates::tests,
         callers::tests,
+        explain::tests,
         stacks::tests,
         filters::tests,
         heap_use::tests,

@@ -6,6 +6,7 @@ pub mod ages;
 pub mod allocations;
 pub mod call_tree;
 pub mod coverage;
+pub mod explain;
 mod facts;
 pub mod generated;
 pub mod heap_dump;

@@ -137,13 +137,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     })
 }
 
-/// Writes the main tables of a trace, as `run` does when the program has ended.
-pub(crate) fn summarize(path: &Path, top: usize, out: &mut Page<'_>) -> anyhow::Result<()> {
-    let arguments = Arguments { top: Some(top), ..Arguments::default() };
-    let reading = reading::locks(path, LockStats::new(arguments.selection.analysis_selection(&[]), None))?;
-    print(&arguments, path, &reading, out)
-}
-
 impl Arguments {
     /// Notes that no lock is of the classes of `--filter`. Only locks that a thread waited for are in the report.
     fn note_unmatched(&self, path: &Path, report: &LockReport) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod heap_dump;
 mod lock_selection;
 pub(crate) mod locks;

@@ -6,28 +6,27 @@ use std::path::Path;
 use std::process::Command;
 
 use agent_options::HeapMode;
-use analysis::allocations::{AllocationReport, By};
 use owo_colors::OwoColorize;
 
-use crate::cli::commands::locks;
+use crate::cli::commands::explain::Explained;
 use crate::cli::commands::selection::whole_number;
 use crate::cli::exit::{self, FAILED, Failure};
-use crate::cli::input::reading::{self, Reading};
+use crate::cli::input::reading;
 use crate::cli::input::trace_end;
 use crate::cli::launch::growth::Growth;
 use crate::cli::launch::injection::{self, Injection};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::outputs::{Outputs, PID};
 use crate::cli::launch::{library, program, supervise};
-use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::page::{Page, Width};
-use crate::cli::render::{coverage, human, notes};
+use crate::cli::render::{coverage, human};
 
 /// Runs a program and records what its JVM allocates
 ///
 /// The program keeps its input, output and exit status. `java` gets the agent as its first argument: this JVM is profiled, and JVMs
 /// that it starts are not. For any other command (mvn, gradle, scala, a script) the agent is put into JAVA_TOOL_OPTIONS, and every JVM
-/// that the command starts writes a trace of its own. When the program has ended, a short summary is printed on stderr.
+/// that the command starts writes a trace of its own. When the program has ended, a summary of ten lines is printed on
+/// stderr: what stands out (see `martini explain`), and the lines that cost most.
 ///
 /// What is wrong with the command line, with the files to write or with the program (32 bits, another C library) is said before anything
 /// starts. A JVM that is started later and cannot be profiled says so in one line, and runs. With MARTINI_OFF=1 in the environment the
@@ -75,9 +74,9 @@ pub(crate) struct Arguments {
     /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that is not known
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
-    /// Rows of each table in the summary
-    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 10)]
-    top: usize,
+    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -190,7 +189,7 @@ fn with_pid(file: &str) -> String {
 }
 
 /// Summarises on stderr the trace of every JVM, and says what could not be read.
-fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> {
+fn report(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
         // A pipe or a device: its reader has the trace.
@@ -206,11 +205,7 @@ fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> 
     }
     let mut page = Page::new(&mut err, Width::usual());
     for path in traces {
-        let written = match heap {
-            HeapMode::Off => summarize_locks(&path, top, &mut page),
-            _ => summarize(&path, top, &mut page),
-        };
-        if let Err(error) = written {
+        if let Err(error) = summarize(&path, top, heap, &mut page) {
             writeln!(page, "martini: {}", exit::sentence(&error))?;
         }
     }
@@ -220,73 +215,19 @@ fn report(outputs: &Outputs, top: usize, heap: HeapMode) -> std::io::Result<()> 
 /// Traces beyond this take longer to read than a summary is worth.
 const LARGEST_SUMMARY: u64 = 512 << 20;
 
-fn summarize(path: &Path, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> {
+fn summarize(path: &Path, top: Option<usize>, heap: HeapMode, err: &mut Page<'_>) -> anyhow::Result<()> {
     writeln!(err)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let coverage = if size > LARGEST_SUMMARY {
-        let size = human::bytes(size);
-        writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
-        trace_end::coverage(path)?
-    } else {
-        let reading = reading::allocations(path)?;
-        write_tables(path, &reading, top, err)?;
-        reading.coverage()
-    };
-    coverage::write(&coverage, err)?;
-    writeln!(err, "\nMore: martini stats {}", human::shell_word(path))?;
-    Ok(())
-}
-
-/// For a trace of locks alone.
-fn summarize_locks(path: &Path, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> {
-    writeln!(err)?;
-    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    if size > LARGEST_SUMMARY {
-        let size = human::bytes(size);
-        writeln!(err, "{} {} ({size}: too large for a summary here)", "martini:".bold(), path.display())?;
-    } else {
-        write!(err, "{} ", "martini:".bold())?;
-        locks::summarize(path, top, err)?;
+    if size <= LARGEST_SUMMARY {
+        let whole = reading::whole(path)?;
+        return Explained::new(path, &whole, Vec::new()).write_short(top, err);
     }
-    let path = human::shell_word(path);
-    writeln!(err, "More: martini locks {path}, martini threads {path}")?;
-    Ok(())
-}
-
-fn write_tables(path: &Path, reading: &Reading, top: usize, err: &mut Page<'_>) -> anyhow::Result<()> {
-    let report = &reading.report;
-    let path = path.display();
-    let origin = err.behind(&format!("martini: {path}"), &format!("({})", notes::origin(reading)));
-    writeln!(err, "{} {path}{origin}", "martini:".bold())?;
-    let summary = err.sentence(0, &notes::summary(&report.sum(|_| true), report.facts()));
-    writeln!(err, "{summary}")?;
-    for (by, column, title) in summary_tables(report) {
-        let mut rows = report.rows(by, |_| true);
-        if rows.is_empty() {
-            continue;
-        }
-        allocation_tables::sort(&mut rows, column);
-        rows.truncate(top);
-        writeln!(err, "\n{title}")?;
-        allocation_tables::table(&rows, by, TableKind::of(report)).write(err)?;
+    writeln!(err, "{} {} ({}: too large for a summary here)", "martini:".bold(), path.display(), human::bytes(size))?;
+    if heap != HeapMode::Off {
+        coverage::write(&trace_end::coverage(path)?, err)?;
     }
-    writeln!(err)?;
-    notes::write(&notes::of_allocations(reading), err)?;
+    writeln!(err, "More: martini explain {}", human::shell_word(path))?;
     Ok(())
-}
-
-/// What a short summary shows.
-fn summary_tables(report: &AllocationReport) -> [(By, Column, &'static str); 2] {
-    match TableKind::of(report) {
-        TableKind::Objects => [
-            (By::Class, Column::ActiveSize, "Live at the end, by active size:"),
-            (By::Class, Column::TotalSize, "Allocated, by total size:"),
-        ],
-        TableKind::Counts { .. } => [
-            (By::Class, Column::TotalSize, "Allocated, by total size:"),
-            (By::Site, Column::TotalSize, "Allocation sites, by total size:"),
-        ],
-    }
 }
 
 #[cfg(test)]

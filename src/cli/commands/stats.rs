@@ -295,8 +295,7 @@ fn print(
         // What is left of the sites is known by samples.
         summary.push_str(&format!("; right within ± {}, as samples say", human::bytes(error)));
     }
-    let summary = out.sentence(0, &summary);
-    writeln!(out, "{summary}")?;
+    out.write_sentence(0, &summary)?;
     let top = arguments.default_top();
     if sum.total() > 0 {
         for by in arguments.tables(report) {

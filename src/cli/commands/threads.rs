@@ -147,11 +147,9 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
     }
     lock_summary::write_left_out(&left, out)?;
     if !rows.is_empty() {
-        let legend = out.sentence(2, &lock_tables::legend(report.slice(), report.is_log()));
-        writeln!(out, "{legend}")?;
+        out.write_sentence(2, &lock_tables::legend(report.slice(), report.is_log()))?;
         if let Some(legend) = lock_tables::processor_legend(&rows) {
-            let legend = out.sentence(2, legend);
-            writeln!(out, "{legend}")?;
+            out.write_sentence(2, legend)?;
         }
     }
     lock_summary::write_notes(reading, out)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
+use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
 use anyhow::{anyhow, bail};
 use trace::file;
@@ -24,9 +25,48 @@ pub(crate) trait Report {
     fn facts(&self) -> &Facts;
 }
 
+/// Gathers the statistics of a trace, element by element.
+trait Stats {
+    type Report: Report;
+
+    fn element(&mut self, element: &Element<'_>);
+    fn end_document(&mut self);
+    fn finish(self) -> Self::Report;
+}
+
+macro_rules! impl_stats {
+    ($stats:ty, $report:ty) => {
+        impl Stats for $stats {
+            type Report = $report;
+
+            fn element(&mut self, element: &Element<'_>) {
+                self.element(element);
+            }
+
+            fn end_document(&mut self) {
+                self.end_document();
+            }
+
+            fn finish(self) -> $report {
+                self.finish()
+            }
+        }
+    };
+}
+
+impl_stats!(AllocationStats, AllocationReport);
+impl_stats!(LockStats<'_>, LockReport);
+impl_stats!(TraceStats, TraceReport);
+
 impl Report for AllocationReport {
     fn facts(&self) -> &Facts {
         self.facts()
+    }
+}
+
+impl Report for TraceReport {
+    fn facts(&self) -> &Facts {
+        self.allocations.facts()
     }
 }
 
@@ -61,6 +101,16 @@ impl Reading {
     }
 }
 
+/// All that a trace says, of one reading.
+pub(crate) struct Whole {
+    /// What was allocated.
+    pub(crate) allocations: Reading,
+    /// What threads waited for.
+    pub(crate) locks: Reading<LockReport>,
+    /// What collections cost, and what they left.
+    pub(crate) collections: Collections,
+}
+
 /// Reads the allocation statistics of a trace; `-` is standard input. A trace is read as far as possible; an error means that
 /// nothing could be read.
 pub(crate) fn allocations(path: &Path) -> anyhow::Result<Reading> {
@@ -69,12 +119,34 @@ pub(crate) fn allocations(path: &Path) -> anyhow::Result<Reading> {
 
 /// Reads only a part of what a trace says, or also what happens when.
 pub(crate) fn allocations_in(path: &Path, scope: &Scope) -> anyhow::Result<Reading> {
-    let stats = AllocationStats::of(scope);
+    trace(path, AllocationStats::of(scope))
+}
+
+/// Reads all that a trace says, as [`allocations`] does.
+pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
+    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
+        trace(path, TraceStats::new())?;
+    let TraceReport { allocations, locks, collections } = report;
+    let locks = Reading {
+        report: locks,
+        bytes,
+        malformed,
+        first_malformed: first_malformed.clone(),
+        broken: broken.clone(),
+        is_growing,
+        is_log_cut,
+    };
+    let allocations =
+        Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
+    Ok(Whole { allocations, locks, collections })
+}
+
+fn trace<S: Stats>(path: &Path, stats: S) -> anyhow::Result<Reading<S::Report>> {
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
-        return read_allocations(path, reader, stats);
+        return read_trace(path, reader, stats);
     }
-    read_allocations(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
+    read_trace(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
 }
 
 /// Reads what a trace or a lock log says about threads and locks, as [`allocations`] does.
@@ -89,7 +161,7 @@ pub(crate) fn locks(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading
             read_log(path, LockLogReader::open(path)?, stats)
         }
         Ok((false, file)) if !path.is_dir() => either(path, file, stats),
-        _ => read_locks(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats),
+        _ => read_trace(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats),
     }
 }
 
@@ -101,7 +173,7 @@ fn either(path: &Path, mut input: impl Read, stats: LockStats<'_>) -> anyhow::Re
     if is_log {
         return read_log(path, LockLogReader::new(input), stats);
     }
-    read_locks(path, TraceReader::new(input).map_err(|error| named(path, error))?, stats)
+    read_trace(path, TraceReader::new(input).map_err(|error| named(path, error))?, stats)
 }
 
 fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
@@ -118,26 +190,11 @@ pub(crate) fn named(path: &Path, error: ReadError) -> anyhow::Error {
     }
 }
 
-fn read_allocations<R: Read>(
+fn read_trace<R: Read, S: Stats>(
     path: &Path,
     reader: TraceReader<R>,
-    mut stats: AllocationStats,
-) -> anyhow::Result<Reading> {
-    let outcome = read_parts(path, reader, |part| {
-        match part {
-            Part::Element(element) => stats.element(element),
-            Part::DocumentEnd => stats.end_document(),
-        }
-        Ok(())
-    })?;
-    reading(path, outcome, stats.finish())
-}
-
-fn read_locks<R: Read>(
-    path: &Path,
-    reader: TraceReader<R>,
-    mut stats: LockStats<'_>,
-) -> anyhow::Result<Reading<LockReport>> {
+    mut stats: S,
+) -> anyhow::Result<Reading<S::Report>> {
     let outcome = read_parts(path, reader, |part| {
         match part {
             Part::Element(element) => stats.element(element),

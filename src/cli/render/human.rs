@@ -55,6 +55,18 @@ pub(crate) fn duration(nanos: Nanos) -> String {
     format!("{number:.decimals$} {unit}")
 }
 
+/// A part of a whole in percent: `0.3 %`, `31 %`; none of nothing.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    share(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
+}
+
+/// A share in percent, with a decimal where whole numbers would not do.
+pub(crate) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    // 9.95 would be rounded to "10.0".
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
 /// `1 object`, `2,000 objects`: a count with its noun, `plural` being the noun's plural.
 pub(crate) fn counted(number: u64, singular: &str, plural: &str) -> String {
     format!("{} {}", count(number), if number == 1 { singular } else { plural })
@@ -125,6 +137,15 @@ mod tests {
             (u64::MAX, "18,446,744,074 s"),
         ] {
             assert_eq!(duration(Nanos(nanos)), text);
+        }
+    }
+
+    #[test]
+    fn shares_have_two_digits() {
+        for (part, whole, text) in
+            [(0, 0, "0.0 %"), (3, 1000, "0.3 %"), (1, 3, "33 %"), (996, 10_000, "10 %"), (5, 5, "100 %")]
+        {
+            assert_eq!(percent(part, whole), text);
         }
     }
 

@@ -186,7 +186,8 @@ fn lock_name(name: &Option<LockName<'_>>) -> Value {
     json!(name.map(|name| name.to_string()))
 }
 
-fn stuck(stuck: &Stuck<'_>) -> Value {
+/// A thread that is blocked when the trace ends.
+pub(crate) fn stuck(stuck: &Stuck<'_>) -> Value {
     json!({
         "thread": name(&stuck.thread),
         "state": stuck.state.as_str(),
@@ -202,7 +203,8 @@ fn stuck(stuck: &Stuck<'_>) -> Value {
     })
 }
 
-fn name(thread: &ThreadName<'_>) -> Value {
+/// The name of a thread.
+pub(crate) fn name(thread: &ThreadName<'_>) -> Value {
     json!({ "name": thread.name, "group": thread.group, "id": thread.id.map(|id| id.0) })
 }
 

@@ -67,8 +67,7 @@ fn write_one(stuck: &Stuck<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
     };
     let state = stuck.state.as_str();
     let line = format!("{}: {state} for {}{lock}{owner}", stuck.thread, duration(stuck.length));
-    let line = out.sentence(2, &printable(&line));
-    writeln!(out, "{line}")?;
+    out.write_sentence(2, &printable(&line))?;
     write_stack(&stuck.stack, "    ", out)?;
     if !stuck.owner_stack.is_empty() {
         writeln!(out, "    the owner was at")?;
@@ -93,8 +92,7 @@ pub(crate) fn write_longest(
         writeln!(out, "\n{}", line.bold())?;
         write_stack(&longest.stack, "    ", out)?;
         if let Some(owner) = longest.owner {
-            let line = out.sentence(4, &printable(&format!("{owner} owned it")));
-            writeln!(out, "{line}")?;
+            out.write_sentence(4, &printable(&format!("{owner} owned it")))?;
             write_stack(&longest.owner_stack, "      ", out)?;
         }
     }

@@ -23,6 +23,11 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
     let path = path.display().to_string();
     let origin = out.behind(&path, &format!("({origin})"));
     writeln!(out, "{}{origin}", path.bold())?;
+    out.write_sentence(0, &sums(report))
+}
+
+/// How much the threads of a trace waited, in a sentence.
+pub(crate) fn sums(report: &LockReport) -> String {
     let length = report.counted().map_or(Nanos(0), |(since, until)| until.since(since));
     // Who sleeps waits for nobody.
     let [blocked, waiting, parked, _] = report.stalls();
@@ -37,8 +42,7 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
         stalls.push(stall("parked", parked));
     }
     let threads = counted(report.thread_count(), "thread", "threads");
-    let sentence = out.sentence(0, &format!("{threads} in {}: {}", duration(length), stalls.join(", ")));
-    writeln!(out, "{sentence}")
+    format!("{threads} in {}: {}", duration(length), stalls.join(", "))
 }
 
 /// Below the table of owners' places: which share of the waits is in it.
@@ -115,6 +119,5 @@ pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut Page<'_>) -> 
         sum(|row| row.parked),
         sum(|row| row.sleeping),
     );
-    let sentence = out.sentence(2, &sentence);
-    writeln!(out, "{sentence}")
+    out.write_sentence(2, &sentence)
 }

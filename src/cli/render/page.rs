@@ -90,6 +90,31 @@ impl<'a> Page<'a> {
         format!("{:indent$}{}", "", self.flow(indent, indent, &text))
     }
 
+    /// Writes a sentence in lines behind `indent` columns, as [`sentence`](Self::sentence) has it.
+    pub(crate) fn write_sentence(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        let text = self.sentence(indent, text);
+        writeln!(self, "{text}")
+    }
+
+    /// A command behind a label, as it can be pasted into a shell: where it does not fit, the line ends in a backslash.
+    pub(crate) fn command(&self, label: &str, words: &[String]) -> String {
+        /// Columns of what goes on in the next line.
+        const END: &str = " \\";
+        let (mut text, mut taken) = (String::new(), label.chars().count());
+        let indent = taken - label.trim_start().len() + 4;
+        for (at, word) in words.iter().enumerate() {
+            let letters = word.chars().count();
+            if at > 0 && self.width.beside(taken + 1 + END.len()) < letters {
+                text.push_str(&format!("{END}\n{:indent$}{word}", ""));
+                taken = indent + letters;
+            } else {
+                text.push_str(&format!(" {word}"));
+                taken += 1 + letters;
+            }
+        }
+        text
+    }
+
     /// What stands behind a label, a space first, broken between words.
     pub(crate) fn behind(&self, label: &str, text: &str) -> String {
         self.flow(0, label.chars().count(), &format!(" {text}"))
@@ -238,6 +263,14 @@ mod tests {
         assert_eq!(page(75, |page| page.fit_behind(8, label, FRAME)), shown);
         assert_eq!(page(40, |page| page.fit_behind(8, label, FRAME)), "…ry.createBean(Factory.java:542)");
         assert_eq!(page(99, |page| page.fit_behind(8, "byte[] in ", "demo.Main")), "byte[] in demo.Main");
+    }
+
+    #[test]
+    fn commands_go_on_behind_a_backslash() {
+        let words: Vec<String> = "martini stats app.trcxml --in demo.Main.run".split(' ').map(str::to_owned).collect();
+        let command = |width| page(width, |page| page.command("  next:", &words));
+        assert_eq!(command(80), " martini stats app.trcxml --in demo.Main.run");
+        assert_eq!(command(40), " martini stats app.trcxml --in \\\n      demo.Main.run");
     }
 
     #[test]

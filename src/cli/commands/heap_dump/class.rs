@@ -29,8 +29,7 @@ pub(crate) fn show(arguments: &Arguments, source: &Source, wanted: &str, out: &m
         let definitions = &traced.history.definitions;
         json.insert("definitions".to_owned(), definitions.iter().map(trace::definition_json).collect());
         for definition in definitions.iter().filter(|_| !arguments.json) {
-            let line = out.sentence(0, &trace::definition_text(definition));
-            writeln!(out, "{line}")?;
+            out.write_sentence(0, &trace::definition_text(definition))?;
         }
         if let Some(last) = definitions.last() {
             name.clone_from(&last.name);
@@ -175,11 +174,9 @@ impl<'a> ClassView<'a> {
         writeln!(out, "{}", head.bold())?;
         let up = self.superclass().map_or_else(String::new, |name| format!(", extends {}", human::printable(name)));
         let instances = human::counted(self.instances as u64, "instance", "instances");
-        let line = out.sentence(2, &format!("{instances}, {}{up}", bytes(self.shallow)));
-        writeln!(out, "{line}")?;
+        out.write_sentence(2, &format!("{instances}, {}{up}", bytes(self.shallow)))?;
         if let Some(loader) = about.loader {
-            let line = out.sentence(2, &format!("loaded by {}", names.object(loader)));
-            writeln!(out, "{line}")?;
+            out.write_sentence(2, &format!("loaded by {}", names.object(loader)))?;
         }
         if let Some(ages) = &self.ages {
             writeln!(out, "  {}", sites::words(ages))?;
@@ -201,8 +198,7 @@ impl<'a> ClassView<'a> {
         writeln!(out, "\n{}", "Largest".bold())?;
         for &object in &self.largest {
             let retained = bytes(heap.dominators.retained(object));
-            let line = out.sentence(2, &format!("{}, retains {retained}", names.object(object)));
-            writeln!(out, "{line}")?;
+            out.write_sentence(2, &format!("{}, retains {retained}", names.object(object)))?;
         }
         writeln!(out, "\n{}", "Shortest paths from roots to the largest".bold())?;
         names.write_paths(&self.paths, out)

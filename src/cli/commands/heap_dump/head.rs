@@ -99,8 +99,7 @@ impl Head<'_> {
             let objects = counted(size.reachable_objects as u64, "object", "objects");
             let roots = counted(heap.graph().roots().len() as u64, "root", "roots");
             let bytes = bytes(size.reachable_shallow);
-            let line = out.sentence(0, &format!("{objects} ({bytes}) held by {roots}{rest}"));
-            writeln!(out, "{line}")?;
+            out.write_sentence(0, &format!("{objects} ({bytes}) held by {roots}{rest}"))?;
         }
         notes::write(&self.notes, out)?;
         writeln!(out)

@@ -88,8 +88,7 @@ impl Names<'_> {
     pub(crate) fn write_paths(&self, paths: &[Vec<ObjectIndex>], out: &mut Page<'_>) -> io::Result<()> {
         for path in paths {
             for line in self.path(path) {
-                let line = out.sentence(2, &line);
-                writeln!(out, "{line}")?;
+                out.write_sentence(2, &line)?;
             }
             writeln!(out)?;
         }

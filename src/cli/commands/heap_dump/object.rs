@@ -27,8 +27,7 @@ pub(crate) fn show(arguments: &Arguments, source: &Source, id: u64, out: &mut Pa
         is_known |= !lifetimes.is_empty();
         json.insert("lives".to_owned(), lifetimes.iter().map(trace::lifetime_json).collect());
         for line in lifetimes.iter().flat_map(trace::lifetime_text).filter(|_| !arguments.json) {
-            let line = out.sentence(0, &line);
-            writeln!(out, "{line}")?;
+            out.write_sentence(0, &line)?;
         }
     }
     match source.heap.as_ref().and_then(|heap| Some((heap, heap.graph().object(DumpId(id))?))) {
@@ -106,15 +105,13 @@ impl<'a> ObjectView<'a> {
         writeln!(out, "  {} itself, {retained} retained", bytes(graph.shallow(*object)))?;
         match dominators.dominator(*object) {
             Some(by) => {
-                let line = out.sentence(2, &format!("dominated by {}", names.object(by)));
-                writeln!(out, "{line}")?;
+                out.write_sentence(2, &format!("dominated by {}", names.object(by)))?;
             }
             None if dominators.is_reachable(*object) => writeln!(out, "  dominated by no single object")?,
             None => writeln!(out, "  not reachable from a root")?,
         }
         for root in &self.roots {
-            let line = out.sentence(2, &format!("a root: {root}"));
-            writeln!(out, "{line}")?;
+            out.write_sentence(2, &format!("a root: {root}"))?;
         }
         if let Some(age) = graph.age(*object) {
             writeln!(out, "  survived {}", human::counted(age.into(), "collection", "collections"))?;
@@ -131,8 +128,7 @@ impl<'a> ObjectView<'a> {
             writeln!(out, "\n{}", heading.bold())?;
             for node in nodes {
                 for line in node.text(names).lines() {
-                    let line = out.sentence(0, line);
-                    writeln!(out, "{line}")?;
+                    out.write_sentence(0, line)?;
                 }
             }
             if nodes.is_empty() {

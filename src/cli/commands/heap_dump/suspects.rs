@@ -57,16 +57,14 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> an
         writeln!(out, "{}", head.bold())?;
         for part in &suspect.parts {
             for line in part_text(&names, part) {
-                let line = out.sentence(7, &line);
-                writeln!(out, "{line}")?;
+                out.write_sentence(7, &line)?;
             }
         }
         if !path.is_empty() {
             writeln!(out, "     {}", if suspect.holder.is_some() { "held by" } else { "for example held by" })?;
         }
         for line in names.path(path) {
-            let line = out.sentence(7, &line);
-            writeln!(out, "{line}")?;
+            out.write_sentence(7, &line)?;
         }
     }
     writeln!(out)?;

@@ -1,0 +1,83 @@
+//! `martini explain` names the line of a planted cause, in a trace that `martini run` makes with the flags that a user types, and finds
+//! nothing in programs that are healthy.
+
+use std::path::Path;
+use std::process::Command;
+
+use bci_tests::jdk::Jdk;
+use bci_tests::suite::Suite;
+use bci_tests::workdir::Workdir;
+use bci_tests::{java, martini, process};
+use serde_json::Value;
+
+/// What is planted: the kind of finding, its program, the flags of `martini run`, and where the finding has the line.
+type Planted = (&'static str, &'static str, &'static [&'static str], &'static str);
+
+/// With callers, whatever the default.
+const COUNTS: &[&str] = &["--callers", "64k"];
+const EVENTS: &[&str] = &["--stack", "16"];
+const LOCKS: &[&str] = &["--locks"];
+
+const PLANTED: [(&str, Planted); 3] = [
+    ("churn", ("churn", "Churn", COUNTS, "/at")),
+    ("leak", ("growth", "Leak", EVENTS, "/at")),
+    ("lock", ("lock", "Lock", LOCKS, "/owners/0/at")),
+];
+
+const CLEAN: [(&str, (&str, &[&str])); 6] = [
+    ("compute", ("Compute", COUNTS)),
+    ("server", ("Server", COUNTS)),
+    ("parser", ("Parser", COUNTS)),
+    ("server-events", ("Server", EVENTS)),
+    ("parser-events", ("Parser", EVENTS)),
+    ("server-locks", ("Server", LOCKS)),
+];
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk_and(&PLANTED, what_is_planted_is_named_with_its_line);
+    suite.each_jdk_and(&CLEAN, nothing_is_found_in_a_healthy_program);
+}
+
+/// Runs a program as a user does, and explains its trace; what `martini run` had to say comes with it.
+#[track_caller]
+fn explained(jdk: &Jdk, program: &str, flags: &[&str]) -> (Value, String) {
+    let (built, folder) = (martini::built(), Workdir::new());
+    let martini = || {
+        let mut command = Command::new(&built.command);
+        command.current_dir(folder.path()).env("MARTINI_AGENT", &built.agent).env_remove("JAVA_TOOL_OPTIONS");
+        command
+    };
+    let mut run = martini();
+    run.arg("run").args(flags).args(["--file", "app.trcxml"]).arg(jdk.tool("java").get_program());
+    let ran = process::run(run.arg("-cp").arg(java::class_path()).arg(format!("explain.{program}"))).success();
+    let out = process::run(martini().args(["explain", "--json", "app.trcxml"])).success().stdout;
+    let json: Value = serde_json::from_slice(&out).expect("JSON");
+    (json["traces"][0].clone(), ran.err())
+}
+
+/// The line of a program that is marked as this cause.
+fn planted(program: &str, mark: &str) -> u64 {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("java/11/explain").join(format!("{program}.java"));
+    let text = std::fs::read_to_string(source).expect("a source file of this crate is readable");
+    let line = text.lines().position(|line| line.ends_with(&format!("// planted: {mark}")));
+    line.expect("it is marked") as u64 + 1
+}
+
+fn what_is_planted_is_named_with_its_line(jdk: &Jdk, (kind, program, flags, place): Planted) {
+    let (explained, summary) = explained(jdk, program, flags);
+    let findings = explained["findings"].as_array().expect("an array");
+    let first = findings.iter().find(|finding| finding["kind"] == kind);
+    let first = first.unwrap_or_else(|| panic!("no {kind} in {explained:#}"));
+    let at = first.pointer(place).unwrap_or_else(|| panic!("no place in {first:#}"));
+    let line = planted(program, &program.to_lowercase());
+    assert_eq!((&at["source"], &at["line"]), (&format!("{program}.java").into(), &line.into()), "{first:#}");
+    assert_eq!(findings.iter().filter(|finding| finding["kind"] != kind).count(), 0, "{explained:#}");
+    let head = summary.lines().find(|line| line.starts_with(&format!("{kind}: ")));
+    assert!(head.is_some(), "{summary}");
+}
+
+fn nothing_is_found_in_a_healthy_program(jdk: &Jdk, (program, flags): (&str, &[&str])) {
+    let (explained, summary) = explained(jdk, program, flags);
+    assert_eq!(explained["findings"], Value::Array(Vec::new()), "{explained:#}");
+    assert!(summary.lines().any(|line| line.starts_with("nothing stands out: ")), "{summary}");
+}

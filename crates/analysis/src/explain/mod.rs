@@ -1,0 +1,257 @@
+//! What stands out in a trace: what grows, what is made only to be dropped, which locks cost most.
+//!
+//! A finding is named only where it matters: what each has to exceed is a constant with its reason, and where numbers are estimates,
+//! what is left of them after their error has to exceed it. So a healthy program has none.
+
+mod churn;
+mod collections;
+mod contention;
+mod growth;
+
+use trace::model::Element;
+use trace::time::Nanos;
+
+use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, SiteNames};
+use crate::locks::{Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
+
+pub use collections::{Collections, Rise};
+
+/// More findings of a kind than this are a table, which other commands show.
+const MOST: usize = 3;
+
+/// Gathers all that a trace says about allocations, locks and collections, in one reading.
+pub struct TraceStats {
+    allocations: AllocationStats,
+    locks: LockStats<'static>,
+    collections: Collections,
+}
+
+impl TraceStats {
+    /// Statistics of nothing yet.
+    pub fn new() -> Self {
+        Self {
+            allocations: AllocationStats::new(),
+            locks: LockStats::new(Selection::default(), None),
+            collections: Collections::default(),
+        }
+    }
+
+    /// Takes in the next element of the document.
+    pub fn element(&mut self, element: &Element<'_>) {
+        self.allocations.element(element);
+        self.locks.element(element);
+        self.collections.element(element);
+    }
+
+    /// Ends a document: all ids lose their meaning.
+    pub fn end_document(&mut self) {
+        self.allocations.end_document();
+        self.locks.end_document();
+        self.collections.end_document();
+    }
+
+    /// The statistics of the documents that ended.
+    pub fn finish(self) -> TraceReport {
+        TraceReport {
+            allocations: self.allocations.finish(),
+            locks: self.locks.finish(),
+            collections: self.collections,
+        }
+    }
+}
+
+impl Default for TraceStats {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// All that a trace says.
+pub struct TraceReport {
+    /// What was allocated.
+    pub allocations: AllocationReport,
+    /// What threads waited for.
+    pub locks: LockReport,
+    /// What collections cost, and what they left.
+    pub collections: Collections,
+}
+
+/// What stands out in a trace, and what was looked at.
+#[derive(Clone, Debug)]
+pub struct Explanation<'a> {
+    /// What stands out: what cannot end first, then what grows, what churns, which locks cost most.
+    pub findings: Vec<Finding<'a>>,
+    /// From the first event to the last.
+    pub length: Nanos,
+    /// Bytes allocated, without what the JIT has removed as far as that is known; `None` if the trace has no allocations.
+    pub allocated: Option<u64>,
+    /// Collections that stopped the program, and how long they took in all; `None` if the trace has none.
+    pub collections: Option<(u64, Nanos)>,
+    /// How long threads waited for the class of locks that cost most; `None` if none was contended.
+    pub contended: Option<Nanos>,
+    /// Waits of any kind are in the trace.
+    pub has_waits: bool,
+}
+
+impl Explanation<'_> {
+    /// Bytes allocated in a second; `None` if the trace has no allocations, or no times.
+    pub fn rate(&self) -> Option<u64> {
+        self.allocated.and_then(|bytes| per_second(bytes, self.length))
+    }
+
+    /// Which part of the time collections took; `None` if the trace has none.
+    pub fn pause_share(&self) -> Option<f64> {
+        self.collections.map(|(_, pauses)| part(pauses.0, self.length.0))
+    }
+}
+
+/// Something that stands out.
+#[derive(Clone, Debug)]
+pub enum Finding<'a> {
+    /// Threads that wait for each other.
+    Deadlock(Deadlock<'a>),
+    /// Threads that waited for a lock when the trace ended.
+    Stuck(Blocked<'a>),
+    /// What a line allocates piles up.
+    Growth(Growth<'a>),
+    /// The heap fills; single objects were not recorded.
+    Rise(Rising<'a>),
+    /// What a line allocates is much, and soon garbage.
+    Churn(Churn<'a>),
+    /// Threads wait long for locks.
+    Contention(Contention<'a>),
+}
+
+/// Threads that waited for a lock when the trace ended.
+#[derive(Clone, Debug)]
+pub struct Blocked<'a> {
+    /// How many.
+    pub threads: u64,
+    /// The one that waited longest.
+    pub longest: Stuck<'a>,
+}
+
+/// Objects that pile up: allocated all the time, and hardly one of them collected.
+#[derive(Clone, Debug)]
+pub struct Growth<'a> {
+    /// Where; `None` if the trace has no lines.
+    pub at: Option<Location<'a>>,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Of all live bytes.
+    pub share: f64,
+    /// Their classes, those of most bytes first.
+    pub classes: Vec<Growing<'a>>,
+}
+
+/// A class whose objects pile up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growing<'a> {
+    /// Its name.
+    pub class: &'a str,
+    /// How many of its objects are alive, of those that were allocated at the line.
+    pub live: u64,
+    /// How many were allocated there.
+    pub total: u64,
+    /// Bytes of those that are alive.
+    pub bytes: u64,
+    /// How many different ages these have.
+    pub generations: u64,
+}
+
+/// What is in use after collections becomes more and more.
+#[derive(Clone, Debug)]
+pub struct Rising<'a> {
+    /// From what to what.
+    pub rise: Rise,
+    /// The classes of most live bytes; none where the trace does not count what is alive.
+    pub live: Vec<(&'a str, u64)>,
+}
+
+/// Objects that are made only to be dropped.
+#[derive(Clone, Debug)]
+pub struct Churn<'a> {
+    /// Where.
+    pub at: Location<'a>,
+    /// The line is code that its reader can change, rather than the JDK's.
+    pub is_own: bool,
+    /// Bytes that became garbage; where objects were only counted, all but what the JIT has removed as far as that is known.
+    pub bytes: u64,
+    /// How far this may be off, with a confidence of 95 %; `None` if it is exact.
+    pub error: Option<u64>,
+    /// Of all bytes allocated.
+    pub share: f64,
+    /// Bytes in a second.
+    pub rate: Option<u64>,
+    /// The largest part of it.
+    pub inside: Option<Inside<'a>>,
+}
+
+/// Locks of a class, which cost much.
+#[derive(Clone, Debug)]
+pub struct Contention<'a> {
+    /// Their class, if known.
+    pub class: Option<&'a str>,
+    /// How many locks.
+    pub locks: u64,
+    /// How often threads waited for them.
+    pub waits: u64,
+    /// How long in all.
+    pub total: Nanos,
+    /// How many threads waited on average, all the time of the trace.
+    pub share: f64,
+    /// Where threads waited, longest in all first.
+    pub waiters: Vec<Place<'a>>,
+    /// Where the owner was meanwhile, longest in all first.
+    pub owners: Vec<Place<'a>>,
+    /// Who owned a lock longest while others waited, and how long they waited for it.
+    pub owner: Option<(ThreadName<'a>, Nanos)>,
+}
+
+/// A place at which time was spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The line.
+    pub at: Location<'a>,
+    /// How long threads waited in all.
+    pub total: Nanos,
+}
+
+/// Finds what stands out; lines are those by which `names` calls stacks.
+pub fn explain<'a>(
+    allocations: &'a AllocationReport,
+    locks: &'a LockReport,
+    collections: &Collections,
+    names: &SiteNames,
+) -> Explanation<'a> {
+    let facts = allocations.facts();
+    let length = locks.span().map_or(Nanos(0), |(begin, end)| end.since(begin));
+    let has_objects = facts.allocations > 0 || facts.site_counts > 0;
+    let mut explanation = Explanation {
+        findings: Vec::new(),
+        length,
+        allocated: has_objects.then(|| churn::allocated(&allocations.sum(|_| true), allocations).0),
+        collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
+        contended: contention::most(locks),
+        has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
+    };
+    let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
+    findings.extend(contention::blocked(locks).map(Finding::Stuck));
+    findings.extend(growth::of_objects(allocations, names).into_iter().map(Finding::Growth));
+    if !findings.iter().any(|finding| matches!(finding, Finding::Growth(_))) {
+        findings.extend(growth::of_heap(allocations, collections).map(Finding::Rise));
+    }
+    findings.extend(churn::lines(allocations, collections, names, &explanation).into_iter().map(Finding::Churn));
+    findings.extend(contention::locks(locks, length).into_iter().map(Finding::Contention));
+    explanation.findings = findings;
+    explanation
+}
+
+/// A part of a whole; nothing of nothing.
+fn part(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn per_second(bytes: u64, length: Nanos) -> Option<u64> {
+    (length.0 > 0).then(|| (bytes as f64 * 1e9 / length.0 as f64) as u64)
+}

@@ -1,0 +1,388 @@
+//! What stands out in a trace, and what does not: each threshold from both sides.
+
+use analysis::allocations::{Location, Naming};
+use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, explain};
+use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
+use trace::model::{
+    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef,
+    MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadCount, ThreadStart, TraceEnd,
+    TraceStart,
+};
+use trace::time::Time;
+
+const SECOND: u64 = 1_000_000_000;
+const MB: u64 = 1_000_000;
+
+/// Classes with a method of the same number each; constructors are `-init-`.
+const CODE: [(&str, &str); 4] =
+    [("java.util.Arrays", "copyOf"), ("shop.Cart", "add"), ("shop.Main", "run"), ("shop.Item", "-init-")];
+const ARRAYS: u64 = 1;
+const CART: u64 = 2;
+const MAIN: u64 = 3;
+const ITEM_INIT: u64 = 4;
+/// The class of `shop.Item`, and of byte arrays.
+const ITEM: ClassId = ClassId(4);
+const BYTES: ClassId = ClassId(5);
+
+/// A trace, element by element.
+struct Trace(TraceStats);
+
+impl Trace {
+    fn new() -> Self {
+        let mut trace = Trace(TraceStats::new());
+        let (trace_id, agent_id) = ("1".into(), "1".into());
+        trace.add(Element::TraceStart(TraceStart { trace_id, agent_id, time: Time(0) }));
+        for (id, (name, method)) in (1..).zip(CODE.into_iter().chain([("byte[]", "-clinit-")])) {
+            let (class_id, time) = (ClassId(id), Time(0));
+            let source_name = Some("Shop.java".into());
+            trace.add(Element::ClassDef(ClassDef {
+                thread: None,
+                name: name.into(),
+                source_name,
+                class_id,
+                object: None,
+                module: None,
+                time,
+            }));
+            trace.add(Element::MethodDef(MethodDef {
+                name: method.into(),
+                signature: "()V".into(),
+                start_line: None,
+                end_line: None,
+                method_id: MethodId(id),
+                class: class_id,
+            }));
+        }
+        for thread in 1..=3 {
+            trace.add(Element::ThreadStart(ThreadStart {
+                thread_id: ThreadId(thread),
+                time: Time(0),
+                thread_name: format!("worker-{thread}").into(),
+                group_name: "main".into(),
+                parent_name: "system".into(),
+                object: None,
+            }));
+        }
+        trace
+    }
+
+    fn add(&mut self, element: Element<'_>) {
+        self.0.element(&element);
+    }
+
+    fn stack(&mut self, id: u64, frames: &[u64]) {
+        let frames: Vec<Frame> = frames.iter().map(|&method| Frame { method: MethodId(method), line: 10 }).collect();
+        self.add(Element::StackDef(StackDef { stack_id: StackId(id), frames: Frames(frames.into()) }));
+    }
+
+    /// What a method has allocated, by counting.
+    fn count(&mut self, method: u64, instances: u64, bytes: u64) {
+        self.add(Element::AllocCount(AllocCount {
+            is_array: ArrayCode::OBJECT,
+            class: BYTES,
+            method: Some(MethodId(method)),
+            line: Some(10),
+            instances,
+            bytes,
+            source: None,
+            allocated_bytes: None,
+            time: Time(1),
+        }));
+    }
+
+    /// Samples of a stack whose innermost frame is that method.
+    fn sample(&mut self, method: u64, stack: u64, samples: u64, bytes: u64) {
+        self.add(Element::AllocSample(AllocSample {
+            is_array: ArrayCode::OBJECT,
+            class: BYTES,
+            method: Some(MethodId(method)),
+            line: Some(10),
+            stack: Some(StackId(stack)),
+            thread: Some(ThreadId(1)),
+            samples,
+            instances: samples,
+            bytes,
+            error: (bytes as f64 / (samples as f64).sqrt()) as u64,
+            time: Time(1),
+        }));
+    }
+
+    fn allocate(&mut self, id: u64, class: ClassId, stack: u64, size: u64, time: u64) {
+        self.add(Element::ObjAlloc(ObjAlloc {
+            thread: Some(ThreadId(1)),
+            is_array: None,
+            size,
+            obj_id: ObjectId(id),
+            class,
+            method: None,
+            line: None,
+            stack: Some(StackId(stack)),
+            time: Time(time),
+        }));
+    }
+
+    /// A collection that takes a while, frees objects and leaves something.
+    fn collect(&mut self, time: u64, pause: u64, freed: impl IntoIterator<Item = u64>, used_space: Option<u64>) {
+        self.add(Element::GcStart(GcStart { time: Time(time), thread: None }));
+        for id in freed {
+            self.add(Element::ObjFree(ObjFree { object: ObjectId(id), time: Time(time), thread: None }));
+        }
+        let time = Time(time + pause);
+        self.add(Element::GcFinish(GcFinish { time, used_objects: None, used_space, total_space: None }));
+    }
+
+    /// Thread 1 waits for an object that thread 2 owns.
+    fn wait(&mut self, from: u64, to: u64) {
+        let (thread, object) = (ThreadId(1), ObjectId(7));
+        self.add(Element::MonContendedEnter(MonContendedEnter {
+            thread,
+            object,
+            owner: Some(ThreadId(2)),
+            parked: None,
+            owner_object: None,
+            time: Time(from),
+            stack: Some(StackId(1)),
+            owner_stack: Some(StackId(2)),
+        }));
+        self.add(Element::MonContendedEntered(MonContendedEntered { thread, object, parked: None, time: Time(to) }));
+    }
+
+    fn end(mut self, time: u64) -> TraceReport {
+        self.add(Element::TraceEnd(TraceEnd { time: Time(time) }));
+        self.0.end_document();
+        self.0.finish()
+    }
+}
+
+fn findings<T>(report: &TraceReport, show: impl Fn(&Explanation<'_>) -> T) -> T {
+    let TraceReport { allocations, locks, collections } = report;
+    let names = allocations.site_names(&Naming::Own(vec![]));
+    show(&explain(allocations, locks, collections, &names))
+}
+
+/// The lines that churn, each with its bytes.
+fn churning(trace: Trace, seconds: u64) -> Vec<(String, u64)> {
+    findings(&trace.end(seconds * SECOND), |explanation| {
+        let churn = explanation.findings.iter().map(|finding| match finding {
+            Finding::Churn(Churn { at, bytes, .. }) => (at.to_string(), *bytes),
+            other => panic!("{other:?}"),
+        });
+        churn.collect()
+    })
+}
+
+/// 200 MB that `shop.Cart.add` has `Arrays.copyOf` make.
+fn copies(samples: u64) -> Trace {
+    let mut trace = Trace::new();
+    trace.stack(1, &[ARRAYS, CART, MAIN]);
+    trace.count(ARRAYS, 2_000, 200 * MB);
+    trace.sample(ARRAYS, 1, samples, 200 * MB);
+    trace
+}
+
+#[test]
+fn churn_is_named_by_the_own_line() {
+    let report = copies(1_000).end(SECOND);
+    findings(&report, |explanation| {
+        let [Finding::Churn(churn)] = &explanation.findings[..] else { panic!("{explanation:?}") };
+        assert_eq!((churn.at.to_string().as_str(), churn.is_own), ("shop.Cart.add(Shop.java:10)", true));
+        assert_eq!((churn.bytes, churn.share, churn.rate), (200 * MB, 1.0, Some(200 * MB)));
+        let inside = churn.inside.unwrap();
+        assert_eq!((inside.class, inside.at.map(|at| at.class)), ("byte[]", Some("java.util.Arrays")));
+        assert_eq!((explanation.rate(), explanation.pause_share()), (Some(200 * MB), None));
+    });
+    // Without stacks there is only the JDK's line.
+    let mut trace = Trace::new();
+    trace.count(ARRAYS, 2_000, 200 * MB);
+    findings(&trace.end(SECOND), |explanation| {
+        let [Finding::Churn(churn)] = &explanation.findings[..] else { panic!("{explanation:?}") };
+        assert_eq!((churn.at.class, churn.is_own), ("java.util.Arrays", false));
+    });
+}
+
+#[test]
+fn what_costs_nothing_is_no_churn() {
+    assert_eq!(churning(copies(1_000), 3).len(), 1);
+    assert_eq!(churning(copies(1_000), 5), [], "less than 50 MB a second");
+    let mut trace = Trace::new();
+    trace.count(CART, 15, 200 * MB);
+    assert_eq!(churning(trace, 1), [], "few objects");
+    let mut trace = Trace::new();
+    trace.count(CART, 2_000, 10 * MB);
+    assert_eq!(churning(trace, 0), [], "little in all, in no time");
+    let mut trace = Trace::new();
+    trace.count(CART, 2_000, 90 * MB);
+    trace.count(MAIN, 2_000, 910 * MB);
+    assert_eq!(churning(trace, 1), [("shop.Main.run(Shop.java:10)".to_owned(), 910 * MB)], "a small part");
+}
+
+#[test]
+fn collections_that_take_long_make_churn_matter() {
+    for (number, pause, found) in [(3, SECOND / 5, 1), (3, SECOND / 7, 0), (2, SECOND / 2, 0)] {
+        let mut trace = copies(1_000);
+        for time in 1..=number {
+            trace.collect(time * SECOND, pause, [], None);
+        }
+        assert_eq!(churning(trace, 10).len(), found, "{number} of {pause} ns");
+    }
+}
+
+#[test]
+fn what_may_be_an_error_or_alive_is_no_churn() {
+    // Half of 60 MB, give or take nearly as much.
+    for (samples, found) in [(4, 0), (4_000, 1)] {
+        let mut trace = Trace::new();
+        trace.stack(1, &[ARRAYS, CART]);
+        trace.stack(2, &[ARRAYS, MAIN]);
+        trace.count(ARRAYS, 2_000, 120 * MB);
+        trace.sample(ARRAYS, 1, samples, 60 * MB);
+        trace.sample(ARRAYS, 2, samples, 60 * MB);
+        let lines = churning(trace, 1);
+        assert_eq!(lines.len(), 2 * found, "{samples}: {lines:?}");
+    }
+    for (used, found) in [(140, 1), (160, 0)] {
+        let mut trace = copies(100_000);
+        trace.collect(1, 1, [], Some(used * MB));
+        assert_eq!(churning(trace, 1).len(), found, "{used} MB are alive");
+    }
+}
+
+#[test]
+fn what_the_jit_has_removed_is_no_churn() {
+    // A sampler saw a tenth of what was executed.
+    for (seen, found) in [(20, 0), (200, 1)] {
+        let mut trace = Trace::new();
+        trace.stack(1, &[CART, MAIN]);
+        trace.add(Element::MartiniCount(MartiniCount { key: "callers.interval".into(), detail: None, value: 65_536 }));
+        trace.count(CART, 2_000, 200 * MB);
+        trace.sample(CART, 1, 1_000, seen * MB);
+        let lines = churning(trace, 1);
+        assert_eq!(lines.iter().map(|(_, bytes)| *bytes).sum::<u64>(), found * 200 * MB, "{lines:?}");
+    }
+    // Without a sampler the JVM's account says how much at least.
+    for (vm_bytes, found) in [(20, 0), (200, 1)] {
+        let mut trace = Trace::new();
+        trace.count(CART, 2_000, 200 * MB);
+        trace.add(Element::ThreadCount(ThreadCount {
+            thread: ThreadId(1),
+            instances: 2_000,
+            bytes: 200 * MB,
+            vm_bytes: Some(vm_bytes * MB),
+            time: Time(1),
+        }));
+        assert_eq!(churning(trace, 1).len(), found, "{vm_bytes}");
+    }
+}
+
+/// Items with an array each, a hundred before each of five collections; of these the last `kept` live.
+fn items(kept: u64) -> TraceReport {
+    let mut trace = Trace::new();
+    trace.stack(1, &[CART, MAIN]);
+    trace.stack(2, &[ITEM_INIT, CART, MAIN]);
+    // Without any death it is not known that deaths were recorded.
+    trace.allocate(9_999, BYTES, 1, 16, 0);
+    trace.collect(0, 1, [9_999], None);
+    for id in 0..500 {
+        trace.allocate(2 * id, ITEM, 1, 24, (id + 1) * 1_000);
+        trace.allocate(2 * id + 1, BYTES, 2, 2_000, (id + 1) * 1_000);
+        if id % 100 == 99 {
+            let dropped =
+                (id.saturating_sub(99 + kept)..(id + 1).saturating_sub(kept)).flat_map(|id| [2 * id, 2 * id + 1]);
+            trace.collect((id + 1) * 1_000 + 1, 1, dropped, None);
+        }
+    }
+    trace.end(SECOND)
+}
+
+#[test]
+fn what_piles_up_is_named_by_the_line_that_makes_the_object() {
+    findings(&items(500), |explanation| {
+        let [Finding::Growth(Growth { at: Some(at), bytes, share, classes })] = &explanation.findings[..] else {
+            panic!("{explanation:?}")
+        };
+        assert_eq!((at.to_string().as_str(), *bytes, *share), ("shop.Cart.add(Shop.java:10)", 500 * 2_024, 1.0));
+        let classes: Vec<_> = classes.iter().map(|class| (class.class, class.live, class.generations)).collect();
+        assert_eq!(classes, [("byte[]", 500, 5), ("shop.Item", 500, 5)]);
+    });
+}
+
+#[test]
+fn a_cache_with_a_bound_does_not_grow() {
+    findings(&items(300), |explanation| assert!(explanation.findings.is_empty(), "{explanation:?}"));
+}
+
+#[test]
+fn a_heap_that_fills_is_reported_where_objects_are_only_counted() {
+    for (step, is_found) in [(10 * MB, true), (MB, false)] {
+        let mut trace = Trace::new();
+        trace.count(CART, 100, MB);
+        for number in 1..=9 {
+            trace.collect(number * 1_000, 1, [], Some(number * step));
+        }
+        findings(&trace.end(SECOND), |explanation| {
+            assert_eq!(matches!(explanation.findings[..], [Finding::Rise(_)]), is_found, "{explanation:?}");
+        });
+    }
+}
+
+#[test]
+fn a_lock_is_named_with_both_places_if_it_costs_enough() {
+    let waiting = |times: u64, nanos: u64, seconds: u64| {
+        let mut trace = Trace::new();
+        trace.stack(1, &[CART, MAIN]);
+        trace.stack(2, &[MAIN]);
+        for time in 1..=times {
+            trace.wait(time * 2 * nanos, (time * 2 + 1) * nanos);
+        }
+        trace.end(seconds * SECOND)
+    };
+    findings(&waiting(10, SECOND / 20, 2), |explanation| {
+        let [Finding::Contention(Contention { waits: 10, locks: 1, total, share, waiters, owners, owner, .. })] =
+            &explanation.findings[..]
+        else {
+            panic!("{explanation:?}")
+        };
+        assert_eq!((total.0, *share), (SECOND / 2, 0.25));
+        let place = |at: &Location<'_>| format!("{}.{}", at.class, at.method);
+        assert_eq!((place(&waiters[0].at), place(&owners[0].at)), ("shop.Cart.add".into(), "shop.Main.run".into()));
+        assert_eq!(owner.map(|(thread, held)| (thread.name, held)), Some(("worker-*", *total)));
+        assert_eq!((explanation.contended, explanation.allocated), (Some(*total), None));
+    });
+    for (times, nanos, seconds, why) in [
+        (10, SECOND / 101, 1, "less than a tenth of a second"),
+        (10, SECOND / 20, 11, "less than a twentieth of the time"),
+        (9, SECOND / 20, 1, "few waits, and none is long"),
+    ] {
+        findings(&waiting(times, nanos, seconds), |explanation| {
+            assert!(explanation.findings.is_empty() && explanation.has_waits, "{why}: {explanation:?}");
+        });
+    }
+    findings(&waiting(1, SECOND, 3), |explanation| assert_eq!(explanation.findings.len(), 1, "one that is long"));
+}
+
+#[test]
+fn threads_that_are_stuck_stand_first() {
+    for (seconds, is_found) in [(3, true), (1, false)] {
+        let mut trace = Trace::new();
+        trace.stack(1, &[CART]);
+        let enter = |thread, object, owner, time| {
+            let (thread, object) = (ThreadId(thread), ObjectId(object));
+            let (owner, time) = (Some(ThreadId(owner)), Time(time));
+            Element::MonContendedEnter(MonContendedEnter {
+                thread,
+                object,
+                owner,
+                parked: None,
+                owner_object: None,
+                time,
+                stack: Some(StackId(1)),
+                owner_stack: None,
+            })
+        };
+        trace.add(enter(1, 7, 2, SECOND / 2));
+        findings(&trace.end(seconds * SECOND), |explanation| {
+            let is_stuck = matches!(&explanation.findings[..], [Finding::Stuck(stuck), Finding::Contention(_)] if stuck.threads == 1);
+            assert_eq!(is_stuck, is_found, "{explanation:?}");
+        });
+    }
+}

@@ -1,0 +1,209 @@
+//! `martini explain`: what stands out in a trace, and the command to type next.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use agent_options::{HeapMode, RawOptions};
+use analysis::allocations::{Naming, Origin, SiteNames};
+use analysis::explain::{Explanation, explain};
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+use trace::filter::Pattern;
+
+use crate::cli::commands::per_file::each;
+use crate::cli::commands::selection::row_limit;
+use crate::cli::input::reading::{self, Whole};
+use crate::cli::render::explain::{self as render, Source};
+use crate::cli::render::human::{bytes, shell_word};
+use crate::cli::render::page::{Page, PageArguments};
+use crate::cli::render::{coverage, lock_summary, notes, run_summary};
+
+/// Says what stands out in a trace: what grows, what churns, which locks cost most
+///
+/// Each finding comes with its numbers, the line of code and the command that shows more. Nothing is named that does not matter: a
+/// healthy program has no findings, and what was looked at is said instead.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Findings:
+  deadlock  threads that wait for each other
+  stuck     threads that had waited for a lock for a second or more at the end
+  growth    a line whose objects are allocated all the time and not released
+            (of traces with single objects, `run --stack 16`); in traces with
+            counts, a heap that is fuller after each third of the collections
+  churn     a line that makes a tenth or more of all bytes, more than 50 MB a
+            second, or where collections take a twentieth of the time
+  lock      locks of a class for which threads waited a twentieth of the time or
+            more, and 100 ms (`run --locks`, `run --juc`)
+
+Lines are the innermost ones of your own code, if the trace has call stacks.
+
+Examples:
+  martini explain app.trcxml
+  martini explain app.trcxml --own 'com.acme.*'
+  martini explain app.trcxml --json | jq '.traces[0].findings[].kind'")]
+pub(crate) struct Arguments {
+    /// Traces to read, each for itself
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
+    /// known frameworks]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        let whole = reading::whole(path)?;
+        let explained = Explained::new(path, &whole, arguments.own.clone());
+        if arguments.json {
+            return Ok(explained.to_json());
+        }
+        writeln!(out, "{}{}", path.display().bold(), origin(path, &whole, out))?;
+        explained.write(out)?;
+        writeln!(out)?;
+        Ok(Value::Null)
+    })
+}
+
+/// A trace, and what stands out in it.
+pub(crate) struct Explained<'a> {
+    whole: &'a Whole,
+    /// How stacks are called.
+    names: SiteNames,
+    explanation: Explanation<'a>,
+    /// The trace is of allocations, rather than of waits alone.
+    has_allocations: bool,
+    source: Source<'a>,
+}
+
+impl<'a> Explained<'a> {
+    /// Finds what stands out in a trace. `own`: patterns for classes that are the reader's own.
+    pub(crate) fn new(path: &'a Path, whole: &'a Whole, own: Vec<Pattern>) -> Self {
+        let report = &whole.allocations.report;
+        let names = report.site_names(&Naming::Own(own));
+        let explanation = explain(report, &whole.locks.report, &whole.collections, &names);
+        let source = Source { path, dump: last_dump(path), has_stacks: report.has_stacks() };
+        let has_allocations = explanation.allocated.is_some() || !explanation.has_waits && !is_without_heap(whole);
+        Explained { whole, names, explanation, has_allocations, source }
+    }
+
+    /// Writes what stands out behind the sums of the trace, then what is missing in it.
+    pub(crate) fn write(&self, out: &mut Page<'_>) -> anyhow::Result<()> {
+        out.write_sentence(0, &self.sums())?;
+        render::write(&self.explanation, &self.source, out)?;
+        let notes = self.notes();
+        if self.has_allocations || !notes.is_empty() {
+            writeln!(out)?;
+        }
+        self.write_completeness(&notes, out)
+    }
+
+    /// Writes what stands out and the lines that cost most, each in one line; as many of these as there is room for, or `rows`.
+    pub(crate) fn write_short(&self, rows: Option<usize>, out: &mut Page<'_>) -> anyhow::Result<()> {
+        let trace = format!("martini: {}", self.source.path.display());
+        let sums = out.behind(&trace, &format!("({}): {}", bytes(self.whole.allocations.bytes), self.sums()));
+        writeln!(out, "{} {}{sums}", "martini:".bold(), self.source.path.display())?;
+        render::write_heads(&self.explanation, out)?;
+        let findings = self.explanation.findings.len().max(1);
+        let rows = row_limit(rows, run_summary::rows_beside(findings));
+        if self.has_allocations {
+            run_summary::write_lines(&self.whole.allocations.report, &self.names, rows, out)?;
+        } else {
+            run_summary::write_waits(&self.whole.locks.report, rows, out)?;
+        }
+        self.write_completeness(&self.notes(), out)?;
+        let trace = shell_word(self.source.path);
+        let more = if self.has_allocations { "stats" } else { "locks" };
+        let commands = [format!("More: martini explain {trace},"), format!("martini {more} {trace}")];
+        let is_short = out.width().0 > commands.iter().map(|command| command.chars().count()).sum();
+        writeln!(out, "{}", commands.join(if is_short { " " } else { "\n    " }))?;
+        Ok(())
+    }
+
+    /// What the trace holds, in a sentence.
+    fn sums(&self) -> String {
+        let report = &self.whole.allocations.report;
+        match self.has_allocations {
+            true => notes::summary(&report.sum(|_| true), report.facts()),
+            false => lock_summary::sums(&self.whole.locks.report),
+        }
+    }
+
+    /// What is missing or wrong in the trace.
+    fn notes(&self) -> Vec<String> {
+        match self.has_allocations {
+            true => notes::of_allocations(&self.whole.allocations),
+            false => notes::of_locks(&self.whole.locks),
+        }
+    }
+
+    /// Writes notes, and how complete the trace is.
+    fn write_completeness(&self, notes: &[String], out: &mut Page<'_>) -> anyhow::Result<()> {
+        notes::write(notes, out)?;
+        if self.has_allocations {
+            coverage::write(&self.whole.allocations.coverage(), out)?;
+        }
+        Ok(())
+    }
+
+    fn to_json(&self) -> Value {
+        let mut fields = render::json(&self.explanation, &self.source);
+        fields.insert("path".to_owned(), json!(self.source.path.display().to_string()));
+        fields.insert("complete".to_owned(), json!(notes::is_complete(&self.whole.allocations)));
+        fields.insert("coverage".to_owned(), coverage::json(&self.whole.allocations.coverage()));
+        fields.into()
+    }
+}
+
+/// What stands behind the name of a trace.
+fn origin(path: &Path, whole: &Whole, out: &Page<'_>) -> String {
+    out.behind(&path.display().to_string(), &format!("({})", notes::origin(&whole.allocations)))
+}
+
+/// Whether the trace was recorded without the heap profiler.
+fn is_without_heap(whole: &Whole) -> bool {
+    let is_off = |origin: &Origin| {
+        let options = origin.parameters.parse::<RawOptions>().ok().and_then(|options| options.resolve().ok());
+        origin.is_martini() && options.is_some_and(|options| options.heap == HeapMode::Off)
+    };
+    whole.allocations.report.facts().origins.iter().any(is_off)
+}
+
+/// The last of the heap dumps that a recording leaves beside its trace: `app-1.hprof` of `app.trcxml`.
+fn last_dump(path: &Path) -> Option<PathBuf> {
+    let name = path.file_stem()?.to_str()?;
+    let dump = |number: u32| path.with_file_name(format!("{name}-{number}.hprof"));
+    (1..).map(dump).take_while(|dump| dump.is_file()).last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::page::Width;
+
+    /// What `run` prints, as it is kept in `tests/pages`.
+    #[test]
+    fn a_summary_has_ten_lines() {
+        let trace = Path::new("tests/traces/explain.trcxml");
+        let whole = reading::whole(trace).expect("it is there");
+        let mut text = Vec::new();
+        let mut page = Page::new(&mut text, Width(80));
+        Explained::new(trace, &whole, Vec::new()).write_short(None, &mut page).expect("there is room");
+        let text = anstream::adapter::strip_bytes(&text).into_vec();
+        let text = String::from_utf8(text).expect("it is text");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // What goes on in the next line is one line more.
+        assert!(text.lines().filter(|line| !line.starts_with("    ") || line.contains("%  ")).count() <= 10, "{text}");
+        let page = Path::new("tests/pages/summary.txt");
+        if std::env::var_os("MARTINI_UPDATE").is_some_and(|value| value == "1") {
+            std::fs::write(page, &text).expect("the page can be written");
+        }
+        let kept = std::fs::read_to_string(page).unwrap_or_default();
+        assert_eq!(text, kept, "write it again: MARTINI_UPDATE=1 cargo test -p martini --bins summary");
+    }
+}
