@@ -134,8 +134,11 @@ mod tests {
     fn the_second_half_of_a_limited_trace_is_known() {
         let folder = tempfile::tempdir().expect("a folder");
         let text = |name: &str, limit| {
-            let output = Output::open(&folder.path().join(name), Format::Xml, TRACE, IfTaken::Next);
-            Text::new(output.ok().expect("the folder is ours"), limit)
+            let path = folder.path().join(name);
+            let Ok(output) = Output::open(&path, Format::Xml, TRACE, IfTaken::Next) else {
+                panic!("the folder is ours")
+            };
+            Text::new(output, limit)
         };
         let (mut limited, mut endless) = (text("limited.trcxml", Some(1 << 20)), text("endless.trcxml", None));
         limited.emit(|out| out.resize(400 << 10, b' '));
