@@ -52,6 +52,17 @@ fn without_options_sites_are_counted() {
     let trace = std::fs::read_to_string(folder.path().join("t.trcxml")).unwrap();
     assert!(!trace.contains("<objAlloc "));
     assert!(trace.len() < 2_000_000, "{}", trace.len());
+    // The sampler took some of the 190 MiB, with their callers.
+    assert!(trace.contains("<allocSample ") && trace.contains("key=\"callers.interval\""));
+}
+
+#[test]
+fn callers_can_be_left_out() {
+    let folder = place();
+    let ended = run(folder.path(), &["--file", "t.trcxml", "--callers", "off"], &[]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let trace = std::fs::read_to_string(folder.path().join("t.trcxml")).unwrap();
+    assert!(trace.contains("<allocCount ") && !trace.contains("<allocSample ") && !trace.contains("callers.interval"));
 }
 
 #[test]

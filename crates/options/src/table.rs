@@ -136,7 +136,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         default: Default::Value("1"),
         help: "Write the counts so far to the trace every so many seconds, in case the JVM is killed, and to show when what was allocated",
         more: "After ten times SECONDS the pauses grow: each is then a tenth of the run so far, so that a week has some hundred. \
-               Only sites with news are written. With 0 the counts are written only at the end.",
+               Only sites with news are written, and only in the first half of a trace with a `limit`. With 0 the counts are written only at the end.",
         examples: &["every=10"],
         needs: Need::Counts,
         ..ROW

@@ -15,6 +15,10 @@ impl Writer {
     pub(super) fn snapshot(&mut self) {
         let Some(counts) = self.features.counts else { return };
         let Some(CountsSnapshot { time: ticks, threads, live }) = counts.take_snapshot() else { return };
+        // What comes every second is not to end a limited trace: the rest is for requests, and for the end.
+        if live.is_none() && self.text.is_half_full() {
+            return;
+        }
         for (thread, Totals { instances, bytes }, vm_bytes) in threads {
             self.tallies.set(thread, instances, bytes);
             self.account(thread, ticks, vm_bytes);

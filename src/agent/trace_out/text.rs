@@ -34,6 +34,11 @@ impl Text {
         self.room == Some(0)
     }
 
+    /// Whether a limited trace has less than half of its room left.
+    pub(super) fn is_half_full(&self) -> bool {
+        self.room.zip(self.limit).is_some_and(|(room, limit)| room < limit / 2)
+    }
+
     /// The limit, if it was reached.
     pub(super) fn reached_limit(&self) -> Option<u64> {
         self.limit.filter(|_| self.is_full())
@@ -115,5 +120,32 @@ impl Text {
         if let Err(error) = self.output.finish() {
             message(&format!("cannot finish the trace {}: {error}", path.display()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_options::Format;
+    use trace::file::{IfTaken, TRACE};
+
+    use super::*;
+
+    #[test]
+    fn the_second_half_of_a_limited_trace_is_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = |name: &str, limit| {
+            let path = folder.path().join(name);
+            let Ok(output) = Output::open(&path, Format::Xml, TRACE, IfTaken::Next) else {
+                panic!("the folder is ours")
+            };
+            Text::new(output, limit)
+        };
+        let (mut limited, mut endless) = (text("limited.trcxml", Some(1 << 20)), text("endless.trcxml", None));
+        limited.emit(|out| out.resize(400 << 10, b' '));
+        assert!(!limited.is_half_full());
+        for text in [&mut limited, &mut endless] {
+            text.emit(|out| out.extend([b' '; 200 << 10]));
+        }
+        assert!(limited.is_half_full() && !limited.is_full() && !endless.is_half_full());
     }
 }

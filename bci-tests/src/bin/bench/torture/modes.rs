@@ -66,8 +66,8 @@ impl Mode {
         self.add("heap", random.pick(&["counts", "counts", "counts", "events", "events", "events", "vm", "vm", "off"]));
         match self.value("heap") {
             Some("counts") => {
-                self.sometimes(random, 4, "callers", &["1k", "16k", "512k"]);
-                self.sometimes(random, 3, "every", &["0", "1"]);
+                self.sometimes(random, 2, "callers", &["1k", "16k", "512k"]);
+                self.sometimes(random, 3, "every", &["0", "5"]);
             }
             Some("events" | "vm") => {
                 self.sometimes(random, 4, "lifetimes", &["false"]);
