@@ -334,7 +334,7 @@ impl Feature for Locks {
 
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
-        self.processor_times.ends(index);
+        self.processor_times.ends(&self.core.jvm.threads, index);
         if let Some(fields) = self.fields.get() {
             // SAFETY: by the caller's promise.
             unsafe { self.registry.leave(jni, fields.thread, thread, index) };
