@@ -1,10 +1,13 @@
 //! Rewrites the classes by which threads park and sleep: their methods call a helper class when they begin and when they end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use classfile::{ClassFile, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod, opcode};
 use jvmti::jni_sys::jclass;
 
 use crate::agent::core::Core;
 use crate::agent::core::feature::{RewriteRequest, Rewriter};
+use crate::agent::helpers::SLEEP;
 
 /// What is called at the beginning of a method, with the instructions that pass on the arguments. It has the name and descriptor of
 /// that method, or, if that is no static one, the descriptor without the object.
@@ -23,12 +26,14 @@ pub(super) struct Hooked {
 pub(super) struct WaitHooks {
     core: &'static Core,
     classes: Vec<&'static Hooked>,
+    /// The helper class of sleeping threads is not there, so nothing may call it.
+    without_sleep: AtomicBool,
 }
 
 impl WaitHooks {
     /// For a recording.
     pub(super) fn new(core: &'static Core, classes: Vec<&'static Hooked>) -> WaitHooks {
-        WaitHooks { core, classes }
+        WaitHooks { core, classes, without_sleep: AtomicBool::new(false) }
     }
 
     /// Whether there is nothing to rewrite.
@@ -36,8 +41,15 @@ impl WaitHooks {
         self.classes.is_empty()
     }
 
+    /// Leaves the classes as they are by which threads sleep.
+    pub(super) fn leave_sleep(&self) {
+        self.without_sleep.store(true, Ordering::Relaxed);
+    }
+
     fn of_class(&self, name: &[u8]) -> Option<&'static Hooked> {
-        self.classes.iter().copied().find(|hooked| hooked.class == name)
+        let hooked = self.classes.iter().copied().find(|hooked| hooked.class == name)?;
+        let is_left = self.without_sleep.load(Ordering::Relaxed) && hooked.end.class == SLEEP.internal_name;
+        (!is_left).then_some(hooked)
     }
 }
 

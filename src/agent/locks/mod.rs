@@ -287,10 +287,14 @@ impl Feature for Locks {
                 proxy.map_err(|error| format!("MartiniParking cannot be defined, so nothing is reported: {error}"))?;
             let _ = self.parking.set(proxy);
         }
-        let proxy = sleeping::Proxy::define(&self.core.jvm.helpers, jni);
-        let proxy =
-            proxy.map_err(|error| format!("MartiniSleep cannot be defined, so nothing is reported: {error}"))?;
-        let _ = self.sleeping.set(proxy);
+        match sleeping::Proxy::define(&self.core.jvm.helpers, jni) {
+            Ok(proxy) => drop(self.sleeping.set(proxy)),
+            // Everything else can be recorded.
+            Err(error) => {
+                self.hooks.leave_sleep();
+                self.core.rewriting.refuse(&format!("Thread.sleep: {error}"));
+            }
+        }
         Ok(())
     }
 
@@ -305,7 +309,7 @@ impl Feature for Locks {
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }
-        if !self.sleeping.get().is_some_and(|sleeping| sleeping.wrap(jni)) {
+        if self.sleeping.get().is_some_and(|sleeping| !sleeping.wrap(jni)) {
             self.core.rewriting.refuse("Thread.sleep: the VM's own function is not found");
         }
         env.enable_events(&EVENTS).map_err(|error| error.to_string())
@@ -341,7 +345,7 @@ impl Feature for Locks {
 
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
-        self.processor_times.ends(index);
+        self.processor_times.ends(&self.core.jvm.threads, index);
         if let Some(fields) = self.fields.get() {
             // SAFETY: by the caller's promise.
             unsafe { self.registry.leave(jni, fields.thread, thread, index) };
