@@ -93,7 +93,7 @@ fn accounts_of_threads_are_not_selected_from() {
 
 #[test]
 fn a_trace_without_callers_says_how_to_record_them() {
-    for (file, flag) in [("counts.trcxml", "--callers 512k"), ("heap.trcxml", "--stack 16")] {
+    for (file, flag) in [("counts.trcxml", "--callers 16k"), ("heap.trcxml", "--stack 16")] {
         let ended = run(&["stats", "--wide", &trace(file)]);
         let sentence =
             format!("the trace has no callers, so these are the innermost frames; martini run {flag} records callers");

@@ -35,7 +35,7 @@ Where, in your code:
         16 B   0.0 %        1  demo.Main.run(Main.java:15)
         demo.Cell
   99.9 % of the bytes are attributed to lines outside the JDK
-  the trace has no callers, so these are the innermost frames; martini run --callers 512k records callers
+  the trace has no callers, so these are the innermost frames; martini run --callers 16k records callers
 
     total  total size       removed by JIT  live  active size  package
   200,001     3.1 MiB  1.5 MiB ± 158.1 KiB    17        272 B  demo

@@ -122,10 +122,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             max: 1 << 30,
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
-        default: Default::Text("off; 512k with martini run"),
+        default: Default::Text("off; 16k with martini run"),
         help: "Sample the stacks on which each site allocates, and how much the JIT removes there",
-        more: "`martini run` uses `512k` unless it is given. The JVM samples one object per SIZE bytes on average. \
-               A smaller SIZE gives better estimates and costs more time; where that is too much, SIZE grows by itself.",
+        more: "`martini run` uses `16k` unless it is given. The JVM samples one object per SIZE bytes on average. \
+               A smaller SIZE gives better estimates; where samples would cost more than a hundredth of a processor, SIZE grows by itself until they do not.",
         examples: &["callers=512k"],
         needs: Need::Counts,
     },

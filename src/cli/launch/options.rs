@@ -14,7 +14,7 @@ use crate::cli::launch::outputs::PID;
 /// The trace file where none is asked for.
 const DEFAULT_FILE: &str = "martini-%p.trcxml";
 /// How often the callers of sites are sampled unless the user says it: for a hundredth of a processor at most.
-const CALLERS: &str = "512k";
+const CALLERS: &str = "16k";
 
 /// The options given, in their order, which matters for filter patterns.
 #[derive(Clone, Debug, Default)]
@@ -247,8 +247,8 @@ mod tests {
             let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
             options.or_counts().resolve().unwrap().string
         };
-        assert_eq!(string(&[]), "heap=counts,file=/tmp/x.trcxml,callers=512k");
-        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=512k");
+        assert_eq!(string(&[]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
+        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
         for given in ["off", "4k"] {
             assert_eq!(string(&[("callers", given)]), format!("heap=counts,callers={given},file=/tmp/x.trcxml"));
         }

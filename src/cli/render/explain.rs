@@ -213,7 +213,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
         }
         Finding::Rise(_) => words(&["run", "--stack", "16", "java", "..."]),
         Finding::Churn(churn) if !churn.is_own && !source.has_stacks => {
-            words(&["run", "--callers", "512k", "java", "..."])
+            words(&["run", "--callers", "16k", "java", "..."])
         }
         Finding::Churn(churn) => {
             let method = format!("{}.{}", churn.at.class, names::jvm_method_name(churn.at.method));

@@ -141,5 +141,5 @@ pub(crate) fn no_stacks(report: &AllocationReport) -> String {
 
 /// The flag of `martini run` that records callers in the same mode.
 pub(crate) fn how_to_record(report: &AllocationReport) -> &'static str {
-    if report.is_counted() { "--callers 512k" } else { "--stack 16" }
+    if report.is_counted() { "--callers 16k" } else { "--stack 16" }
 }

@@ -18,7 +18,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// When so much more has been spent than there was, it is looked at again what samples cost.
 const STEP: i64 = 5_000_000;
 /// The interval becomes so many times as long at once, at most.
-const MOST_AT_ONCE: u32 = 16;
+const MOST_AT_ONCE: u32 = 4;
 
 /// The interval between two samples.
 #[derive(Debug)]
@@ -100,9 +100,11 @@ impl Pace {
         let before = self.credit.load(Ordering::Relaxed);
         let credit = before.saturating_add(earned).min(MOST_CREDIT);
         self.credit.fetch_add(credit.saturating_sub(before), Ordering::Relaxed);
-        if credit < 0 && self.times_too_dear(&times, time) > 1.0 {
+        let times_too_dear = self.times_too_dear(&times, time);
+        if credit < 0 && times_too_dear > 1.0 {
             self.change(&mut times, time, 2, set);
-        } else if credit == MOST_CREDIT && self.interval() > self.wanted {
+        } else if credit >= 0 && times_too_dear < 0.5 && self.interval() > self.wanted {
+            // Twice as many do not cost too much.
             let shorter = (self.interval() / 2).max(self.wanted);
             self.set_interval(&mut times, time, shorter, set);
         }
@@ -168,9 +170,9 @@ mod tests {
     #[test]
     fn what_is_still_too_dear_becomes_rarer_at_once() {
         let (pace, start) = pace();
-        assert_eq!(spend(&pace, 100, start + PERIOD), Some(16_000));
+        assert_eq!(spend(&pace, 100, start + PERIOD), Some(4000));
         assert_eq!(spend(&pace, 1, start + PERIOD * 11 / 10), None);
-        assert_eq!(spend(&pace, 5, start + PERIOD * 11 / 10), Some(128_000));
+        assert_eq!(spend(&pace, 5, start + PERIOD * 11 / 10), Some(16_000));
         // It is in debt, but no longer too dear.
         assert_eq!(tick(&pace, start + PERIOD * 2), None);
     }

@@ -59,7 +59,7 @@ fn without_samples(report: &AllocationReport) -> String {
     match report.has_samples() {
         true => String::new(),
         false => {
-            ", which are all that heap=counts has of them without callers; martini run --callers 512k records callers"
+            ", which are all that heap=counts has of them without callers; martini run --callers 16k records callers"
                 .to_owned()
         }
     }
