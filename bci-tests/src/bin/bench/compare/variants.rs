@@ -47,7 +47,11 @@ pub(crate) const ENTRIES: &[Entry] = &[
     // Its ratio would be 1 on a machine that nobody else uses: it shows how much of the others is noise.
     usual("again", "no agent, once more", Agent::None),
     usual("counts", "martini heap=counts", Agent::MartiniToDisk("heap=counts")),
-    usual("callers", "martini heap=counts, callers", Agent::MartiniToDisk("heap=counts,callers=512k")).beside("counts"),
+    // As martini run has it.
+    usual("callers", "martini heap=counts, callers", Agent::MartiniToDisk("heap=counts,callers=16k")).beside("counts"),
+    usual("callers-512k", "martini heap=counts, callers=512k", Agent::MartiniToDisk("heap=counts,callers=512k"))
+        .beside("counts")
+        .on_demand(),
     usual("vm", "martini heap=vm", Agent::MartiniToDisk("heap=vm")).dear(),
     usual("events", "martini heap=events", Agent::MartiniToDisk("heap=events")).dear(),
     usual("events-sites", "martini heap=events, sites", Agent::MartiniToDisk("heap=events,allocsites=true"))
