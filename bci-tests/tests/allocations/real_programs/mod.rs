@@ -3,6 +3,7 @@
 
 mod coverage;
 mod live_objects;
+mod own_code;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,6 +43,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         }
     }
     coverage::tests(suite);
+    own_code::tests(suite);
 }
 
 /// The program, by a main class that holds the JVM at its end.
