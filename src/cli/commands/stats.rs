@@ -290,7 +290,7 @@ fn print(
     let path = path.display().to_string();
     let origin = out.behind(&path, &format!("({})", notes::origin(reading)));
     writeln!(out, "{}{origin}", path.bold())?;
-    let mut summary = notes::summary(&sum, report.facts());
+    let mut summary = notes::summary_of_classes(&sum, report.facts(), &arguments.filter);
     if let Some(error) = error {
         // What is left of the sites is known by samples.
         summary.push_str(&format!("; right within ± {}, as samples say", human::bytes(error)));
