@@ -89,7 +89,7 @@ fn print(of: &OverTimeOf<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     if sum.total() > 0 && !over_time.slices.is_empty() {
         let picture = Picture::of(&over_time);
         writeln!(out)?;
-        picture.slices(report.beginning()).write(out)?;
+        picture.slices(report.beginning(), out.width()).write(out)?;
         for by in of.tables() {
             writeln!(out)?;
             picture.rows(&of.rows(by), by).write(out)?;
