@@ -76,7 +76,13 @@ fn explained(error: clap::Error) -> clap::Error {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
         Some((run, words)) if run == "run" && error.use_stderr() => match launch::options::without_value(words) {
-            Some(sentence) => Cli::command().error(ErrorKind::InvalidValue, sentence),
+            Some(sentence) => {
+                let mut cli = Cli::command();
+                // That gives subcommands their full names.
+                cli.build();
+                let run = cli.find_subcommand_mut(run).expect("it is a subcommand");
+                run.error(ErrorKind::InvalidValue, sentence)
+            }
             None => error,
         },
         _ => error,

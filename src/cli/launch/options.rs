@@ -126,7 +126,9 @@ impl TypedValueParser for AnyValue {
 pub(crate) fn without_value(words: &[String]) -> Option<String> {
     let mut words = words.iter().map(String::as_str);
     while let Some(name) = words.next().and_then(|word| word.strip_prefix("--")).filter(|name| !name.is_empty()) {
-        let Some(spec) = agent_options::find(name).filter(|spec| spec.bare_value().is_none()) else { continue };
+        if agent_options::find(name).is_none_or(|spec| spec.bare_value().is_some()) {
+            continue;
+        }
         let Some(value) = words.next() else { break };
         if let Err(OptionError::BadValue { takes, .. }) = RawOptions::from_iter([(name, value)]).resolve() {
             return Some(format!("--{name} needs {takes}; behind it stands '{value}'"));
