@@ -10,6 +10,7 @@ mod render;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{completions, demo, explain, heap_dump, locks, man, run, stats, threads, tree, validate};
@@ -54,7 +55,7 @@ enum Command {
 
 /// Runs the subcommand that the command line asks for.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| explained(error).exit());
     exit::status(match cli.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
@@ -68,6 +69,24 @@ pub(crate) fn main() -> ExitCode {
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Command::Man(arguments) => man::run(&arguments, Cli::command()),
     })
+}
+
+/// An error of the command line; where an option of the agent took the program for its value, that is what it says.
+fn explained(error: clap::Error) -> clap::Error {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.split_first() {
+        Some((run, words)) if run == "run" && error.use_stderr() => match launch::options::without_value(words) {
+            Some(sentence) => {
+                let mut cli = Cli::command();
+                // That gives subcommands their full names.
+                cli.build();
+                let run = cli.find_subcommand_mut(run).expect("it is a subcommand");
+                run.error(ErrorKind::InvalidValue, sentence)
+            }
+            None => error,
+        },
+        _ => error,
+    }
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ fn threads_stand_beside_what_the_jvm_accounts() {
   objects   reported        JVM   percent  thread
   150,016    2.3 MiB  785.0 KiB  299.01 %  main
    50,000  781.2 KiB  781.8 KiB   99.93 %  worker
+  more than 100 %: sites count all they execute, also what the JIT removed and the JVM did not allocate
 
 ";
     assert!(summary.contains(expected), "{summary}");
@@ -140,4 +141,12 @@ fn counts_that_were_not_yet_written_are_no_other_profiler() {
         assert!(out.contains("note: no numbers are in the trace: ") && out.contains(why), "{why}: {out}");
         assert!(!out.contains("without the heap profiler"), "{out}");
     }
+}
+
+/// How much the JVM reported is known of all classes together only.
+#[test]
+fn what_the_jvm_reported_is_not_said_of_some_classes() {
+    assert!(
+        stats(&["--filter", "demo.*"]).starts_with("200,001 objects (3.1 MiB) counted in 1.4 s; 17 (272 B) live at")
+    );
 }

@@ -200,6 +200,7 @@ fn what_a_flag_does_not_do_is_said() {
         let ended = run(&[&["locks", "--filter", "nothing.*"], form, &[&trace("contention.trcxml")]].concat());
         let sentence = ": no thread waited for a lock that matches --filter\n";
         assert!(ended.status == 0 && ended.err.ends_with(sentence), "{}", ended.err);
+        assert_eq!(ended.out.contains("\nNo lock that matches --filter was contended.\n"), form.is_empty());
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use analysis::allocations::{AllocationReport, AllocationStats, By, Naming};
+use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope};
 use analysis::call_tree::{Direction, Grouping, Label, Node, TreeOptions};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
     AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef, ThreadStart,
 };
-use trace::time::Time;
+use trace::time::{Nanos, Time};
 
 /// Classes of frames, and methods of the same numbers: the JDK's, a library's, and the user's own.
 const CODE: [&str; 4] = ["java.util.Arrays", "com.google.common.Lists", "shop.Cart", "shop.Main"];
@@ -146,6 +146,51 @@ fn a_sample_is_of_the_innermost_frame_that_is_counted() {
     assert_eq!(own["shop.Cart.run(line 12)"].0 + own["shop.Main.run(line 13)"].0, 1000);
     assert_eq!(own["shop.Cart.run(line 12)"].0, 750);
     assert_eq!(report.sum(|_| true).estimated_bytes(), Some(800));
+}
+
+/// Counts at 10, 20 and 30, of which the second counts; samples of the first two.
+#[test]
+fn a_site_without_a_sample_in_the_window_has_the_callers_of_the_rest_of_the_trace() {
+    let at = |time: u64, element| match element {
+        Element::AllocCount(count) => Element::AllocCount(AllocCount { time: Time(time), ..count }),
+        Element::AllocSample(sample) => Element::AllocSample(AllocSample { time: Time(time), ..sample }),
+        element => element,
+    };
+    let of = |to: u64, has_sample: bool| {
+        let mut stats = AllocationStats::of(&Scope { from: Nanos(10), to: Some(Nanos(to)), over_time: false });
+        define(&mut stats);
+        for (time, bytes) in [(10, 5_000), (20, 6_000), (30, 9_000)] {
+            stats.element(&at(time, count(0, 0, bytes / 10, bytes)));
+            stats.element(&at(time, count(1, 0, bytes, bytes)));
+            if time == 10 {
+                stats.element(&at(time, sample(0, 0, 75, 750)));
+                stats.element(&at(time, sample(0, 1, 25, 250)));
+            }
+            if time == 20 {
+                stats.element(&at(time, sample(1, 1, 4, 4)));
+                if has_sample {
+                    stats.element(&at(time, sample(0, 1, 26, 260)));
+                }
+            }
+        }
+        stats.end_document();
+        stats.finish()
+    };
+    let report = of(20, false);
+    assert!(report.is_spread_from_outside());
+    let rows = report.rows_named(By::Line, &report.site_names(&Naming::Own(vec![])), |class| class == "byte[]");
+    let line = |line: &str| rows.iter().find(|row| row.subject.to_string() == line).unwrap();
+    let (cart, main) = (line("shop.Cart.run(line 12)"), line("shop.Main.run(line 13)"));
+    assert_eq!((cart.totals.total_bytes(), cart.totals.total()), (750, 75));
+    // No better than in the whole trace.
+    assert_eq!((main.totals.total_bytes(), main.error), (250, Some(86)));
+    // What the JIT let be allocated in this time is not known by samples of another.
+    assert_eq!(cart.totals.estimated_bytes(), Some(0));
+    // A sample of this time is better than many of another.
+    let report = of(20, true);
+    assert!(!report.is_spread_from_outside());
+    let own = lines(&report, &Naming::Own(vec![]));
+    assert_eq!(own.keys().collect::<Vec<_>>(), ["shop.Main.run(line 13)"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::locks::{LockReport, Selection};
+use analysis::locks::{LockHolders, LockReport, Selection};
 use trace::filter::Pattern;
 
 use crate::cli::commands::selection::note;
@@ -29,6 +29,7 @@ impl LockSelection {
     pub(crate) fn analysis_selection(&self, classes: &[Pattern]) -> Selection {
         Selection {
             classes: classes.to_vec(),
+            names: LockHolders::default(),
             threads: self.thread.clone(),
             callers: self.caller.clone(),
             from: self.window.from(),

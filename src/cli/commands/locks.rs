@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::locks::{LockBy, LockReport, LockRow, LockStats, Selection};
+use analysis::locks::{LockBy, LockHolders, LockReport, LockRow, LockStats, Selection};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
@@ -59,8 +59,8 @@ pub(crate) struct Arguments {
     /// references to be cleared
     #[arg(long, requires = "waits")]
     idle: bool,
-    /// Count only locks of these classes: a name, or one with a * at its end or beginning (repeatable); in a lock log, which
-    /// does not name the lock, only methods of these classes
+    /// Count only locks of these classes or in fields of these: a name, or one with a * at its end or beginning (repeatable);
+    /// where no field is known, as in a lock log, also waits in the code of these classes
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
     #[command(flatten)]
@@ -120,7 +120,7 @@ const DEFAULT_TOP: usize = 10;
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let selection = arguments.selection.analysis_selection(&arguments.filter);
-        let selection = Selection { idle: arguments.idle, ..selection };
+        let selection = Selection { idle: arguments.idle, names: arguments.lock_holders(path)?, ..selection };
         let reading = reading::locks(path, LockStats::new(selection, None))?;
         arguments.selection.check(path, &reading.report)?;
         arguments.note_unmatched(path, &reading.report);
@@ -138,6 +138,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 impl Arguments {
+    /// Where the program keeps its locks, if `--filter` asks for it. A trace says it at its end, so it is read once more for that, unless
+    /// it cannot be.
+    fn lock_holders(&self, path: &Path) -> anyhow::Result<LockHolders> {
+        if self.filter.is_empty() || !path.is_file() {
+            return Ok(LockHolders::default());
+        }
+        Ok(reading::locks(path, LockStats::new(Selection::default(), None))?.report.lock_holders())
+    }
+
     /// Notes that no lock is of the classes of `--filter`. Only locks that a thread waited for are in the report.
     fn note_unmatched(&self, path: &Path, report: &LockReport) {
         if !self.filter.is_empty() && report.rows(LockBy::Class, false).is_empty() {
@@ -184,11 +193,13 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         is_empty &= !write_table(arguments, report, by, arguments.waits, out)?;
     }
     if is_empty {
-        writeln!(
-            out,
-            "{}",
-            if arguments.waits { "No thread waited for anything but locks." } else { "No lock was contended." }
-        )?;
+        let sentence = match (arguments.waits, arguments.filter.is_empty()) {
+            (true, true) => "No thread waited for anything but locks.",
+            (true, false) => "No thread waited for anything that matches --filter, but locks.",
+            (false, true) => "No lock was contended.",
+            (false, false) => "No lock that matches --filter was contended.",
+        };
+        writeln!(out, "{sentence}")?;
     }
     if arguments.waits {
         lock_summary::write_idle(&sums, out)?;

@@ -1,11 +1,14 @@
 //! What flags of several commands mean: `--filter`, `--in`, `--top`, and numbers.
 
+use std::io;
 use std::path::Path;
 use std::slice;
 
 use analysis::allocations::Location;
 use trace::filter::Pattern;
 use trace::names;
+
+use crate::cli::render::page::{Page, Width};
 
 /// Does a class match a filter? As in TPTP's filter lists, a pattern for a class is one for its arrays, too.
 pub(crate) fn selects_class(filter: &[Pattern], class: &str) -> bool {
@@ -30,7 +33,9 @@ pub(crate) fn note_unmatched<'a>(path: &Path, filter: &[Pattern], classes: impl 
 
 /// Notes on standard error what a flag does not do with a file.
 pub(crate) fn note(path: &Path, sentence: &str) {
-    anstream::eprintln!("martini: {}: {sentence}", path.display());
+    let label = format!("martini: {}:", path.display());
+    let sentence = Page::new(&mut io::sink(), Width::usual()).behind(&label, sentence);
+    anstream::eprintln!("{label}{sentence}");
 }
 
 /// A whole number on the command line.

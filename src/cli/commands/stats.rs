@@ -290,14 +290,14 @@ fn print(
     let path = path.display().to_string();
     let origin = out.behind(&path, &format!("({})", notes::origin(reading)));
     writeln!(out, "{}{origin}", path.bold())?;
-    let mut summary = notes::summary(&sum, report.facts());
+    let mut summary = notes::summary_of_classes(&sum, report.facts(), &arguments.filter);
     if let Some(error) = error {
         // What is left of the sites is known by samples.
         summary.push_str(&format!("; right within ± {}, as samples say", human::bytes(error)));
     }
     out.write_sentence(0, &summary)?;
     let top = arguments.default_top();
-    if sum.total() > 0 {
+    if sum.total() > 0 || sum.live() > 0 {
         for by in arguments.tables(report) {
             writeln!(out)?;
             let left_out = match by {
@@ -321,6 +321,12 @@ fn print(
         writeln!(out)?;
         allocation_tables::accounts(&accounts).write(out)?;
         write_left_out(all - accounts.len(), out)?;
+        if report.is_counted() && accounts.iter().any(|account| account.vm_bytes.is_some_and(|vm| account.bytes > vm)) {
+            out.write_sentence(
+                2,
+                "more than 100 %: sites count all they execute, also what the JIT removed and the JVM did not allocate",
+            )?;
+        }
     }
     writeln!(out)?;
     notes::write(&notes::of_allocations(reading), out)?;

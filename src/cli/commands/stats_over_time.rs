@@ -83,13 +83,13 @@ fn print(of: &OverTimeOf<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let origin = out.behind(&path, &format!("({})", notes::origin(of.reading)));
     writeln!(out, "{}{origin}", path.bold())?;
     let sum = report.sum(|class| of.selects(class));
-    let summary = out.sentence(0, &notes::summary(&sum, report.facts()));
+    let summary = out.sentence(0, &notes::summary_of_classes(&sum, report.facts(), of.filter));
     writeln!(out, "{summary}")?;
     let over_time = report.over_time(|class| of.selects(class)).unwrap_or_default();
     if sum.total() > 0 && !over_time.slices.is_empty() {
         let picture = Picture::of(&over_time);
         writeln!(out)?;
-        picture.slices(report.beginning()).write(out)?;
+        picture.slices(report.beginning(), out.width()).write(out)?;
         for by in of.tables() {
             writeln!(out)?;
             picture.rows(&of.rows(by), by).write(out)?;

@@ -39,7 +39,8 @@ Columns:
                input and output, or in the JVM; without --juc also for
                java.util.concurrent
              - where that is not known: virtual threads, killed JVMs, --from
-  at end     what the thread did when the trace ended
+  at end     what the thread did when the trace ended, or at --to; - if it had
+             not started by then
   over time  the trace from left to right
 
 Examples:
@@ -143,7 +144,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         writeln!(out, "No thread of the trace matches --thread.")?;
     } else {
         writeln!(out)?;
-        lock_tables::threads(&rows, report.slice(), report.is_log()).write(out)?;
+        lock_tables::threads(&rows, report).write(out)?;
     }
     lock_summary::write_left_out(&left, out)?;
     if !rows.is_empty() {

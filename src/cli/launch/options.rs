@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agent_options::{Choice, HeapMode, OPTIONS, OptionSpec, RawOptions, if_taken};
+use agent_options::{Choice, HeapMode, OPTIONS, OptionError, OptionSpec, RawOptions, if_taken};
 use anyhow::{Context, anyhow, bail};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
@@ -119,6 +119,22 @@ impl TypedValueParser for AnyValue {
         };
         (!values.is_empty()).then(|| Box::new(values.into_iter().map(value)) as Box<_>)
     }
+}
+
+/// What is wrong with the words behind `martini run` if an option that needs a value has none, so that it took the word behind it, as
+/// in `--stack java -jar app.jar`.
+pub(crate) fn without_value(words: &[String]) -> Option<String> {
+    let mut words = words.iter().map(String::as_str);
+    while let Some(name) = words.next().and_then(|word| word.strip_prefix("--")).filter(|name| !name.is_empty()) {
+        if agent_options::find(name).is_none_or(|spec| spec.bare_value().is_some()) {
+            continue;
+        }
+        let Some(value) = words.next() else { break };
+        if let Err(OptionError::BadValue { takes, .. }) = RawOptions::from_iter([(name, value)]).resolve() {
+            return Some(format!("--{name} needs {takes}; behind it stands '{value}'"));
+        }
+    }
+    None
 }
 
 fn argument(spec: &'static OptionSpec) -> Arg {
@@ -261,6 +277,25 @@ mod tests {
         assert_eq!(resolved.without_effect.len(), 1, "{:?}", resolved.without_effect);
         // The stack itself asks for single objects.
         assert!(resolve(&["--stack=4"]).unwrap().without_effect.is_empty());
+    }
+
+    #[test]
+    fn an_option_that_took_the_program_for_its_value_says_what_it_needs() {
+        let said = |words: &str| without_value(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let stack = said("--stack java -jar app.jar").unwrap();
+        assert!(stack.starts_with("--stack needs ") && stack.contains("a number of frames"), "{stack}");
+        assert!(stack.contains(", such as ") && stack.ends_with("; behind it stands 'java'"), "{stack}");
+        assert!(said("--quiet --locks --stack 8 --every java -jar x").unwrap().starts_with("--every needs "));
+        for right in [
+            "--stack 8 java -x",
+            "--stack=8 java --stack java",
+            "--callers 16k java",
+            "--locks java -jar x",
+            "-- --stack x",
+            "--stack",
+        ] {
+            assert_eq!(said(right), None, "{right}");
+        }
     }
 
     #[test]

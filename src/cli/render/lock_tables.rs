@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use analysis::locks::{ByState, Durations, LockBy, LockRow, State, ThreadSummary};
+use analysis::locks::{ByState, Durations, LockBy, LockReport, LockRow, State, ThreadSummary};
 use clap::ValueEnum;
-use trace::time::Nanos;
+use trace::time::{Nanos, Time};
 
 use crate::cli::render::human::{count, duration, printable};
 use crate::cli::render::table::Table;
@@ -133,7 +133,9 @@ pub(crate) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn)
 }
 
 /// A table of threads, as they are ordered. A lock log shows only when they are blocked.
-pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) -> Table {
+pub(crate) fn threads(rows: &[ThreadSummary<'_>], report: &LockReport) -> Table {
+    let (slice, is_log) = (report.slice(), report.is_log());
+    let until = report.counted().map_or(Time(u64::MAX), |(_, until)| until);
     let has_pools = rows.iter().any(|row| row.members > 1);
     let has_parked = rows.iter().any(|row| row.parked.count > 0);
     let has_sleeping = rows.iter().any(|row| row.sleeping.count > 0);
@@ -193,7 +195,7 @@ pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) ->
             cells.extend([duration(row.parked.total), count(row.parked.count)]);
         }
         if !is_log {
-            cells.push(at_end(row));
+            cells.push(at_end(row, until));
         }
         cells.extend([timeline(row, slice, is_log), printable(&row.thread.to_string())]);
         table.push(cells);
@@ -201,11 +203,12 @@ pub(crate) fn threads(rows: &[ThreadSummary<'_>], slice: Nanos, is_log: bool) ->
     table
 }
 
-/// What a thread did when the trace ended; of several, how many did what.
-fn at_end(row: &ThreadSummary<'_>) -> String {
+/// What a thread did when the trace ended, or the part of it that counts; of several, how many did what.
+fn at_end(row: &ThreadSummary<'_>, until: Time) -> String {
     let states = State::ALL.into_iter().zip(row.at_end);
     let there: Vec<(State, u64)> = states.filter(|&(_, threads)| threads > 0).collect();
     match there[..] {
+        [] if row.started > until => "-".to_owned(),
         [] => "ended".to_owned(),
         [(one, 1)] if row.members == 1 => one.as_str().to_owned(),
         _ => there.iter().map(|(of, threads)| format!("{threads} {}", of.as_str())).collect::<Vec<_>>().join(", "),

@@ -7,13 +7,14 @@ use trace::time::{Nanos, Time};
 use crate::cli::render::allocation_json;
 use crate::cli::render::allocation_tables::noun;
 use crate::cli::render::human::{bytes, count, duration, printable};
+use crate::cli::render::page::Width;
 use crate::cli::render::table::Table;
 
 /// Slices of the text at most.
 const MOST: usize = 24;
 
 /// Characters of the longest bar.
-const BAR: f64 = 8.0;
+const BAR: f64 = 6.0;
 
 /// The slices of a text, each made of one or several of the trace.
 pub(crate) struct Picture {
@@ -30,28 +31,35 @@ impl Picture {
         Picture { slices: slices.collect(), joined, is_counted: over_time.is_counted }
     }
 
-    /// A row for each slice; numbers that no slice has are left out. Times count from the beginning of the trace.
-    pub(crate) fn slices(&self, beginning: Time) -> Table {
+    /// A row for each slice; numbers that no slice has are left out, and so that a row is a line, the bar, and the number of objects.
+    /// Times count from the beginning of the trace.
+    pub(crate) fn slices(&self, beginning: Time, width: Width) -> Table {
+        let shapes = [(true, true), (false, true), (false, false)];
+        let table = |(has_bar, has_objects)| self.slices_with(beginning, has_bar, has_objects);
+        shapes.into_iter().map(table).find(|table| table.fits(width)).unwrap_or_else(|| table((false, false)))
+    }
+
+    fn slices_with(&self, beginning: Time, has_bar: bool, has_objects: bool) -> Table {
         let has = |known: fn(&Slice) -> bool| self.slices.iter().any(known);
         let has_live = has(|slice| slice.live.is_some());
         let has_used = has(|slice| slice.used_bytes.is_some());
         let has_collections = has(|slice| slice.collections.is_some());
-        let mut headings = vec!["from", "total", "total size", "per second"];
+        let mut headings = vec!["from"];
+        headings.extend(has_objects.then_some("total"));
+        headings.extend(["total size", "per second"]);
         headings.extend(has_live.then_some("active size"));
         headings.extend(has_used.then_some("heap used"));
         headings.extend(has_collections.then_some(["gcs", "pauses"]).into_iter().flatten());
-        headings.push("over time");
+        headings.push(if has_bar { "rate" } else { "" });
         let rates: Vec<Option<f64>> = self.slices.iter().map(|slice| rate(slice, slice.allocated)).collect();
         let most = rates.iter().flatten().copied().fold(0.0, f64::max);
         let unknown = || "-".to_owned();
         let mut table = Table::new(headings);
         for (slice, rate) in self.slices.iter().zip(rates) {
-            let mut row = vec![
-                self.seconds(slice.begin.since(beginning)),
-                count(slice.allocated.objects),
-                bytes(slice.allocated.bytes),
-                rate.map_or_else(unknown, |rate| format!("{}/s", bytes(rate as u64))),
-            ];
+            let mut row = vec![self.seconds(slice.begin.since(beginning))];
+            row.extend(has_objects.then(|| count(slice.allocated.objects)));
+            row.push(bytes(slice.allocated.bytes));
+            row.push(rate.map_or_else(unknown, |rate| format!("{}/s", bytes(rate as u64))));
             if has_live {
                 row.push(slice.live.map_or_else(unknown, |live| bytes(live.bytes)));
             }
@@ -62,7 +70,7 @@ impl Picture {
                 row.push(slice.collections.map_or_else(unknown, count));
                 row.push(slice.pauses.map_or_else(unknown, duration));
             }
-            row.push(bar(rate.unwrap_or(0.0), most));
+            row.push(if has_bar { bar(rate.unwrap_or(0.0), most) } else { String::new() });
             table.push(row);
         }
         table

@@ -49,14 +49,22 @@ impl Table {
         self.rows.push(Row { cells, below });
     }
 
+    /// Whether each row is one line, its name in full.
+    pub(crate) fn fits(&self, width: Width) -> bool {
+        self.widths().iter().map(|column| 2 + column).sum::<usize>() <= width.0
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |column: usize| {
+            let cells = self.rows.iter().map(|row| row.cells[column].chars().count());
+            cells.chain([self.headings[column].len()]).max().unwrap_or(0)
+        };
+        (0..self.headings.len()).map(width).collect()
+    }
+
     /// Writes the table, indented by two spaces. Colours are written too: `out` must strip them where they are not wanted.
     pub(crate) fn write(&self, out: &mut Page<'_>) -> io::Result<()> {
-        let widths: Vec<usize> = (0..self.headings.len())
-            .map(|column| {
-                let cells = self.rows.iter().map(|row| row.cells[column].chars().count());
-                cells.chain([self.headings[column].len()]).max().unwrap_or(0)
-            })
-            .collect();
+        let widths = self.widths();
         let lines = lines(&widths[..widths.len() - 1], out.width());
         let headings: Vec<String> = self.headings.iter().map(|&heading| heading.to_owned()).collect();
         let headings = text(&headings, &widths, &lines, out);
@@ -121,6 +129,9 @@ fn text(cells: &[String], widths: &[usize], lines: &[Range<usize>], page: &Page<
         }
     }
     let name = &cells[cells.len() - 1];
+    if name.is_empty() {
+        return text;
+    }
     let room = page.width().beside(taken + 2);
     let short = shorten_packages(name, room);
     if short.chars().count() <= room {

@@ -1,6 +1,6 @@
 //! Takes in what a document counts: sites, samples, what is alive.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::{ClassId, MethodId};
 use trace::model::{AllocCount, AllocSample, LiveCount};
 use trace::time::Time;
@@ -71,7 +71,9 @@ impl AllocationStats {
     }
 
     fn place_sample(&mut self, key: ShareKey, time: Time, place: Place, more: &Sampled) {
-        if place == Place::Inside {
+        if place != Place::Inside {
+            self.sampled_outside.entry(key).or_default().add(more);
+        } else {
             self.sampled.entry(key).or_default().add(more);
             if self.snapshots.has_written(time) {
                 self.recorder.iter_mut().for_each(|recorder| recorder.sampled(key, time, more));
@@ -79,11 +81,10 @@ impl AllocationStats {
         }
     }
 
-    /// What the document's samples say of the sites that are counted. A method that allocates for its caller is counted where it is called,
+    /// What samples of the document say of the sites that are counted. A method that allocates for its caller is counted where it is called,
     /// or, where that cannot be rewritten, in the method itself: so where nothing is counted at the site of a sample, it is one of the
     /// innermost frame at which something is.
-    pub(super) fn take_sampled(&mut self) -> Vec<(ShareKey, Sampled)> {
-        let sampled = std::mem::take(&mut self.sampled);
+    pub(super) fn of_counted_sites(&self, sampled: FxHashMap<ShareKey, Sampled>) -> Vec<(ShareKey, Sampled)> {
         let counted = if sampled.is_empty() { FxHashSet::default() } else { self.counted.counted_cells() };
         let site = |key: ShareKey| {
             let frames = key.stack.map_or(&[][..], |stack| self.stacks.frames(stack));

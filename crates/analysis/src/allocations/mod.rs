@@ -73,7 +73,10 @@ pub struct AllocationStats {
     counted: CountedDocument,
     /// What the document's samples say of each site as it is named by them.
     sampled: FxHashMap<ShareKey, Sampled>,
+    /// The same, outside of the part of the trace that counts.
+    sampled_outside: FxHashMap<ShareKey, Sampled>,
     shares: FxHashMap<ShareKey, Sampled>,
+    shares_outside: FxHashMap<ShareKey, Sampled>,
     accounts: Accounts,
     /// When the document's collections ended.
     collections: Vec<Time>,
@@ -162,7 +165,12 @@ impl AllocationStats {
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
         }
         self.end_samples();
-        let sampled = self.take_sampled();
+        let sampled = std::mem::take(&mut self.sampled);
+        let sampled = self.of_counted_sites(sampled);
+        let outside = std::mem::take(&mut self.sampled_outside);
+        for (key, sampled) in self.of_counted_sites(outside) {
+            self.shares_outside.entry(key).or_default().add(&sampled);
+        }
         let spreads = sampled.iter().map(|(key, sampled)| (key.cell, sampled.bytes));
         if let Some(estimates) = self.counted.take_estimates(spreads) {
             for (cell, bytes, variance) in estimates.cells {
@@ -215,7 +223,7 @@ impl AllocationStats {
             symbols: self.symbols,
             stacks: self.stacks,
             cells: self.cells,
-            shares: Shares::new(self.shares),
+            shares: Shares::new(self.shares, self.shares_outside),
             restricted: FxHashSet::default(),
             is_selected: false,
             accounts: self.accounts,

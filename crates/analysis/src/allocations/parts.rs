@@ -40,7 +40,11 @@ impl Part<'_> {
 
     /// Their bytes.
     pub(super) fn bytes(&self) -> f64 {
-        let ratio = self.share.map_or(1.0, |(part, whole)| part.bytes.weight / whole.bytes.weight);
-        self.cell.totals.total_bytes() as f64 * ratio
+        self.cell.totals.total_bytes() as f64 * self.ratio()
+    }
+
+    /// Which part of the cell's bytes it has, from 0 to 1.
+    pub(super) fn ratio(&self) -> f64 {
+        self.share.map_or(1.0, |(part, whole)| part.bytes.weight / whole.bytes.weight)
     }
 }

@@ -60,7 +60,8 @@ pub(super) struct Group {
     totals: ObjectTotals,
     objects: f64,
     bytes: f64,
-    sampled: f64,
+    /// Bytes that the JIT let be allocated, where a sampler estimates it.
+    sampled: Option<f64>,
     /// The standard error of these, squared.
     variance: f64,
     /// What samples say of parts of cells.
@@ -152,6 +153,12 @@ impl AllocationReport {
     /// Do samples say on which stacks and threads counted sites allocate?
     pub fn has_samples(&self) -> bool {
         !self.shares.is_empty()
+    }
+
+    /// Are some sites spread over their callers by samples outside of the part of the trace that counts, for want of others?
+    pub fn is_spread_from_outside(&self) -> bool {
+        let mut cells = (0..).map(CellIndex).zip(&self.cells);
+        cells.any(|(index, cell)| cell.totals.total() > 0 && self.shares.are_outside(index))
     }
 
     /// Leaves out what is not allocated in code that passes the filter: neither at the innermost frame nor at the one that names the
@@ -293,8 +300,15 @@ impl AllocationReport {
                 Some((sampled, _)) => {
                     group.objects += part.objects();
                     group.bytes += part.bytes();
-                    group.sampled += sampled.bytes.weight;
-                    group.variance += sampled.bytes.variance;
+                    let (estimate, variance) = match self.shares.are_outside(part.index) {
+                        // These say who the callers are, but not what the JIT did in this part of the trace.
+                        true => (part.cell.totals.estimated_bytes().map(|bytes| bytes as f64 * part.ratio()), 0.0),
+                        false => (Some(sampled.bytes.weight), sampled.bytes.variance),
+                    };
+                    if let Some(estimate) = estimate {
+                        *group.sampled.get_or_insert_default() += estimate;
+                    }
+                    group.variance += variance;
                     group.shares.entry(part.index).or_default().add(&sampled.bytes);
                 }
             }
@@ -309,7 +323,9 @@ impl AllocationReport {
             return (totals, None);
         }
         totals.allocated(Amount { objects: objects.round() as u64, bytes: bytes.round() as u64 });
-        totals.estimated(sampled.round() as u64, Some(variance));
+        if let Some(sampled) = sampled {
+            totals.estimated(sampled.round() as u64, Some(variance));
+        }
         let variance = shares.iter().filter_map(|(&index, part)| {
             let bytes = self.cells[index.0 as usize].totals.total_bytes() as f64;
             Some(bytes.powi(2) * self.shares.of(index)?.1.bytes.variance_of_share(part))

@@ -1,6 +1,6 @@
 //! How the objects of a counted site are spread over stacks and threads, as samples show.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::live::CellIndex;
 use crate::call_tree::Spread;
@@ -38,12 +38,21 @@ pub(super) struct Shares {
     entries: Vec<(ShareKey, Sampled)>,
     /// Where those of a site begin, and all of them together.
     sites: FxHashMap<CellIndex, (usize, Sampled)>,
+    /// Sites that have no sample in the part of the trace that counts, but elsewhere.
+    outside: FxHashSet<CellIndex>,
 }
 
 impl Shares {
-    /// Those that were found; in an order that does not depend on chance.
-    pub(super) fn new(found: impl IntoIterator<Item = (ShareKey, Sampled)>) -> Shares {
-        let mut entries: Vec<(ShareKey, Sampled)> = found.into_iter().collect();
+    /// Those that were found in the part of the trace that counts; of sites that have none there, those outside. In an order that does
+    /// not depend on chance.
+    pub(super) fn new(inside: FxHashMap<ShareKey, Sampled>, mut outside: FxHashMap<ShareKey, Sampled>) -> Shares {
+        let says = |sampled: &Sampled| sampled.bytes.weight > 0.0;
+        let known: FxHashSet<CellIndex> =
+            inside.iter().filter(|(_, sampled)| says(sampled)).map(|(key, _)| key.cell).collect();
+        outside.retain(|key, sampled| says(sampled) && !known.contains(&key.cell));
+        let only_outside: FxHashSet<CellIndex> = outside.keys().map(|key| key.cell).collect();
+        let inside = inside.into_iter().filter(|(key, _)| !only_outside.contains(&key.cell));
+        let mut entries: Vec<(ShareKey, Sampled)> = inside.chain(outside).collect();
         entries.sort_unstable_by_key(|(ShareKey { cell, stack, thread }, _)| {
             (cell.0, stack.map(StackIndex::rank), thread.map(ThreadIndex::rank))
         });
@@ -51,7 +60,12 @@ impl Shares {
         for (at, (key, sampled)) in entries.iter().enumerate() {
             sites.entry(key.cell).or_insert((at, Sampled::default())).1.add(sampled);
         }
-        Shares { entries, sites }
+        Shares { entries, sites, outside: only_outside }
+    }
+
+    /// What is said of a site was sampled outside of the part of the trace that counts.
+    pub(super) fn are_outside(&self, cell: CellIndex) -> bool {
+        self.outside.contains(&cell)
     }
 
     /// What samples say of a site: each share, and all together; `None` if they say nothing.

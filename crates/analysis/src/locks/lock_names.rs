@@ -1,6 +1,7 @@
 //! What locks are called: the field in which the program keeps them.
 
 use std::fmt;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use trace::ids::ObjectId;
@@ -58,9 +59,27 @@ impl LockNames {
         }
     }
 
+    pub(super) fn holders(&self, symbols: &Symbols) -> LockHolders {
+        let mut names: FxHashMap<ClassIndex, Rc<str>> = FxHashMap::default();
+        let mut name =
+            |class| Rc::clone(names.entry(class).or_insert_with(|| (*symbols.class_name(class).name).into()));
+        LockHolders(self.0.iter().map(|(&monitor, &(class, _))| (monitor, name(class))).collect())
+    }
+
     pub(super) fn get<'a>(&'a self, monitor: u64, symbols: &'a Symbols) -> Option<LockName<'a>> {
         let (class, field) = self.0.get(&monitor)?;
         Some(LockName { class: &symbols.class_name(*class).name, field: field.as_deref() })
+    }
+}
+
+/// The classes whose fields hold locks, as one reading of a trace found them, for another: they stand at its end.
+#[derive(Clone, Debug, Default)]
+pub struct LockHolders(FxHashMap<u64, Rc<str>>);
+
+impl LockHolders {
+    /// The class whose field holds a lock, if the lock has a name. `monitor` is the same in each reading of a trace.
+    pub(super) fn class(&self, monitor: u64) -> Option<&str> {
+        self.0.get(&monitor).map(|class| &**class)
     }
 }
 

@@ -29,7 +29,7 @@ use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
-pub use lock_names::{CalledLock, LockName};
+pub use lock_names::{CalledLock, LockHolders, LockName};
 pub use observer::{Observer, Stall};
 pub use paths::WaitKind;
 pub use processor_time::ProcessorTime;
@@ -53,9 +53,11 @@ use timeline_row::Span;
 /// What to count.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Only waits for monitors of these classes; all if empty. In a lock log, which does not name the monitor: in methods
-    /// of these classes.
+    /// Only waits for monitors of these classes, or in fields of these; all if empty. Where no field is known: also waits in methods
+    /// of these classes, which is all that a lock log says.
     pub classes: Vec<Pattern>,
+    /// What an earlier reading of the same trace says about the fields.
+    pub names: LockHolders,
     /// Only waits of these threads; all if empty.
     pub threads: Vec<Pattern>,
     /// Classes whose innermost frame names a call stack.

@@ -7,7 +7,7 @@ use trace::locklog::WallClock;
 use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
-use super::lock_names::LockNames;
+use super::lock_names::{LockHolders, LockNames};
 use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
@@ -152,6 +152,11 @@ impl LockReport {
             }
         }
         merged.into_values().collect()
+    }
+
+    /// The classes whose fields hold the locks that have names.
+    pub fn lock_holders(&self) -> LockHolders {
+        self.lock_names.holders(&self.symbols)
     }
 
     /// The rows of a table of waits, in no particular order; with `pools` threads whose names differ in numbers only are one.

@@ -150,7 +150,7 @@ pub struct ThreadSummary<'a> {
     pub sleeping: TimeTotals,
     /// What they had of the processors; `None` if the trace does not say it of all of them.
     pub processor: Option<ProcessorTime>,
-    /// How many were in each state when the trace ended. The others had ended.
+    /// How many were in each state when the trace ended, or the part of it that counts. The others had ended, or not yet started.
     pub at_end: ByState<u64>,
     /// Nanoseconds in each state in each slice of the trace, all slices being equally long.
     pub slices: Vec<ByState<f32>>,

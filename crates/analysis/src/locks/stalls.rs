@@ -13,7 +13,7 @@ use super::tables::{LongestWait, MonitorKey, PairKey, Wait};
 use super::threads::RowIndex;
 use super::timeline_row::State;
 use super::{LockStats, ThreadName};
-use crate::symbols::{ClassIndex, SiteIndex};
+use crate::symbols::SiteIndex;
 
 /// Stalls of one thread inside each other: a wait, and the contended enter after it. More are a sign of lost events.
 const MAX_NESTED: usize = 8;
@@ -118,7 +118,7 @@ impl LockStats<'_> {
     pub(super) fn close_thread(&mut self, serial: Serial, time: Time, is_open: bool) {
         self.change_state(serial, time);
         let Some(mut live) = self.live.remove(&serial) else { return };
-        if is_open {
+        if is_open && self.span.limit().is_none_or(|limit| time <= limit) {
             let state = live.pending.back().map_or(State::Running, |pending| pending.state);
             self.threads.row_mut(live.row).at_end[state as usize] += 1;
         }
@@ -149,7 +149,11 @@ impl LockStats<'_> {
         let since = live.since;
         live.since = since.max(time);
         let state = live.pending.back().map_or(State::Running, |pending| pending.state);
-        let spent = self.threads.row_mut(live.row).spend(&self.span, state, since, live.since);
+        let row = self.threads.row_mut(live.row);
+        if self.span.limit().is_some_and(|limit| since <= limit && limit < live.since) {
+            row.at_end[state as usize] += 1;
+        }
+        let spent = row.spend(&self.span, state, since, live.since);
         let spent_so = match live.pending.back_mut() {
             Some(pending) => &mut pending.spent,
             None => &mut live.running,
@@ -204,7 +208,7 @@ impl LockStats<'_> {
             }
             return;
         }
-        if !self.selects(row, pending.class, site) {
+        if !self.selects(row, pending, site) {
             return;
         }
         let is_idle = !pending.is_contended && pending.stack.is_some_and(|stack| self.stacks.is_idle(stack));
@@ -252,7 +256,7 @@ impl LockStats<'_> {
         threads.is_empty() || threads.iter().any(|pattern| pattern.matches(name))
     }
 
-    fn selects(&mut self, row: RowIndex, class: Option<ClassIndex>, site: Option<SiteIndex>) -> bool {
+    fn selects(&mut self, row: RowIndex, pending: &PendingStall, site: Option<SiteIndex>) -> bool {
         let classes = &self.selection.classes;
         if !self.selects_thread(&self.threads.row(row).name) {
             return false;
@@ -261,8 +265,13 @@ impl LockStats<'_> {
             return true;
         }
         let matches = |name: &str| classes.iter().any(|pattern| pattern.matches(name));
-        match class {
-            Some(class) => *self.passes.entry(class).or_insert_with(|| matches(&self.symbols.class_name(class).name)),
+        let passes = &mut self.passes;
+        let mut passes = |class| *passes.entry(class).or_insert_with(|| matches(&self.symbols.class_name(class).name));
+        if pending.class.is_some_and(&mut passes) {
+            return true;
+        }
+        match pending.monitor.and_then(|monitor| self.selection.names.class(monitor)) {
+            Some(class) => matches(class),
             None => site.is_some_and(|site| matches(self.symbols.location(site).class)),
         }
     }

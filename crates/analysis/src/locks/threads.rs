@@ -67,7 +67,7 @@ pub(super) struct ThreadRow {
     pub(super) stalls: [TimeTotals; State::STALLS],
     /// Of those that have ended, or whose document has.
     pub(super) processors: ProcessorSum,
-    /// How many are in each state at the end; the others have ended.
+    /// How many are in each state at the end of what counts; the others have ended, or not yet started.
     pub(super) at_end: ByState<u64>,
     /// That of a single thread is made at its first stall.
     pub(super) timeline: Option<TimelineRow>,

@@ -92,13 +92,15 @@ impl Span {
         Time(self.origin.unwrap_or_default().0.saturating_add(self.from.0))
     }
 
+    /// Where counting ends, unless it is the end of the trace.
+    pub(super) fn limit(&self) -> Option<Time> {
+        self.to.map(|to| Time(self.origin.unwrap_or_default().0.saturating_add(to.0)))
+    }
+
     /// The part of a length of time that counts.
     pub(super) fn clip(&self, since: Time, until: Time) -> Option<(Time, Time)> {
         let since = since.max(self.begin());
-        let until = match self.to {
-            Some(to) => until.min(Time(self.origin.unwrap_or_default().0.saturating_add(to.0))),
-            None => until,
-        };
+        let until = self.limit().map_or(until, |limit| until.min(limit));
         (since <= until).then_some((since, until))
     }
 

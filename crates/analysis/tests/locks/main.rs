@@ -1,6 +1,7 @@
 //! Threads and monitors against a recount that keeps everything, as a trace and as a lock log.
 
 mod ends;
+mod selected;
 mod timeline;
 mod tree;
 
@@ -371,8 +372,12 @@ fn compare_threads(story: &Story, report: &LockReport) {
         let shown: f32 = row.slices.iter().map(|slice| slice[State::Running as usize]).sum();
         assert!((f64::from(shown) - row.running.0 as f64).abs() <= 1.0 + row.running.0 as f64 * 1e-4, "{name}");
         assert_eq!(row.at_end.iter().sum::<u64>(), 1);
-        let open = story.placed().into_iter().any(|placed| placed.thread == index && placed.is_open);
-        assert_eq!(row.at_end[State::Running as usize], u64::from(!open), "{name}");
+        let at_end = |placed: &Placed| match story.to.filter(|&to| to < story.end) {
+            Some(to) => placed.since <= to && to < placed.until,
+            None => placed.is_open,
+        };
+        let stalls = story.placed().into_iter().any(|placed| placed.thread == index && at_end(&placed));
+        assert_eq!(row.at_end[State::Running as usize], u64::from(!stalls), "{name}");
     }
 }
 

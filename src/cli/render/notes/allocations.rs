@@ -2,20 +2,30 @@
 
 use agent_options::{HeapMode, RawOptions};
 use analysis::allocations::{CountedPart, Facts, ObjectTotals, Origin};
+use trace::filter::Pattern;
 use trace::time::Nanos;
 
 use super::{completeness, counters, is_complete};
 use crate::cli::input::reading::Reading;
 use crate::cli::render::human::{bytes, count, counted};
 
-/// The sums of a trace, or of the classes selected from it, in one sentence.
+/// The sums of a trace in one sentence.
 pub(crate) fn summary(sum: &ObjectTotals, facts: &Facts) -> String {
+    summary_of(sum, facts, facts.counted_by_vm)
+}
+
+/// The sums of the classes that are selected from a trace, if some are. How much of them the JVM reported is not known.
+pub(crate) fn summary_of_classes(sum: &ObjectTotals, facts: &Facts, filter: &[Pattern]) -> String {
+    summary_of(sum, facts, if filter.is_empty() { facts.counted_by_vm } else { (0, 0) })
+}
+
+fn summary_of(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64)) -> String {
     let length = match (facts.begin, facts.end) {
         (Some(begin), Some(end)) => format!(" in {:.1} s", end.since(begin).0 as f64 / 1e9),
         _ => String::new(),
     };
     if facts.allocations == 0 && facts.site_counts > 0 {
-        return counts_summary(sum, facts, &length);
+        return counts_summary(sum, facts, by_vm, &length);
     }
     format!(
         "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) live at the end",
@@ -29,12 +39,12 @@ pub(crate) fn summary(sum: &ObjectTotals, facts: &Facts) -> String {
     )
 }
 
-fn counts_summary(sum: &ObjectTotals, facts: &Facts, length: &str) -> String {
+fn counts_summary(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64), length: &str) -> String {
     let live = match facts.live_counts {
         0 => String::new(),
         _ => format!("; {} ({}) live at the end", count(sum.live()), bytes(sum.live_bytes())),
     };
-    let by_vm = match facts.counted_by_vm {
+    let by_vm = match by_vm {
         (0, _) => String::new(),
         (objects, size) => {
             let objects = counted(objects, "object", "objects");
@@ -106,6 +116,13 @@ pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
         notes.push("the trace has no times, so ages and generations are not known".to_owned());
     }
     notes.extend(part(reading));
+    if reading.report.is_spread_from_outside() {
+        notes.push(
+            "code of which no sample lies between --from and --to is spread over its callers as in the rest of the trace; their \
+             share in this time may differ by more than ± says"
+                .to_owned(),
+        );
+    }
     notes.extend(completeness(reading));
     if facts.unknown_frees > 0 {
         let frees = counted(facts.unknown_frees, "death is", "deaths are");

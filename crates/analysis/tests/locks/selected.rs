@@ -1,0 +1,99 @@
+//! Which waits `Selection::classes` selects.
+
+use analysis::locks::{LockHolders, LockReport, LockStats, Selection};
+use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
+use trace::model::{
+    ClassDef, Element, Frame, Frames, LockName, MethodDef, MonContendedEnter, MonContendedEntered, ObjAlloc, StackDef,
+    ThreadStart,
+};
+use trace::time::Time;
+
+const CLASSES: [&str; 3] = ["java.lang.Object", "shop.Stock", "web.Page"];
+
+/// Two locks of class Object for which code of `web.Page` waits, 10 and 100 ns; the first is in a field of `shop.Stock`.
+fn report(class: &str, names: LockHolders) -> LockReport {
+    let mut stats =
+        LockStats::new(Selection { classes: vec![class.parse().unwrap()], names, ..Selection::default() }, None);
+    for (id, name) in (1..).zip(CLASSES) {
+        stats.element(&Element::ClassDef(ClassDef {
+            thread: None,
+            name: name.into(),
+            source_name: None,
+            class_id: ClassId(id),
+            object: None,
+            time: Time(0),
+            module: None,
+        }));
+    }
+    let (thread, object, stack) = (ThreadId(1), ObjectId, Some(StackId(9)));
+    let frame = Frame { method: MethodId(5), line: 7 };
+    for element in [
+        Element::MethodDef(MethodDef {
+            name: "show".into(),
+            signature: "()V".into(),
+            start_line: None,
+            end_line: None,
+            method_id: MethodId(5),
+            class: ClassId(3),
+        }),
+        Element::StackDef(StackDef { stack_id: StackId(9), frames: Frames(vec![frame].into()) }),
+        Element::ThreadStart(ThreadStart {
+            thread_id: thread,
+            time: Time(0),
+            thread_name: "main".into(),
+            group_name: "".into(),
+            parent_name: "".into(),
+            object: None,
+        }),
+    ] {
+        stats.element(&element);
+    }
+    for (id, since, until) in [(1, 10, 20), (2, 100, 200)] {
+        for element in [
+            Element::ObjAlloc(ObjAlloc {
+                thread: None,
+                is_array: None,
+                size: 16,
+                obj_id: object(id),
+                class: ClassId(1),
+                method: None,
+                line: None,
+                stack: None,
+                time: Time(since),
+            }),
+            Element::MonContendedEnter(MonContendedEnter {
+                thread,
+                time: Time(since),
+                object: object(id),
+                owner: None,
+                owner_object: None,
+                stack,
+                owner_stack: None,
+                parked: None,
+            }),
+            Element::MonContendedEntered(MonContendedEntered {
+                thread,
+                time: Time(until),
+                object: object(id),
+                parked: None,
+            }),
+        ] {
+            stats.element(&element);
+        }
+    }
+    let name = LockName { object: object(1), class: ClassId(2), field: Some("lock".into()), time: Time(300) };
+    stats.element(&Element::LockName(name));
+    stats.end_document();
+    stats.finish()
+}
+
+#[test]
+fn a_lock_is_of_its_class_or_of_its_field_or_else_of_the_code_that_waits() {
+    let waited = |class, names| report(class, names).sums().contended.total.0;
+    let names = report("*", LockHolders::default()).lock_holders();
+    let known = |class| waited(class, names.clone());
+    assert_eq!((known("java.*"), known("shop.*"), known("web.*"), known("other.*")), (110, 10, 100, 0));
+    // A trace that can be read only once says the names too late.
+    let unknown = |class| waited(class, LockHolders::default());
+    assert_eq!((unknown("java.*"), unknown("shop.*"), unknown("web.*")), (110, 0, 110));
+}
