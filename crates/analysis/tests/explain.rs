@@ -1,7 +1,7 @@
 //! What stands out in a trace, and what does not: each threshold from both sides.
 
 use analysis::allocations::{Location, Naming};
-use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, explain};
+use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, Waited, explain};
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
     AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef,
@@ -337,8 +337,17 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
         trace.end(seconds * SECOND)
     };
     findings(&waiting(10, SECOND / 20, 2), |explanation| {
-        let [Finding::Contention(Contention { waits: 10, locks: 1, total, share, waiters, owners, owner, .. })] =
-            &explanation.findings[..]
+        let [
+            Finding::Contention(Contention {
+                waited: Waited { waits: 10, total },
+                locks: 1,
+                share,
+                waiters,
+                owners,
+                owner,
+                ..
+            }),
+        ] = &explanation.findings[..]
         else {
             panic!("{explanation:?}")
         };

@@ -119,9 +119,11 @@ impl<'a> Explained<'a> {
         self.write_completeness(&self.notes(), out)?;
         let trace = shell_word(self.source.path);
         let more = if self.has_allocations { "stats" } else { "locks" };
-        let commands = [format!("More: martini explain {trace},"), format!("martini {more} {trace}")];
-        let is_short = out.width().0 > commands.iter().map(|command| command.chars().count()).sum();
-        writeln!(out, "{}", commands.join(if is_short { " " } else { "\n    " }))?;
+        let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
+        commands.extend(self.source.dump.as_deref().map(|dump| format!("martini heap {}", shell_word(dump))));
+        let line = format!("More: {}", commands.join(", "));
+        let is_short = line.chars().count() <= out.width().0;
+        writeln!(out, "{}", if is_short { line } else { format!("More: {}", commands.join(",\n    ")) })?;
         Ok(())
     }
 

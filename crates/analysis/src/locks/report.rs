@@ -8,6 +8,7 @@ use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
 use super::lock_names::LockNames;
+use super::lock_places::LockPlaces;
 use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
@@ -52,6 +53,7 @@ pub struct LockReport {
     pub(super) threads: Threads,
     pub(super) tables: WaitTables,
     pub(super) lock_names: LockNames,
+    pub(super) lock_places: LockPlaces,
     pub(super) idle: TimeTotals,
     pub(super) paths: WaitPaths,
     pub(super) stuck: Vec<StuckRecord>,
