@@ -76,7 +76,8 @@ fn nothing(explanation: &Explanation<'_>) -> String {
         return "nothing stands out: the trace has neither allocations nor waits".to_owned();
     }
     let filters = if explanation.is_filtered { "; filters leave classes out of the trace" } else { "" };
-    format!("nothing stands out: {}{filters}", looked_at.join(", "))
+    let ages = if explanation.has_few_ages { "; too few collections to see what grows" } else { "" };
+    format!("nothing stands out: {}{filters}{ages}", looked_at.join(", "))
 }
 
 /// A label, and what stands behind it.

@@ -15,6 +15,8 @@ const MANY_GENERATIONS: u64 = 6;
 const STEADILY_COLLECTED: f64 = 0.01;
 /// A few that become larger are tables.
 const LEAST_OBJECTS: u64 = 100;
+/// Of fewer, the ages of objects say nothing.
+pub(super) const LEAST_COLLECTIONS: u64 = 3;
 /// A cache with a bound keeps objects of all ages too, but drops as many as it takes in.
 const MOST_COLLECTED: f64 = 0.25;
 /// Classes to name where only the heap is known to fill.

@@ -93,6 +93,8 @@ pub struct Explanation<'a> {
     pub has_waits: bool,
     /// Filters leave classes out of the trace.
     pub is_filtered: bool,
+    /// Single objects are recorded, but there were too few collections for their ages to say what grows.
+    pub has_few_ages: bool,
 }
 
 impl Explanation<'_> {
@@ -260,6 +262,7 @@ pub fn explain<'a>(
         contended: contention::most(locks),
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,
+        has_few_ages: facts.allocations > 0 && collections.count() < growth::LEAST_COLLECTIONS,
     };
     let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
     findings.extend(contention::blocked(locks).map(Finding::Stuck));
