@@ -276,6 +276,12 @@ fn what_the_jit_has_removed_is_no_churn() {
 
 /// Items with an array each, a hundred before each of five collections; of these the last `kept` live.
 fn items(kept: u64) -> TraceReport {
+    items_and(kept, 0, 2_000, 100)
+}
+
+/// The same with so much garbage that no collection has seen, arrays of a size, and as many items before each
+/// collection.
+fn items_and(kept: u64, garbage: u64, size: u64, each: u64) -> TraceReport {
     let mut trace = Trace::new();
     trace.stack(1, &[CART, MAIN]);
     trace.stack(2, &[ITEM_INIT, CART, MAIN]);
@@ -284,12 +290,15 @@ fn items(kept: u64) -> TraceReport {
     trace.collect(0, 1, [9_999], None);
     for id in 0..500 {
         trace.allocate(2 * id, ITEM, 1, 24, (id + 1) * 1_000);
-        trace.allocate(2 * id + 1, BYTES, 2, 2_000, (id + 1) * 1_000);
-        if id % 100 == 99 {
+        trace.allocate(2 * id + 1, BYTES, 2, size, (id + 1) * 1_000);
+        if id % each == each - 1 {
             let dropped =
-                (id.saturating_sub(99 + kept)..(id + 1).saturating_sub(kept)).flat_map(|id| [2 * id, 2 * id + 1]);
+                (id.saturating_sub(each - 1 + kept)..(id + 1).saturating_sub(kept)).flat_map(|id| [2 * id, 2 * id + 1]);
             trace.collect((id + 1) * 1_000 + 1, 1, dropped, None);
         }
+    }
+    for id in 0..garbage {
+        trace.allocate(100_000 + id, BYTES, 1, MB, 600_000);
     }
     trace.end(SECOND)
 }
@@ -304,6 +313,25 @@ fn what_piles_up_is_named_by_the_line_that_makes_the_object() {
         let classes: Vec<_> = classes.iter().map(|class| (class.class, class.live, class.generations)).collect();
         assert_eq!(classes, [("byte[]", 500, 5), ("shop.Item", 500, 5)]);
     });
+}
+
+#[test]
+fn garbage_that_no_collection_has_seen_hides_nothing_that_piles_up() {
+    findings(&items_and(500, 100, 2_000, 100), |explanation| {
+        let [Finding::Growth(Growth { bytes, share, .. })] = &explanation.findings[..] else {
+            panic!("{explanation:?}")
+        };
+        assert_eq!((*bytes, *share), (500 * 2_024, 1.0));
+    });
+}
+
+#[test]
+fn small_objects_pile_up_too_if_most_collections_left_some() {
+    for (each, found) in [(50, 1), (125, 0)] {
+        findings(&items_and(500, 0, 16, each), |explanation| {
+            assert_eq!(explanation.findings.len(), found, "{each}: {explanation:?}");
+        });
+    }
 }
 
 #[test]

@@ -31,9 +31,10 @@ Findings:
             (of traces with single objects, `run --stack 16`); in traces with
             counts, a heap that is fuller after each third of the collections
   churn     a line that makes a tenth or more of all bytes, more than 50 MB a
-            second, or where collections take a twentieth of the time
-  lock      locks of a class for which threads waited a twentieth of the time or
-            more, and 100 ms (`run --locks`, `run --juc`)
+            second (of single objects: half of all bytes, and 64 MiB), or where
+            collections take a twentieth of the time
+  lock      a lock, or locks of a class, for which threads waited a twentieth of
+            the time or more, and 100 ms (`run --locks`, `run --juc`)
 
 Lines are the innermost ones of your own code, if the trace has call stacks.
 
