@@ -133,7 +133,12 @@ impl Trace {
 
     /// Thread 1 waits for an object that thread 2 owns.
     fn wait(&mut self, from: u64, to: u64) {
-        let (thread, object) = (ThreadId(1), ObjectId(7));
+        self.wait_for(7, 1, from, to);
+    }
+
+    /// The same for any object, on a stack.
+    fn wait_for(&mut self, object: u64, stack: u64, from: u64, to: u64) {
+        let (thread, object) = (ThreadId(1), ObjectId(object));
         self.add(Element::MonContendedEnter(MonContendedEnter {
             thread,
             object,
@@ -141,7 +146,7 @@ impl Trace {
             parked: None,
             owner_object: None,
             time: Time(from),
-            stack: Some(StackId(1)),
+            stack: Some(StackId(stack)),
             owner_stack: Some(StackId(2)),
         }));
         self.add(Element::MonContendedEntered(MonContendedEntered { thread, object, parked: None, time: Time(to) }));
@@ -395,6 +400,26 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
         });
     }
     findings(&waiting(1, SECOND, 3), |explanation| assert_eq!(explanation.findings.len(), 1, "one that is long"));
+}
+
+#[test]
+fn a_lock_is_not_mixed_with_others_of_its_class() {
+    let mut trace = Trace::new();
+    trace.stack(1, &[CART, MAIN]);
+    trace.stack(2, &[MAIN]);
+    for time in 0..40 {
+        // The other one is contended as often, and never for long.
+        let begin = time * SECOND / 20;
+        trace.wait_for(7, 1, begin, begin + SECOND / 50);
+        trace.wait_for(8, 2, begin + SECOND / 40, begin + SECOND / 40 + 1_000);
+    }
+    findings(&trace.end(2 * SECOND), |explanation| {
+        let [Finding::Contention(contention)] = &explanation.findings[..] else { panic!("{explanation:?}") };
+        assert_eq!(contention.single.map(|lock| lock.object), Some(ObjectId(7)));
+        let all = Waited { waits: 40, total: trace::time::Nanos(40 * SECOND / 50) };
+        assert_eq!((contention.waited, contention.with_owners_place()), (all, all));
+        assert_eq!((contention.waiters.len(), contention.waiters[0].waited), (1, all));
+    });
 }
 
 #[test]
