@@ -4,10 +4,9 @@
 use rustc_hash::FxHashMap;
 use trace::time::Nanos;
 
-use super::report::LockReport;
-use super::threads::{RowIndex, ThreadName, TimeTotals};
+use super::threads::{RowIndex, ThreadName, Threads, TimeTotals};
 use crate::location::Location;
-use crate::symbols::SiteIndex;
+use crate::symbols::{SiteIndex, Symbols};
 
 /// Maximum number of entries; what comes later is not known.
 const MOST: usize = 100_000;
@@ -36,6 +35,24 @@ impl LockPlaces {
             self.0.entry(key).or_default().add(length);
         }
     }
+
+    /// The waits for the lock of a serial number.
+    pub(super) fn single<'a>(&self, monitor: u64, symbols: &'a Symbols, threads: &'a Threads) -> SingleLock<'a> {
+        let mut lock = SingleLock::default();
+        let mut owners: FxHashMap<ThreadName<'_>, TimeTotals> = FxHashMap::default();
+        for (&(_, part), &waits) in self.0.iter().filter(|((of, _), _)| *of == monitor) {
+            match part {
+                LockPart::Waiters(site) => lock.waiters.push((symbols.location(site), waits)),
+                LockPart::Holders(site) => lock.holders.push((symbols.location(site), waits)),
+                LockPart::Owner(row) => owners.entry(threads.name(row, true)).or_default().merge(waits),
+            }
+        }
+        lock.owners = owners.into_iter().collect();
+        lock.waiters.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
+        lock.holders.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
+        lock.owners.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
+        lock
+    }
 }
 
 /// Waits for one lock, as far as they are known: longest in all first.
@@ -47,24 +64,4 @@ pub struct SingleLock<'a> {
     pub holders: Vec<(Location<'a>, TimeTotals)>,
     /// Who that was; threads whose names differ in numbers only are one.
     pub owners: Vec<(ThreadName<'a>, TimeTotals)>,
-}
-
-impl LockReport {
-    /// The waits for the lock of a serial number ([`LockSubject::Monitor`](super::LockSubject::Monitor)).
-    pub fn single_lock(&self, monitor: u64) -> SingleLock<'_> {
-        let mut lock = SingleLock::default();
-        let mut owners: FxHashMap<ThreadName<'_>, TimeTotals> = FxHashMap::default();
-        for (&(_, part), &waits) in self.lock_places.0.iter().filter(|((of, _), _)| *of == monitor) {
-            match part {
-                LockPart::Waiters(site) => lock.waiters.push((self.symbols.location(site), waits)),
-                LockPart::Holders(site) => lock.holders.push((self.symbols.location(site), waits)),
-                LockPart::Owner(row) => owners.entry(self.threads.name(row, true)).or_default().merge(waits),
-            }
-        }
-        lock.owners = owners.into_iter().collect();
-        lock.waiters.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
-        lock.holders.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
-        lock.owners.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
-        lock
-    }
 }
