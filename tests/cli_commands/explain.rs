@@ -24,7 +24,7 @@ fn json_has_the_numbers() {
     let kinds: Vec<_> = explained["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
     assert_eq!(kinds, ["growth", "churn", "lock"]);
     let [growth, churn, lock] = [0, 1, 2].map(|number| &explained["findings"][number]);
-    assert_eq!((&growth["at"]["line"], &growth["active_bytes"]), (&json!(14), &json!(120 * (32 + 4_112))));
+    assert_eq!((&growth["at"]["line"], &growth["survived_bytes"]), (&json!(14), &json!(120 * (32 + 4_112))));
     assert_eq!((&churn["at"]["line"], &churn["bytes"]), (&json!(9), &json!(25 * 3_000_016)));
     assert_eq!((&churn["class"], &churn["allocated_by"]["method"]), (&json!("byte[]"), &json!("copyOf")));
     assert_eq!((&lock["nanos"], &lock["waits"]), (&json!(480_000_000), &json!(12)));

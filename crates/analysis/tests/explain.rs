@@ -1,7 +1,7 @@
 //! What stands out in a trace, and what does not: each threshold from both sides.
 
 use analysis::allocations::{Location, Naming};
-use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, explain};
+use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, Waited, explain};
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
     AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef,
@@ -133,7 +133,12 @@ impl Trace {
 
     /// Thread 1 waits for an object that thread 2 owns.
     fn wait(&mut self, from: u64, to: u64) {
-        let (thread, object) = (ThreadId(1), ObjectId(7));
+        self.wait_for(7, 1, from, to);
+    }
+
+    /// The same for any object, on a stack.
+    fn wait_for(&mut self, object: u64, stack: u64, from: u64, to: u64) {
+        let (thread, object) = (ThreadId(1), ObjectId(object));
         self.add(Element::MonContendedEnter(MonContendedEnter {
             thread,
             object,
@@ -141,7 +146,7 @@ impl Trace {
             parked: None,
             owner_object: None,
             time: Time(from),
-            stack: Some(StackId(1)),
+            stack: Some(StackId(stack)),
             owner_stack: Some(StackId(2)),
         }));
         self.add(Element::MonContendedEntered(MonContendedEntered { thread, object, parked: None, time: Time(to) }));
@@ -276,6 +281,12 @@ fn what_the_jit_has_removed_is_no_churn() {
 
 /// Items with an array each, a hundred before each of five collections; of these the last `kept` live.
 fn items(kept: u64) -> TraceReport {
+    items_and(kept, 0, 2_000, 100)
+}
+
+/// The same with so much garbage that no collection has seen, arrays of a size, and as many items before each
+/// collection.
+fn items_and(kept: u64, garbage: u64, size: u64, each: u64) -> TraceReport {
     let mut trace = Trace::new();
     trace.stack(1, &[CART, MAIN]);
     trace.stack(2, &[ITEM_INIT, CART, MAIN]);
@@ -284,12 +295,15 @@ fn items(kept: u64) -> TraceReport {
     trace.collect(0, 1, [9_999], None);
     for id in 0..500 {
         trace.allocate(2 * id, ITEM, 1, 24, (id + 1) * 1_000);
-        trace.allocate(2 * id + 1, BYTES, 2, 2_000, (id + 1) * 1_000);
-        if id % 100 == 99 {
+        trace.allocate(2 * id + 1, BYTES, 2, size, (id + 1) * 1_000);
+        if id % each == each - 1 {
             let dropped =
-                (id.saturating_sub(99 + kept)..(id + 1).saturating_sub(kept)).flat_map(|id| [2 * id, 2 * id + 1]);
+                (id.saturating_sub(each - 1 + kept)..(id + 1).saturating_sub(kept)).flat_map(|id| [2 * id, 2 * id + 1]);
             trace.collect((id + 1) * 1_000 + 1, 1, dropped, None);
         }
+    }
+    for id in 0..garbage {
+        trace.allocate(100_000 + id, BYTES, 1, MB, 600_000);
     }
     trace.end(SECOND)
 }
@@ -304,6 +318,25 @@ fn what_piles_up_is_named_by_the_line_that_makes_the_object() {
         let classes: Vec<_> = classes.iter().map(|class| (class.class, class.live, class.generations)).collect();
         assert_eq!(classes, [("byte[]", 500, 5), ("shop.Item", 500, 5)]);
     });
+}
+
+#[test]
+fn garbage_that_no_collection_has_seen_hides_nothing_that_piles_up() {
+    findings(&items_and(500, 100, 2_000, 100), |explanation| {
+        let [Finding::Growth(Growth { bytes, share, .. })] = &explanation.findings[..] else {
+            panic!("{explanation:?}")
+        };
+        assert_eq!((*bytes, *share), (500 * 2_024, 1.0));
+    });
+}
+
+#[test]
+fn small_objects_pile_up_too_if_most_collections_left_some() {
+    for (each, found) in [(50, 1), (125, 0)] {
+        findings(&items_and(500, 0, 16, each), |explanation| {
+            assert_eq!(explanation.findings.len(), found, "{each}: {explanation:?}");
+        });
+    }
 }
 
 #[test]
@@ -337,8 +370,17 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
         trace.end(seconds * SECOND)
     };
     findings(&waiting(10, SECOND / 20, 2), |explanation| {
-        let [Finding::Contention(Contention { waits: 10, locks: 1, total, share, waiters, owners, owner, .. })] =
-            &explanation.findings[..]
+        let [
+            Finding::Contention(Contention {
+                waited: Waited { waits: 10, total },
+                locks: 1,
+                share,
+                waiters,
+                owners,
+                owner,
+                ..
+            }),
+        ] = &explanation.findings[..]
         else {
             panic!("{explanation:?}")
         };
@@ -358,6 +400,26 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
         });
     }
     findings(&waiting(1, SECOND, 3), |explanation| assert_eq!(explanation.findings.len(), 1, "one that is long"));
+}
+
+#[test]
+fn a_lock_is_not_mixed_with_others_of_its_class() {
+    let mut trace = Trace::new();
+    trace.stack(1, &[CART, MAIN]);
+    trace.stack(2, &[MAIN]);
+    for time in 0..40 {
+        // The other one is contended as often, and never for long.
+        let begin = time * SECOND / 20;
+        trace.wait_for(7, 1, begin, begin + SECOND / 50);
+        trace.wait_for(8, 2, begin + SECOND / 40, begin + SECOND / 40 + 1_000);
+    }
+    findings(&trace.end(2 * SECOND), |explanation| {
+        let [Finding::Contention(contention)] = &explanation.findings[..] else { panic!("{explanation:?}") };
+        assert_eq!(contention.single.map(|lock| lock.object), Some(ObjectId(7)));
+        let all = Waited { waits: 40, total: trace::time::Nanos(40 * SECOND / 50) };
+        assert_eq!((contention.waited, contention.with_owners_place()), (all, all));
+        assert_eq!((contention.waiters.len(), contention.waiters[0].waited), (1, all));
+    });
 }
 
 #[test]

@@ -31,9 +31,10 @@ Findings:
             (of traces with single objects, `run --stack 16`); in traces with
             counts, a heap that is fuller after each third of the collections
   churn     a line that makes a tenth or more of all bytes, more than 50 MB a
-            second, or where collections take a twentieth of the time
-  lock      locks of a class for which threads waited a twentieth of the time or
-            more, and 100 ms (`run --locks`, `run --juc`)
+            second (of single objects: half of all bytes, and 64 MiB), or where
+            collections take a twentieth of the time
+  lock      a lock, or locks of a class, for which threads waited a twentieth of
+            the time or more, and 100 ms (`run --locks`, `run --juc`)
 
 Lines are the innermost ones of your own code, if the trace has call stacks.
 
@@ -119,9 +120,11 @@ impl<'a> Explained<'a> {
         self.write_completeness(&self.notes(), out)?;
         let trace = shell_word(self.source.path);
         let more = if self.has_allocations { "stats" } else { "locks" };
-        let commands = [format!("More: martini explain {trace},"), format!("martini {more} {trace}")];
-        let is_short = out.width().0 > commands.iter().map(|command| command.chars().count()).sum();
-        writeln!(out, "{}", commands.join(if is_short { " " } else { "\n    " }))?;
+        let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
+        commands.extend(self.source.dump.as_deref().map(|dump| format!("martini heap {}", shell_word(dump))));
+        let line = format!("More: {}", commands.join(", "));
+        let is_short = line.chars().count() <= out.width().0;
+        writeln!(out, "{}", if is_short { line } else { format!("More: {}", commands.join(",\n    ")) })?;
         Ok(())
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn write(explanation: &Explanation<'_>, source: &Source<'_>, out: &mu
     for finding in &explanation.findings {
         writeln!(out)?;
         write_head(finding, out)?;
-        for sentence in sentences(finding) {
+        for sentence in sentences(finding, explanation) {
             out.write_sentence(2, &printable(&sentence))?;
         }
         let command = out.command("  next:", &next(finding, explanation, source, out.width().beside(NEXT)));
@@ -75,7 +75,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
     if looked_at.is_empty() {
         return "nothing stands out: the trace has neither allocations nor waits".to_owned();
     }
-    format!("nothing stands out: {}", looked_at.join(", "))
+    let filters = if explanation.is_filtered { "; filters leave classes out of the trace" } else { "" };
+    let ages = if explanation.has_few_ages { "; too few collections to see what grows" } else { "" };
+    format!("nothing stands out: {}{filters}{ages}", looked_at.join(", "))
 }
 
 /// A label, and what stands behind it.
@@ -91,26 +93,41 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
         }
         Finding::Growth(Growth { at, bytes: live, share, .. }) => {
             let at = at.map_or(String::new(), |at| format!(" at {at}"));
-            ("growth:", format!("{} ({} of what is alive){at}", bytes(*live), human::share(*share)))
+            ("growth:", format!("{} ({} of what survived a collection){at}", bytes(*live), human::share(*share)))
         }
         Finding::Rise(Rising { rise, .. }) => {
             ("growth:", format!("from {} to {} are in use after collections", bytes(rise.from), bytes(rise.to)))
         }
-        Finding::Churn(Churn { at, bytes: churned, share, error, .. }) => {
+        Finding::Churn(Churn { at, bytes: churned, executed, share, error, .. }) => {
             // The share has the same error as its bytes, which are not 0.
             let error = error
                 .map_or(String::new(), |error| format!(" ± {}", human::share(share * error as f64 / *churned as f64)));
-            ("churn:", format!("{} ({}{error} of all) at {at}", bytes(*churned), human::share(*share)))
+            let churned = bytes(*churned);
+            let executed = executed.map(bytes).filter(|executed| *executed != churned);
+            let executed = executed.map_or(String::new(), |all| format!(", {all} with what the JIT removed,"));
+            ("churn:", format!("{churned} ({}{error} of all){executed} at {at}", human::share(*share)))
         }
-        Finding::Contention(Contention { class, total, share, .. }) => {
-            let class = class.unwrap_or("(unknown class)");
+        Finding::Contention(contention @ Contention { waited, share, .. }) => {
+            let lock = called(contention);
             // Several may wait at the same time.
             let share = match *share {
                 share if share < 1.0 => format!("{} of the time", human::share(share)),
                 threads => format!("{threads:.1} of them all the time"),
             };
-            ("lock:", format!("threads waited {} for {class}, {share}", duration(*total)))
+            ("lock:", format!("threads waited {} for {lock}, {share}", duration(waited.total)))
         }
+    }
+}
+
+/// What a lock is called, or what many have in common.
+fn called(contention: &Contention<'_>) -> String {
+    let class = contention.class.unwrap_or("(unknown class)");
+    match (contention.single, contention.waiters.first()) {
+        (Some(lock), _) if lock.name.is_some() => lock.to_string(),
+        (Some(_), Some(Place { at, .. })) => {
+            format!("{class} locked in {}.{}", at.class, names::jvm_method_name(at.method))
+        }
+        _ => class.to_owned(),
     }
 }
 
@@ -120,7 +137,7 @@ fn threads(deadlock: &Deadlock<'_>) -> String {
 }
 
 /// What a finding means.
-fn sentences(finding: &Finding<'_>) -> Vec<String> {
+fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String> {
     match finding {
         Finding::Deadlock(deadlock) => deadlock.members.iter().map(waits).collect(),
         Finding::Stuck(blocked) => vec![waits(&blocked.longest)],
@@ -137,7 +154,7 @@ fn sentences(finding: &Finding<'_>) -> Vec<String> {
             }
             sentences
         }
-        Finding::Churn(churn) => vec![churn_sentence(churn)],
+        Finding::Churn(churn) => churn_sentences(churn, explanation),
         Finding::Contention(contention) => contention_sentences(contention),
     }
 }
@@ -164,29 +181,45 @@ fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
     ]
 }
 
-fn churn_sentence(churn: &Churn<'_>) -> String {
+fn churn_sentences(churn: &Churn<'_>, explanation: &Explanation<'_>) -> Vec<String> {
     let rate = churn.rate.map_or(String::new(), |rate| format!("{} a second, ", bytes(rate)));
     let by = |at: Option<Location<'_>>| match at {
         Some(at) if at != churn.at => format!(" by {}.{}", at.class, names::jvm_method_name(at.method)),
         _ => String::new(),
     };
-    let inside = churn.inside.map_or(String::new(), |inside| format!(", most in {}{}", inside.class, by(inside.at)));
-    format!("{rate}soon garbage: no leak, but work for the collector{inside}")
+    let inside = churn
+        .inside
+        .map_or(String::new(), |inside| format!(", most in {}{}", inside.class, by(churn.called.or(inside.at))));
+    let mut sentences = vec![format!("{rate}most of it is soon garbage: work for the collector{inside}")];
+    if let (Some((collections, pauses)), Some(share)) = (explanation.collections, explanation.pause_share()) {
+        let collections = counted(collections, "collection", "collections");
+        sentences.push(format!("{collections} took {}, {} of the time", duration(pauses), human::share(share)));
+    }
+    sentences
 }
 
 fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
-    let Contention { locks, waits, total, waiters, owners, owner, .. } = contention;
+    let Contention { locks, waited, waiters, owners, owner, .. } = contention;
+    let total = waited.total;
     let locks = counted(*locks, "lock", "locks");
-    let mut sentences = vec![format!("{} for {locks}", counted(*waits, "wait", "waits"))];
-    if let Some(Place { at, total: waited }) = waiters.first() {
-        sentences.push(format!("where they wait: {at} ({} of it)", percent(waited.0, total.0)));
+    let mut sentences = vec![format!("{} for {locks}", counted(waited.waits, "wait", "waits"))];
+    if let Some(Place { at, waited }) = waiters.first() {
+        sentences.push(format!("where they wait: {at} ({} of it)", percent(waited.total.0, total.0)));
     }
     if let Some((thread, held)) = owner {
         sentences.push(format!("who holds it: {thread} ({} of it)", percent(held.0, total.0)));
     }
     match owners.first() {
-        Some(Place { at, total: held }) => {
-            sentences.push(format!("where the owner was: {at} ({} of it)", percent(held.0, total.0)));
+        Some(Place { at, waited: held }) => {
+            let known = contention.with_owners_place();
+            let of_what = match known.waits == waited.waits {
+                true => "it".to_owned(),
+                false => {
+                    format!("the {} of which the owner's stack is known", counted(known.waits, "wait", "waits"))
+                }
+            };
+            let share = percent(held.total.0, known.total.0);
+            sentences.push(format!("where the owner was: {at} ({share} of {of_what})"));
         }
         None => sentences.push("where the owner was is not in the trace".to_owned()),
     }
@@ -260,7 +293,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
 }
 
 fn fields(finding: &Finding<'_>) -> Value {
-    let place = |place: &Place<'_>| json!({ "at": allocation_json::location(&place.at), "nanos": place.total.0 });
+    let place = |place: &Place<'_>| json!({ "at": allocation_json::location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
     match finding {
         Finding::Deadlock(deadlock) => json!({
             "kind": "deadlock",
@@ -275,7 +308,7 @@ fn fields(finding: &Finding<'_>) -> Value {
         Finding::Growth(growth) => json!({
             "kind": "growth",
             "at": growth.at.as_ref().map(allocation_json::location),
-            "active_bytes": growth.bytes,
+            "survived_bytes": growth.bytes,
             "share": growth.share,
             "classes": growth.classes.iter().map(growing).collect::<Vec<_>>(),
         }),
@@ -290,18 +323,22 @@ fn fields(finding: &Finding<'_>) -> Value {
             "kind": "churn",
             "at": allocation_json::location(&churn.at),
             "bytes": churn.bytes,
+            "executed_bytes": churn.executed,
             "error_bytes": churn.error,
             "share": churn.share,
             "bytes_per_second": churn.rate,
             "class": churn.inside.map(|inside| inside.class),
             "allocated_by": churn.inside.and_then(|inside| inside.at).as_ref().map(allocation_json::location),
+            "called": churn.called.as_ref().map(allocation_json::location),
         }),
         Finding::Contention(contention) => json!({
             "kind": "lock",
             "class": contention.class,
             "locks": contention.locks,
-            "waits": contention.waits,
-            "nanos": contention.total.0,
+            "name": contention.single.and_then(|lock| lock.name).map(|name| name.to_string()),
+            "object": contention.single.map(|lock| lock.object.0),
+            "waits": contention.waited.waits,
+            "nanos": contention.waited.total.0,
             "share": contention.share,
             "waiters": contention.waiters.iter().map(place).collect::<Vec<_>>(),
             "owners": contention.owners.iter().map(place).collect::<Vec<_>>(),
@@ -315,7 +352,7 @@ fn growing(class: &Growing<'_>) -> Value {
         "class": class.class,
         "live": class.live,
         "total": class.total,
-        "active_bytes": class.bytes,
+        "survived_bytes": class.bytes,
         "generations": class.generations,
     })
 }

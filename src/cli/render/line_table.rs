@@ -39,11 +39,16 @@ pub(crate) fn table(lines: &[Line<'_>], by: By, whole: u64, kind: TableKind) -> 
         if has_live {
             row.extend([human::count(totals.live()), human::bytes(totals.live_bytes())]);
         }
-        let mark = if is_of_jdk(subject) { OF_JDK } else { "" };
-        row.push(format!("{}{mark}", human::printable(&subject.to_string())));
+        row.push(marked(subject));
         table.push_above(row, made(subject, totals.total_bytes(), inside));
     }
     table
+}
+
+/// What a row is called, with its mark.
+pub(crate) fn marked(subject: &Subject<'_>) -> String {
+    let mark = if is_of_jdk(subject) { OF_JDK } else { "" };
+    format!("{}{mark}", human::printable(&subject.to_string()))
 }
 
 fn is_of_jdk(subject: &Subject<'_>) -> bool {

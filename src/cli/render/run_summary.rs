@@ -8,6 +8,7 @@ use analysis::locks::{LockBy, LockReport};
 use trace::time::Nanos;
 
 use crate::cli::render::human::{bytes, count, duration, percent, printable};
+use crate::cli::render::line_table::marked;
 use crate::cli::render::page::Page;
 use crate::cli::render::table::Table;
 
@@ -44,7 +45,7 @@ pub(crate) fn write_lines(
         if has_error {
             row.push(line.row.error.map_or("exact".to_owned(), |error| percent(error, all)));
         }
-        row.push(printable(&line.row.subject.to_string()));
+        row.push(marked(&line.row.subject));
         table.push(row);
     }
     if lines.is_empty() { Ok(()) } else { table.write(out) }

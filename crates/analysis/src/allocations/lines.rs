@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::naming::SiteNames;
-use super::parts::Cell;
+use super::parts::{Cell, Part};
 use super::report::{AllocationReport, By, Row};
 use super::subject::Subject;
 use crate::location::Location;
@@ -45,6 +45,23 @@ impl AllocationReport {
     /// Each line of code that allocates, and what it allocates, in no particular order.
     pub fn lines(&self, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Line<'_>> {
         self.code(By::Line, names, class_filter)
+    }
+
+    /// What a line calls to have most of a class allocated, where call stacks say so and it does not allocate these itself.
+    pub fn called_at(&self, names: &SiteNames, line: Location<'_>, class: &str) -> Option<Location<'_>> {
+        let is_at = |part: &Part<'_>| {
+            let site = names.site(part.cell.site, part.stack);
+            site.is_some_and(|site| self.symbols.location(site) == line)
+        };
+        let callee = |part: &Part<'_>| {
+            let frames = self.stacks.frames(part.stack?);
+            let own = frames.iter().position(|&site| self.symbols.location(site) == line)?;
+            own.checked_sub(1).map(|inner| frames[inner])
+        };
+        let groups = self.group(self.parts(|name| name == class).filter(is_at), callee).into_iter();
+        let sizes = groups.map(|(callee, group)| (self.finish_group(group).0.total_bytes(), callee));
+        let callees = sizes.map(|(bytes, callee)| (bytes, callee.map(|site| self.symbols.location(site))));
+        callees.max().and_then(|(_, callee)| callee)
     }
 
     /// The same of what rows of another kind stand for, such as methods.

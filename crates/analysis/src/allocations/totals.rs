@@ -33,6 +33,7 @@ pub struct ObjectTotals {
     live: u64,
     total_bytes: u64,
     live_bytes: u64,
+    survived_bytes: u64,
     estimated_bytes: Option<u64>,
     /// The standard error of these, squared, as the samples say; `None` if they do not.
     estimate_variance: Option<f64>,
@@ -65,6 +66,12 @@ impl ObjectTotals {
     /// Bytes of the live objects ("active size").
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
+    }
+
+    /// Bytes of the live objects that have survived a collection: the others may be garbage that none has removed yet. 0 where ages are
+    /// not known.
+    pub fn survived_bytes(&self) -> u64 {
+        self.survived_bytes
     }
 
     /// Bytes of the collected objects.
@@ -139,6 +146,9 @@ impl ObjectTotals {
     pub(super) fn survived(&mut self, bytes: u64, age: u32) {
         self.live += 1;
         self.live_bytes = self.live_bytes.saturating_add(bytes);
+        if age > 0 {
+            self.survived_bytes = self.survived_bytes.saturating_add(bytes);
+        }
         self.ages.push(age);
     }
 
@@ -151,6 +161,7 @@ impl ObjectTotals {
         }
         self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
         self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
+        self.survived_bytes = self.survived_bytes.saturating_add(other.survived_bytes);
         self.ages.add(&other.ages);
     }
 }
@@ -192,7 +203,7 @@ mod tests {
         let mut one = ObjectTotals::default();
         let mut other = ObjectTotals::default();
         for totals in [&mut one, &mut other] {
-            for age in [1, 1, 4] {
+            for age in [0, 1, 4] {
                 totals.allocated(Amount { objects: 1, bytes: 16 });
                 totals.survived(16, age);
             }
@@ -200,9 +211,10 @@ mod tests {
         }
         one.add(&other);
         assert_eq!((one.total(), one.live(), one.collected()), (8, 6, 2));
+        assert_eq!(one.survived_bytes(), 64);
         assert_eq!((one.total_bytes(), one.live_bytes(), one.collected_bytes()), (296, 96, 200));
-        assert_eq!(one.average_age(), Some(2.0));
-        assert_eq!(one.generations(), 2);
+        assert_eq!(one.average_age(), Some(10.0 / 6.0));
+        assert_eq!(one.generations(), 3);
     }
 
     #[test]

@@ -14,6 +14,10 @@ const LEAST_BYTES: u64 = 16 << 20;
 const LEAST_OBJECTS: u64 = 16;
 /// A processor clears some 5 GB/s: less than this a second is less than a hundredth of its time.
 const LEAST_RATE: u64 = 50_000_000;
+/// Recording single objects slows the program down, so that nothing can be said about a second of it. There most of the bytes ...
+const LEAST_SHARE_OF_OBJECTS: f64 = 0.5;
+/// ... of several young generations are much.
+const LEAST_BYTES_OF_OBJECTS: u64 = 64 << 20;
 /// Where collections take so much of the time, less is too much.
 const LEAST_PAUSES: f64 = 0.05;
 /// One or two may be the JVM's own, as for its metadata.
@@ -30,10 +34,12 @@ pub(super) fn lines<'a>(
     let collects =
         looked_at.pause_share().is_some_and(|share| share >= LEAST_PAUSES) && collections.count() >= LEAST_COLLECTIONS;
     let matters = |bytes: u64| {
-        let rate = per_second(bytes, looked_at.length);
-        bytes >= LEAST_BYTES
-            && part(bytes, all) >= LEAST_SHARE
-            && (collects || rate.is_some_and(|rate| rate >= LEAST_RATE))
+        let share = part(bytes, all);
+        let is_much = match report.is_counted() {
+            true => per_second(bytes, looked_at.length).is_some_and(|rate| rate >= LEAST_RATE),
+            false => bytes >= LEAST_BYTES_OF_OBJECTS && share >= LEAST_SHARE_OF_OBJECTS,
+        };
+        bytes >= LEAST_BYTES && share >= LEAST_SHARE && (collects || is_much)
     };
     let doubt = if report.is_counted() { doubt(report, collections) } else { 0 };
     let mut found: Vec<Churn<'a>> = report
@@ -45,6 +51,9 @@ pub(super) fn lines<'a>(
         .collect();
     found.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.at.cmp(&b.at)));
     found.truncate(MOST);
+    for churn in &mut found {
+        churn.called = churn.inside.and_then(|inside| report.called_at(names, churn.at, inside.class));
+    }
     found
 }
 
@@ -78,9 +87,11 @@ fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos)
         at,
         is_own: !is_jdk(at.class),
         bytes,
+        executed: (report.facts().frees == 0 && bytes < totals.total_bytes()).then(|| totals.total_bytes()),
         error: error.max(line.row.error),
         share: part(bytes, all),
-        rate: per_second(bytes, length),
+        rate: per_second(bytes, length).filter(|_| report.is_counted()),
         inside: line.inside.first().copied(),
+        called: None,
     })
 }

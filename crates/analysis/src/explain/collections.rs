@@ -10,6 +10,11 @@ const MAX_FILLS: usize = 768;
 const LEAST_RISE: u64 = 32 << 20;
 /// And a heap that was fuller at first has to rise further.
 const LEAST_GROWTH: f64 = 1.5;
+/// A small heap that is twice as full, after many collections, has risen too ...
+const SMALL_RISE: u64 = 8 << 20;
+const SMALL_GROWTH: f64 = 2.0;
+/// ... of which each third has enough of those that look at the older part of the heap.
+const MANY_COLLECTIONS: u64 = 30;
 /// Of fewer collections each third may be chance: the least of three is compared with the least of three.
 const LEAST_COLLECTIONS: u64 = 9;
 
@@ -86,9 +91,16 @@ impl Collections {
             &self.fills[self.fills.len() - third..],
         ]
         .map(least);
-        let is_rise =
-            from < middle && middle < to && to - from >= LEAST_RISE && to as f64 >= from as f64 * LEAST_GROWTH;
-        is_rise.then_some(Rise { from, to, collections: self.filled })
+        if !(from < middle && middle < to) {
+            return None;
+        }
+        let (rise, growth) = (to - from, to as f64 / from as f64);
+        let is_small_rise = self.filled >= MANY_COLLECTIONS && rise >= SMALL_RISE && growth >= SMALL_GROWTH;
+        (is_small_rise || rise >= LEAST_RISE && growth >= LEAST_GROWTH).then_some(Rise {
+            from,
+            to,
+            collections: self.filled,
+        })
     }
 
     pub(super) fn element(&mut self, element: &Element<'_>) {
@@ -170,6 +182,17 @@ mod tests {
         assert_eq!(collections((1..=9).map(|number| number * 4 * MIB)).rise(), None);
         assert_eq!(collections((1..=9).map(|number| (400 + number * 10) * MIB)).rise(), None);
         assert_eq!(collections([]).rise(), None);
+    }
+
+    #[test]
+    fn a_small_heap_rises_too_if_many_collections_say_so() {
+        let heap = |count: u64, least: u64, most: u64| {
+            collections((0..count).map(|number| least * MIB + (most - least) * MIB * number / count)).rise().is_some()
+        };
+        assert!(heap(30, 5, 30));
+        assert!(!heap(29, 5, 30), "few collections");
+        assert!(!heap(30, 1, 12), "little");
+        assert!(!heap(30, 20, 45), "not twice as much");
     }
 
     #[test]

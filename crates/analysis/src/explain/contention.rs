@@ -1,11 +1,12 @@
 //! Locks that cost much, and threads that still wait for one when the trace ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trace::time::Nanos;
 
-use super::{Blocked, Contention, MOST, Place, part};
-use crate::locks::{LockBy, LockReport, LockSubject, ThreadName};
+use super::{Blocked, Contention, MOST, Place, Waited, part};
+use crate::location::Location;
+use crate::locks::{CalledLock, Durations, LockBy, LockReport, LockSubject, ThreadName, TimeTotals};
 
 /// A thread that waits for less than this part of the time hardly loses any.
 const LEAST_SHARE: f64 = 0.05;
@@ -16,9 +17,9 @@ const LEAST_WAITS: u64 = 10;
 /// Who waits so long for a lock once has a reason to ask. A trace may end while a thread waits for less.
 const LONG: Nanos = Nanos(1_000_000_000);
 
-/// How long threads waited for the locks of the class that cost most.
+/// How long threads waited for the lock that cost most.
 pub(super) fn most(report: &LockReport) -> Option<Nanos> {
-    let rows = report.rows(LockBy::Class, false);
+    let rows = report.rows(LockBy::Monitor, false);
     rows.iter().map(|row| row.contended.total()).max().filter(|most| most.0 > 0)
 }
 
@@ -31,37 +32,62 @@ pub(super) fn blocked(report: &LockReport) -> Option<Blocked<'_>> {
     Some(Blocked { threads, longest })
 }
 
-/// The classes of locks that cost most, if they cost much in so much time.
+/// The locks that cost most, if they cost much in so much time; and the classes of locks of which no single one does, but all together.
 pub(super) fn locks(report: &LockReport, length: Nanos) -> Vec<Contention<'_>> {
+    let costs_much = |contended: &Durations| {
+        let is_repeated = contended.count() >= LEAST_WAITS || contended.max() >= LONG;
+        is_repeated && contended.total() >= LEAST_TOTAL && part(contended.total().0, length.0) >= LEAST_SHARE
+    };
+    let mut found = Vec::new();
     let mut locks_of: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    let mut has_single = BTreeSet::new();
     for row in report.rows(LockBy::Monitor, false).iter().filter(|row| row.contended.count() > 0) {
-        if let LockSubject::Monitor { class, .. } = row.subject {
-            *locks_of.entry(class).or_default() += 1;
+        let LockSubject::Monitor { name, class, object } = row.subject else { continue };
+        *locks_of.entry(class).or_default() += 1;
+        if let Some((object, serial)) = object.filter(|_| costs_much(&row.contended)) {
+            has_single.insert(class);
+            let lock = report.single_lock(serial);
+            found.push(Contention {
+                single: Some(CalledLock { name, class, object }),
+                owner: lock.owners.first().map(|(thread, waits)| (*thread, waits.total)),
+                waiters: lock.waiters.into_iter().map(place).collect(),
+                owners: lock.holders.into_iter().map(place).collect(),
+                ..contention(class, 1, &row.contended, length)
+            });
         }
     }
-    let mut found: Vec<Contention<'_>> = report
-        .rows(LockBy::Class, false)
-        .into_iter()
-        .filter_map(|row| {
-            let LockSubject::Class(class) = row.subject else { return None };
-            let (waits, total) = (row.contended.count(), row.contended.total());
-            let share = part(total.0, length.0);
-            let is_repeated = waits >= LEAST_WAITS || row.contended.max() >= LONG;
-            (is_repeated && total >= LEAST_TOTAL && share >= LEAST_SHARE).then(|| Contention {
-                class,
-                locks: locks_of.get(&class).copied().unwrap_or(0),
-                waits,
-                total,
-                share,
+    for row in report.rows(LockBy::Class, false) {
+        let LockSubject::Class(class) = row.subject else { continue };
+        if costs_much(&row.contended) && !has_single.contains(&class) {
+            found.push(Contention {
                 waiters: places(report, LockBy::Site, class),
                 owners: places(report, LockBy::Holder, class),
                 owner: owner(report, class),
-            })
-        })
-        .collect();
-    found.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.class.cmp(&b.class)));
+                ..contention(class, locks_of.get(&class).copied().unwrap_or(0), &row.contended, length)
+            });
+        }
+    }
+    found.sort_by(|a, b| b.waited.total.cmp(&a.waited.total).then_with(|| a.class.cmp(&b.class)));
     found.truncate(MOST);
     found
+}
+
+fn contention<'a>(class: Option<&'a str>, locks: u64, contended: &Durations, length: Nanos) -> Contention<'a> {
+    let waited = Waited { waits: contended.count(), total: contended.total() };
+    Contention {
+        class,
+        single: None,
+        locks,
+        waited,
+        share: part(waited.total.0, length.0),
+        waiters: Vec::new(),
+        owners: Vec::new(),
+        owner: None,
+    }
+}
+
+fn place<'a>((at, waits): (Location<'a>, TimeTotals)) -> Place<'a> {
+    Place { at, waited: Waited { waits: waits.count, total: waits.total } }
 }
 
 /// Where threads waited for locks of a class, or where their owners were.
@@ -72,12 +98,12 @@ fn places<'a>(report: &'a LockReport, by: LockBy, class: Option<&str>) -> Vec<Pl
         .filter(|row| row.contended.count() > 0)
         .filter_map(|row| match row.subject {
             LockSubject::Site { class: of, at: Some(at) } if of == class => {
-                Some(Place { at, total: row.contended.total() })
+                Some(Place { at, waited: Waited { waits: row.contended.count(), total: row.contended.total() } })
             }
             _ => None,
         })
         .collect();
-    places.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.at.cmp(&b.at)));
+    places.sort_by(|a, b| b.waited.total.cmp(&a.waited.total).then_with(|| a.at.cmp(&b.at)));
     places
 }
 

@@ -5,23 +5,29 @@ use std::collections::BTreeMap;
 use super::{Collections, Growing, Growth, MOST, Rising, part};
 use crate::allocations::{AllocationReport, By, Location, Row, SiteNames, Subject};
 
-/// What makes less of what is alive does not fill a heap.
+/// What makes less of what has survived a collection does not fill a heap. Of the rest nobody knows whether it is garbage.
 const LEAST_SHARE: f64 = 0.1;
-/// Less is within what the JDK keeps on behalf of a line: classes, names, tables.
+/// Less is within what the JDK keeps on behalf of a line: classes, names, tables ...
 const LEAST_BYTES: u64 = 256 << 10;
+/// ... unless about every second collection of the whole trace left some, so many at least, and hardly one was released: what is
+/// recorded of an object may be its smallest part.
+const MANY_GENERATIONS: u64 = 6;
+const STEADILY_COLLECTED: f64 = 0.01;
 /// A few that become larger are tables.
 const LEAST_OBJECTS: u64 = 100;
+/// Of fewer, the ages of objects say nothing.
+pub(super) const LEAST_COLLECTIONS: u64 = 3;
 /// A cache with a bound keeps objects of all ages too, but drops as many as it takes in.
 const MOST_COLLECTED: f64 = 0.25;
 /// Classes to name where only the heap is known to fill.
 const MOST_CLASSES: usize = 3;
 
 /// The lines whose objects pile up, those of most live bytes first.
-pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames) -> Vec<Growth<'a>> {
+pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames, collections: u64) -> Vec<Growth<'a>> {
     if report.facts().frees == 0 {
         return Vec::new();
     }
-    let live = report.sum(|_| true).live_bytes();
+    let survived = report.sum(|_| true).survived_bytes();
     let mut rows = report.rows_named(By::Site, names, |_| true);
     rows.retain(piles_up);
     let mut found: Vec<Growth<'a>> = by_line(&rows)
@@ -29,9 +35,12 @@ pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames) ->
         .map(|(at, mut classes)| {
             classes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(b.class)));
             let bytes = classes.iter().fold(0_u64, |sum, class| sum.saturating_add(class.bytes));
-            Growth { at, bytes, share: part(bytes, live), classes }
+            Growth { at, bytes, share: part(bytes, survived), classes }
         })
-        .filter(|growth| growth.bytes >= LEAST_BYTES && growth.share >= LEAST_SHARE)
+        .filter(|growth| growth.share >= LEAST_SHARE)
+        .filter(|growth| {
+            growth.bytes >= LEAST_BYTES || growth.classes.iter().any(|class| is_steady(class, collections))
+        })
         .collect();
     found.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.at.cmp(&b.at)));
     found.truncate(MOST);
@@ -41,6 +50,12 @@ pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames) ->
 fn piles_up(row: &Row<'_>) -> bool {
     let totals = &row.totals;
     totals.is_growing() && totals.live() >= LEAST_OBJECTS && part(totals.collected(), totals.total()) <= MOST_COLLECTED
+}
+
+fn is_steady(class: &Growing<'_>, collections: u64) -> bool {
+    class.generations >= MANY_GENERATIONS
+        && class.generations.saturating_mul(2) >= collections
+        && part(class.total.saturating_sub(class.live), class.total) <= STEADILY_COLLECTED
 }
 
 /// The growing classes by line. What a constructor allocates is part of the object, so it stands where the object is allocated, if
@@ -69,7 +84,7 @@ fn by_line<'a>(rows: &[Row<'a>]) -> BTreeMap<Option<Location<'a>>, Vec<Growing<'
             class,
             live: row.totals.live(),
             total: row.totals.total(),
-            bytes: row.totals.live_bytes(),
+            bytes: row.totals.survived_bytes(),
             generations: row.totals.generations(),
         });
     }

@@ -12,7 +12,7 @@ use trace::model::Element;
 use trace::time::Nanos;
 
 use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, SiteNames};
-use crate::locks::{Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
+use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
 
 pub use collections::{Collections, Rise};
 
@@ -87,10 +87,14 @@ pub struct Explanation<'a> {
     pub allocated: Option<u64>,
     /// Collections that stopped the program, and how long they took in all; `None` if the trace has none.
     pub collections: Option<(u64, Nanos)>,
-    /// How long threads waited for the class of locks that cost most; `None` if none was contended.
+    /// How long threads waited for the lock that cost most; `None` if none was contended.
     pub contended: Option<Nanos>,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
+    /// Filters leave classes out of the trace.
+    pub is_filtered: bool,
+    /// Single objects are recorded, but there were too few collections for their ages to say what grows.
+    pub has_few_ages: bool,
 }
 
 impl Explanation<'_> {
@@ -136,9 +140,9 @@ pub struct Blocked<'a> {
 pub struct Growth<'a> {
     /// Where; `None` if the trace has no lines.
     pub at: Option<Location<'a>>,
-    /// Their bytes.
+    /// Bytes of those that have survived a collection.
     pub bytes: u64,
-    /// Of all live bytes.
+    /// Of all such bytes.
     pub share: f64,
     /// Their classes, those of most bytes first.
     pub classes: Vec<Growing<'a>>,
@@ -153,7 +157,7 @@ pub struct Growing<'a> {
     pub live: u64,
     /// How many were allocated there.
     pub total: u64,
-    /// Bytes of those that are alive.
+    /// Bytes of those that have survived a collection.
     pub bytes: u64,
     /// How many different ages these have.
     pub generations: u64,
@@ -177,27 +181,31 @@ pub struct Churn<'a> {
     pub is_own: bool,
     /// Bytes that became garbage; where objects were only counted, all but what the JIT has removed as far as that is known.
     pub bytes: u64,
-    /// How far this may be off, with a confidence of 95 %; `None` if it is exact.
+    /// Bytes that the line executed, with those that the JIT has removed; `None` if the JIT's part is not known or is none.
+    pub executed: Option<u64>,
+    /// How far `bytes` may be off, with a confidence of 95 %; `None` if it is exact.
     pub error: Option<u64>,
     /// Of all bytes allocated.
     pub share: f64,
-    /// Bytes in a second.
+    /// Bytes in a second; `None` of single objects, too, which cost the program so much time that this says nothing about it.
     pub rate: Option<u64>,
     /// The largest part of it.
     pub inside: Option<Inside<'a>>,
+    /// What the line called to get most of that, if there are stacks.
+    pub called: Option<Location<'a>>,
 }
 
-/// Locks of a class, which cost much.
+/// A lock that costs much, or locks of a class that do so together.
 #[derive(Clone, Debug)]
 pub struct Contention<'a> {
     /// Their class, if known.
     pub class: Option<&'a str>,
+    /// Which lock, if it is one.
+    pub single: Option<CalledLock<'a>>,
     /// How many locks.
     pub locks: u64,
-    /// How often threads waited for them.
-    pub waits: u64,
-    /// How long in all.
-    pub total: Nanos,
+    /// The waits for them.
+    pub waited: Waited,
     /// How many threads waited on average, all the time of the trace.
     pub share: f64,
     /// Where threads waited, longest in all first.
@@ -208,13 +216,32 @@ pub struct Contention<'a> {
     pub owner: Option<(ThreadName<'a>, Nanos)>,
 }
 
-/// A place at which time was spent.
+impl Contention<'_> {
+    /// Those waits of which it is known where the owner was.
+    pub fn with_owners_place(&self) -> Waited {
+        self.owners.iter().fold(Waited::default(), |sum, place| Waited {
+            waits: sum.waits.saturating_add(place.waited.waits),
+            total: Nanos(sum.total.0.saturating_add(place.waited.total.0)),
+        })
+    }
+}
+
+/// How often threads waited, and how long in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    /// How often.
+    pub waits: u64,
+    /// How long.
+    pub total: Nanos,
+}
+
+/// A place at which threads waited, or for which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The line.
     pub at: Location<'a>,
-    /// How long threads waited in all.
-    pub total: Nanos,
+    /// The waits.
+    pub waited: Waited,
 }
 
 /// Finds what stands out; lines are those by which `names` calls stacks.
@@ -234,10 +261,12 @@ pub fn explain<'a>(
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
+        is_filtered: facts.is_filtered,
+        has_few_ages: facts.allocations > 0 && collections.count() < growth::LEAST_COLLECTIONS,
     };
     let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
     findings.extend(contention::blocked(locks).map(Finding::Stuck));
-    findings.extend(growth::of_objects(allocations, names).into_iter().map(Finding::Growth));
+    findings.extend(growth::of_objects(allocations, names, collections.count()).into_iter().map(Finding::Growth));
     if !findings.iter().any(|finding| matches!(finding, Finding::Growth(_))) {
         findings.extend(growth::of_heap(allocations, collections).map(Finding::Rise));
     }

@@ -8,6 +8,7 @@ mod durations;
 mod idle;
 mod live;
 mod lock_names;
+mod lock_places;
 mod observer;
 mod paths;
 mod processor_time;
@@ -30,6 +31,7 @@ use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
 pub use lock_names::{CalledLock, LockHolders, LockName};
+pub use lock_places::SingleLock;
 pub use observer::{Observer, Stall};
 pub use paths::WaitKind;
 pub use processor_time::ProcessorTime;
@@ -43,6 +45,7 @@ use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
 use live::{LiveThread, Monitor, PendingStall, Serial};
 use lock_names::LockNames;
+use lock_places::LockPlaces;
 use paths::WaitPaths;
 use stacks::Stacks;
 use stalls::StallBegin;
@@ -90,6 +93,7 @@ pub struct LockStats<'o> {
     classes: FxHashMap<ObjectId, ClassIndex>,
     monitors: FxHashMap<ObjectId, Monitor>,
     lock_names: LockNames,
+    lock_places: LockPlaces,
     serials: u64,
     tables: WaitTables,
     /// Waits of idle threads that are in no table.
@@ -293,6 +297,7 @@ impl<'o> LockStats<'o> {
             threads: self.threads,
             tables: self.tables,
             lock_names: self.lock_names,
+            lock_places: self.lock_places,
             idle: self.idle,
             paths: self.paths,
             stuck: self.stuck,

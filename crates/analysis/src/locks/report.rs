@@ -8,6 +8,7 @@ use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
 use super::lock_names::{LockHolders, LockNames};
+use super::lock_places::{LockPlaces, SingleLock};
 use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
@@ -52,6 +53,7 @@ pub struct LockReport {
     pub(super) threads: Threads,
     pub(super) tables: WaitTables,
     pub(super) lock_names: LockNames,
+    pub(super) lock_places: LockPlaces,
     pub(super) idle: TimeTotals,
     pub(super) paths: WaitPaths,
     pub(super) stuck: Vec<StuckRecord>,
@@ -189,6 +191,11 @@ impl LockReport {
                 (LockSubject::Pair { waiter, owner, class: class(key.class) }, waits)
             })),
         }
+    }
+
+    /// The waits for the lock of a serial number ([`LockSubject::Monitor`]).
+    pub fn single_lock(&self, monitor: u64) -> SingleLock<'_> {
+        self.lock_places.single(monitor, &self.symbols, &self.threads)
     }
 
     /// Threads that were still blocked when the trace ended, in the order in which they blocked, and how many more there are. Those of

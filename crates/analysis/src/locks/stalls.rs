@@ -5,6 +5,7 @@ use trace::model::{ThreadCpu, WaitEnd};
 use trace::time::{Nanos, Time};
 
 use super::live::{PendingStall, Serial};
+use super::lock_places::LockPart;
 use super::observer::Stall;
 use super::paths::{PathKey, WaitKind};
 use super::processor_time::ProcessorTime;
@@ -230,6 +231,11 @@ impl LockStats<'_> {
         if let (Some(serial), Some(object)) = (pending.monitor, pending.object) {
             let key = MonitorKey { class, object: Some((serial, object)) };
             self.tables.monitors.add(key, wait, || MonitorKey { class, object: None });
+        }
+        if let (Some(serial), true) = (pending.monitor, wait.is_contended) {
+            let held = pending.owner_stack.and_then(|stack| self.stacks.site(stack));
+            let parts = [site.map(LockPart::Waiters), held.map(LockPart::Holders), longest.owner.map(LockPart::Owner)];
+            parts.into_iter().flatten().for_each(|part| self.lock_places.add((serial, part), length));
         }
         self.tables.sites.add((class, site), wait, || (class, None));
         let threads = &mut self.threads;
