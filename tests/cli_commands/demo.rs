@@ -12,7 +12,7 @@ fn the_demo_finds_its_leak_and_its_churn() {
     for part in [
         "closed: 3000 orders taken, 200 still in the cache\n",
         "\ngrowth: 515.6 KiB (",
-        " of what is alive) at demo.OrderDesk.take(OrderDesk.java:34)\n",
+        " of what survived a collection) at demo.OrderDesk.take(OrderDesk.java:34)\n",
         "3,000 of 3,000 long[] (421.9 KiB), 3,000 of 3,000 demo.PriceWatch (93.8 KiB)\n",
         "  of 10 different ages: ",
         "\nchurn: ",
