@@ -1,5 +1,6 @@
 //! `martini run` alone names a line outside the JDK for nearly all that a program allocates.
 
+use std::fs;
 use std::process::Command;
 
 use bci_tests::jdk::Jdk;
@@ -30,7 +31,10 @@ pub(super) fn tests(suite: &mut Suite) {
 #[track_caller]
 fn nearly_all_has_a_line_outside_the_jdk(program: Program, jdk: &Jdk) {
     let profiled = program.working().behind(&["hold.Main"], jdk).heap(Heap::Counts).option("callers", CALLERS);
-    let mut running = profiled.any_status().start();
+    // Some write files.
+    let folder = profiled.dir().join("run");
+    fs::create_dir(&folder).expect("the folder is ours");
+    let mut running = profiled.in_folder(&folder).any_status().start();
     running.wait_for("held");
     running.send("");
     let ran = running.finish_and_read::<()>();
