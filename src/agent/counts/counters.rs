@@ -213,6 +213,24 @@ impl Counters {
         )
     }
 
+    /// Whether a part of what a counter counts may be subtracted a moment later: it is at `NEW_INSTANCE_SITE`, and the caller may count the
+    /// array, too.
+    pub(crate) fn may_be_subtracted(&self, counter: CounterIndex) -> bool {
+        let record = |counter| self.get(counter);
+        let Some(first) = record(counter)
+            .filter(|record| record.kind == CounterKind::Bytes)
+            .map_or(Some(counter), |_| counter.0.checked_sub(1).map(CounterIndex))
+        else {
+            return false;
+        };
+        let Some(record) = record(first).filter(|record| record.kind == CounterKind::AtDynamicSite) else {
+            return false;
+        };
+        let Some(Some(resolved)) = record.resolved.get() else { return false };
+        let known = self.at_dynamic_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&(NEW_INSTANCE_SITE, resolved.class)) == Some(&first)
+    }
+
     /// The counters of objects that the VM makes, appended at the first call.
     pub(crate) fn of_vm_objects(&self, resolved: AllocationSite) -> Option<CounterIndex> {
         self.first_of(&self.vm_objects, resolved, [CounterKind::VmObjects, CounterKind::Bytes], resolved)
@@ -260,7 +278,9 @@ mod tests {
         assert_ne!(one, counters.at_dynamic_site(site, of(2)));
         assert_eq!(one, counters.at_dynamic_site(site, of(1)));
         assert_eq!(counters.subtracted(ClassIndex(1)), None);
-        let _ = counters.at_dynamic_site(NEW_INSTANCE_SITE, of(1));
+        let counted = counters.at_dynamic_site(NEW_INSTANCE_SITE, of(1)).expect("room");
+        assert!(counters.may_be_subtracted(counted) && counters.may_be_subtracted(counted.next()));
+        assert!(one.is_some_and(|one| !counters.may_be_subtracted(one) && !counters.may_be_subtracted(one.next())));
         let subtracted = counters.subtracted(ClassIndex(1)).and_then(|first| counters.get(first)).expect("a counter");
         assert_eq!((subtracted.kind, subtracted.resolved.get()), (CounterKind::Subtracted, Some(&Some(of(1)))));
     }

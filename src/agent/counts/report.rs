@@ -14,6 +14,8 @@ pub(crate) struct SiteCount {
     /// Not by the site's bytecode but by the VM in a method that it calls.
     pub(crate) by_vm: bool,
     pub(crate) totals: Totals,
+    /// While the program runs, a part of it may be subtracted a moment later.
+    pub(crate) is_provisional: bool,
 }
 
 /// Class, method and line, and whether the VM counted: the order in which sites are reported.
@@ -30,8 +32,10 @@ impl Counts {
                 Some(site) => {
                     let by_vm = self.is_vm_object(counter);
                     let key = (site.class.0, site.location.map(|location| (location.method.0, location.line)), by_vm);
-                    let none = SiteCount { site, by_vm, totals: Totals::default() };
-                    sites.entry(key).or_insert(none).totals += totals;
+                    let none = SiteCount { site, by_vm, totals: Totals::default(), is_provisional: false };
+                    let count = sites.entry(key).or_insert(none);
+                    count.totals += totals;
+                    count.is_provisional |= self.space.counters.may_be_subtracted(counter);
                 }
                 // One counter may subtract what another counted.
                 None => unknown = totals.instances.wrapping_add(unknown),

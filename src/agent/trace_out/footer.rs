@@ -29,7 +29,7 @@ impl Writer {
             self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
         }
         if let Some(counts) = self.features.counts {
-            let nameless = self.all_site_counts(counts, time);
+            let nameless = self.all_site_counts(counts, time, true);
             self.core.count_lost("site not found", nameless);
         }
         if let Some((ticks, found)) = self.features.histogram.and_then(|histogram| histogram.found()) {

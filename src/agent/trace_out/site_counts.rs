@@ -24,14 +24,18 @@ impl Writer {
             self.account(thread, ticks, vm_bytes);
         }
         let time = self.time(ticks);
-        self.all_site_counts(counts, time);
+        self.all_site_counts(counts, time, false);
         self.live_counts(live.unwrap_or_default(), ticks);
     }
 
-    /// Writes what sites have counted since it was written last, and returns the number of objects whose site is not known.
-    pub(super) fn all_site_counts(&mut self, counts: &Counts, time: Time) -> u64 {
+    /// Writes what sites have counted since it was written last, and returns the number of objects whose site is not known. `is_last`: the
+    /// program counts no more.
+    pub(super) fn all_site_counts(&mut self, counts: &Counts, time: Time, is_last: bool) -> u64 {
         let (sites, nameless) = counts.sites();
         for mut site in sites {
+            if !is_last {
+                self.site_counts.settle(&mut site);
+            }
             if self.site_counts.is_new(&mut site) {
                 self.site_count(&site, time);
             }
