@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use agent_options::{HeapMode, RawOptions};
-use analysis::allocations::{Naming, Origin, SiteNames};
+use analysis::allocations::{Facts, Naming, ObjectTotals, Origin, SiteNames};
 use analysis::explain::{Explanation, explain};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::row_limit;
-use crate::cli::input::reading::{self, Whole};
+use crate::cli::input::reading::{self, Reading, Whole};
 use crate::cli::render::explain::{self as render, Source};
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::render::page::{Page, PageArguments};
@@ -95,9 +95,9 @@ impl<'a> Explained<'a> {
 
     /// Writes what stands out behind the sums of the trace, then what is missing in it.
     pub(crate) fn write(&self, out: &mut Page<'_>) -> anyhow::Result<()> {
-        out.write_sentence(0, &self.sums())?;
+        out.write_sentence(0, &self.sums(notes::summary))?;
         render::write(&self.explanation, &self.source, out)?;
-        let notes = self.notes();
+        let notes = self.notes(notes::of_allocations);
         if self.has_allocations || !notes.is_empty() {
             writeln!(out)?;
         }
@@ -107,7 +107,8 @@ impl<'a> Explained<'a> {
     /// Writes what stands out and the lines that cost most, each in one line; as many of these as there is room for, or `rows`.
     pub(crate) fn write_short(&self, rows: Option<usize>, out: &mut Page<'_>) -> anyhow::Result<()> {
         let trace = format!("martini: {}", self.source.path.display());
-        let sums = out.behind(&trace, &format!("({}): {}", bytes(self.whole.allocations.bytes), self.sums()));
+        let sums = out
+            .behind(&trace, &format!("({}): {}", bytes(self.whole.allocations.bytes), self.sums(notes::short_summary)));
         writeln!(out, "{} {}{sums}", "martini:".bold(), self.source.path.display())?;
         render::write_heads(&self.explanation, out)?;
         let findings = self.explanation.findings.len().max(1);
@@ -117,7 +118,7 @@ impl<'a> Explained<'a> {
         } else {
             run_summary::write_waits(&self.whole.locks.report, rows, out)?;
         }
-        self.write_completeness(&self.notes(), out)?;
+        self.write_completeness(&self.notes(notes::of_allocations_in_short), out)?;
         let trace = shell_word(self.source.path);
         let more = if self.has_allocations { "stats" } else { "locks" };
         let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
@@ -129,18 +130,18 @@ impl<'a> Explained<'a> {
     }
 
     /// What the trace holds, in a sentence.
-    fn sums(&self) -> String {
+    fn sums(&self, of_allocations: fn(&ObjectTotals, &Facts) -> String) -> String {
         let report = &self.whole.allocations.report;
         match self.has_allocations {
-            true => notes::summary(&report.sum(|_| true), report.facts()),
+            true => of_allocations(&report.sum(|_| true), report.facts()),
             false => lock_summary::sums(&self.whole.locks.report),
         }
     }
 
     /// What is missing or wrong in the trace.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, of_allocations: fn(&Reading) -> Vec<String>) -> Vec<String> {
         match self.has_allocations {
-            true => notes::of_allocations(&self.whole.allocations),
+            true => of_allocations(&self.whole.allocations),
             false => notes::of_locks(&self.whole.locks),
         }
     }

@@ -1,7 +1,7 @@
 //! The sums of a trace of allocations in one sentence, and what is missing or wrong in it.
 
 use agent_options::{HeapMode, RawOptions};
-use analysis::allocations::{CountedPart, Facts, ObjectTotals, Origin};
+use analysis::allocations::{Count, CountedPart, Facts, ObjectTotals, Origin};
 use trace::filter::Pattern;
 use trace::time::Nanos;
 
@@ -12,6 +12,11 @@ use crate::cli::render::human::{bytes, count, counted};
 /// The sums of a trace in one sentence.
 pub(crate) fn summary(sum: &ObjectTotals, facts: &Facts) -> String {
     summary_of(sum, facts, facts.counted_by_vm)
+}
+
+/// The same without what only the JVM reported.
+pub(crate) fn short_summary(sum: &ObjectTotals, facts: &Facts) -> String {
+    summary_of(sum, facts, (0, 0))
 }
 
 /// The sums of the classes that are selected from a trace, if some are. How much of them the JVM reported is not known.
@@ -98,6 +103,16 @@ fn part(reading: &Reading) -> Option<String> {
 
 /// What is missing or wrong in the numbers; one sentence each.
 pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
+    sentences(reading, |_| true)
+}
+
+/// The same without what was sampled where no site counts, if it is less than a hundredth of all.
+pub(crate) fn of_allocations_in_short(reading: &Reading) -> Vec<String> {
+    let hundredth = reading.report.sum(|_| true).total_bytes() / 100;
+    sentences(reading, |count| count.key != "callers.unmatched" || count.value >= hundredth)
+}
+
+fn sentences(reading: &Reading, keeps: impl Fn(&Count) -> bool) -> Vec<String> {
     let facts = reading.report.facts();
     let mut notes = Vec::new();
     if facts.allocations == 0 && facts.site_counts == 0 && facts.origins.iter().any(is_of_counts) {
@@ -132,6 +147,6 @@ pub(crate) fn of_allocations(reading: &Reading) -> Vec<String> {
         let ids = counted(facts.reused_ids, "object id is", "object ids are");
         notes.push(format!("{ids} used again while the object lives; the older object counts as collected"));
     }
-    notes.extend(facts.counts.iter().filter_map(counters::note));
+    notes.extend(facts.counts.iter().filter(|count| keeps(count)).filter_map(counters::note));
     notes
 }

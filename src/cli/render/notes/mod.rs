@@ -13,7 +13,7 @@ use crate::cli::input::reading::{Reading, Report};
 use crate::cli::render::human::{bytes, count, counted};
 use crate::cli::render::page::Page;
 
-pub(crate) use allocations::{of_allocations, summary, summary_of_classes};
+pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summary, summary, summary_of_classes};
 pub(crate) use locks::of_locks;
 
 /// Writes notes, each from the beginning of a line.
