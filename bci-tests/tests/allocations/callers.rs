@@ -72,7 +72,7 @@ fn are_found_behind_hundreds_of_frames(jdk: &Jdk) {
     let named = |stack: &[String], method: &str| stack.iter().any(|frame| frame.starts_with(method));
     let whole = samples(&|stack| named(stack, "callers.Deep.three:") && named(stack, "callers.Deep.main:"));
     let cut = samples(&|stack| stack.len() == 512 && !named(stack, "callers.Deep.main:"));
-    assert!(whole > 20 && cut > 20, "{whole} whole, {cut} cut");
+    assert!(whole > 2 && cut > 2, "{whole} whole, {cut} cut");
     assert_eq!(trace.count("callers.cut"), cut);
 }
 
