@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     writeln!(out, "{}", "Look closer:".bold())?;
     let word = human::shell_word(&trace);
     writeln!(out, "  martini stats {word}")?;
-    writeln!(out, "  martini stats {word} --by site --caller '{PACKAGE}*'")?;
+    writeln!(out, "  martini tree {word}")?;
     writeln!(out, "{}", "Your own program:".bold())?;
     writeln!(out, "  martini run java -jar your-app.jar                what allocates, at hardly any cost")?;
     writeln!(out, "  martini run --stack 16 java -jar your-app.jar     every object, as here")?;
