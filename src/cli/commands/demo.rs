@@ -20,8 +20,6 @@ mod bundle {
     include!(concat!(env!("OUT_DIR"), "/demo_classes.rs"));
 }
 
-/// The package of the demo's own classes.
-const PACKAGE: &str = "demo.";
 /// Of an earlier demo in the same folder.
 const CLASS: Kind = Kind { name: "class", is_begun_by: |head| head.starts_with(b"\xca\xfe\xba\xbe") };
 const MAIN_CLASS: &str = "demo.Main";
