@@ -122,7 +122,7 @@ impl Graph {
     /// Whether the walk has to end; looked at now and then.
     fn is_over(&mut self) -> bool {
         self.seen = self.seen.wrapping_add(1);
-        if self.seen % LOOK == 0 {
+        if self.seen.is_multiple_of(LOOK) {
             let now = Duration::from_nanos(thread_cpu_nanos());
             let work = now.saturating_sub(self.spent.unwrap_or(now));
             self.spent = Some(now);
