@@ -14,7 +14,7 @@ pub(crate) fn tests(suite: &mut Suite) {
 }
 
 fn it_has_the_contended_locks_of_the_trace_and_nothing_else(jdk: &Jdk) {
-    let profiled = Profiled::on(jdk).options("juc=on");
+    let profiled = Profiled::on(jdk).options("juc=on,lockstack=3");
     let log = profiled.dir().join("locks-%p.txt");
     let ran = run(profiled.option("locklog", log.display()), &["monitors"]).ran;
     let blocked: Vec<&Wait> = ran.trace.waits.iter().filter(|wait| wait.kind == Kind::Blocked).collect();
