@@ -39,6 +39,7 @@ impl Writer {
                     self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
                 }
                 self.defined.ended.first(thread.0);
+                self.locks.processors.remove(&thread.0);
                 self.tallies.end(thread);
             }
             Event::InitDone(thread) => {

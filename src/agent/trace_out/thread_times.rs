@@ -30,7 +30,10 @@ impl Writer {
         if self.defined.ended.contains(thread.0) {
             return;
         }
-        let (cpu, queued) = (Nanos(cpu), queued.map(Nanos));
+        // A thread's own report and that of the end of the recording may come in either order.
+        let most = self.locks.processors.entry(thread.0).or_default();
+        *most = (cpu.max(most.0), queued.max(most.1));
+        let (cpu, queued) = (Nanos(most.0), most.1.map(Nanos));
         let element = ThreadCpu { thread: self.thread_id(thread), cpu, queued, time: self.time(ticks) };
         self.text.emit(|out| element.write(out));
     }

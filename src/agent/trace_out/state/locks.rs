@@ -56,6 +56,8 @@ pub(crate) struct LockEvents {
     pub(crate) waiting: FxHashMap<u32, OpenWait>,
     pub(crate) parked: FxHashMap<u32, OpenPark>,
     pub(crate) sleeping: FxHashSet<u32>,
+    /// What living threads have had of the processors, as it was written last, and of the queue for them.
+    pub(crate) processors: FxHashMap<u32, (u64, Option<u64>)>,
     /// How long threads waited for each object.
     pub(crate) waited: WaitedTimes,
     /// Owners that the last data request found.
