@@ -29,6 +29,9 @@ struct CallTrace {
     frame: *mut CallFrame,
 }
 
+/// The index of a frame of a native method.
+const NATIVE: jint = -3;
+
 type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, jint, *mut c_void);
 
 static FUNCTION: AtomicUsize = AtomicUsize::new(0);
@@ -128,7 +131,7 @@ struct Content {
     our_length: usize,
     vm_length: jint,
     ours: [Option<Frame>; KEPT_FRAMES],
-    vm: [Option<(MethodNumber, i32)>; KEPT_FRAMES],
+    vm: [Option<(MethodNumber, Option<usize>)>; KEPT_FRAMES],
     words: [usize; KEPT_WORDS],
 }
 
@@ -217,9 +220,10 @@ pub(crate) fn with_async(walker: &Walker, local: &mut Local, context: *mut c_voi
     }
     let vm_length = trace.frames;
     let frames = &local.vm_frames;
-    let vm = |index: usize| VmFrame {
-        method: method_of(frames[index].method),
-        bytecode_index: frames[index].bytecode_index,
+    let vm = |index: usize| {
+        // The lock of a synchronized method is taken before its first bytecode: -1.
+        let index_of = |index: jint| (index != NATIVE).then(|| usize::try_from(index).unwrap_or(0));
+        VmFrame { method: method_of(frames[index].method), bytecode_index: index_of(frames[index].bytecode_index) }
     };
     let place = place_index(walker, registers.pc);
     let outcome = match (done, usize::try_from(vm_length)) {
@@ -253,7 +257,7 @@ pub(crate) fn with_jvmti(walker: &Walker, env: Env) {
         let done = walker.walk(&registers, Some(local.thread), &mut local.stack);
         let vm = |index: usize| VmFrame {
             method: method_of(found[index].method),
-            bytecode_index: found[index].location as i32,
+            bytecode_index: usize::try_from(found[index].location).ok(),
         };
         let outcome = match done {
             Ok(()) => compare(walker, &local.stack, &vm, found.len()),
@@ -353,8 +357,10 @@ fn show(walker: &Walker, outcome: &str, case: &Content, text: &mut String) {
         }
         let same = matches!((&ours, &vm), (Some((_, ours, _)), Some((vm, _))) if ours == vm);
         let ours = ours.map_or("-".to_owned(), |(kind, name, line)| format!("{kind} {name}:{line}"));
-        let vm = vm
-            .map_or("-".to_owned(), |(name, index)| if same { format!("@{index}") } else { format!("{name}@{index}") });
+        let vm = vm.map_or(
+            "-".to_owned(),
+            |(name, index)| if same { format!("@{index:?}") } else { format!("{name}@{index:?}") },
+        );
         let _ = writeln!(text, "  {} {ours}    {vm}", if same { ' ' } else { '!' });
     }
     for (index, &word) in case.words.iter().enumerate() {

@@ -8,8 +8,8 @@ use super::{Frame, MethodNumber, Walker};
 pub(crate) struct VmFrame {
     /// The address of the `Method`.
     pub(crate) method: usize,
-    /// Negative: a native method.
-    pub(crate) bytecode_index: i32,
+    /// `None`: a native method.
+    pub(crate) bytecode_index: Option<usize>,
 }
 
 /// How a frame compares with that of the VM.
@@ -62,8 +62,7 @@ impl Walker {
         let is_same = text(method.class_name, names.class)
             && text(method.name, names.name)
             && text(method.signature, names.signature);
-        let index = usize::try_from(vm.bytecode_index).ok();
-        let line = index.map_or(0, |index| method.line(self.loads, self.encoding, index));
+        let line = vm.bytecode_index.map_or(0, |index| method.line(self.loads, self.encoding, index));
         match is_same {
             true if line == frame.line => Match::Same,
             true => Match::OtherLine,
