@@ -58,6 +58,10 @@ enum Outcome {
     Same,
     /// Neither has frames.
     BothEmpty,
+    /// Ours is marked as cut off, and is the beginning of the VM's.
+    Cut,
+    /// Ours ends where a virtual thread begins, the VM's continues with its carrier.
+    Carrier,
     /// The same methods, other lines.
     Lines,
     /// The walker has one more frame on top.
@@ -76,9 +80,11 @@ enum Outcome {
     BothFail,
 }
 
-const OUTCOMES: [&str; 11] = [
+const OUTCOMES: [&str; 13] = [
     "same",
     "bothEmpty",
+    "cut",
+    "carrier",
     "lines",
     "oneMore",
     "oneLess",
@@ -181,6 +187,18 @@ fn compare(walker: &Walker, ours: &RawStack, vm: &dyn Fn(usize) -> VmFrame, vm_l
         worst
     };
     let plain = matches(0, 0);
+    if plain == Match::Same && frames.len() < vm_length {
+        if ours.is_truncated() {
+            return Outcome::Cut;
+        }
+        if walker
+            .number(vm(frames.len()))
+            .and_then(|number| walker.method(number))
+            .is_some_and(|names| names.name == b"enterSpecial")
+        {
+            return Outcome::Carrier;
+        }
+    }
     if plain != Match::OtherMethod {
         return match frames.len().cmp(&vm_length) {
             std::cmp::Ordering::Less => Outcome::Shorter,
@@ -240,7 +258,7 @@ pub(crate) fn with_async(walker: &Walker, local: &mut Local, context: *mut c_voi
         VM_ERRORS[(-vm_length).clamp(0, 15) as usize].fetch_add(1, Ordering::Relaxed);
     }
     count(&ASYNC, place, outcome, &local.stack);
-    if ![Outcome::Same, Outcome::BothEmpty].contains(&outcome) {
+    if ![Outcome::Same, Outcome::BothEmpty, Outcome::Cut, Outcome::Carrier].contains(&outcome) {
         let content = Content { error: done.err(), registers, vm_length, ..NOTHING };
         keep(walker, outcome, content, &local.stack, &vm);
     }
@@ -264,7 +282,7 @@ pub(crate) fn with_jvmti(walker: &Walker, env: Env) {
             Err(_) => Outcome::OursFails,
         };
         count(&JVMTI, 0, outcome, &local.stack);
-        if ![Outcome::Same, Outcome::BothEmpty].contains(&outcome) {
+        if ![Outcome::Same, Outcome::BothEmpty, Outcome::Cut, Outcome::Carrier].contains(&outcome) {
             let vm_length = found.len() as jint;
             let content = Content { is_jvmti: true, error: done.err(), registers, vm_length, ..NOTHING };
             keep(walker, outcome, content, &local.stack, &vm);
