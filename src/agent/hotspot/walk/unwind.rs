@@ -226,7 +226,7 @@ impl<'w> Walk<'w> {
         Ok(RawFrame { sp, ..caller })
     }
 
-    fn caller_of_entry(&self, frame: RawFrame) -> Result<Option<RawFrame>, WalkError> {
+    pub(super) fn caller_of_entry(&self, frame: RawFrame) -> Result<Option<RawFrame>, WalkError> {
         let wrapper = frame.fp.checked_sub(CALL_WRAPPER * WORD).and_then(|at| self.word(at));
         let wrapper = wrapper.filter(|&wrapper| self.holds(wrapper) && wrapper > frame.sp).ok_or(WalkError::Anchor)?;
         self.left_java(wrapper + self.walker.layout.thread.wrapper_anchor)
