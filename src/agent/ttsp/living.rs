@@ -5,6 +5,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::safepoints::{SafepointLayout, SystemThread};
 use crate::agent::ids::ThreadIndex;
@@ -12,14 +14,14 @@ use crate::agent::ids::ThreadIndex;
 /// A living thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LivingThread {
-    pub(super) index: ThreadIndex,
     pub(super) system: SystemThread,
     java: JavaThread,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    threads: Vec<LivingThread>,
+    /// By their numbers.
+    threads: FxHashMap<u32, LivingThread>,
     is_closed: bool,
 }
 
@@ -36,25 +38,28 @@ impl LivingThreads {
     pub(super) fn enter(&self, layout: &SafepointLayout, java: JavaThread, index: ThreadIndex) {
         let Some(system) = layout.system_thread(java) else { return };
         let mut inner = self.lock();
-        if !inner.is_closed && inner.threads.iter().all(|thread| thread.index != index) {
-            inner.threads.push(LivingThread { index, system, java });
+        if !inner.is_closed {
+            inner.threads.insert(index.0, LivingThread { system, java });
         }
     }
 
     /// The current thread ends.
     pub(super) fn leave(&self, index: ThreadIndex) {
-        self.lock().threads.retain(|thread| thread.index != index);
+        self.lock().threads.remove(&index.0);
     }
 
     /// Threads end from now on without an event.
     pub(super) fn close(&self) {
-        *self.lock() = Inner { threads: Vec::new(), is_closed: true };
+        *self.lock() = Inner { threads: FxHashMap::default(), is_closed: true };
     }
 
     /// Calls `visit` with each thread for which the VM has to wait, while it lives.
-    pub(super) fn each_running(&self, layout: &SafepointLayout, visit: impl FnMut(&LivingThread)) {
-        // SAFETY: threads in the list live while it is held.
-        let is_running = |thread: &&LivingThread| unsafe { layout.is_running(thread.java) };
-        self.lock().threads.iter().filter(is_running).for_each(visit);
+    pub(super) fn each_running(&self, layout: &SafepointLayout, mut visit: impl FnMut(ThreadIndex, LivingThread)) {
+        for (&index, &thread) in &self.lock().threads {
+            // SAFETY: threads in the list live while it is held.
+            if unsafe { layout.is_running(thread.java) } {
+                visit(ThreadIndex(index), thread);
+            }
+        }
     }
 }
