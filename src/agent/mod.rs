@@ -5,6 +5,7 @@
 //! | part | is |
 //! |---|---|
 //! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `request_file` | small parts that all others use |
+//! | `signals` | loads that may fail, for signal handlers |
 //! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
@@ -31,6 +32,7 @@ mod message;
 mod objects;
 mod recording;
 mod request_file;
+mod signals;
 mod stacks;
 mod tables;
 mod trace_out;
