@@ -15,7 +15,7 @@ use crate::agent::ids::ThreadIndex;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LivingThread {
     pub(super) system: SystemThread,
-    java: JavaThread,
+    pub(super) java: JavaThread,
 }
 
 #[derive(Debug, Default)]
