@@ -7,6 +7,7 @@
 //! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `native_thread` `request_file` | small parts that all others use |
 //! | `signals` | loads that may fail, for signal handlers |
 //! | `hotspot` | everything that reads HotSpot's private memory |
+//! | `native_symbols` | names of native functions |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
 //! | `core` | the JVM and the recording, as every feature sees them; the interface of features |
@@ -29,6 +30,8 @@ mod ids;
 mod instrument;
 mod locks;
 mod message;
+#[cfg_attr(not(test), expect(dead_code, reason = "the sampling features ask it"))]
+mod native_symbols;
 mod native_thread;
 mod objects;
 mod recording;
