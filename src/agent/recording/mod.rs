@@ -42,6 +42,7 @@ use super::instrument::{Instrumentation, class_file_load_hook};
 use super::locks::Locks;
 use super::message::message;
 use super::trace_out::Features;
+use super::ttsp::Safepoints;
 use super::vm::{collections, environments, threads, virtual_threads};
 use outputs::Outputs;
 use refusal::Refusal;
@@ -145,9 +146,10 @@ impl Recording {
         let alloc = reports.then(|| leak(Alloc::new(core)));
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
+        let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
         // In the order in which they are called.
         let features: Vec<&'static dyn Feature> =
-            [feature(dumps), feature(alloc), feature(counts), feature(locks), feature(histogram)]
+            [feature(dumps), feature(alloc), feature(counts), feature(locks), feature(histogram), feature(safepoints)]
                 .into_iter()
                 .flatten()
                 .collect();
@@ -159,7 +161,7 @@ impl Recording {
         core.install(features.into());
         instrumentation.install();
         set_callbacks(core)?;
-        let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram }, outputs)?;
+        let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram, safepoints }, outputs)?;
         Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
     }
 

@@ -20,6 +20,7 @@ use crate::agent::counts::Counts;
 use crate::agent::heap_histogram::HeapHistogram;
 use crate::agent::heapdump::HeapDumps;
 use crate::agent::locks::{Locks, NameAsker};
+use crate::agent::ttsp::Safepoints;
 
 /// How often a compressed trace is flushed, so that a reader sees what was written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -38,6 +39,7 @@ pub(crate) struct Features {
     pub(crate) locks: Option<&'static Locks>,
     pub(crate) dumps: Option<&'static HeapDumps>,
     pub(crate) histogram: Option<&'static HeapHistogram>,
+    pub(crate) safepoints: Option<&'static Safepoints>,
 }
 
 /// The writer of a recording.
@@ -141,6 +143,7 @@ impl Writer {
         if !self.text.is_full() {
             self.merge(horizon);
             self.snapshot();
+            self.safepoints();
         }
         self.text.drain();
         if let Some(log) = &mut self.log {
