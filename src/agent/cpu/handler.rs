@@ -65,13 +65,13 @@ impl Handled {
             libc::SI_TIMER => {
                 // SAFETY: a timer's signal carries its overruns.
                 let missed = unsafe { overruns(info) };
-                if let Some((place, Purpose::Cpu)) = value.split() {
+                if let (place, Purpose::Cpu) = value.split() {
                     // SAFETY: by the caller's promise.
                     unsafe { self.of_place(place, Purpose::Cpu, 1 + missed, context) };
                 }
             }
             libc::SI_QUEUE => {
-                if let Some((place, purpose @ (Purpose::Wall | Purpose::Late(_)))) = value.split() {
+                if let (place, purpose @ Purpose::Wall) = value.split() {
                     // SAFETY: by the caller's promise.
                     unsafe { self.of_place(place, purpose, 0, context) };
                 }
@@ -121,7 +121,6 @@ impl Handled {
         sample.amount = match purpose {
             Purpose::Cpu => intervals,
             Purpose::Wall => time.0.saturating_sub(task.looked.swap(time.0, Ordering::Relaxed)),
-            Purpose::Late(_) => 0,
         };
         sample.pc = registers.pc;
         // SAFETY: the thread executes what is there.

@@ -111,12 +111,7 @@ pub(crate) enum Purpose {
     Cpu,
     /// It is its turn.
     Wall,
-    /// It has not stopped for a safepoint; who asked gave this number of `Late::BITS` bits.
-    Late(u16),
 }
-
-/// Bits of the number of a request for a late thread.
-pub(crate) const LATE_BITS: u32 = 14;
 
 /// What a signal carries: one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,12 +119,8 @@ pub(super) struct SignalValue(usize);
 
 impl SignalValue {
     pub(super) fn new(task: TaskRef, purpose: Purpose) -> SignalValue {
-        let (kind, number) = match purpose {
-            Purpose::Cpu => (0, 0),
-            Purpose::Wall => (1, 0),
-            Purpose::Late(number) => (2, usize::from(number)),
-        };
-        SignalValue(usize::from(task.index) | (task.generation as usize) << 16 | kind << 48 | number << 50)
+        let wall = usize::from(purpose == Purpose::Wall);
+        SignalValue(usize::from(task.index) | (task.generation as usize) << 16 | wall << 48)
     }
 
     pub(super) fn of_pointer(pointer: *mut c_void) -> SignalValue {
@@ -140,16 +131,10 @@ impl SignalValue {
         std::ptr::without_provenance_mut(self.0)
     }
 
-    /// Whose signal it is, and why; `None` if it is not one of ours.
-    pub(super) fn split(self) -> Option<(TaskRef, Purpose)> {
+    /// Whose signal it is, and why.
+    pub(super) fn split(self) -> (TaskRef, Purpose) {
         let task = TaskRef { index: self.0 as u16, generation: (self.0 >> 16) as u32 };
-        let purpose = match (self.0 >> 48) & 3 {
-            0 => Purpose::Cpu,
-            1 => Purpose::Wall,
-            2 => Purpose::Late((self.0 >> 50) as u16),
-            _ => return None,
-        };
-        Some((task, purpose))
+        (task, if self.0 >> 48 == 0 { Purpose::Cpu } else { Purpose::Wall })
     }
 }
 
@@ -160,9 +145,9 @@ mod tests {
     #[test]
     fn a_signal_carries_its_thread_and_purpose() {
         let task = TaskRef { index: 32_767, generation: u32::MAX };
-        for purpose in [Purpose::Cpu, Purpose::Wall, Purpose::Late(0), Purpose::Late((1 << LATE_BITS) - 1)] {
+        for purpose in [Purpose::Cpu, Purpose::Wall] {
             let value = SignalValue::of_pointer(SignalValue::new(task, purpose).as_pointer());
-            assert_eq!(value.split(), Some((task, purpose)));
+            assert_eq!(value.split(), (task, purpose));
         }
     }
 }
