@@ -12,6 +12,8 @@ pub(crate) struct Registers {
     pub(crate) method: usize,
     /// While the interpreter runs a method: its bytecode; while it enters one: the caller's stack pointer (x86-64: r13).
     pub(crate) bytecode: usize,
+    /// In an adapter or at the beginning of a method: the return address, if it was taken from the stack (x86-64: rax).
+    pub(crate) result: usize,
     /// The thread blocks SIGSEGV or SIGBUS, so that no load may fail.
     pub(crate) blocks_faults: bool,
 }
@@ -34,6 +36,7 @@ impl Registers {
                 fp: register(libc::REG_RBP),
                 method: register(libc::REG_RBX),
                 bytecode: register(libc::REG_R13),
+                result: register(libc::REG_RAX),
                 blocks_faults: blocks(libc::SIGSEGV) || blocks(libc::SIGBUS),
             }
         }
@@ -45,6 +48,6 @@ impl Registers {
     /// As on x86-64.
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) unsafe fn of(_: *const c_void) -> Registers {
-        Registers { pc: 0, sp: 0, fp: 0, method: 0, bytecode: 0, blocks_faults: true }
+        Registers { pc: 0, sp: 0, fp: 0, method: 0, bytecode: 0, result: 0, blocks_faults: true }
     }
 }
