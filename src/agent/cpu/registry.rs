@@ -30,7 +30,8 @@ pub(crate) struct Left {
     pub(crate) who: Who,
     /// Nanoseconds of CPU time while it was sampled.
     pub(crate) cpu: u64,
-    /// Intervals whose signals never reached the thread.
+    /// Intervals of which there is no signal: the system looks at timers only now and then, and the thread ended before, or it blocked
+    /// the signal.
     pub(crate) undelivered: u64,
     /// Intervals for whose samples there was no memory.
     pub(crate) unwritten: u64,
@@ -53,7 +54,8 @@ enum Timing {
 struct Entry {
     task: TaskRef,
     who: Who,
-    timer: Option<Timer>,
+    /// With the CPU time after which it fires first.
+    timer: Option<(Timer, u64)>,
     /// Its CPU time when it was entered, and when it was looked at last.
     begun: u64,
     clock: u64,
@@ -135,10 +137,11 @@ impl Registry {
         self.entries.insert(tid, entry);
     }
 
-    fn timer(&mut self, tid: libc::pid_t, task: TaskRef) -> io::Result<Timer> {
+    fn timer(&mut self, tid: libc::pid_t, task: TaskRef) -> io::Result<(Timer, u64)> {
         // At random, so that what runs for less than an interval has its share.
         let first = 1 + self.random() % self.interval;
-        Timer::start(tid, self.signal, SignalValue::new(task, Purpose::Cpu), first, self.interval)
+        let timer = Timer::start(tid, self.signal, SignalValue::new(task, Purpose::Cpu), first, self.interval)?;
+        Ok((timer, first))
     }
 
     /// Xorshift.
@@ -185,7 +188,7 @@ impl Registry {
 
     fn leave(&mut self, mut entry: Entry, clock: Option<u64>, has_ended: bool) {
         // Before its signals are counted.
-        let timed = entry.timer.take().is_some();
+        let first = entry.timer.take().map(|(_, first)| first);
         let Some(task) = self.handled.tasks.get(entry.task) else { return };
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (intervals, unwritten) = (load(&task.intervals), load(&task.unwritten));
@@ -199,7 +202,8 @@ impl Registry {
             return;
         }
         self.seen += cpu;
-        let undelivered = if timed { (cpu / self.interval).saturating_sub(intervals) } else { 0 };
+        let due = first.map_or(0, |first| cpu.checked_sub(first).map_or(0, |rest| 1 + rest / self.interval));
+        let undelivered = due.saturating_sub(intervals);
         if self.left.len() < tasks::MOST {
             self.left.push(Left { who: entry.who, cpu, undelivered, unwritten, time: Ticks::now(), has_ended });
         }

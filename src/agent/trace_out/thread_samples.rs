@@ -16,7 +16,7 @@ use crate::agent::hotspot::walk::{self, FrameKind, MethodNames, MethodNumber, Wa
 
 /// There was no memory for a sample.
 const NO_ROOM: &str = "noRoom";
-/// The signal never came: the thread ended before, or blocked it.
+/// No signal came, since the thread ended before, or blocked it.
 const UNDELIVERED: &str = "undelivered";
 
 impl Writer {
