@@ -360,11 +360,6 @@ impl Core {
         self.options.locks.is_some()
     }
 
-    /// Whether threads are interrupted to see what they do.
-    pub(crate) fn samples_threads(&self) -> bool {
-        self.options.samples.cpu.is_some() || self.options.samples.wall.is_some()
-    }
-
     /// Whether objects are tagged as they are reported.
     pub(crate) fn tags_objects(&self) -> bool {
         self.source.identifies(self.records_locks())

@@ -149,7 +149,7 @@ impl Recording {
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
-        let cpu = core.samples_threads().then(|| leak(Cpu::new(core)));
+        let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
         // In the order in which they are called: times of processors next to the samples that are held against them.
         let features: Vec<&'static dyn Feature> = [
@@ -255,7 +255,7 @@ impl Recording {
         }
         core.features().try_for_each(|feature| feature.begin(jni))?;
         env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;
-        if core.source.tracks_objects() || core.records_locks() || core.samples_threads() {
+        if core.source.tracks_objects() || core.records_locks() || core.options.samples.threads() {
             virtual_threads::enable(env);
         }
         if core.watches_collections() {
