@@ -12,6 +12,8 @@
 //! it is met for the first time (`methods`), and nothing of the VM is read later.
 
 mod code;
+#[cfg(walker_agent)]
+pub(crate) mod compare;
 mod compressed;
 mod error;
 mod frame;

@@ -19,6 +19,16 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
+    /// For a walk of the calling thread, which is in native code that Java or the VM called: any place in the frame of this function
+    /// will do, since the thread has noted where it left Java.
+    #[inline(never)]
+    pub(crate) fn here() -> Registers {
+        let place = 0_usize;
+        let sp = std::hint::black_box(&raw const place) as usize;
+        let pc = Registers::here as fn() -> Registers as *const () as usize;
+        Registers { pc, sp, fp: 0, method: 0, bytecode: 0, result: 0, blocks_faults: false }
+    }
+
     /// Those of the thread that a signal handler has interrupted.
     ///
     /// # Safety

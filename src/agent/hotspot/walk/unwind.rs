@@ -210,7 +210,8 @@ impl<'w> Walk<'w> {
 
     pub(super) fn caller_of_interpreted(&self, fp: usize) -> Result<RawFrame, WalkError> {
         let sp = fp.checked_sub(SENDER_SP * WORD).and_then(|at| self.word(at));
-        let sp = sp.filter(|&sp| self.holds(sp) && sp >= fp + 2 * WORD).ok_or(WalkError::Order)?;
+        // The call of a method handle may have taken the last argument from the caller's stack: then it lies below.
+        let sp = sp.filter(|&sp| self.holds(sp) && sp > fp).ok_or(WalkError::Order)?;
         let caller =
             self.returned_to(fp + WORD, self.word(fp).ok_or(WalkError::Order)?).ok_or(WalkError::UnknownCode)?;
         Ok(RawFrame { sp, ..caller })
