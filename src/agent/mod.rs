@@ -12,7 +12,7 @@
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
 //! | `core` | the JVM and the recording, as every feature sees them; the interface of features |
 //! | `vm` `instrument` | environments and events of the VM; rewriting of classes |
-//! | `alloc` `counts` `locks` `heapdump` `heap_histogram` `ttsp` | the features |
+//! | `alloc` `counts` `locks` `processor_time` `cpu` `heapdump` `heap_histogram` `ttsp` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
 //! | `recording` | starts and ends all of them |
 
@@ -21,6 +21,7 @@ mod alloc;
 mod clock;
 mod core;
 mod counts;
+mod cpu;
 mod events;
 mod heap_histogram;
 mod heapdump;
@@ -34,6 +35,7 @@ mod message;
 mod native_symbols;
 mod native_thread;
 mod objects;
+mod processor_time;
 mod recording;
 mod request_file;
 mod signals;

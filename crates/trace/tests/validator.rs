@@ -208,7 +208,7 @@ fn sleeps_and_processor_times() {
 }
 
 #[test]
-fn samples() {
+fn samples_of_threads() {
     let function = r#"<functionDef functionId="9" name="write"/>"#;
     let sample = r#"<cpuSample threadIdRef="1" time="1.000000000" cpuTime="0.010000000" functionIdRef="9"/>"#;
     let safepoints = r#"<safepointCount operation="A" count="5" syncTime="0.500000000" totalTime="0.500000000" time="10.000000000"/>"#;

@@ -11,6 +11,7 @@ pub(crate) mod flags;
 pub(crate) mod memory;
 pub(crate) mod monitors;
 pub(crate) mod object_addresses;
+pub(crate) mod os_threads;
 pub(crate) mod return_addresses;
 pub(crate) mod safe_mode;
 pub(crate) mod safepoints;

@@ -15,6 +15,7 @@ mod site_counts;
 mod state;
 mod tallies;
 mod text;
+mod thread_samples;
 mod thread_times;
 mod writer;
 

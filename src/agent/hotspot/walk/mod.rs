@@ -11,13 +11,29 @@
 //! What the VM keeps of a method may go with its class once the frame has gone. So a method's names are copied in the handler when
 //! it is met for the first time (`methods`), and nothing of the VM is read later.
 
+mod code;
+#[cfg(walker_agent)]
+pub(crate) mod compare;
+mod compressed;
 mod error;
 mod frame;
+mod layout;
+mod method;
+mod methods;
 mod registers;
+mod scopes;
+mod top;
+mod unwind;
+mod x86_64;
 
 use jvmti::{Env, Jni};
 
+use super::code_cache::CodeCache;
 use super::memory::JavaThread;
+use compressed::Encoding;
+use layout::Layout;
+use methods::Methods;
+
 use crate::agent::signals::SafeLoads;
 
 pub(crate) use error::WalkError;
@@ -38,6 +54,10 @@ pub(crate) struct MethodNames<'m> {
 /// Walks stacks. Made once for the JVM: its table of methods stays.
 pub(crate) struct Walker {
     loads: SafeLoads,
+    layout: Layout,
+    cache: CodeCache,
+    encoding: Encoding,
+    methods: Methods,
 }
 
 impl Walker {
@@ -45,8 +65,10 @@ impl Walker {
     ///
     /// # Errors
     /// Why there is none: one clause, such as "this JVM does not export the layout of its compiled code".
-    pub(super) fn find(loads: SafeLoads, _java: u32) -> Result<Walker, String> {
-        Ok(Walker { loads })
+    pub(super) fn find(loads: SafeLoads, java: u32) -> Result<Walker, String> {
+        let layout = Layout::find()?;
+        let cache = CodeCache::find().ok_or("this JVM does not export the layout of its code cache")?;
+        Ok(Walker { loads, layout, cache, encoding: Encoding::of(java), methods: Methods::new() })
     }
 
     /// Compares with JVMTI what it makes of the current thread's stack; on a thread in a callback of JVMTI or a native method.
@@ -71,18 +93,18 @@ impl Walker {
         stack: &mut RawStack,
     ) -> Result<(), WalkError> {
         stack.truncate(0);
-        let Some(_thread) = thread else { return Ok(()) };
+        let Some(thread) = thread else { return Ok(()) };
         if !self.loads.is_intact() {
             return Err(WalkError::NoSafeLoads);
         }
         if registers.blocks_faults {
             return Err(WalkError::SignalsBlocked);
         }
-        Err(WalkError::UnknownCode)
+        unwind::walk(self, thread.0, registers, stack)
     }
 
     /// What is known of a method that a frame names, on any thread.
-    pub(crate) fn method(&self, _number: MethodNumber) -> Option<MethodNames<'_>> {
-        None
+    pub(crate) fn method(&self, number: MethodNumber) -> Option<MethodNames<'_>> {
+        self.methods.names(number)
     }
 }

@@ -12,11 +12,23 @@ pub(crate) struct Registers {
     pub(crate) method: usize,
     /// While the interpreter runs a method: its bytecode; while it enters one: the caller's stack pointer (x86-64: r13).
     pub(crate) bytecode: usize,
+    /// In an adapter or at the beginning of a method: the return address, if it was taken from the stack (x86-64: rax).
+    pub(crate) result: usize,
     /// The thread blocks SIGSEGV or SIGBUS, so that no load may fail.
     pub(crate) blocks_faults: bool,
 }
 
 impl Registers {
+    /// For a walk of the calling thread, which is in native code that Java or the VM called: any place in the frame of this function
+    /// will do, since the thread has noted where it left Java.
+    #[inline(never)]
+    pub(crate) fn here() -> Registers {
+        let place = 0_usize;
+        let sp = std::hint::black_box(&raw const place) as usize;
+        let pc = Registers::here as fn() -> Registers as *const () as usize;
+        Registers { pc, sp, fp: 0, method: 0, bytecode: 0, result: 0, blocks_faults: false }
+    }
+
     /// Those of the thread that a signal handler has interrupted.
     ///
     /// # Safety
@@ -34,6 +46,7 @@ impl Registers {
                 fp: register(libc::REG_RBP),
                 method: register(libc::REG_RBX),
                 bytecode: register(libc::REG_R13),
+                result: register(libc::REG_RAX),
                 blocks_faults: blocks(libc::SIGSEGV) || blocks(libc::SIGBUS),
             }
         }
@@ -45,6 +58,6 @@ impl Registers {
     /// As on x86-64.
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) unsafe fn of(_: *const c_void) -> Registers {
-        Registers { pc: 0, sp: 0, fp: 0, method: 0, bytecode: 0, blocks_faults: true }
+        Registers { pc: 0, sp: 0, fp: 0, method: 0, bytecode: 0, result: 0, blocks_faults: true }
     }
 }
