@@ -132,11 +132,12 @@ pub(crate) enum Slot {
     Alloc,
     Counts,
     Locks,
+    Cpu,
 }
 
 impl Slot {
     /// How many there are.
-    pub(crate) const COUNT: usize = 3;
+    pub(crate) const COUNT: usize = 4;
 }
 
 /// What a feature keeps for one thread.

@@ -10,10 +10,12 @@ mod lock_log;
 mod locks;
 mod merge;
 mod output;
+mod safepoints;
 mod site_counts;
 mod state;
 mod tallies;
 mod text;
+mod thread_samples;
 mod thread_times;
 mod writer;
 
