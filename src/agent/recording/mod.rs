@@ -141,9 +141,9 @@ impl Recording {
     fn with_features(core: &'static Core, sampling: SamplingInterval, outputs: Outputs) -> Result<Recording, String> {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
+        let counts = core.source.counts().then(|| leak(Counts::new(core)));
         let asked = options.callers_bytes.or(options.sampled_bytes);
         let sampler = asked.map(|_| leak(Sampler::new(core, sampling)));
-        let counts = core.source.counts().then(|| leak(Counts::new(core, sampler)));
         // From then on the VM's first classes call the hooks, which must work.
         if core.rewrites_early && !counts.is_some_and(|counts| counts.can_count()) {
             return Err(counts::NO_ROOM.into());
