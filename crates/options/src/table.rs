@@ -1,5 +1,7 @@
 //! The table of options.
 
+use std::time::Duration;
+
 use trace::filter::Rule;
 use trace::model::FilterMode;
 
@@ -8,13 +10,15 @@ use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
 use super::memory;
-use super::resolved::{Format, HeapMode, Owners, Stacks};
+use super::resolved::{Format, HeapMode, Owners, Stacks, Walker};
 use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
 
 /// What the buffers of the agent take at least.
 const MIN_BUFFER: u64 = 64 << 10;
+/// No machine has use for larger ones.
+const MAX_BUFFER: u64 = 1 << 40;
 
 /// The option with that name, or with that old spelling.
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
@@ -120,6 +124,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Heap,
         kind: Kind::SizeOrOff {
             max: 1 << 30,
+            usual: None,
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
         default: Default::Text("off; 16k with martini run"),
@@ -128,6 +133,21 @@ pub static OPTIONS: &[OptionSpec] = &[
                A smaller SIZE gives better estimates; where samples would cost more than a hundredth of a processor, SIZE grows by itself until they do not.",
         examples: &["callers=512k"],
         needs: Need::Counts,
+    },
+    OptionSpec {
+        name: "sampled",
+        group: Group::Heap,
+        kind: Kind::SizeOrOff {
+            max: 1 << 30,
+            usual: Some("512k"),
+            set: |d, bytes| d.options.sampled_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
+        },
+        default: Default::Value("off"),
+        help: "Sample objects as they are allocated, with their stacks, and follow them as long as they live",
+        more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. Without `heap`, nothing else is recorded of \
+               allocations; not with `heap=events` or `heap=vm`, which record every object.",
+        examples: &["sampled=512k"],
+        ..ROW
     },
     OptionSpec {
         name: "every",
@@ -169,7 +189,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "limit",
         group: Group::Trace,
-        kind: Kind::Size { min: 1, max: || u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
+        kind: Kind::Size { min: 1, max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
         default: Default::Text("no limit"),
         help: "End the trace at this size, while the program continues",
         more: "The trace is completed and stays readable. Its size is that of the text before compression.",
@@ -181,14 +201,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Trace,
         kind: Kind::Size {
             min: MIN_BUFFER,
-            max: memory::of_the_machine,
-            set: |d, bytes| d.options.buffer_bytes = bytes as usize,
+            max: MAX_BUFFER,
+            set: |d, bytes| d.options.buffer_bytes = bytes.min(memory::of_the_machine()) as usize,
         },
         default: Default::Value("64m"),
         help: "Memory for events that wait to be written",
         more: "When it is full, the program waits for the writer; if nothing at all is written for five seconds, events are left \
                out until the writer has caught up (`events.dropped`). With `heap=counts` it also bounds the memory for counters: \
-               beyond it, new threads share counters, which is slower. At least 64k, at most the memory of the machine.",
+               beyond it, new threads share counters, which is slower. At least 64k; more than the memory of the machine counts as that much.",
         examples: &["buffer=256m"],
         ..ROW
     },
@@ -300,6 +320,61 @@ pub static OPTIONS: &[OptionSpec] = &[
                A name that is taken is treated as that of a trace is. \
                Switches `locks` on, unless `locks=off` is given.",
         examples: &["locklog=locks-%p.txt"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "cpu",
+        group: Group::Cpu,
+        kind: Kind::IntervalOrOff {
+            min: Duration::from_micros(100),
+            max: Duration::from_secs(10),
+            usual: "10ms",
+            set: |d, time| d.options.samples.cpu = time,
+        },
+        default: Default::Value("off"),
+        help: "Sample what each thread does on the processors, once in so much of its CPU time",
+        more: "Without `heap` no allocations are recorded.",
+        examples: &["cpu=10ms"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "wall",
+        group: Group::Cpu,
+        kind: Kind::IntervalOrOff {
+            min: Duration::from_millis(1),
+            max: Duration::from_secs(10),
+            usual: "20ms",
+            set: |d, time| d.options.samples.wall = time,
+        },
+        default: Default::Value("off"),
+        help: "Sample what threads do, whether they run or wait, so often",
+        more: "A few threads are looked at each time, in turn. Without `heap` no allocations are recorded.",
+        examples: &["wall=20ms"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "ttsp",
+        group: Group::Cpu,
+        kind: Kind::OnOff(|d, on| d.options.samples.ttsp = on),
+        default: Default::Value("off"),
+        help: "Record how long threads take to stop for the JVM's safepoints, and who is late",
+        more: "Without `heap` no allocations are recorded.",
+        examples: &["ttsp=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "walker",
+        group: Group::Cpu,
+        kind: Kind::OneOf(&[
+            word("own", "Martini's own walker, from what the JVM exports", |d| d.options.samples.walker = Walker::Own),
+            word("agct", "AsyncGetCallTrace of the JVM, which can crash it: to compare", |d| {
+                d.options.samples.walker = Walker::Agct;
+            }),
+        ]),
+        default: Default::Value("own"),
+        help: "Who finds the Java frames of a thread that a signal has interrupted",
+        examples: &["walker=agct"],
+        needs: Need::Samples,
         ..ROW
     },
     OptionSpec {
