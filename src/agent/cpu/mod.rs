@@ -198,7 +198,7 @@ impl Cpu {
         let vm = VmLayout::find(jni, current)?;
         let loads = SafeLoads::install()?;
         let walker = hotspot.walker(loads, core.jvm.java)?;
-        let _ = walker.self_test(core.jvm.env, jni, current);
+        walker.self_test(core.jvm.env, jni, current)?;
         let slots = Slots::new(&sample::EMPTY).ok_or("the system gives no memory for samples")?;
         let handled: &'static Handled = Box::leak(Box::new(Handled {
             tasks: Tasks::new(),
