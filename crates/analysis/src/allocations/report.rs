@@ -10,7 +10,6 @@ use super::live::CellIndex;
 use super::naming::{Naming, SiteNames};
 use super::over_time::Recorder;
 use super::parts::{Cell, Part};
-use super::scope::Clock;
 use super::shares::Shares;
 use super::snapshots::Snapshots;
 use super::subject::Subject;
@@ -21,6 +20,7 @@ use crate::facts::Facts;
 use crate::location::Location;
 use crate::stacks::Stacks;
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+use crate::window::Clock;
 
 /// What the rows of a table stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
