@@ -102,6 +102,7 @@ fn head(writer: &mut XmlWriter) {
             group_name: "main".into(),
             parent_name: "system".into(),
             object: Some(ObjectId(0)),
+            kind: None,
         });
     }
     for id in 1..=CLASSES {

@@ -49,7 +49,11 @@ fn define(stats: &mut AllocationStats) {
     }
     for (id, frames) in (1..).zip(STACKS) {
         let frames: Vec<Frame> = frames.iter().map(|&code| frame(code)).collect();
-        stats.element(&Element::StackDef(StackDef { stack_id: StackId(id), frames: Frames(frames.into()) }));
+        stats.element(&Element::StackDef(StackDef {
+            stack_id: StackId(id),
+            frames: Frames(frames.into()),
+            types: None,
+        }));
     }
     stats.element(&Element::ThreadStart(ThreadStart {
         thread_id: ThreadId(1),
@@ -58,6 +62,7 @@ fn define(stats: &mut AllocationStats) {
         group_name: "main".into(),
         parent_name: "system".into(),
         object: None,
+        kind: None,
     }));
 }
 

@@ -63,6 +63,7 @@ fn define(stats: &mut AllocationStats) {
             group_name: "main".into(),
             parent_name: "system".into(),
             object: None,
+            kind: None,
         }));
     }
 }

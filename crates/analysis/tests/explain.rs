@@ -61,6 +61,7 @@ impl Trace {
                 group_name: "main".into(),
                 parent_name: "system".into(),
                 object: None,
+                kind: None,
             }));
         }
         trace
@@ -72,7 +73,7 @@ impl Trace {
 
     fn stack(&mut self, id: u64, frames: &[u64]) {
         let frames: Vec<Frame> = frames.iter().map(|&method| Frame { method: MethodId(method), line: 10 }).collect();
-        self.add(Element::StackDef(StackDef { stack_id: StackId(id), frames: Frames(frames.into()) }));
+        self.add(Element::StackDef(StackDef { stack_id: StackId(id), frames: Frames(frames.into()), types: None }));
     }
 
     /// What a method has allocated, by counting.

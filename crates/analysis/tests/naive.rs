@@ -149,6 +149,7 @@ fn define_thread(stats: &mut AllocationStats, base: u64, id: u64) {
         group_name: "main".into(),
         parent_name: "system".into(),
         object: None,
+        kind: None,
     };
     stats.element(&Element::ThreadStart(thread));
 }

@@ -42,7 +42,11 @@ fn begin(scope: &Scope) -> AllocationStats {
     }
     for id in 1..=2 {
         let frames = [(3, 7), (id, 20)].map(|(method, line)| Frame { method: MethodId(method), line });
-        stats.element(&Element::StackDef(StackDef { stack_id: StackId(id), frames: Frames(frames.to_vec().into()) }));
+        stats.element(&Element::StackDef(StackDef {
+            stack_id: StackId(id),
+            frames: Frames(frames.to_vec().into()),
+            types: None,
+        }));
     }
     stats
 }

@@ -34,9 +34,11 @@ pub(crate) enum Kind {
     /// A number of bytes from `min` to `max`.
     Size { min: u64, max: fn() -> u64, set: fn(&mut Draft, u64) },
     /// A number of bytes from 1 to `max`, or `off`.
-    SizeOrOff { max: u64, set: fn(&mut Draft, Option<u64>) },
+    SizeOrOff { max: u64, usual: Option<&'static str>, set: fn(&mut Draft, Option<u64>) },
     /// A whole number of seconds.
     Seconds(fn(&mut Draft, Duration)),
+    /// A length of time from `min` to `max`, or `off`.
+    IntervalOrOff { min: Duration, max: Duration, usual: &'static str, set: fn(&mut Draft, Option<Duration>) },
     /// The path of a file.
     Path(fn(&mut Draft, PathBuf)),
     /// A pattern of class names.
@@ -69,11 +71,18 @@ impl Kind {
                 set(draft, None);
                 Some(())
             }
-            Kind::SizeOrOff { max, set } => {
+            Kind::SizeOrOff { max, set, .. } => {
                 size(value).filter(|bytes| bytes <= max).map(|bytes| set(draft, Some(bytes)))
             }
             Kind::Seconds(set) => {
                 value.parse::<u32>().ok().map(|seconds| set(draft, Duration::from_secs(seconds.into())))
+            }
+            Kind::IntervalOrOff { set, .. } if value == "off" => {
+                set(draft, None);
+                Some(())
+            }
+            Kind::IntervalOrOff { min, max, set, .. } => {
+                interval(value).filter(|time| (*min..=*max).contains(time)).map(|time| set(draft, Some(time)))
             }
             Kind::Path(set) => (!value.is_empty()).then(|| set(draft, PathBuf::from(value))),
             Kind::Pattern(set) => {
@@ -98,6 +107,7 @@ impl Kind {
             Kind::Size { .. } => "SIZE".into(),
             Kind::SizeOrOff { .. } => "SIZE|off".into(),
             Kind::Seconds(_) => "SECONDS".into(),
+            Kind::IntervalOrOff { .. } => "INTERVAL|off".into(),
             Kind::Path(_) => "PATH".into(),
             Kind::Pattern(_) => "PATTERN".into(),
         }
@@ -115,6 +125,9 @@ impl Kind {
             },
             Kind::SizeOrOff { max, .. } => format!("{values}, a number of bytes from 1 to {}", size_text(*max)),
             Kind::Seconds(_) => format!("{values}, a whole number from 0 to {}", u32::MAX),
+            Kind::IntervalOrOff { min, max, .. } => {
+                format!("{values}, a length of time from {} to {}", interval_text(*min), interval_text(*max))
+            }
             Kind::Path(_) => format!("{values}, the path of a file"),
             Kind::Pattern(_) => format!("{values}, a name that may have one * at its beginning or end"),
             Kind::DumpTimes(..) => format!("{values}, or several of them joined by +, where N is 1 or more"),
@@ -145,6 +158,27 @@ fn size(text: &str) -> Option<u64> {
     };
     let number: u64 = digits.parse().ok().filter(|n| *n > 0)?;
     number.checked_mul(1 << shift)
+}
+
+/// The units of lengths of time, the shortest first, with the microseconds in each.
+const UNITS: [(&str, u32); 3] = [("us", 1), ("ms", 1000), ("s", 1_000_000)];
+
+/// The length of time in a text such as 10ms.
+fn interval(text: &str) -> Option<Duration> {
+    let (digits, micros) = UNITS.iter().find_map(|&(unit, micros)| {
+        let digits = text.strip_suffix(unit)?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((digits, micros))
+    })?;
+    let number: u32 = digits.parse().ok()?;
+    Some(Duration::from_micros(u64::from(number) * u64::from(micros)))
+}
+
+/// A length of time as it is typed: 10000 us is 10ms.
+fn interval_text(time: Duration) -> String {
+    let micros = time.as_micros();
+    let unit = UNITS.iter().rev().find(|&&(_, unit)| micros.is_multiple_of(unit.into()));
+    let &(unit, in_unit) = unit.unwrap_or(&UNITS[0]);
+    format!("{}{unit}", micros / u128::from(in_unit))
 }
 
 /// A number of bytes as it is typed: 65536 is 64k.

@@ -46,7 +46,8 @@ impl Resolver {
     pub(crate) fn finish(self) -> Result<Options, OptionError> {
         let Resolver { draft, given } = self;
         let Draft { mut options, heap, locks_wanted, locks, filter_file } = draft;
-        options.heap = heap.unwrap_or_default();
+        let is_other_wanted = options.sampled_bytes.is_some() || options.samples.any();
+        options.heap = heap.unwrap_or(if is_other_wanted { HeapMode::Off } else { HeapMode::default() });
         if locks_wanted.unwrap_or(locks.juc || locks.log.is_some()) {
             options.locks = Some(locks);
             options.heap = heap.unwrap_or(HeapMode::Off);
@@ -55,6 +56,9 @@ impl Resolver {
             && let Some((_, spelling)) = given.iter().find(|(spec, _)| spec.needs == Need::Counts)
         {
             return Err(OptionError::NeedsCounts(spelling));
+        }
+        if options.sampled_bytes.is_some() && matches!(options.heap, HeapMode::Vm | HeapMode::Events) {
+            return Err(OptionError::SampledWithObjects(options.heap.as_str()));
         }
         let from_file = match filter_file {
             Some(path) => FilterSet::load(&path).map_err(|e| OptionError::FilterFile(e.to_string()))?,

@@ -79,6 +79,36 @@ pub struct LockOptions {
     pub log: Option<PathBuf>,
 }
 
+/// Who finds the Java frames of a thread that a signal has interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Walker {
+    /// Martini, from what HotSpot exports.
+    #[default]
+    Own,
+    /// HotSpot's `AsyncGetCallTrace`.
+    Agct,
+}
+
+/// What is sampled of what threads do, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleOptions {
+    /// CPU time of a thread between two samples of it; `None` if there are none.
+    pub cpu: Option<Duration>,
+    /// Time between two looks at a thread, whether it runs or not; `None` if there are none.
+    pub wall: Option<Duration>,
+    /// Who finds Java frames.
+    pub walker: Walker,
+    /// Who delays safepoints is recorded.
+    pub ttsp: bool,
+}
+
+impl SampleOptions {
+    /// Whether anything is sampled.
+    pub fn any(&self) -> bool {
+        self.cpu.is_some() || self.wall.is_some() || self.ttsp
+    }
+}
+
 impl Default for LockOptions {
     fn default() -> Self {
         LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 8, names: true, log: None }
@@ -114,6 +144,10 @@ pub struct Options {
     pub every: Duration,
     /// Bytes between two samples of the sampler beside counters; `None` if there is none.
     pub callers_bytes: Option<u32>,
+    /// Bytes between two samples of allocated objects, which are followed as long as they live; `None` if there are none.
+    pub sampled_bytes: Option<u32>,
+    /// What is sampled of what threads do.
+    pub samples: SampleOptions,
     /// Bytes of text after which the trace is ended.
     pub limit_bytes: Option<u64>,
     /// Bytes of records that may wait for the writer.
@@ -142,6 +176,8 @@ impl Default for Options {
             stack_depth: 0,
             every: Duration::from_secs(1),
             callers_bytes: None,
+            sampled_bytes: None,
+            samples: SampleOptions::default(),
             limit_bytes: None,
             buffer_bytes: 64 << 20,
             locks: None,

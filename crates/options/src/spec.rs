@@ -53,6 +53,8 @@ pub enum Group {
     Filters,
     /// What is recorded of threads that wait for locks.
     Locks,
+    /// What is recorded of what threads do.
+    Cpu,
     /// Dumps of the heap.
     Dumps,
     /// The trace file.
@@ -63,7 +65,8 @@ pub enum Group {
 
 impl Group {
     /// All groups, in the order in which the table has them.
-    pub const ALL: [Group; 6] = [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Dumps, Group::Jvm];
+    pub const ALL: [Group; 7] =
+        [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Cpu, Group::Dumps, Group::Jvm];
 
     /// The title in help and on the reference page.
     pub fn title(self) -> &'static str {
@@ -71,12 +74,16 @@ impl Group {
             Group::Heap => "Allocations",
             Group::Filters => "Which classes are reported",
             Group::Locks => "Locks",
+            Group::Cpu => "Processor time",
             Group::Dumps => "Heap dumps",
             Group::Trace => "The trace file",
             Group::Jvm => "The JVM's private memory",
         }
     }
 }
+
+/// Options that choose what is recorded: without `heap` beside them no allocations are, but for itself.
+const HEAP_OFF: [&str; 8] = ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp"];
 
 /// What else has to be given for an option to have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +96,8 @@ pub enum Need {
     Counts,
     /// `locks=on`.
     Locks,
+    /// `cpu`, `wall` or `ttsp`.
+    Samples,
     /// `dump`.
     Dump,
 }
@@ -101,6 +110,7 @@ impl Need {
             Need::Objects => Some("Has an effect with `heap=events` and `heap=vm` only."),
             Need::Counts => Some("Only allowed with `heap=counts`."),
             Need::Locks => Some("Has an effect only if locks are recorded."),
+            Need::Samples => Some("Has an effect only together with `cpu`, `wall` or `ttsp`."),
             Need::Dump => Some("Has an effect only together with `dump`."),
         }
     }
@@ -112,6 +122,7 @@ impl Need {
                 Some(format!("with heap={}: write heap=events or heap=vm", options.heap.as_str()))
             }
             Need::Locks if options.locks.is_none() => Some("unless locks are recorded: write locks=on".to_owned()),
+            Need::Samples if !options.samples.any() => Some("without samples: write cpu=10ms".to_owned()),
             Need::Dump if !options.dump.when.ever() => Some("without a dump: write dump=end".to_owned()),
             _ => None,
         }
@@ -163,6 +174,8 @@ impl OptionSpec {
         match self.kind {
             Kind::OnOff(_) => Some("on"),
             Kind::Bool(_) => Some("true"),
+            Kind::SizeOrOff { usual, .. } => usual,
+            Kind::IntervalOrOff { usual, .. } => Some(usual),
             _ => None,
         }
     }
@@ -179,6 +192,6 @@ impl OptionSpec {
 
     /// Whether who gives it has chosen a heap mode by that: one that records single objects, or none because locks are wanted.
     pub fn decides_heap(&self) -> bool {
-        self.needs == Need::Objects || ["heap", "locks", "juc", "locklog"].contains(&self.name)
+        self.needs == Need::Objects || HEAP_OFF.contains(&self.name)
     }
 }

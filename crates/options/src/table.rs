@@ -1,5 +1,7 @@
 //! The table of options.
 
+use std::time::Duration;
+
 use trace::filter::Rule;
 use trace::model::FilterMode;
 
@@ -8,7 +10,7 @@ use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
 use super::memory;
-use super::resolved::{Format, HeapMode, Owners, Stacks};
+use super::resolved::{Format, HeapMode, Owners, Stacks, Walker};
 use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
@@ -120,6 +122,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Heap,
         kind: Kind::SizeOrOff {
             max: 1 << 30,
+            usual: None,
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
         default: Default::Text("off; 16k with martini run"),
@@ -128,6 +131,21 @@ pub static OPTIONS: &[OptionSpec] = &[
                A smaller SIZE gives better estimates; where samples would cost more than a hundredth of a processor, SIZE grows by itself until they do not.",
         examples: &["callers=512k"],
         needs: Need::Counts,
+    },
+    OptionSpec {
+        name: "sampled",
+        group: Group::Heap,
+        kind: Kind::SizeOrOff {
+            max: 1 << 30,
+            usual: Some("512k"),
+            set: |d, bytes| d.options.sampled_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
+        },
+        default: Default::Value("off"),
+        help: "Sample objects as they are allocated, with their stacks, and follow them as long as they live",
+        more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. Without `heap`, nothing else is recorded of \
+               allocations; not with `heap=events` or `heap=vm`, which record every object.",
+        examples: &["sampled=512k"],
+        ..ROW
     },
     OptionSpec {
         name: "every",
@@ -300,6 +318,61 @@ pub static OPTIONS: &[OptionSpec] = &[
                A name that is taken is treated as that of a trace is. \
                Switches `locks` on, unless `locks=off` is given.",
         examples: &["locklog=locks-%p.txt"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "cpu",
+        group: Group::Cpu,
+        kind: Kind::IntervalOrOff {
+            min: Duration::from_micros(100),
+            max: Duration::from_secs(10),
+            usual: "10ms",
+            set: |d, time| d.options.samples.cpu = time,
+        },
+        default: Default::Value("off"),
+        help: "Sample what each thread does on the processors, once in so much of its CPU time",
+        more: "Without `heap` no allocations are recorded.",
+        examples: &["cpu=10ms"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "wall",
+        group: Group::Cpu,
+        kind: Kind::IntervalOrOff {
+            min: Duration::from_millis(1),
+            max: Duration::from_secs(10),
+            usual: "20ms",
+            set: |d, time| d.options.samples.wall = time,
+        },
+        default: Default::Value("off"),
+        help: "Sample what threads do, whether they run or wait, so often",
+        more: "A few threads are looked at each time, in turn. Without `heap` no allocations are recorded.",
+        examples: &["wall=20ms"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "ttsp",
+        group: Group::Cpu,
+        kind: Kind::OnOff(|d, on| d.options.samples.ttsp = on),
+        default: Default::Value("off"),
+        help: "Record how long threads take to stop for the JVM's safepoints, and who is late",
+        more: "Without `heap` no allocations are recorded.",
+        examples: &["ttsp=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "walker",
+        group: Group::Cpu,
+        kind: Kind::OneOf(&[
+            word("own", "Martini's own walker, from what the JVM exports", |d| d.options.samples.walker = Walker::Own),
+            word("agct", "AsyncGetCallTrace of the JVM, which can crash it: to compare", |d| {
+                d.options.samples.walker = Walker::Agct;
+            }),
+        ]),
+        default: Default::Value("own"),
+        help: "Who finds the Java frames of a thread that a signal has interrupted",
+        examples: &["walker=agct"],
+        needs: Need::Samples,
         ..ROW
     },
     OptionSpec {

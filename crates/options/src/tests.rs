@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use trace::file::IfTaken;
 
@@ -103,6 +104,34 @@ fn callers_are_sampled_or_not() {
     assert_eq!(bytes("heap=counts,callers=1k"), Some(1024));
     assert_eq!(bytes("heap=counts,estimate=4m"), Some(4 << 20));
     assert_eq!(bytes("heap=counts,callers=off"), None);
+}
+
+#[test]
+fn samplers_alone_leave_the_heap_alone() {
+    for given in ["cpu=10ms", "wall=20ms", "ttsp=on", "sampled=512k"] {
+        assert_eq!(parse(given).unwrap().heap, HeapMode::Off, "{given}");
+    }
+    let options = parse("cpu=500us,wall=1s,sampled=1m,heap=counts,walker=agct").unwrap();
+    let samples = SampleOptions {
+        cpu: Some(Duration::from_micros(500)),
+        wall: Some(Duration::from_secs(1)),
+        walker: Walker::Agct,
+        ttsp: false,
+    };
+    assert_eq!((options.heap, options.samples, options.sampled_bytes), (HeapMode::Counts, samples, Some(1 << 20)));
+    assert_eq!(
+        parse("cpu=off,sampled=off").unwrap(),
+        Options { given: "cpu=off,sampled=off".into(), ..Options::default() }
+    );
+    for refused in
+        ["cpu=10", "cpu=10m", "cpu=99us", "cpu=11s", "cpu=-1ms", "cpu=+1ms", "cpu=ms", "wall=999us", "ttsp=1"]
+    {
+        assert!(parse(refused).is_err(), "{refused}");
+    }
+    for heap in ["vm", "events"] {
+        let refusal = parse(&format!("sampled=512k,heap={heap}")).unwrap_err().to_string();
+        assert!(refusal.contains("heap=counts"), "{refusal}");
+    }
 }
 
 #[test]

@@ -48,6 +48,10 @@ id! {
     StackId
 }
 id! {
+    /// Id of a function of native code (`functionId`, a Martini extension).
+    FunctionId
+}
+id! {
     /// Id of a heap dump (`heapDumpId`).
     HeapDumpId
 }

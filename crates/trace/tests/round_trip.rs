@@ -54,6 +54,7 @@ proptest! {
             group_name: Cow::Owned(group_name),
             parent_name: Cow::Owned(parent_name),
             object: Some(ObjectId(id)),
+            kind: None,
         });
         let mut writer = XmlWriter::default();
         writer.write(&thread);

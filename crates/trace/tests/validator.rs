@@ -208,6 +208,23 @@ fn sleeps_and_processor_times() {
 }
 
 #[test]
+fn samples_of_threads() {
+    let function = r#"<functionDef functionId="9" name="write"/>"#;
+    let sample = r#"<cpuSample threadIdRef="1" time="1.000000000" cpuTime="0.010000000" functionIdRef="9"/>"#;
+    let safepoints = r#"<safepointCount operation="A" count="5" syncTime="0.500000000" totalTime="0.500000000" time="10.000000000"/>"#;
+    assert_breaks(&around(&[function, sample, safepoints, safepoints].join("\n")), &[], false);
+    assert_breaks(&around(sample), &[Rule::DefineBeforeUse], true);
+    assert_breaks(&around(&[function, function].join("\n")), &[Rule::DefinedOnce], true);
+    let other = safepoints.replace("\"A\"", "\"B\"").replace("0.5", "0.4");
+    assert_breaks(&around(&[safepoints, &other].join("\n")), &[], false);
+    let less = safepoints.replace("count=\"5\"", "count=\"4\"");
+    assert_breaks(&around(&[safepoints, &less].join("\n")), &[Rule::Counts], false);
+    let method = r#"<methodDef name="m" signature="()V" methodId="7" classIdRef="2"/>"#;
+    let stack = r#"<stackDef stackId="8" frames="7:1" types="iI"/>"#;
+    assert_breaks(&around(&[method, stack].join("\n")), &[Rule::Attributes], false);
+}
+
+#[test]
 fn counts() {
     let alloc = r#"<allocCount isArray="0" classIdRef="2" instances="5" bytes="80" time="10.000000000"/>"#;
     let thread = r#"<threadCount threadIdRef="1" instances="5" bytes="80" vmBytes="88" time="10.000000000"/>"#;

@@ -22,7 +22,7 @@ impl Writer {
                 .iter()
                 .filter_map(|f| Some(Frame { method: self.core.jvm.methods.get(f.method)?.id, line: f.line }))
                 .collect();
-            let element = StackDef { stack_id: stack.id, frames: Frames(Cow::Owned(frames)) };
+            let element = StackDef { stack_id: stack.id, frames: Frames(Cow::Owned(frames)), types: None };
             self.text.emit(|out| element.write(out));
         }
         Some(stack.id)
@@ -54,6 +54,7 @@ impl Writer {
             group_name: Cow::Borrowed(&names.group),
             parent_name: Cow::Borrowed(&names.parent),
             object: Some(ObjectId(0)),
+            kind: None,
         };
         self.text.emit(|out| element.write(out));
     }

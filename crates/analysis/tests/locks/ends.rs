@@ -17,6 +17,7 @@ fn a_trace_ends_at_its_last_event_of_any_kind() {
             group_name: "".into(),
             parent_name: "".into(),
             object: None,
+            kind: None,
         }),
         Element::MonWait(MonWait {
             thread: ThreadId(1),

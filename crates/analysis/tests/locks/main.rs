@@ -170,7 +170,11 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
             class: ClassId(100 + CLASSES.len() as u64),
         }));
         let frames = vec![Frame { method: MethodId(200 + site), line: 7 }];
-        elements.push(Element::StackDef(StackDef { stack_id: StackId(300 + site), frames: Frames(frames.into()) }));
+        elements.push(Element::StackDef(StackDef {
+            stack_id: StackId(300 + site),
+            frames: Frames(frames.into()),
+            types: None,
+        }));
     }
     for (index, name) in (1..).zip(THREADS) {
         elements.push(Element::ThreadStart(ThreadStart {
@@ -180,6 +184,7 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
             group_name: "main".into(),
             parent_name: "".into(),
             object: None,
+            kind: None,
         }));
     }
     for object in 0..OBJECTS as u64 {

@@ -36,7 +36,7 @@ fn report(class: &str, names: LockHolders) -> LockReport {
             method_id: MethodId(5),
             class: ClassId(3),
         }),
-        Element::StackDef(StackDef { stack_id: StackId(9), frames: Frames(vec![frame].into()) }),
+        Element::StackDef(StackDef { stack_id: StackId(9), frames: Frames(vec![frame].into()), types: None }),
         Element::ThreadStart(ThreadStart {
             thread_id: thread,
             time: Time(0),
@@ -44,6 +44,7 @@ fn report(class: &str, names: LockHolders) -> LockReport {
             group_name: "".into(),
             parent_name: "".into(),
             object: None,
+            kind: None,
         }),
     ] {
         stats.element(&element);

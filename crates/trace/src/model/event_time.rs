@@ -5,7 +5,7 @@ use crate::time::Time;
 
 impl Element<'_> {
     /// The time of an element, if it is written when it happens. Classes and threads are defined late, with the time at which they
-    /// came to be.
+    /// came to be, and samples are written some time after they were taken.
     pub fn event_time(&self) -> Option<Time> {
         Some(match self {
             Self::Node(e) => e.time,
@@ -23,6 +23,8 @@ impl Element<'_> {
             Self::AllocSample(e) => e.time,
             Self::ThreadCount(e) => e.time,
             Self::LiveCount(e) => e.time,
+            Self::LiveSample(e) => e.time,
+            Self::SafepointCount(e) => e.time,
             Self::ObjFree(e) => e.time,
             Self::GcStart(e) => e.time,
             Self::GcFinish(e) => e.time,
@@ -46,6 +48,11 @@ impl Element<'_> {
             | Self::TraceOption(_)
             | Self::MethodDef(_)
             | Self::StackDef(_)
+            | Self::FunctionDef(_)
+            | Self::CpuSample(_)
+            | Self::WallSample(_)
+            | Self::Safepoint(_)
+            | Self::LateThread(_)
             | Self::GcRoot(_)
             | Self::ObjectReference(_)
             | Self::MartiniCount(_)

@@ -11,12 +11,13 @@ mod values;
 use std::borrow::Cow;
 
 use crate::attribute::Attribute;
-use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
+use crate::ids::{ClassId, FunctionId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
 use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Irregularities, Presence, Record};
 pub use values::{
-    ArrayCode, CountSource, FilterMode, Flag, Frame, Frames, RootType, ThreadIds, ThreadState, WaitEnd, Wildcard,
+    ArrayCode, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType, ThreadIds, ThreadKind,
+    ThreadState, Tier, WaitEnd, Wildcard,
 };
 
 pub(crate) use table::{Attributes, RecordError};
@@ -152,6 +153,8 @@ elements! {
         Expected parent_name: Text<'a> = "parentName",
         /// Id of the thread object; 0 if objects are not tracked.
         Optional object: ObjectId = "objIdRef",
+        /// What it is, if it does not run Java; an extension of Martini's.
+        Optional kind: ThreadKind = "kind",
     }
 
     /// A thread ended; its id may be reused.
@@ -248,6 +251,18 @@ elements! {
         Required stack_id: StackId = "stackId",
         /// Its frames, innermost first.
         Required frames: Frames<'a> = "frames",
+        /// How each frame ran; absent where that is not known.
+        Optional types: FrameTypes<'a> = "types",
+    }
+
+    /// A function of native code; an extension of Martini's.
+    FunctionDef<'a> = "functionDef" {
+        /// Id of the function.
+        Required function_id: FunctionId = "functionId",
+        /// Its name, demangled; that of the library, if it has no symbols.
+        Required name: Text<'a> = "name",
+        /// Name of the file that it is in.
+        Optional library: Text<'a> = "library",
     }
 
     /// An object or array was allocated.
@@ -368,6 +383,36 @@ elements! {
         Expected time: Time = "time",
     }
 
+    /// What the sampled objects stand for that lived at a time, of one site, stack, thread and age; an extension of Martini's.
+    ///
+    /// All that one look found has the same time; what is not among it had none.
+    LiveSample = "liveSample" {
+        /// What kind of array the objects are.
+        Expected is_array: ArrayCode = "isArray",
+        /// Class of the objects; for arrays the array class.
+        Required class: ClassId = "classIdRef",
+        /// The site: the method.
+        Optional method: MethodId = "methodIdRef",
+        /// The site: the source line.
+        Optional line: i64 = "lineNumber",
+        /// Where it was called from, from the site on.
+        Optional stack: StackId = "stackIdRef",
+        /// The platform thread that allocated, or carried who did.
+        Optional thread: ThreadId = "threadIdRef",
+        /// How many collections the objects have survived.
+        Required age: u64 = "age",
+        /// How many sampled objects live.
+        Required samples: u64 = "samples",
+        /// How many objects they stand for.
+        Required instances: u64 = "instances",
+        /// How many bytes they stand for.
+        Required bytes: u64 = "bytes",
+        /// The standard error of `bytes`.
+        Required error: u64 = "error",
+        /// When it was looked.
+        Expected time: Time = "time",
+    }
+
     /// A stop-the-world collection began.
     GcStart = "gcStart" {
         /// When it began.
@@ -483,6 +528,90 @@ elements! {
         Optional queued: Nanos = "queuedTime",
         /// Until when.
         Expected time: Time = "time",
+    }
+
+    /// A thread was seen on a processor; an extension of Martini's.
+    CpuSample<'a> = "cpuSample" {
+        /// The platform thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// The virtual thread that it carried.
+        Optional virtual_thread: ThreadId = "virtualThreadIdRef",
+        /// When it was seen; up to a second before what is written in front of it.
+        Expected time: Time = "time",
+        /// For how much of the thread's time on processors the sample stands.
+        Required cpu: Nanos = "cpuTime",
+        /// Its Java frames; absent if it has none, or if they were not found.
+        Optional stack: StackId = "stackIdRef",
+        /// The native function that ran on top of them.
+        Optional function: FunctionId = "functionIdRef",
+        /// It was in the kernel.
+        Optional kernel: Flag = "kernel",
+        /// Why its Java frames were not found.
+        Optional lost: Text<'a> = "lost",
+    }
+
+    /// A thread was looked at, whether it ran or not; an extension of Martini's.
+    WallSample<'a> = "wallSample" {
+        /// The platform thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// The virtual thread that it carried.
+        Optional virtual_thread: ThreadId = "virtualThreadIdRef",
+        /// When it was seen; up to a second before what is written in front of it.
+        Expected time: Time = "time",
+        /// For how much of the thread's life the sample stands.
+        Required wall: Nanos = "wallTime",
+        /// What it did.
+        Required state: ThreadState = "state",
+        /// Its Java frames; absent if it has none, or if they were not found.
+        Optional stack: StackId = "stackIdRef",
+        /// The native function that was on top of them.
+        Optional function: FunctionId = "functionIdRef",
+        /// Why its Java frames were not found.
+        Optional lost: Text<'a> = "lost",
+    }
+
+    /// How often the VM stopped all threads for one of its operations, until `time`; an extension of Martini's.
+    ///
+    /// Cumulative: the last one for the same operation counts.
+    SafepointCount<'a> = "safepointCount" {
+        /// The operation; absent if it is not known.
+        Optional operation: Text<'a> = "operation",
+        /// How often.
+        Required count: u64 = "count",
+        /// How long it took in all until all threads had stopped.
+        Required sync: Nanos = "syncTime",
+        /// How long it took in all from the order to stop until threads were let go.
+        Required total: Nanos = "totalTime",
+        /// Until when.
+        Expected time: Time = "time",
+    }
+
+    /// All threads were stopped, and it took long until they had; an extension of Martini's.
+    Safepoint<'a> = "safepoint" {
+        /// The operation; absent if it is not known.
+        Optional operation: Text<'a> = "operation",
+        /// When threads were to stop; up to a second before what is written in front of it.
+        Expected time: Time = "time",
+        /// How long it took until all had stopped.
+        Required sync: Nanos = "syncTime",
+        /// How long until they were let go; absent if that is not known.
+        Optional total: Nanos = "totalTime",
+    }
+
+    /// A thread that had not stopped for a safepoint; an extension of Martini's.
+    LateThread<'a> = "lateThread" {
+        /// The platform thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it was seen; up to a second before what is written in front of it.
+        Expected time: Time = "time",
+        /// How long after it was to stop.
+        Required late: Nanos = "late",
+        /// Its Java frames; absent if they were not found.
+        Optional stack: StackId = "stackIdRef",
+        /// The native function that ran on top of them.
+        Optional function: FunctionId = "functionIdRef",
+        /// Why its Java frames were not found.
+        Optional lost: Text<'a> = "lost",
     }
 
     /// Who owns a monitor, where that does not follow from earlier events.

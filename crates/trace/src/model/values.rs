@@ -153,6 +153,19 @@ words! {
     }
 }
 
+words! {
+    /// What a thread is that does not run Java.
+    ThreadKind {
+        /// One of the VM's: it collects garbage, compiles, ...
+        #[default]
+        Vm = "vm",
+        /// One that native code made.
+        Native = "native",
+    }
+    // Later versions may know more.
+    else Native
+}
+
 /// Ids of threads, separated by blanks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadIds<'a>(pub Cow<'a, [ThreadId]>);
@@ -262,6 +275,69 @@ impl<'a> Attribute<'a> for Frames<'a> {
     }
 }
 
+/// How a frame of a stack ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FrameType {
+    /// By the interpreter.
+    Interpreted,
+    /// As code of C1, at that tier.
+    C1(Tier),
+    /// As code of C2, or of another optimising compiler.
+    C2,
+    /// It is a native method.
+    Native,
+    /// Compiled into the next frame outwards that is not inlined.
+    Inlined,
+}
+
+/// The tier of C1's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tier {
+    /// Without profiling.
+    Simple,
+    /// With counters.
+    Limited,
+    /// With full profiling.
+    Full,
+}
+
+impl FrameType {
+    /// Every type, with the letter that a trace uses.
+    pub const LETTERS: [(FrameType, u8); 7] = [
+        (FrameType::Interpreted, b'I'),
+        (FrameType::C1(Tier::Simple), b'1'),
+        (FrameType::C1(Tier::Limited), b'2'),
+        (FrameType::C1(Tier::Full), b'3'),
+        (FrameType::C2, b'4'),
+        (FrameType::Native, b'N'),
+        (FrameType::Inlined, b'i'),
+    ];
+
+    fn letter(self) -> u8 {
+        let found = FrameType::LETTERS.iter().find(|(known, _)| *known == self);
+        found.map_or(b'?', |&(_, letter)| letter)
+    }
+
+    fn of(letter: u8) -> Option<FrameType> {
+        FrameType::LETTERS.iter().find(|(_, known)| *known == letter).map(|&(found, _)| found)
+    }
+}
+
+/// How the frames of a [`StackDef`](super::StackDef) ran, innermost first: `iiI`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FrameTypes<'a>(pub Cow<'a, [FrameType]>);
+
+impl<'a> Attribute<'a> for FrameTypes<'a> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.0.iter().map(|found| found.letter()));
+    }
+
+    fn read(raw: &'a str) -> Option<Self> {
+        let types: Option<Vec<FrameType>> = raw.bytes().map(FrameType::of).collect();
+        Some(Self(Cow::Owned(types?)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,6 +353,16 @@ mod tests {
         for raw in ["12", "12:", ":1", "12:-1", "a:1", "1:4294967296"] {
             assert_eq!(Frames::read(raw), None, "{raw}");
         }
+    }
+
+    #[test]
+    fn types_of_frames_are_letters() {
+        let types = FrameTypes::read("I1234Ni").unwrap();
+        assert_eq!(types.0.len(), FrameType::LETTERS.len());
+        let mut out = Vec::new();
+        types.write(&mut out);
+        assert_eq!(out, b"I1234Ni");
+        assert_eq!(FrameTypes::read("I?"), None);
     }
 
     #[test]

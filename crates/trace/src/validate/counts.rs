@@ -20,6 +20,7 @@ pub(crate) struct Counts {
     samples: FxHashMap<Option<ThreadId>, FxHashMap<SampledSite, [u64; 4]>>,
     threads: FxHashMap<ThreadId, [u64; 3]>,
     processors: FxHashMap<ThreadId, [u64; 2]>,
+    safepoints: FxHashMap<Option<String>, [u64; 3]>,
 }
 
 impl Counts {
@@ -45,6 +46,11 @@ impl Counts {
                 let before = self.processors.entry(e.thread).or_default();
                 let queued = e.queued.map_or(before[1], |queued| queued.0);
                 decreases(before, [e.cpu.0, queued])
+            }
+            Element::SafepointCount(e) => {
+                let operation = e.operation.as_deref().map(str::to_owned);
+                let before = self.safepoints.entry(operation).or_default();
+                decreases(before, [e.count, e.sync.0, e.total.0])
             }
             Element::ThreadEnd(e) => {
                 self.processors.remove(&e.thread);

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{ClassId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
+use crate::ids::{ClassId, FunctionId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
 use crate::model::Element;
 
 use super::id_set::IdSet;
@@ -20,6 +20,7 @@ pub(super) struct Definitions {
     classes: FxHashMap<ClassId, Vec<MethodId>>,
     methods: FxHashSet<MethodId>,
     stacks: FxHashSet<StackId>,
+    functions: FxHashSet<FunctionId>,
     dumps: FxHashSet<HeapDumpId>,
 }
 
@@ -58,7 +59,13 @@ impl Definitions {
                 }
                 use_of.object(e.object);
             }
-            Element::StackDef(e) => e.frames.0.iter().for_each(|frame| use_of.method(Some(frame.method))),
+            Element::StackDef(e) => {
+                e.frames.0.iter().for_each(|frame| use_of.method(Some(frame.method)));
+                if let Some(types) = e.types.as_ref().filter(|types| types.0.len() != e.frames.0.len()) {
+                    let text = || format!("stackDef has {} frames and {} types", e.frames.0.len(), types.0.len());
+                    use_of.findings.add(Rule::Attributes, text);
+                }
+            }
             Element::ObjAlloc(e) => {
                 use_of.thread(e.thread);
                 use_of.class(e.class);
@@ -74,6 +81,29 @@ impl Definitions {
                 use_of.method(e.method);
                 use_of.stack(e.stack);
                 use_of.thread(e.thread);
+            }
+            Element::LiveSample(e) => {
+                use_of.class(e.class);
+                use_of.method(e.method);
+                use_of.stack(e.stack);
+                use_of.thread(e.thread);
+            }
+            Element::CpuSample(e) => {
+                use_of.thread(Some(e.thread));
+                use_of.thread(e.virtual_thread);
+                use_of.stack(e.stack);
+                use_of.function(e.function);
+            }
+            Element::WallSample(e) => {
+                use_of.thread(Some(e.thread));
+                use_of.thread(e.virtual_thread);
+                use_of.stack(e.stack);
+                use_of.function(e.function);
+            }
+            Element::LateThread(e) => {
+                use_of.thread(Some(e.thread));
+                use_of.stack(e.stack);
+                use_of.function(e.function);
             }
             Element::ThreadCount(e) => use_of.thread(Some(e.thread)),
             Element::ThreadCpu(e) => use_of.thread(Some(e.thread)),
@@ -148,6 +178,9 @@ impl Definitions {
             | Element::Filter(_)
             | Element::TraceOption(_)
             | Element::GcFinish(_)
+            | Element::FunctionDef(_)
+            | Element::SafepointCount(_)
+            | Element::Safepoint(_)
             | Element::HeapDumpDef(_)
             | Element::MartiniCount(_) => {}
         }
@@ -173,6 +206,7 @@ impl Definitions {
             }
             Element::ObjAlloc(e) => (self.objects.insert(e.obj_id.0), "object", e.obj_id.0),
             Element::StackDef(e) => (self.stacks.insert(e.stack_id), "stack", e.stack_id.0),
+            Element::FunctionDef(e) => (self.functions.insert(e.function_id), "function", e.function_id.0),
             Element::HeapDumpDef(e) => (self.dumps.insert(e.dump_id), "heap dump", e.dump_id.0),
             _ => return self.ends(element, findings),
         };
@@ -249,6 +283,12 @@ impl References<'_> {
     fn stack(&mut self, stack: Option<StackId>) {
         if let Some(stack) = stack.filter(|stack| stack.0 != 0) {
             self.check(self.definitions.stacks.contains(&stack), "stack", stack.0);
+        }
+    }
+
+    fn function(&mut self, function: Option<FunctionId>) {
+        if let Some(function) = function.filter(|function| function.0 != 0) {
+            self.check(self.definitions.functions.contains(&function), "function", function.0);
         }
     }
 

@@ -15,11 +15,12 @@ pub(crate) const HEAP: &str = include_str!("../fixtures/heap.xml");
 pub(crate) const THREADS: &str = include_str!("../fixtures/threads.xml");
 pub(crate) const DUMP: &str = include_str!("../fixtures/dump.xml");
 pub(crate) const COUNTS: &str = include_str!("../fixtures/counts.xml");
+pub(crate) const SAMPLES: &str = include_str!("../fixtures/samples.xml");
 /// In the shape of the JVMPI agent's traces: nothing between elements, no end tag, lazy definitions,
 /// an exit of a method that was never defined, times that run back.
 pub(crate) const JVMPI: &str = include_str!("../fixtures/jvmpi.xml");
 
-pub(crate) const EXAMPLES: [&str; 4] = [HEAP, THREADS, DUMP, COUNTS];
+pub(crate) const EXAMPLES: [&str; 5] = [HEAP, THREADS, DUMP, COUNTS, SAMPLES];
 
 /// Everything a reader delivers, for comparing.
 #[derive(Debug, Default, PartialEq)]
@@ -149,7 +150,7 @@ fn attribute(spec: &AttributeSpec) -> BoxedStrategy<String> {
 
 fn value(name: &str) -> BoxedStrategy<String> {
     match name {
-        "time" | "overhead" | "cpuTime" | "queuedTime" => {
+        "time" | "overhead" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late" => {
             any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed()
         }
         "mode" | "methodMode" => prop::sample::select(vec!["INCLUDE", "EXCLUDE"]).prop_map_into().boxed(),
@@ -159,7 +160,9 @@ fn value(name: &str) -> BoxedStrategy<String> {
         "type" => prop::sample::select(vec!["JNIGlobal", "StickyClass", "Unknown"]).prop_map_into().boxed(),
         "isArray" => prop::sample::select(vec!["0", "2", "4", "8", "11"]).prop_map_into().boxed(),
         "source" => Just("vm".to_owned()).boxed(),
-        "parked" | "daemon" => prop::sample::select(vec!["0", "1"]).prop_map_into().boxed(),
+        "kind" => prop::sample::select(vec!["vm", "native"]).prop_map_into().boxed(),
+        "types" => "[I1234Ni]{0,4}".boxed(),
+        "parked" | "daemon" | "kernel" => prop::sample::select(vec!["0", "1"]).prop_map_into().boxed(),
         "reason" => prop::sample::select(vec!["notified", "timeout", "interrupted"]).prop_map_into().boxed(),
         "state" => prop::sample::select(vec!["BLOCKED", "TIMED_WAITING"]).prop_map_into().boxed(),
         "waiterIdRefs" | "notifyWaiterIdRefs" => prop::collection::vec(any::<u64>(), 0..4)
@@ -176,7 +179,7 @@ fn value(name: &str) -> BoxedStrategy<String> {
         "nodeId" | "nodeIdRef" | "processId" | "processIdRef" | "agentId" | "agentIdRef" | "traceId" | "hostname"
         | "ipaddress" | "name" | "version" | "agentName" | "agentType" | "agentParameters" | "pattern"
         | "methodPattern" | "threadName" | "groupName" | "parentName" | "sourceName" | "signature" | "key"
-        | "detail" => text().prop_map(|text| escaped(&text)).boxed(),
+        | "detail" | "library" | "lost" | "operation" => text().prop_map(|text| escaped(&text)).boxed(),
         // An option's value is a text, a count's is a number; digits are both.
         _ => any::<u64>().prop_map(|n| n.to_string()).boxed(),
     }
