@@ -97,6 +97,11 @@ impl AllocationReport {
         self.cells.iter().any(|cell| cell.site.is_some())
     }
 
+    /// Does the trace say anything of allocations?
+    pub fn has_objects(&self) -> bool {
+        self.facts.allocations > 0 || self.facts.site_counts > 0 || self.facts.alloc_samples > 0
+    }
+
     /// Does the trace count objects by site instead of reporting them one by one?
     pub fn is_counted(&self) -> bool {
         self.facts.allocations == 0 && self.facts.site_counts > 0

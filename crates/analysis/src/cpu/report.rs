@@ -67,6 +67,12 @@ impl CpuReport {
         self.clock.length()
     }
 
+    /// The part that was asked for, in times after the beginning of the trace, as far as it reaches; `None` if all of it counts.
+    pub fn part_of_trace(&self) -> Option<(Nanos, Nanos)> {
+        let (begin, end) = self.clock.part();
+        self.clock.is_window().then(|| (begin.since(self.clock.origin()), end.since(self.clock.origin())))
+    }
+
     /// How many samples there are, and for how long they stand.
     pub fn sum(&self) -> (u64, Nanos) {
         let whole = self.whole();
