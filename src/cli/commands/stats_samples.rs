@@ -117,7 +117,8 @@ fn print(
         }
     }
     if samples > 0 {
-        out.write_sentence(2, cpu_tables::legend(of.clock))?;
+        let has_code = of.by.is_none_or(CpuBy::is_code);
+        out.write_sentence(2, &cpu_tables::legend(of.clock, has_code))?;
     }
     writeln!(out)?;
     notes::write(&notes::of_samples(reading), out)?;

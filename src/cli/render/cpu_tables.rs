@@ -79,16 +79,18 @@ fn percent(part: Nanos, whole: Nanos) -> String {
     format!("{:.1} %", if whole.0 == 0 { 0.0 } else { part.0 as f64 * 100.0 / whole.0 as f64 })
 }
 
-/// What has to be known to read the tables.
-pub(crate) fn legend(clock: SampleClock) -> &'static str {
-    match clock {
-        SampleClock::Cpu => {
-            "cpu: while it ran, of lines with all that they called outside your code; total: while it was anywhere on the \
-             stack; ±: right within that, with 95 % confidence"
-        }
-        SampleClock::Wall => {
-            "time: while it was innermost, of lines with all that they called outside your code; total: while it was anywhere \
-             on the stack; ±: right within that, with 95 % confidence"
-        }
-    }
+/// What has to be known to read the tables; `has_code`: some of them are of code.
+pub(crate) fn legend(clock: SampleClock, has_code: bool) -> String {
+    let (column, what) = match clock {
+        SampleClock::Cpu => ("cpu", "ran"),
+        SampleClock::Wall => ("time", "was innermost"),
+    };
+    let code = match has_code {
+        true => format!(
+            "{column}: while it {what}, of lines with all that they called outside your code; total: while it was anywhere on \
+             the stack; "
+        ),
+        false => String::new(),
+    };
+    format!("{code}±: right within that, with 95 % confidence")
 }

@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use trace::model::ThreadKind;
 use trace::names;
 use trace::time::Nanos;
 
@@ -11,7 +12,7 @@ use super::samples::{CellKey, Weight};
 use super::subject::CpuSubject;
 use crate::allocations::SiteNames;
 use crate::stacks::StackIndex;
-use crate::symbols::SiteIndex;
+use crate::symbols::{SiteIndex, ThreadIndex};
 
 /// What the rows of a table stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,8 +123,8 @@ impl CpuReport {
 
     fn subject(&self, key: &CellKey, by: CpuBy, names: &SiteNames) -> CpuSubject<'_> {
         match by {
-            CpuBy::Thread => CpuSubject::Thread(self.thread(key.virtual_thread.unwrap_or(key.thread))),
-            CpuBy::Carrier => CpuSubject::Thread(self.thread(key.thread)),
+            CpuBy::Thread => self.named_thread(key.virtual_thread.unwrap_or(key.thread)),
+            CpuBy::Carrier => self.named_thread(key.thread),
             CpuBy::Kind => CpuSubject::Kind(self.kind(key)),
             CpuBy::Function => match (key.function, self.frames(key)) {
                 (Some(function), _) => {
@@ -139,6 +140,16 @@ impl CpuReport {
                 let site = names.site(innermost, key.stack.map(|stack| stack.frames));
                 site.map_or_else(|| self.without_frames(key), |site| self.code(site, by))
             }
+        }
+    }
+
+    /// A thread as a row.
+    fn named_thread(&self, thread: ThreadIndex) -> CpuSubject<'_> {
+        let named = self.thread(thread);
+        match self.threads.kind(thread) {
+            Some(ThreadKind::Vm) => CpuSubject::VmThreads(named.name),
+            Some(ThreadKind::Native) => CpuSubject::NativeThreads(named.name),
+            None => CpuSubject::Thread(named),
         }
     }
 
