@@ -10,6 +10,7 @@
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
 //! | `core` | the JVM and the recording, as every feature sees them; the interface of features |
 //! | `vm` `instrument` | environments and events of the VM; rewriting of classes |
+//! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
 //! | `alloc` `counts` `locks` `heapdump` `heap_histogram` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
 //! | `recording` | starts and ends all of them |
@@ -31,6 +32,7 @@ mod message;
 mod objects;
 mod recording;
 mod request_file;
+mod sampling;
 mod stacks;
 mod tables;
 mod trace_out;

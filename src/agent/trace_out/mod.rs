@@ -10,6 +10,7 @@ mod lock_log;
 mod locks;
 mod merge;
 mod output;
+mod samples;
 mod site_counts;
 mod state;
 mod tallies;

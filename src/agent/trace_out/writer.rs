@@ -20,6 +20,7 @@ use crate::agent::counts::Counts;
 use crate::agent::heap_histogram::HeapHistogram;
 use crate::agent::heapdump::HeapDumps;
 use crate::agent::locks::{Locks, NameAsker};
+use crate::agent::sampling::Sampler;
 
 /// How often a compressed trace is flushed, so that a reader sees what was written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -35,6 +36,7 @@ pub(super) const GRACE_NANOS: u64 = 1_000_000;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Features {
     pub(crate) counts: Option<&'static Counts>,
+    pub(crate) sampler: Option<&'static Sampler>,
     pub(crate) locks: Option<&'static Locks>,
     pub(crate) dumps: Option<&'static HeapDumps>,
     pub(crate) histogram: Option<&'static HeapHistogram>,
@@ -141,6 +143,7 @@ impl Writer {
         if !self.text.is_full() {
             self.merge(horizon);
             self.snapshot();
+            self.samples_so_far();
         }
         self.text.drain();
         if let Some(log) = &mut self.log {

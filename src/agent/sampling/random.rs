@@ -1,21 +1,34 @@
-//! Which objects are sampled where the VM's own sampler sees none.
+//! Chance: which objects are sampled where the VM's own sampler sees none, and which samples are followed.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
+use super::samples::probability;
+
 /// A thread's source of chance (xorshift64*).
-pub(super) struct Random(u64);
+#[derive(Debug)]
+pub(crate) struct Random(u64);
 
 impl Random {
     /// Begins anywhere.
-    pub(super) fn new() -> Random {
+    pub(crate) fn new() -> Random {
         // The standard library's hashers begin with keys of the system's chance.
         Random(RandomState::new().build_hasher().finish() | 1)
     }
 
+    /// Begins at a place that tests choose.
+    #[cfg(test)]
+    pub(super) fn seeded(seed: u64) -> Random {
+        Random(seed | 1)
+    }
+
     /// Whether so many bytes are sampled, with the same probability as an object of that size.
     pub(super) fn is_sampled(&mut self, size: u64, interval: f64) -> bool {
-        let probability = -(-(size as f64) / interval).exp_m1();
+        self.happens(probability(size as f64, interval))
+    }
+
+    /// Whether something happens that has this probability.
+    pub(super) fn happens(&mut self, probability: f64) -> bool {
         self.next() < probability
     }
 

@@ -5,10 +5,9 @@ use std::ptr::null_mut;
 use jvmti::Jni;
 use jvmti::sys::jvmtiFrameInfo;
 
-use super::jdk_methods::may_load_classes;
+use super::intrinsics::is_counted_by_caller;
 use crate::agent::core::Core;
 use crate::agent::ids::CodeLocation;
-use crate::agent::instrument::intrinsics::is_counted_by_caller;
 use crate::agent::stacks::cache::{Lookup, StackCache};
 use crate::agent::tables::methods::MethodRecord;
 
@@ -20,18 +19,23 @@ const NEAR_FRAMES: usize = 3;
 /// The method that makes an object: the innermost one that is not counted where it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AllocatingMethod {
-    pub(super) location: CodeLocation,
+    pub(crate) location: CodeLocation,
     /// It calls what is counted where it is called.
-    pub(super) is_counted: bool,
+    pub(crate) is_counted: bool,
     /// It calls a native method of reflection that may load classes.
-    pub(super) reflects: bool,
+    pub(crate) reflects: bool,
 }
 
 /// The allocating methods of a thread, by the stacks on which they were found.
 pub(crate) type AllocatingMethods = StackCache<Option<AllocatingMethod>>;
 
+/// Whether a native method of `java.lang.Class` makes objects after it has loaded classes, which may run Java code.
+pub(crate) fn may_load_classes(name: &[u8]) -> bool {
+    matches!(name, b"getDeclaredMethods0" | b"getDeclaredConstructors0" | b"getDeclaredFields0")
+}
+
 /// Whether the current thread is in a native method whose objects are counted where it is called, as `Object.clone` most often.
-pub(super) fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<bool>) -> jvmti::Result<bool> {
+pub(crate) fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<bool>) -> jvmti::Result<bool> {
     let reader = core.stack_reader(jni);
     let was = match natives.look_up(0, 1, reader) {
         Lookup::Hit(known) => return Ok(known),
@@ -57,7 +61,7 @@ fn is_counted_where_called(core: &Core, method: &MethodRecord) -> bool {
 }
 
 /// The method that makes an object on the current thread, if it is among the innermost frames.
-pub(super) fn allocating_method(
+pub(crate) fn allocating_method(
     core: &Core,
     jni: Jni,
     allocating_methods: &mut AllocatingMethods,
