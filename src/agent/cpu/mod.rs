@@ -196,7 +196,7 @@ impl Cpu {
         let hotspot = core.hotspot.ok_or("the JVM's private memory is left alone in safe mode")?;
         let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
         let vm = VmLayout::find(jni, current)?;
-        let loads = SafeLoads::install()?;
+        let loads = SafeLoads::install(hotspot.checks_jni())?;
         let walker = hotspot.walker(loads, core.jvm.java)?;
         walker.self_test(core.jvm.env, jni, current)?;
         let slots = Slots::new(&sample::EMPTY).ok_or("the system gives no memory for samples")?;

@@ -91,7 +91,7 @@ impl Safepoints {
     fn find_mailbox(&self, jni: Jni) -> Result<Mailbox, String> {
         let jvm = self.core.jvm;
         let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
-        let walker = hotspot.walker(SafeLoads::install()?, jvm.java)?;
+        let walker = hotspot.walker(SafeLoads::install(hotspot.checks_jni())?, jvm.java)?;
         let current = JavaThread::current(jvm.env, jni).ok_or("a thread does not show its address")?;
         walker.self_test(jvm.env, jni, current)?;
         Ok(Mailbox::open(walker)?)
