@@ -51,7 +51,8 @@ impl SafepointLayout {
         }
         let state = address(STATE).ok_or("libjvm.so has no symbol of it, since it was stripped")?;
         let thread = |name| Field::offset_of(c"JavaThread", name).or_else(|| Field::offset_of(c"Thread", name));
-        let fields = || Some((thread(c"_thread_state")?, thread(c"_osthread")?, Field::offset_of(c"OSThread", c"_thread_id")?));
+        let fields =
+            || Some((thread(c"_thread_state")?, thread(c"_osthread")?, Field::offset_of(c"OSThread", c"_thread_id")?));
         let (thread_state, os_thread, thread_id) = fields().ok_or("the JVM does not export the states of threads")?;
         let layout = SafepointLayout { state, thread_state, os_thread, thread_id };
         let current = JavaThread::current(env, jni).ok_or("a thread does not show its address")?;
@@ -82,6 +83,8 @@ impl SafepointLayout {
     /// The number of a thread in the system; `None` if its memory does not show it.
     pub(crate) fn system_thread(&self, thread: JavaThread) -> Option<SystemThread> {
         let os_thread = doubtful::word(thread.0 + self.os_thread).filter(|&address| address != 0)?;
-        doubtful::half(os_thread + self.thread_id).map(|number| SystemThread(number as c_int)).filter(|thread| thread.0 > 0)
+        doubtful::half(os_thread + self.thread_id)
+            .map(|number| SystemThread(number as c_int))
+            .filter(|thread| thread.0 > 0)
     }
 }

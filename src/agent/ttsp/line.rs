@@ -106,7 +106,10 @@ mod tests {
     fn seconds_are_exact() {
         assert_eq!(nanos_of_seconds("12.0000001"), Some(12_000_000_100));
         assert_eq!(nanos_of_seconds("0.5"), Some(500_000_000));
-        assert_eq!((nanos_of_seconds("1"), nanos_of_seconds("1.0123456789"), nanos_of_seconds("x.1")), (None, None, None));
+        assert_eq!(
+            (nanos_of_seconds("1"), nanos_of_seconds("1.0123456789"), nanos_of_seconds("x.1")),
+            (None, None, None)
+        );
         assert_eq!(nanos_of_seconds("99999999999999999999.0"), None);
     }
 

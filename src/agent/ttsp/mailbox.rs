@@ -95,12 +95,13 @@ impl Mailbox {
         let free = signals.find(|&signal| is_ours(signal) || handler(signal) == Some(libc::SIG_DFL));
         let signal = free.ok_or("no signal is free")?;
         // SAFETY: all zeros are a value of the action, which has a handler of the kind that its flags name.
-        let is_installed = is_ours(signal) || unsafe {
-            let mut action = std::mem::zeroed::<libc::sigaction>();
-            action.sa_sigaction = on_signal as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0
-        };
+        let is_installed = is_ours(signal)
+            || unsafe {
+                let mut action = std::mem::zeroed::<libc::sigaction>();
+                action.sa_sigaction = on_signal as *const () as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+                libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0
+            };
         if is_installed { Ok(Mailbox { signal }) } else { Err("the system refuses a signal handler") }
     }
 
