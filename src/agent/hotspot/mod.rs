@@ -60,12 +60,17 @@ impl Hotspot {
         self.monitors.get()?.as_ref()
     }
 
-    /// Where the state of safepoints is, from VMInit on.
+    /// Where the state of safepoints is, from VMInit on; `address` finds a symbol of libjvm.
     ///
     /// # Errors
     /// Why that is not known: part of a sentence.
-    pub(crate) fn safepoints(&self, env: Env, jni: Jni) -> Result<&SafepointLayout, &'static str> {
-        self.safepoints.get_or_init(|| SafepointLayout::find(env, jni)).as_ref().map_err(|&why| why)
+    pub(crate) fn safepoints(
+        &self,
+        env: Env,
+        jni: Jni,
+        address: impl FnMut(&str) -> Option<usize>,
+    ) -> Result<&SafepointLayout, &'static str> {
+        self.safepoints.get_or_init(|| SafepointLayout::find(env, jni, address)).as_ref().map_err(|&why| why)
     }
 
     /// What walks stacks in signal handlers, from VMInit on; `java` is the feature release.
