@@ -129,9 +129,9 @@ impl Registry {
         if self.timing == Timing::Threads && who != Who::Agent {
             match self.timer(tid, task) {
                 Ok(timer) => entry.timer = Some(timer),
-                // Unless it has ended meanwhile.
-                Err(error) if CpuClock::of(tid).nanos().is_some() => self.fall_back(&error),
-                Err(_) => {}
+                // It has ended meanwhile.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ESRCH)) => {}
+                Err(error) => self.fall_back(&error),
             }
         }
         self.entries.insert(tid, entry);
