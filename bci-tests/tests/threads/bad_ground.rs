@@ -41,8 +41,11 @@ fn a_program_that_takes_the_signal_has_it(jdk: &Jdk) {
 }
 
 fn in_safe_mode_the_others_go_on(jdk: &Jdk) {
-    let ran =
-        Profiled::on(jdk).options("cpu=10ms,locks=on,internals=off").main("running.Main").args(&["200"]).run_and_read::<Samples>();
+    let ran = Profiled::on(jdk)
+        .options("cpu=10ms,locks=on,internals=off")
+        .main("running.Main")
+        .args(&["200"])
+        .run_and_read::<Samples>();
     let err = ran.err();
     assert!(err.contains("what threads do is not sampled: the JVM's private memory"), "{err}");
     assert!(ran.trace.threads.values().all(|thread| thread.sampled == 0));

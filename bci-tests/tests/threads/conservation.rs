@@ -29,8 +29,7 @@ fn add_up(samples: &Samples, interval: u64) {
         assert!(error <= interval + BETWEEN + cpu / 100, "{id:?} is {error} ns off: {thread:?}");
     }
     let all: u64 = samples.threads.values().filter_map(|thread| thread.cpu).sum();
-    let [process, agent, not_seen] =
-        ["cpu.process", "cpu.agent", "cpu.notSeen"].map(|key| samples.count(key));
+    let [process, agent, not_seen] = ["cpu.process", "cpu.agent", "cpu.notSeen"].map(|key| samples.count(key));
     let sum = all + agent + not_seen;
     assert!(sum.abs_diff(process) <= process / 100 + 5 * MILLIS, "{sum} of {process}: {:?}", samples.counts);
     assert_eq!(samples.count("agent.panics"), 0);
@@ -53,7 +52,11 @@ fn each_thread_adds_up(jdk: &Jdk, collector: Collector) {
     let known = of(compute, "running.Main.compute");
     assert!(known * 10 >= compute.sampled * 8, "nearly all of it is in one method: {compute:?}");
     let is_vm = |thread: &&Thread| thread.kind == Some(ThreadKind::Vm) && thread.sampled > 0;
-    assert!(samples.threads.values().any(|thread| is_vm(&thread)), "the VM compiles and collects: {:?}", samples.threads);
+    assert!(
+        samples.threads.values().any(|thread| is_vm(&thread)),
+        "the VM compiles and collects: {:?}",
+        samples.threads
+    );
     // Each runs for much less than an interval; together they have their share all the same.
     let short = |thread: &&Thread| thread.name.starts_with("r-short-");
     let all: Vec<_> = samples.threads.values().filter(short).collect();
@@ -65,16 +68,22 @@ fn each_thread_adds_up(jdk: &Jdk, collector: Collector) {
 }
 
 fn a_fine_interval_adds_up(jdk: &Jdk) {
-    let ran =
-        Profiled::on(jdk).options("cpu=200us,heap=counts").main("running.Main").args(&["700"]).run_and_read::<Samples>();
+    let ran = Profiled::on(jdk)
+        .options("cpu=200us,heap=counts")
+        .main("running.Main")
+        .args(&["700"])
+        .run_and_read::<Samples>();
     add_up(&ran.trace, INTERVAL / 50);
     // What the system really delivers is said.
     assert!(ran.trace.count("cpu.delivered") >= INTERVAL / 50, "{:?}", ran.trace.counts);
 }
 
 fn locks_beside_samples_have_each_thread_once(jdk: &Jdk) {
-    let ran =
-        Profiled::on(jdk).options("cpu=10ms,wall=5ms,juc=on").main("running.Main").args(&["700"]).run_and_read::<Samples>();
+    let ran = Profiled::on(jdk)
+        .options("cpu=10ms,wall=5ms,juc=on")
+        .main("running.Main")
+        .args(&["700"])
+        .run_and_read::<Samples>();
     add_up(&ran.trace, INTERVAL);
     assert_eq!(ran.err(), "");
 }

@@ -31,8 +31,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use jvmti::{Jni, is_flag_on};
 use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::{Jni, is_flag_on};
 
 use super::core::Core;
 use super::core::context::{FeatureState, LocalThread, Slot, ThreadState};
