@@ -12,6 +12,7 @@
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
 //! | `core` | the JVM and the recording, as every feature sees them; the interface of features |
 //! | `vm` `instrument` | environments and events of the VM; rewriting of classes |
+//! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
 //! | `alloc` `counts` `locks` `processor_time` `cpu` `heapdump` `heap_histogram` `ttsp` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
 //! | `recording` | starts and ends all of them |
@@ -38,6 +39,7 @@ mod objects;
 mod processor_time;
 mod recording;
 mod request_file;
+mod sampling;
 mod signals;
 mod stacks;
 mod tables;

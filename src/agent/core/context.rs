@@ -131,6 +131,7 @@ impl ThreadContext {
 pub(crate) enum Slot {
     Alloc,
     Counts,
+    Sampling,
     Locks,
     Cpu,
 }

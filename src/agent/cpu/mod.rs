@@ -259,8 +259,10 @@ impl Engine {
 
 impl VmLayout {
     fn find(jni: Jni, current: JavaThread) -> Result<VmLayout, String> {
-        let os_threads = OsThreads::find(current).ok_or("the JVM hides which of its threads is which of the system's")?;
-        let env = (jni.as_raw() as usize).checked_sub(current.0).ok_or("the JVM keeps its threads in an unknown way")?;
+        let os_threads =
+            OsThreads::find(current).ok_or("the JVM hides which of its threads is which of the system's")?;
+        let env =
+            (jni.as_raw() as usize).checked_sub(current.0).ok_or("the JVM keeps its threads in an unknown way")?;
         // SAFETY: live local references, deleted when they are done with.
         unsafe {
             let class = jni.find_class(c"java/lang/Thread").map_err(|error| jni.cleared(error).to_string())?;
@@ -304,7 +306,8 @@ impl Feature for Cpu {
         if let Some(engine) = self.engine.get() {
             let started = engine_thread::start(engine);
             let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-            *thread = started.inspect_err(|why| message(&format!("only threads that run Java are sampled: {why}"))).ok();
+            *thread =
+                started.inspect_err(|why| message(&format!("only threads that run Java are sampled: {why}"))).ok();
         }
     }
 

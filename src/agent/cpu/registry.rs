@@ -156,9 +156,9 @@ impl Registry {
     fn fall_back(&mut self, error: &io::Error) {
         self.entries.values_mut().for_each(|entry| entry.timer = None);
         let is_limit = error.raw_os_error() == Some(libc::EAGAIN);
-        let limit = pending_limit().filter(|_| is_limit).map(|limit| {
-            format!(" (each needs a pending signal, of which there may be {limit}: see ulimit -i)")
-        });
+        let limit = pending_limit()
+            .filter(|_| is_limit)
+            .map(|limit| format!(" (each needs a pending signal, of which there may be {limit}: see ulimit -i)"));
         let why = format!("{error}{}", limit.unwrap_or_default());
         let starts = self.signal.is_prof() && set_process_timer(self.interval);
         self.handled.by_process.store(starts, Ordering::Relaxed);

@@ -115,9 +115,8 @@ impl Tasks {
     /// The thread of that number. For the fallback, whose signals bring no place.
     pub(super) fn of_tid(&self, tid: libc::pid_t) -> Option<&Task> {
         let used = self.used.load(Ordering::Acquire) as u16;
-        let is_it = |task: &&Task| {
-            task.tid.load(Ordering::Relaxed) == tid && task.generation.load(Ordering::Acquire) % 2 == 1
-        };
+        let is_it =
+            |task: &&Task| task.tid.load(Ordering::Relaxed) == tid && task.generation.load(Ordering::Acquire) % 2 == 1;
         (0..used).filter_map(|index| self.at(index)).find(is_it)
     }
 

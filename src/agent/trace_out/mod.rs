@@ -11,6 +11,7 @@ mod locks;
 mod merge;
 mod output;
 mod safepoints;
+mod samples;
 mod site_counts;
 mod state;
 mod tallies;

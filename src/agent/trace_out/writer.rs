@@ -21,6 +21,7 @@ use crate::agent::cpu::Cpu;
 use crate::agent::heap_histogram::HeapHistogram;
 use crate::agent::heapdump::HeapDumps;
 use crate::agent::locks::{Locks, NameAsker};
+use crate::agent::sampling::Sampler;
 use crate::agent::ttsp::Safepoints;
 
 /// How often a compressed trace is flushed, so that a reader sees what was written.
@@ -37,6 +38,7 @@ pub(super) const GRACE_NANOS: u64 = 1_000_000;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Features {
     pub(crate) counts: Option<&'static Counts>,
+    pub(crate) sampler: Option<&'static Sampler>,
     pub(crate) locks: Option<&'static Locks>,
     pub(crate) dumps: Option<&'static HeapDumps>,
     pub(crate) histogram: Option<&'static HeapHistogram>,
@@ -148,6 +150,7 @@ impl Writer {
             self.merge(horizon);
             self.snapshot();
             self.safepoints();
+            self.samples_so_far();
         }
         self.thread_samples();
         self.text.drain();

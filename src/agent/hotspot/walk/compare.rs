@@ -6,7 +6,7 @@ use super::{Frame, MethodNumber, Walker};
 /// A frame as the VM has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VmFrame {
-    /// The address of the `Method`.
+    /// The address of the `Method`; 0: the VM has no id for it, and does not say which it is.
     pub(crate) method: usize,
     /// `None`: a native method.
     pub(crate) bytecode_index: Option<usize>,
@@ -53,6 +53,9 @@ impl Walker {
 
     /// Compares a frame with that of the VM; while the thread that has it is stopped, or runs this.
     pub(crate) fn compare(&self, frame: Frame, vm: VmFrame) -> Match {
+        if vm.method == 0 {
+            return Match::Same;
+        }
         let Some(method) = self.layout.method.read(self.loads, vm.method) else { return Match::OtherMethod };
         let Some(names) = self.method(frame.method) else { return Match::OtherMethod };
         let text = |symbol: super::method::Symbol, bytes: &[u8]| {

@@ -90,8 +90,8 @@ impl Walker {
         }
     }
 
-    /// Where the scope begins of the first description at or behind that distance from the beginning of the code; `None` if no scope
-    /// is known there.
+    /// Where the scope begins of the first description at or behind that distance from the beginning of the code, or of the last one;
+    /// `None` if none is known.
     fn scope(&self, info: DebugInfo, distance: i32) -> Option<u32> {
         let field = |index: usize, at: usize| self.loads.u32(info.pcs + index * PC_DESC_BYTES + at);
         let (mut low, mut high) = (0, (info.pcs_end - info.pcs) / PC_DESC_BYTES);
@@ -103,8 +103,9 @@ impl Walker {
                 high = middle;
             }
         }
-        let found = low * PC_DESC_BYTES < info.pcs_end - info.pcs;
-        // 0 marks both ends of the table.
-        if found { field(low, PC_DESC_SCOPE).filter(|&scope| scope != 0) } else { None }
+        // 0 marks both ends of the table. Behind the last description is the end of the code that it belongs to.
+        let scope = |index: usize| field(index, PC_DESC_SCOPE).filter(|&scope| scope != 0);
+        let found = if low * PC_DESC_BYTES < info.pcs_end - info.pcs { scope(low) } else { None };
+        found.or_else(|| scope(low.checked_sub(1)?))
     }
 }

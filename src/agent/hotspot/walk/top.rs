@@ -16,6 +16,10 @@ const LEAF_FRAMES: usize = 64;
 const INTERPRETER_STATE: usize = 9;
 /// So many places in native code are tried.
 const LEAF_PLACES: usize = 24;
+/// So many words more than its frame compiled code may have on the stack.
+const SHIFTED_WORDS: usize = 24;
+/// So many bytes around the place to which Java returns the stub reaches by which the VM has called it.
+const CALL_STUB_BYTES: usize = 512;
 /// `JavaThreadState`: the thread runs Java code.
 const IN_JAVA: u32 = 8;
 
@@ -104,8 +108,15 @@ impl Walk<'_> {
         let taken = sp.filter(|_| self.call(registers.result).is_some());
         let taken = taken.map(|sp| RawFrame { sp, pc: registers.result, fp: here.fp });
         let on_top = self.returned_to(here.sp, here.fp).map(|frame| RawFrame { sp: sp.unwrap_or(frame.sp), ..frame });
+        // Its frame is being built from the frame pointer on.
+        let begun = Some(here.fp).filter(|&fp| fp >= here.sp && fp - here.sp < INTERPRETER_STATE * WORD);
+        let begun = begun.and_then(|fp| {
+            let sender = if fp == here.sp { sp } else { self.word(fp - WORD) };
+            let caller = self.returned_to(fp + WORD, self.word(fp)?)?;
+            Some(RawFrame { sp: sender.filter(|&sp| self.holds(sp) && sp > fp)?, ..caller })
+        });
         let is_entered = self.walker.push_method(registers.method, FrameKind::Interpreted, Some(0), self.stack).is_ok();
-        if is_entered && self.from_one_of([on_top, taken], WalkError::Interpreter).is_ok() {
+        if is_entered && self.from_one_of([begun, on_top, taken], WalkError::Interpreter).is_ok() {
             return Ok(());
         }
         self.stack.truncate(length);
@@ -140,7 +151,16 @@ impl Walk<'_> {
         let by_pointer = self.word(here.fp).and_then(|fp| self.returned_to(here.fp + WORD, fp));
         let by_pointer = by_pointer.filter(|_| code.kind == Kind::Native);
         let anchored = self.anchored(here.sp).ok().flatten().filter(|left| left.pc != here.pc && left.sp > here.sp);
-        self.from_one_of([first, by_pointer, complete, on_top, below, anchored], WalkError::Compiled)
+        let usual = [first, by_pointer, complete, on_top, below, anchored];
+        if self.from_one_of(usual, WalkError::Compiled).is_ok() {
+            return Ok(());
+        }
+        // Some instructions that stand for whole methods put more on the stack.
+        let mut shifted = [None; SHIFTED_WORDS];
+        for (index, place) in shifted.iter_mut().enumerate() {
+            *place = self.caller_by_size(RawFrame { sp: here.sp + (index + 1) * WORD, ..here }, code);
+        }
+        self.from_one_of(shifted, WalkError::Compiled)
     }
 
     /// The state of the frame at an address of compiled code; `complete` is where it becomes complete, if that is further on.
@@ -159,6 +179,19 @@ impl Walk<'_> {
     }
 
     fn top_stub(&mut self, here: RawFrame, code: Code, registers: &Registers) -> Result<(), WalkError> {
+        // Native code calls stubs too, and some stubs have noted where they left Java.
+        let anchored = self.anchored(here.sp).ok().flatten();
+        if self.from_one_of([anchored], WalkError::Stub).is_ok() {
+            return Ok(());
+        }
+        let entry = self.walker.layout.call_stub_return;
+        if here.pc.abs_diff(entry) < CALL_STUB_BYTES && (code.begin..code.end).contains(&entry) {
+            match self.caller_of_entry(here) {
+                Ok(None) => return Ok(()),
+                Ok(caller) if self.from_one_of([caller], WalkError::Stub).is_ok() => return Ok(()),
+                _ => {}
+            }
+        }
         let complete = self.walker.layout.blob.frame_complete(self.walker.loads, code.blob, code.begin);
         if complete.is_some_and(|complete| here.pc >= complete) && code.frame > 0 {
             let state = self.frame_state(here.pc, code, None);
@@ -184,8 +217,8 @@ impl Walk<'_> {
     /// The frames from the first place above the stack pointer on that can be a return address, or from where the thread left Java.
     fn from_anywhere(&mut self, here: RawFrame, error: WalkError) -> Result<(), WalkError> {
         let mut places = [None; 33];
-        self.fill(&mut places[..32], here.sp, here.fp);
-        places[32] = self.anchored(here.sp).ok().flatten();
+        places[0] = self.anchored(here.sp).ok().flatten();
+        self.fill(&mut places[1..], here.sp, here.fp);
         self.from_one_of(places, error)
     }
 }

@@ -183,6 +183,15 @@ impl<'w> Walk<'w> {
         self.returned_to(sp - WORD, self.word(sp - 2 * WORD)?)
     }
 
+    /// The compiled code that a stub has stopped, not been called by: at a poll of a safepoint.
+    fn stopped_by_size(&self, frame: RawFrame, code: Code) -> Option<RawFrame> {
+        let sp = frame.sp.checked_add(code.frame).filter(|_| code.frame >= 2 * WORD)?;
+        let caller = RawFrame { sp, pc: self.word(sp - WORD)?, fp: self.word(sp - 2 * WORD)? };
+        let stopped = self.walker.code(caller.pc)?;
+        let is_inside = (stopped.begin..stopped.end).contains(&caller.pc);
+        (stopped.kind == Kind::Java && is_inside).then_some(caller)
+    }
+
     /// Puts a native method on the stack that compiled code calls: whether there is room for more. `None`: what follows is not the
     /// virtual thread's.
     pub(super) fn push_native(&mut self, code: Code) -> Result<Option<bool>, WalkError> {
@@ -217,7 +226,7 @@ impl<'w> Walk<'w> {
         Ok(RawFrame { sp, ..caller })
     }
 
-    fn caller_of_entry(&self, frame: RawFrame) -> Result<Option<RawFrame>, WalkError> {
+    pub(super) fn caller_of_entry(&self, frame: RawFrame) -> Result<Option<RawFrame>, WalkError> {
         let wrapper = frame.fp.checked_sub(CALL_WRAPPER * WORD).and_then(|at| self.word(at));
         let wrapper = wrapper.filter(|&wrapper| self.holds(wrapper) && wrapper > frame.sp).ok_or(WalkError::Anchor)?;
         self.left_java(wrapper + self.walker.layout.thread.wrapper_anchor)
@@ -247,7 +256,7 @@ impl<'w> Walk<'w> {
 
     /// The frames that called a stub or adapter, which calls something else.
     fn from_stub(&mut self, frame: RawFrame, code: Code) -> Result<(), WalkError> {
-        let by_size = self.caller_by_size(frame, code);
+        let by_size = self.caller_by_size(frame, code).or_else(|| self.stopped_by_size(frame, code));
         if by_size.is_some() {
             return self.from_one_of([by_size], WalkError::Stub);
         }
