@@ -14,7 +14,8 @@ fn main() {
     // Class file version 52 runs on every JVM from 8 on, and `-source 8` knows no modules: the one way to compile
     // into package java.lang without patching java.base.
     let agent = out.join("agent");
-    let classes = ["MartiniHeapProxy", "MartiniCounts", "MartiniParking", "MartiniSleep", "MartiniShutdown"];
+    let classes =
+        ["MartiniHeapProxy", "MartiniCounts", "MartiniParking", "MartiniSleep", "MartiniShutdown", "MartiniWalk"];
     let sources: Vec<_> = classes.iter().map(|class| PathBuf::from(format!("java/{class}.java"))).collect();
     compile(&javac, &["-source", "8", "-target", "8"], &sources, &agent);
     for class in classes.map(|class| format!("{class}.class")) {
