@@ -21,9 +21,18 @@ fn json_has_exact_numbers() {
     let first = &json["operations"][0];
     assert_eq!((&first["operation"], &first["safepoints"]), (&json!("G1CollectForAllocation"), &json!(12)));
     assert_eq!(first["longest_sync_nanos"], json!(80 * MILLI));
-    let rows: Vec<_> = json["late_lines"].as_array().unwrap().iter().map(|row| {
-        (row["at"]["method"].as_str().unwrap_or_default().to_owned(), row["nanos"].as_u64().unwrap() / MILLI, row["delayed"].as_u64())
-    }).collect();
+    let rows: Vec<_> = json["late_lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            (
+                row["at"]["method"].as_str().unwrap_or_default().to_owned(),
+                row["nanos"].as_u64().unwrap() / MILLI,
+                row["delayed"].as_u64(),
+            )
+        })
+        .collect();
     // At 40 ms both were late, so each has half of what passed since 3 ms; the last look stands for the rest.
     let expected = [("grow", 60, Some(2)), ("checksum", 21, Some(1)), ("", 10, Some(1))];
     assert_eq!(rows, expected.map(|(method, nanos, delayed)| (method.to_owned(), nanos, delayed)));
