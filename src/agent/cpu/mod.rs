@@ -43,7 +43,6 @@ use super::hotspot::os_threads::OsThreads;
 use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
-use super::signals::SafeLoads;
 use handler::{Handled, on_signal};
 #[cfg(not(target_arch = "x86_64"))]
 use other as system_call;
@@ -205,9 +204,7 @@ impl Cpu {
         let hotspot = core.hotspot.ok_or("the JVM's private memory is left alone in safe mode")?;
         let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
         let vm = VmLayout::find(jni, current)?;
-        let loads = SafeLoads::install()?;
-        let walker = hotspot.walker(loads, core.jvm.java)?;
-        walker.self_test(core.jvm.env, jni, current)?;
+        let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java, current)?;
         let slots = Slots::new(&sample::EMPTY).ok_or("the system gives no memory for samples")?;
         let handled: &'static Handled = Box::leak(Box::new(Handled {
             tasks: Tasks::new(),
