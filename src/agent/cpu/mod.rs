@@ -191,6 +191,7 @@ impl Cpu {
             agent: registry.agent,
             not_seen: process.saturating_sub(registry.seen + registry.agent),
             unknown: engine.handled.unknown.load(Ordering::Relaxed) * engine.interval.unwrap_or(0),
+            left_out: registry.left_out * engine.interval.unwrap_or(0),
             is_by_process: registry.is_by_process(),
         })
     }

@@ -243,10 +243,10 @@ impl Writer {
             ("cpu.cut", None, sampled.cut),
         ];
         counts.extend(sampled.lost.iter().map(|(&why, &nanos)| ("cpu.lost", Some(why.to_owned()), nanos)));
-        if totals.is_by_process {
-            counts.push(("cpu.byProcess", None, 1));
-            counts.push(("cpu.lost", Some("unknownThread".into()), totals.unknown));
-        }
+        counts.extend(totals.is_by_process.then_some(("cpu.byProcess", None, 1)));
+        let others = [("unknownThread", totals.unknown), ("noRoomAtEnd", totals.left_out)];
+        let others = others.into_iter().filter(|(_, nanos)| *nanos > 0);
+        counts.extend(others.map(|(why, nanos)| ("cpu.lost", Some(why.to_owned()), nanos)));
         counts
     }
 }
