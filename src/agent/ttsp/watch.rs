@@ -141,7 +141,7 @@ impl LateFinder {
                 Ok(_) if asked == MOST_ASKED => Err("notAsked"),
                 Ok(mailbox) => {
                     asked += 1;
-                    let answer = mailbox.ask(thread.system, thread.java, |place, stack| {
+                    let answer = mailbox.ask(thread.tid, thread.java, |place, stack| {
                         (place.pc, place.walked.map(|()| stack.frames().into()).map_err(WalkError::name))
                     });
                     // SAFETY: the thread is in the list, which is held.

@@ -35,6 +35,8 @@ Findings:
             collections take a twentieth of the time
   lock      a lock, or locks of a class, for which threads waited a twentieth of
             the time or more, and 100 ms (`run --locks`, `run --juc`)
+  late      threads for which all others waited at safepoints, for a hundredth
+            of the time or more, and 20 ms, or for 100 ms once (`run --ttsp`)
 
 Lines are the innermost ones of your own code, if the trace has call stacks.
 
@@ -86,8 +88,9 @@ impl<'a> Explained<'a> {
     /// Finds what stands out in a trace. `own`: patterns for classes that are the reader's own.
     pub(crate) fn new(path: &'a Path, whole: &'a Whole, own: Vec<Pattern>) -> Self {
         let report = &whole.allocations.report;
-        let names = report.site_names(&Naming::Own(own));
-        let explanation = explain(report, &whole.locks.report, &whole.collections, &names);
+        let names = report.site_names(&Naming::Own(own.clone()));
+        let mut explanation = explain(report, &whole.locks.report, &whole.collections, &names);
+        explanation.add_safepoints(&whole.safepoints, &own);
         let source = Source { path, dump: last_dump(path), has_stacks: report.has_stacks() };
         let has_allocations = explanation.allocated.is_some() || !explanation.has_waits && !is_without_heap(whole);
         Explained { whole, names, explanation, has_allocations, source }

@@ -132,6 +132,8 @@ pub(crate) struct Whole {
     pub(crate) locks: Reading<LockReport>,
     /// What collections cost, and what they left.
     pub(crate) collections: Collections,
+    /// How long threads took to stop for the VM.
+    pub(crate) safepoints: SafepointReport,
 }
 
 /// Reads the allocation statistics of a trace, or of a part of it, or also what happens when; `-` is standard input. A trace is read as
@@ -149,7 +151,7 @@ pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Re
 pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
         trace(path, TraceStats::new())?;
-    let TraceReport { allocations, locks, collections } = report;
+    let TraceReport { allocations, locks, collections, safepoints } = report;
     let locks = Reading {
         report: locks,
         bytes,
@@ -161,7 +163,7 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     };
     let allocations =
         Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
-    Ok(Whole { allocations, locks, collections })
+    Ok(Whole { allocations, locks, collections, safepoints })
 }
 
 /// Reads what a trace says about safepoints, as [`allocations`] does.

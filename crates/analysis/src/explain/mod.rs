@@ -7,14 +7,17 @@ mod churn;
 mod collections;
 mod contention;
 mod growth;
+mod safepoints;
 
 use trace::model::Element;
 use trace::time::Nanos;
 
 use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, SiteNames};
 use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
+use crate::safepoints::{SafepointReport, SafepointStats};
 
 pub use collections::{Collections, Rise};
+pub use safepoints::Lateness;
 
 /// More findings of a kind than this are a table, which other commands show.
 const MOST: usize = 3;
@@ -24,6 +27,7 @@ pub struct TraceStats {
     allocations: AllocationStats,
     locks: LockStats<'static>,
     collections: Collections,
+    safepoints: SafepointStats,
 }
 
 impl TraceStats {
@@ -33,6 +37,7 @@ impl TraceStats {
             allocations: AllocationStats::new(),
             locks: LockStats::new(Selection::default(), None),
             collections: Collections::default(),
+            safepoints: SafepointStats::new(),
         }
     }
 
@@ -41,6 +46,7 @@ impl TraceStats {
         self.allocations.element(element);
         self.locks.element(element);
         self.collections.element(element);
+        self.safepoints.element(element);
     }
 
     /// Ends a document: all ids lose their meaning.
@@ -48,6 +54,7 @@ impl TraceStats {
         self.allocations.end_document();
         self.locks.end_document();
         self.collections.end_document();
+        self.safepoints.end_document();
     }
 
     /// The statistics of the documents that ended.
@@ -56,6 +63,7 @@ impl TraceStats {
             allocations: self.allocations.finish(),
             locks: self.locks.finish(),
             collections: self.collections,
+            safepoints: self.safepoints.finish(),
         }
     }
 }
@@ -74,6 +82,8 @@ pub struct TraceReport {
     pub locks: LockReport,
     /// What collections cost, and what they left.
     pub collections: Collections,
+    /// How long threads took to stop for the VM.
+    pub safepoints: SafepointReport,
 }
 
 /// What stands out in a trace, and what was looked at.
@@ -89,6 +99,8 @@ pub struct Explanation<'a> {
     pub collections: Option<(u64, Nanos)>,
     /// How long threads waited for the lock that cost most; `None` if none was contended.
     pub contended: Option<Nanos>,
+    /// How long all safepoints took to reach; `None` if the trace has none.
+    pub to_safepoint: Option<Nanos>,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
     /// Filters leave classes out of the trace.
@@ -124,6 +136,8 @@ pub enum Finding<'a> {
     Churn(Churn<'a>),
     /// Threads wait long for locks.
     Contention(Contention<'a>),
+    /// Threads are late for safepoints.
+    Lateness(Lateness<'a>),
 }
 
 /// Threads that waited for a lock when the trace ended.
@@ -260,6 +274,7 @@ pub fn explain<'a>(
         allocated: has_objects.then(|| churn::allocated(&allocations.sum(|_| true), allocations).0),
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
+        to_safepoint: None,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,
         has_few_ages: facts.allocations > 0 && collections.count() < growth::LEAST_COLLECTIONS,
