@@ -30,12 +30,18 @@ impl AllocationReport {
                     continue;
                 }
             }
-            let share = part.share.map(|(sampled, whole)| {
-                let source = SourceIndex(part.index.0);
-                let weight = part.cell.totals.total_bytes() as f64;
-                sources.entry(source).or_insert(Source { weight, whole: whole.bytes, is_exact: true });
-                (source, sampled.bytes)
-            });
+            let share = match part.share {
+                Some((sampled, whole)) => {
+                    let source = SourceIndex(part.index.0);
+                    let weight = part.cell.totals.total_bytes() as f64;
+                    sources.entry(source).or_insert(Source { weight, whole: whole.bytes, is_exact: true });
+                    Some((source, sampled.bytes))
+                }
+                None => self.estimates.of(part.index, part.cell),
+            };
+            if let Some((index, source)) = share.and_then(|(index, _)| Some((index, self.estimates.source(index)?))) {
+                sources.insert(index, source);
+            }
             let frames = sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
             let thread = part.thread.map(|thread| self.thread(thread).name);
             let labels = options.labels(thread, self.class(part.cell.class), frames, stack.is_some());
@@ -44,7 +50,7 @@ impl AllocationReport {
                 count: part.objects(),
                 weight: part.bytes(),
                 share,
-                counted: options.counted(part.cell.site.is_some()),
+                counted: if part.share.is_some() { options.counted(part.cell.site.is_some()) } else { 0 },
                 ran: Vec::new(),
             });
         }
