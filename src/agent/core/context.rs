@@ -133,6 +133,7 @@ pub(crate) enum Slot {
     Counts,
     Sampling,
     Locks,
+    Cpu,
 }
 
 impl Slot {

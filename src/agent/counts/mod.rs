@@ -49,7 +49,6 @@ use super::events::event::Event;
 use super::ids::{GcNumber, ThreadIndex};
 use super::instrument::retransform::{has_site, names_one};
 use super::message::message;
-use super::sampling::Sampler;
 use hooks::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use proxy::CountsProxy;
 use sites::ResolvePhase;
@@ -84,15 +83,13 @@ pub(crate) struct Counts {
     trigger: Mutex<SnapshotTrigger>,
     /// For the writer.
     snapshot: Mutex<Option<CountsSnapshot>>,
-    /// The sampler beside the counters, if there is one.
-    sampler: Option<&'static Sampler>,
 }
 
 static CURRENT: Current<Counts> = Current::none();
 
 impl Counts {
     /// For a recording. Blocks of threads take at most as many bytes as its buffers, unless sites are added later.
-    pub(crate) fn new(core: &'static Core, sampler: Option<&'static Sampler>) -> Counts {
+    pub(crate) fn new(core: &'static Core) -> Counts {
         let space = core.jvm.keep(CounterSpace::new);
         space.begin_again();
         Counts {
@@ -107,7 +104,6 @@ impl Counts {
             limit: core.options.buffer_bytes,
             trigger: Mutex::new(SnapshotTrigger::begin(core)),
             snapshot: Mutex::default(),
-            sampler,
         }
     }
 

@@ -16,7 +16,6 @@ use crate::agent::core::Core;
 use crate::agent::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use crate::agent::ids::ThreadIndex;
 use crate::agent::instrument::allocating_method::AllocatingMethods;
-use crate::agent::sampling::UnseenThread;
 use crate::agent::stacks::cache::StackCache;
 
 /// What a thread has allocated.
@@ -84,8 +83,6 @@ pub(crate) struct CountsThread {
     pub(super) natives: StackCache<bool>,
     /// Bytes that the JVM accounted to the thread before it called a method that makes objects which Java code cannot see.
     pub(super) account: Option<u64>,
-    /// Samples what the VM's sampler does not see; from its first backtrace on.
-    pub(super) unseen: Option<Box<UnseenThread>>,
 }
 
 impl ThreadState for CountsThread {
@@ -105,7 +102,6 @@ impl FeatureState for CountsThread {
             allocating_methods: AllocatingMethods::default(),
             natives: StackCache::default(),
             account: None,
-            unseen: None,
         }
     }
 }

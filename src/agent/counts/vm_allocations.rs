@@ -164,19 +164,6 @@ impl Counts {
         MAKING_CLASS.set(jvm.accounting.current_thread_bytes(jni));
     }
 
-    /// Samples what the VM made for a backtrace, which its sampler does not see. It stands for an `Object[]`, as its counter does.
-    pub(super) fn sample_backtrace(&self, jni: Jni, thread: &ThreadContext, state: &mut CountsThread, bytes: u64) {
-        let (Some(sampler), Some(objects)) = (self.sampler, self.space.class_objects.get()) else { return };
-        if !self.core.includes(objects.references) {
-            return;
-        }
-        let object = (objects.references, bytes);
-        let own = state.unseen.get_or_insert_default();
-        if let Err(error) = sampler.add_unseen(jni, thread.carrier, own, object) {
-            self.core.count_failure("sample", error);
-        }
-    }
-
     /// The class of an `Object[]` of that length, and its bytes.
     pub(super) fn references(&self, length: u32) -> Option<(ClassIndex, u64)> {
         let layout = self.core.layout(array_code("[Ljava/lang/Object;"))?;

@@ -24,6 +24,8 @@ pub(crate) struct AllocatingMethod {
     pub(crate) is_counted: bool,
     /// It calls a native method of reflection that may load classes.
     pub(crate) reflects: bool,
+    /// It calls the native method that makes the arrays of a backtrace.
+    pub(crate) is_backtrace: bool,
 }
 
 /// The allocating methods of a thread, by the stacks on which they were found.
@@ -83,7 +85,7 @@ pub(crate) fn allocating_method(
 /// The same by asking the VM, and the number of frames that were examined.
 fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usize)> {
     let mut frames = [jvmtiFrameInfo::default(); MAX_FRAMES];
-    let (mut is_counted, mut reflects) = (false, false);
+    let (mut is_counted, mut reflects, mut is_backtrace) = (false, false, false);
     // SAFETY: null is the current thread, and methods on its stack are of living classes.
     unsafe {
         for (above, frame) in core.jvm.env.get_stack_trace(null_mut(), 0, &mut frames)?.iter().enumerate() {
@@ -95,9 +97,12 @@ fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usi
             reflects |=
                 declaring.is_some_and(|c| c.name == "java.lang.Class") && may_load_classes(record.name.as_bytes());
             let is_native = frame.location < 0;
+            is_backtrace |= is_native
+                && record.name == "fillInStackTrace"
+                && declaring.is_some_and(|c| c.name == "java.lang.Throwable");
             if !is_native && !by_caller {
                 let location = CodeLocation { method, line: record.line(frame.location) };
-                return Ok((Some(AllocatingMethod { location, is_counted, reflects }), above + 1));
+                return Ok((Some(AllocatingMethod { location, is_counted, reflects, is_backtrace }), above + 1));
             }
         }
         Ok((None, MAX_FRAMES))

@@ -33,6 +33,7 @@ use super::core::feature::{End, Feature};
 use super::core::source::AllocationSource;
 use super::core::{Core, Jvm, Plan, accounting};
 use super::counts::{self, Counts};
+use super::cpu::Cpu;
 use super::events::event::Event;
 use super::heap_histogram::HeapHistogram;
 use super::heapdump::HeapDumps;
@@ -41,8 +42,10 @@ use super::ids::RecordingNumber;
 use super::instrument::{Instrumentation, class_file_load_hook};
 use super::locks::Locks;
 use super::message::message;
+use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::trace_out::Features;
+use super::ttsp::Safepoints;
 use super::vm::{collections, environments, threads, virtual_threads};
 use outputs::Outputs;
 use refusal::Refusal;
@@ -141,9 +144,9 @@ impl Recording {
     fn with_features(core: &'static Core, sampling: SamplingInterval, outputs: Outputs) -> Result<Recording, String> {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
+        let counts = core.source.counts().then(|| leak(Counts::new(core)));
         let asked = options.callers_bytes.or(options.sampled_bytes);
         let sampler = asked.map(|_| leak(Sampler::new(core, sampling)));
-        let counts = core.source.counts().then(|| leak(Counts::new(core, sampler)));
         // From then on the VM's first classes call the hooks, which must work.
         if core.rewrites_early && !counts.is_some_and(|counts| counts.can_count()) {
             return Err(counts::NO_ROOM.into());
@@ -152,12 +155,24 @@ impl Recording {
         let alloc = reports.then(|| leak(Alloc::new(core)));
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
-        // In the order in which they are called.
-        let features: Vec<&'static dyn Feature> =
-            [feature(dumps), feature(alloc), feature(counts), feature(locks), feature(histogram), feature(sampler)]
-                .into_iter()
-                .flatten()
-                .collect();
+        let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
+        let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
+        let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
+        // In the order in which they are called: times of processors next to the samples that are held against them.
+        let features: Vec<&'static dyn Feature> = [
+            feature(dumps),
+            feature(alloc),
+            feature(counts),
+            feature(locks),
+            feature(histogram),
+            feature(sampler),
+            feature(safepoints),
+            feature(times),
+            feature(cpu),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         features.iter().for_each(|feature| feature.install());
         // LockSupport gets the hooks for parking before those for the heap.
         let mut rewriters: Vec<_> = features.iter().filter_map(|feature| feature.rewriter()).collect();
@@ -166,7 +181,11 @@ impl Recording {
         core.install(features.into());
         instrumentation.install();
         set_callbacks(core)?;
-        let writer = writer_thread::start(core, Features { counts, sampler, locks, dumps, histogram }, outputs)?;
+        let writer = writer_thread::start(
+            core,
+            Features { counts, sampler, locks, dumps, histogram, safepoints, cpu },
+            outputs,
+        )?;
         Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
     }
 
@@ -250,7 +269,7 @@ impl Recording {
         }
         core.features().try_for_each(|feature| feature.begin(jni))?;
         env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;
-        if core.source.tracks_objects() || core.records_locks() {
+        if core.source.tracks_objects() || core.records_locks() || core.options.samples.threads() {
             virtual_threads::enable(env);
         }
         if core.watches_collections() {

@@ -15,7 +15,7 @@ mod snapshot;
 mod thread;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jvmti::Jni;
@@ -30,7 +30,7 @@ use super::core::feature::{End, Feature};
 use super::core::schedule::Schedule;
 use super::events::event::Event;
 use super::ids::{AllocationSite, ClassIndex, GcNumber, StackIndex, ThreadIndex};
-use super::instrument::allocating_method::allocating_method;
+use super::instrument::allocating_method::{AllocatingMethod, allocating_method};
 use super::stacks::walker::{FramesToSkip, StackWalker};
 use live::Following;
 use samples::Samples;
@@ -40,7 +40,6 @@ pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};
 pub(crate) use samples::{SampleKey, Sampled};
 pub(crate) use snapshot::SamplesSnapshot;
-pub(crate) use thread::UnseenThread;
 
 /// Frames of a stack that are kept, the innermost ones: enough to come to the program's own code from within a compiler, a build tool or
 /// a framework.
@@ -64,6 +63,8 @@ pub(crate) struct Sampler {
     snapshot: Mutex<Option<SamplesSnapshot>>,
     /// What lived at the end.
     last_look: Mutex<Option<LiveLook>>,
+    /// Beside counters, the class that stands for the arrays of a backtrace.
+    backtraces: OnceLock<ClassIndex>,
 }
 
 static CURRENT: Current<Sampler> = Current::none();
@@ -80,6 +81,7 @@ impl Sampler {
             schedule: Mutex::new(Schedule::begin(core.options.every, Instant::now())),
             snapshot: Mutex::default(),
             last_look: Mutex::default(),
+            backtraces: OnceLock::new(),
         }
     }
 
@@ -144,13 +146,21 @@ impl Sampler {
             return Ok(());
         }
         let own = state.own();
-        let location = allocating_method(core, jni, &mut own.allocating_methods)?.map(|method| method.location);
+        let method = allocating_method(core, jni, &mut own.allocating_methods)?;
         let is_short = core.jvm.stacks.bytes() >= MOST_STACK_BYTES;
         let stack = match is_short {
             true => StackIndex::default(),
-            false => self.walk(jni, &mut own.walker, FramesToSkip::Method)?,
+            false => self.walk(jni, &mut own.walker)?,
         };
-        let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
+        let site = match (self.backtraces.get(), method) {
+            // Counters count all arrays of a backtrace as one object, in the method that asks for it.
+            (Some(&class), Some(AllocatingMethod { is_backtrace: true, .. })) => {
+                let location = core.jvm.stacks.get(stack).and_then(|stack| stack.frames.first().copied());
+                AllocationSite { class, location }
+            }
+            _ => AllocationSite { class, location: method.map(|method| method.location) },
+        };
+        let key = SampleKey { site, stack, thread: Some(carrier) };
         lock(&self.samples).add(key, is_short, size, f64::from(interval));
         if let Some(following) = &self.following {
             // SAFETY: by the caller's promise.
@@ -159,33 +169,8 @@ impl Sampler {
         Ok(())
     }
 
-    /// Adds objects that the VM made for a hook that is on top of the stack, if it is their turn: the VM's sampler does not see them.
-    ///
-    /// # Errors
-    /// What the VM refuses.
-    pub(crate) fn add_unseen(
-        &self,
-        jni: Jni,
-        carrier: ThreadIndex,
-        own: &mut UnseenThread,
-        (class, size): (ClassIndex, u64),
-    ) -> jvmti::Result<()> {
-        let core = self.core;
-        let interval = f64::from(self.interval.pace.interval());
-        if !own.random.is_sampled(size, interval) || core.jvm.stacks.bytes() >= MOST_STACK_BYTES {
-            return Ok(());
-        }
-        let begin = thread_cpu_nanos();
-        let stack = self.walk(jni, &mut own.walker, FramesToSkip::Hook)?;
-        let location = core.jvm.stacks.get(stack).and_then(|stack| stack.frames.first().copied());
-        let key = SampleKey { site: AllocationSite { class, location }, stack, thread: Some(carrier) };
-        lock(&self.samples).add(key, false, size, interval);
-        self.spend(begin);
-        Ok(())
-    }
-
-    fn walk(&self, jni: Jni, walker: &mut StackWalker, skip: FramesToSkip) -> jvmti::Result<StackIndex> {
-        let stack = walker.walk(skip, &self.core.tables(jni))?;
+    fn walk(&self, jni: Jni, walker: &mut StackWalker) -> jvmti::Result<StackIndex> {
+        let stack = walker.walk(FramesToSkip::Method, &self.core.tables(jni))?;
         if self.core.jvm.stacks.get(stack).is_some_and(|stack| stack.frames.len() >= DEPTH) {
             self.cut.fetch_add(1, Ordering::Relaxed);
         }
@@ -226,7 +211,17 @@ impl Feature for Sampler {
         objects.SampledObjectAlloc = Some(sampled_object_alloc);
     }
 
-    fn begin(&'static self, _: Jni) -> Result<(), String> {
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        if !self.accounts() {
+            let class = jni.find_class(c"[Ljava/lang/Object;").map_err(|error| jni.cleared(error))?;
+            // SAFETY: a live local reference, deleted at once.
+            let index = unsafe {
+                let index = self.core.jvm.classes.resolve(jni, class);
+                jni.delete_local_ref(class);
+                index.map_err(|e| e.to_string())?
+            };
+            let _ = self.backtraces.set(index);
+        }
         // For all threads: the VM sends what is enabled for all or for the thread, so it cannot be switched off for one. The agent's own
         // threads always are inside the agent, where the event does nothing.
         let objects = self.core.tags.envs()[0];

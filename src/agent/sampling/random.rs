@@ -1,9 +1,7 @@
-//! Chance: which objects are sampled where the VM's own sampler sees none, and which samples are followed.
+//! Chance: which samples are followed.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-
-use super::samples::probability;
 
 /// A thread's source of chance (xorshift64*).
 #[derive(Debug)]
@@ -20,11 +18,6 @@ impl Random {
     #[cfg(test)]
     pub(super) fn seeded(seed: u64) -> Random {
         Random(seed | 1)
-    }
-
-    /// Whether so many bytes are sampled, with the same probability as an object of that size.
-    pub(super) fn is_sampled(&mut self, size: u64, interval: f64) -> bool {
-        self.happens(probability(size as f64, interval))
     }
 
     /// Whether something happens that has this probability.
@@ -47,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_are_sampled_as_the_probability_says() {
+    fn as_much_happens_as_the_probability_says() {
         let mut random = Random::new();
         const TRIES: u32 = 200_000;
-        for (size, interval, probability) in [(500, 1000.0, 0.3935), (16, 1000.0, 0.0159), (1 << 30, 1000.0, 1.0)] {
-            let found = (0..TRIES).filter(|_| random.is_sampled(size, interval)).count() as f64 / f64::from(TRIES);
-            // Six standard errors, and what the probability is rounded by.
-            let error = 6.0 * (probability * (1.0 - probability) / f64::from(TRIES)).sqrt() + 0.0001;
-            assert!((found - probability).abs() <= error, "{size}: {found}");
+        for probability in [0.5, 1.0 / 64.0, 1.0] {
+            let found = (0..TRIES).filter(|_| random.happens(probability)).count() as f64 / f64::from(TRIES);
+            // Six standard errors.
+            let error = 6.0 * (probability * (1.0 - probability) / f64::from(TRIES)).sqrt();
+            assert!((found - probability).abs() <= error, "{probability}: {found}");
         }
     }
 }

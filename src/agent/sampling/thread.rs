@@ -55,15 +55,3 @@ impl FeatureState for SamplerThread {
         SamplerThread { interval_bytes: finest.unwrap_or_default(), own: None }
     }
 }
-
-/// What a hook needs that samples what the VM's sampler does not see.
-pub(crate) struct UnseenThread {
-    pub(super) walker: StackWalker,
-    pub(super) random: Random,
-}
-
-impl Default for UnseenThread {
-    fn default() -> Self {
-        UnseenThread { walker: StackWalker::new(DEPTH), random: Random::new() }
-    }
-}

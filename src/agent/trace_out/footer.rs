@@ -91,6 +91,7 @@ impl Writer {
         if let Some(locks) = self.features.locks {
             counts.extend(locks.counts().into_iter().chain(self.locks.counts()).map(|(key, n)| (key, None, n)));
         }
+        counts.extend(self.sample_counts());
         let problem = self.core.jvm.accounting.problem();
         counts.extend(problem.map(|why| ("coverage.unavailable", Some(why.to_owned()), 1)));
         for (key, value) in [

@@ -9,6 +9,7 @@ use analysis::coverage::Coverage;
 use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
+use analysis::safepoints::{SafepointReport, SafepointStats};
 use anyhow::{anyhow, bail};
 use trace::file;
 use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
@@ -59,6 +60,7 @@ impl_stats!(AllocationStats, AllocationReport);
 impl_stats!(LockStats<'_>, LockReport);
 impl_stats!(TraceStats, TraceReport);
 impl_stats!(CpuStats, CpuReport);
+impl_stats!(SafepointStats, SafepointReport);
 
 impl Report for AllocationReport {
     fn facts(&self) -> &Facts {
@@ -75,6 +77,12 @@ impl Report for CpuReport {
 impl Report for TraceReport {
     fn facts(&self) -> &Facts {
         self.allocations.facts()
+    }
+}
+
+impl Report for SafepointReport {
+    fn facts(&self) -> &Facts {
+        self.facts()
     }
 }
 
@@ -154,6 +162,11 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let allocations =
         Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
     Ok(Whole { allocations, locks, collections })
+}
+
+/// Reads what a trace says about safepoints, as [`allocations`] does.
+pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
+    trace(path, SafepointStats::new())
 }
 
 fn trace<S: Stats>(path: &Path, stats: S) -> anyhow::Result<Reading<S::Report>> {

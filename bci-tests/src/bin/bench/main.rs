@@ -8,6 +8,7 @@ mod built;
 mod callers;
 mod collections;
 mod compare;
+mod cpu;
 mod dump;
 mod figures;
 mod jars;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Benchmark::Locks => locks::run(&request),
         Benchmark::Dump => dump::run(&request),
         Benchmark::Collections => collections::run(&request),
+        Benchmark::Cpu => cpu::run(&request),
         Benchmark::Callers => callers::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
