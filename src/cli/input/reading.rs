@@ -130,6 +130,8 @@ pub(crate) struct Whole {
     pub(crate) allocations: Reading,
     /// What threads waited for.
     pub(crate) locks: Reading<LockReport>,
+    /// What they did on the processors.
+    pub(crate) cpu: Reading<CpuReport>,
     /// What collections cost, and what they left.
     pub(crate) collections: Collections,
 }
@@ -149,7 +151,16 @@ pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Re
 pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
         trace(path, TraceStats::new())?;
-    let TraceReport { allocations, locks, collections } = report;
+    let TraceReport { allocations, locks, cpu, collections } = report;
+    let cpu = Reading {
+        report: cpu,
+        bytes,
+        malformed,
+        first_malformed: first_malformed.clone(),
+        broken: broken.clone(),
+        is_growing,
+        is_log_cut,
+    };
     let locks = Reading {
         report: locks,
         bytes,
@@ -161,7 +172,7 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     };
     let allocations =
         Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
-    Ok(Whole { allocations, locks, collections })
+    Ok(Whole { allocations, locks, cpu, collections })
 }
 
 /// Reads what a trace says about safepoints, as [`allocations`] does.
