@@ -5,6 +5,7 @@ use std::path::Path;
 
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{Element, ThreadCount};
+use trace::time::Time;
 
 use crate::read::{self, Judged, TraceData};
 
@@ -46,6 +47,10 @@ pub struct Counted {
     pub estimates: BTreeMap<Site, u64>,
     /// The same by site and stack, whose frames are class, method and line, innermost first.
     pub by_stack: BTreeMap<(Site, Vec<String>), Sampled>,
+    /// Of `liveSample`, what the last look found, by site and age.
+    pub living: BTreeMap<(Site, u64), Sampled>,
+    /// Number of looks.
+    pub looks: u64,
     /// The account of each thread, by name; of several threads with one name the last.
     pub threads: BTreeMap<String, ThreadCount>,
     /// Number of threads with an account.
@@ -94,6 +99,8 @@ struct Names {
     stacks: HashMap<StackId, Vec<String>>,
     /// What was reported last.
     samples: HashMap<SampleIds, Sampled>,
+    /// When it was looked last for what lives.
+    looked: Option<Time>,
 }
 
 /// Class, method, line, stack and thread.
@@ -168,6 +175,17 @@ impl TraceData for Counted {
                 sum.samples += now.samples - before.samples;
                 sum.bytes += now.bytes - before.bytes;
                 sum.variance += now.variance - before.variance;
+            }
+            Element::LiveSample(sample) => {
+                if names.looked.replace(sample.time) != Some(sample.time) {
+                    self.living.clear();
+                    self.looks += 1;
+                }
+                let site = names.site(sample.class, sample.method, sample.line, false);
+                let sum = self.living.entry((site, sample.age)).or_default();
+                sum.samples += sample.samples;
+                sum.bytes += sample.bytes;
+                sum.variance += sample.error.pow(2);
             }
             Element::ThreadCount(count) => {
                 names.accounts.insert(count.thread, count.clone());

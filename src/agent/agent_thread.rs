@@ -1,12 +1,14 @@
 //! Threads of the agent's own inside the VM. The VM hides them from the program and from debuggers, which cannot suspend them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jvmti::jni_sys::{jobject, jvalue};
-use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, jvmtiStartFunction};
+use jvmti::jni_sys::{JNIEnv, jobject, jvalue};
+use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, jvmtiEnv, jvmtiStartFunction};
 use jvmti::{Env, Jni};
+
+use super::native_thread::OwnTask;
 
 /// A global reference to a thread of the agent's own, which is never deleted.
 #[derive(Clone, Copy)]
@@ -33,7 +35,17 @@ pub(crate) unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
     all.iter().any(|own| unsafe { jni.is_same_object(own.0, thread) })
 }
 
-/// Starts a thread that runs `body`, which takes no argument.
+/// Runs the body of a thread inside the VM.
+///
+/// # Safety
+/// Called by the VM; the argument is such a body.
+unsafe extern "system" fn run(env: *mut jvmtiEnv, jni: *mut JNIEnv, body: *mut c_void) {
+    let _own = OwnTask::enter();
+    // SAFETY: by the caller's promise.
+    unsafe { std::mem::transmute::<*mut c_void, jvmtiStartFunction>(body)(env, jni, null_mut()) };
+}
+
+/// Starts a thread inside the VM that runs `body`, which takes no argument.
 ///
 /// # Errors
 /// What the VM refuses; no exception is pending any more.
@@ -47,7 +59,7 @@ pub(crate) fn start(env: Env, jni: Jni, name: &CStr, body: jvmtiStartFunction) -
         let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(|error| jni.cleared(error))?;
         let known = OwnThread(jni.new_global_ref(thread));
         own().push(known);
-        let started = env.run_agent_thread(thread, body, null_mut(), JVMTI_THREAD_NORM_PRIORITY);
+        let started = env.run_agent_thread(thread, run, body as *mut c_void, JVMTI_THREAD_NORM_PRIORITY);
         for local in [class, name, thread] {
             jni.delete_local_ref(local);
         }

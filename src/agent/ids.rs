@@ -38,6 +38,14 @@ pub(crate) struct CodeLocation {
     pub(crate) line: u32,
 }
 
+/// Where objects are allocated, and their class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AllocationSite {
+    pub(crate) class: ClassIndex,
+    /// `None` if they are made at no site.
+    pub(crate) location: Option<CodeLocation>,
+}
+
 /// Where all ids of the trace come from: objects, threads, classes, methods and stacks share one sequence, as TPTP's readers
 /// expect. The sequence continues from one recording to the next.
 pub(crate) struct IdSource(AtomicU64);

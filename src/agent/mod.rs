@@ -4,14 +4,16 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `request_file` | small parts that all others use |
+//! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `native_thread` `request_file` | small parts that all others use |
+//! | `signals` | loads that may fail, for signal handlers |
 //! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `native_symbols` | names of native functions |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
 //! | `events` `objects` | events on their way to the writer; single objects, their tags and deaths |
 //! | `core` | the JVM and the recording, as every feature sees them; the interface of features |
 //! | `vm` `instrument` | environments and events of the VM; rewriting of classes |
-//! | `alloc` `counts` `locks` `heapdump` `heap_histogram` | the features |
+//! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
+//! | `alloc` `counts` `locks` `processor_time` `cpu` `heapdump` `heap_histogram` `ttsp` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
 //! | `recording` | starts and ends all of them |
 
@@ -20,6 +22,7 @@ mod alloc;
 mod clock;
 mod core;
 mod counts;
+mod cpu;
 mod events;
 mod heap_histogram;
 mod heapdump;
@@ -31,12 +34,17 @@ mod locks;
 mod message;
 #[cfg_attr(not(test), expect(dead_code, reason = "the sampling features ask it"))]
 mod native_symbols;
+mod native_thread;
 mod objects;
+mod processor_time;
 mod recording;
 mod request_file;
+mod sampling;
+mod signals;
 mod stacks;
 mod tables;
 mod trace_out;
+mod ttsp;
 mod turn;
 mod vm;
 

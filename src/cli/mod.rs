@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use commands::{completions, demo, explain, heap_dump, locks, man, run, stats, threads, tree, validate};
+use commands::{completions, demo, explain, heap_dump, locks, man, run, safepoints, stats, threads, tree, validate};
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
 ///
@@ -36,6 +36,7 @@ Examples:
   martini tree martini-4711.trcxml              who calls what allocates
   martini locks martini-4711.trcxml             which locks threads wait for
   martini threads martini-4711.trcxml           how threads spent their time
+  martini safepoints martini-4711.trcxml        who makes all threads wait
   martini heap app.hprof                        what is alive, and who holds it";
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +48,7 @@ enum Command {
     Tree(tree::Arguments),
     Threads(threads::Arguments),
     Locks(locks::Arguments),
+    Safepoints(safepoints::Arguments),
     Heap(heap_dump::Arguments),
     Validate(validate::Arguments),
     Completions(completions::Arguments),
@@ -64,6 +66,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Tree(arguments) => tree::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Locks(arguments) => locks::run(&arguments),
+        Command::Safepoints(arguments) => safepoints::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),

@@ -13,6 +13,7 @@ mod modules;
 mod object_deaths;
 mod real_programs;
 mod redefined;
+mod sampled;
 mod scale;
 mod shapes;
 mod sites;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         jit_and_vm::tests,
         estimates::tests,
         callers::tests,
+        sampled::tests,
         explain::tests,
         stacks::tests,
         filters::tests,

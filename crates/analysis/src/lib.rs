@@ -13,6 +13,7 @@ pub mod heap_dump;
 mod location;
 pub mod locks;
 pub mod own_code;
+pub mod safepoints;
 mod stacks;
 mod symbols;
 pub mod timeline;

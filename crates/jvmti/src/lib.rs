@@ -33,6 +33,6 @@ pub use exported::exported;
 pub use guard::{caught_panics, guard};
 pub use heap_room::HeapRoom;
 pub use jni::{Jni, JniError, NativeMethod};
-pub use management::{HeapDumper, Management, is_flag_on};
+pub use management::{HeapDumper, Management, is_flag_on, run_diagnostic_command};
 pub use vm::{Vm, VmError};
 pub use vm_structs::{Field, size_of_type};

@@ -1,5 +1,6 @@
 //! What the VM offers to its management library, without that library's classes: the bytes that it accounts to each thread
-//! (`com.sun.management.ThreadMXBean.getThreadAllocatedBytes`), and its own heap dump (`HotSpotDiagnosticMXBean.dumpHeap`).
+//! (`com.sun.management.ThreadMXBean.getThreadAllocatedBytes`), its own heap dump (`HotSpotDiagnosticMXBean.dumpHeap`), and
+//! its diagnostic commands (`DiagnosticCommandMBean`, `jcmd`).
 //!
 //! HotSpot hands the JDK's management library a table of functions, `JVM_GetManagement(version)`. The table is private to
 //! the JDK, but its version changes whenever a function moves, and a VM gives no table for a version that is not its own.
@@ -24,6 +25,7 @@ type GetVersion = unsafe extern "system" fn(*mut JNIEnv) -> jint;
 type GetOneThreadAllocatedMemory = unsafe extern "system" fn(*mut JNIEnv, jlong) -> jlong;
 type GetVmGlobals = unsafe extern "system" fn(*mut JNIEnv, jobjectArray, *mut VmGlobal, jint) -> jint;
 type DumpHeap = unsafe extern "system" fn(*mut JNIEnv, jstring, jboolean) -> jint;
+type ExecuteDiagnosticCommand = unsafe extern "system" fn(*mut JNIEnv, jstring) -> jstring;
 
 /// Version of the table, and the places of `GetOneThreadAllocatedMemory` and `DumpHeap0` in it.
 const LAYOUTS: [(jint, usize, usize); 3] = [(0x2004_0000, 10, 30), (0x2003_0000, 9, 29), (0x2002_0000, 1, 28)];
@@ -149,4 +151,29 @@ pub fn is_flag_on(jni: Jni, name: &CStr) -> Option<bool> {
         }
         known.then_some(global.value.z == JNI_TRUE)
     }
+}
+
+/// Runs a diagnostic command of the VM as `jcmd` does, and returns what it prints, in modified UTF-8; `None` if this VM runs none.
+///
+/// # Errors
+/// What the VM refuses; no exception is pending any more.
+pub fn run_diagnostic_command(jni: Jni, command: &CStr) -> Option<Result<Vec<u8>, String>> {
+    let (table, (_, _, dump_heap)) = table(jni)?;
+    // SAFETY: so the function is declared in each version's jmm.h, nine places behind `DumpHeap0`.
+    let run = unsafe { transmute::<*const c_void, Option<ExecuteDiagnosticCommand>>(*table.add(dump_heap + 9)) }?;
+    let printed = || {
+        let command = jni.new_string_utf(command)?;
+        // SAFETY: a live local reference; the VM returns a new one, or null with a pending exception. Both are deleted.
+        unsafe {
+            let printed = run(jni.as_raw(), command);
+            let failed = printed.is_null() || jni.exception_check();
+            let text = if failed { Err(JniError::Exception) } else { Ok(jni.get_string_utf(printed)) };
+            jni.delete_local_ref(command);
+            if !failed {
+                jni.delete_local_ref(printed);
+            }
+            text
+        }
+    };
+    Some(printed().map_err(|error| jni.cleared(error)))
 }

@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     /// A whole number from 0 to `max`, of frames.
     Depth { max: usize, set: fn(&mut Draft, usize) },
     /// A number of bytes from `min` to `max`.
-    Size { min: u64, max: fn() -> u64, set: fn(&mut Draft, u64) },
+    Size { min: u64, max: u64, set: fn(&mut Draft, u64) },
     /// A number of bytes from 1 to `max`, or `off`.
     SizeOrOff { max: u64, usual: Option<&'static str>, set: fn(&mut Draft, Option<u64>) },
     /// A whole number of seconds.
@@ -65,7 +65,7 @@ impl Kind {
             Kind::OneOf(words) => words.iter().find(|(choice, _)| choice.word == value).map(|(_, set)| set(draft)),
             Kind::Depth { max, set } => value.parse().ok().filter(|depth| depth <= max).map(|depth| set(draft, depth)),
             Kind::Size { min, max, set } => {
-                size(value).filter(|bytes| (*min..=max()).contains(bytes)).map(|bytes| set(draft, bytes))
+                size(value).filter(|bytes| (min..=max).contains(&bytes)).map(|bytes| set(draft, bytes))
             }
             Kind::SizeOrOff { set, .. } if value == "off" => {
                 set(draft, None);
@@ -119,7 +119,7 @@ impl Kind {
         match self {
             Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => values,
             Kind::Depth { max, .. } => format!("{values}, a number of frames from 0 to {max}"),
-            Kind::Size { min, max, .. } => match max() {
+            Kind::Size { min, max, .. } => match *max {
                 u64::MAX => format!("{values}, a number of bytes from {} on", size_text(*min)),
                 max => format!("{values}, a number of bytes from {} to {}", size_text(*min), size_text(max)),
             },

@@ -103,9 +103,14 @@ pub struct SampleOptions {
 }
 
 impl SampleOptions {
+    /// Whether threads are interrupted to see what they do.
+    pub fn threads(&self) -> bool {
+        self.cpu.is_some() || self.wall.is_some()
+    }
+
     /// Whether anything is sampled.
     pub fn any(&self) -> bool {
-        self.cpu.is_some() || self.wall.is_some() || self.ttsp
+        self.threads() || self.ttsp
     }
 }
 

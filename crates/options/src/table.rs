@@ -17,6 +17,8 @@ const MAX_STACK_DEPTH: usize = 64;
 
 /// What the buffers of the agent take at least.
 const MIN_BUFFER: u64 = 64 << 10;
+/// No machine has use for larger ones.
+const MAX_BUFFER: u64 = 1 << 40;
 
 /// The option with that name, or with that old spelling.
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
@@ -187,7 +189,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "limit",
         group: Group::Trace,
-        kind: Kind::Size { min: 1, max: || u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
+        kind: Kind::Size { min: 1, max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
         default: Default::Text("no limit"),
         help: "End the trace at this size, while the program continues",
         more: "The trace is completed and stays readable. Its size is that of the text before compression.",
@@ -199,14 +201,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Trace,
         kind: Kind::Size {
             min: MIN_BUFFER,
-            max: memory::of_the_machine,
-            set: |d, bytes| d.options.buffer_bytes = bytes as usize,
+            max: MAX_BUFFER,
+            set: |d, bytes| d.options.buffer_bytes = bytes.min(memory::of_the_machine()) as usize,
         },
         default: Default::Value("64m"),
         help: "Memory for events that wait to be written",
         more: "When it is full, the program waits for the writer; if nothing at all is written for five seconds, events are left \
                out until the writer has caught up (`events.dropped`). With `heap=counts` it also bounds the memory for counters: \
-               beyond it, new threads share counters, which is slower. At least 64k, at most the memory of the machine.",
+               beyond it, new threads share counters, which is slower. At least 64k; more than the memory of the machine counts as that much.",
         examples: &["buffer=256m"],
         ..ROW
     },

@@ -99,6 +99,13 @@ fn the_heap_mode_is_one_word() {
 }
 
 #[test]
+fn a_buffer_is_no_larger_than_the_machine() {
+    let bytes = |given| parse(given).unwrap().buffer_bytes;
+    assert_eq!(bytes("buffer=1m"), 1 << 20);
+    assert!((1 << 20..1 << 40).contains(&bytes("buffer=1024g")));
+}
+
+#[test]
 fn callers_are_sampled_or_not() {
     let bytes = |given| parse(given).unwrap().callers_bytes;
     assert_eq!(bytes("heap=counts,callers=1k"), Some(1024));

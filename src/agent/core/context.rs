@@ -131,12 +131,14 @@ impl ThreadContext {
 pub(crate) enum Slot {
     Alloc,
     Counts,
+    Sampling,
     Locks,
+    Cpu,
 }
 
 impl Slot {
     /// How many there are.
-    pub(crate) const COUNT: usize = 3;
+    pub(crate) const COUNT: usize = 4;
 }
 
 /// What a feature keeps for one thread.

@@ -8,6 +8,7 @@ pub(crate) mod deep_stacks;
 pub(crate) mod feature;
 pub(crate) mod lost;
 pub(crate) mod rewriting;
+pub(crate) mod schedule;
 pub(crate) mod source;
 
 use std::any::Any;
@@ -382,7 +383,12 @@ impl Core {
 
     /// Whether there is something to do after each collection.
     pub(crate) fn watches_collections(&self) -> bool {
-        self.source != AllocationSource::Off || self.options.dump.when.ever()
+        self.records_allocations() || self.options.dump.when.ever()
+    }
+
+    /// Whether allocations are recorded, all or a sample, and so compared with what the JVM accounts to threads.
+    pub(crate) fn records_allocations(&self) -> bool {
+        self.source != AllocationSource::Off || self.options.sampled_bytes.is_some()
     }
 
     /// The writer's thread, which is woken early if the buffers fill faster than it reads them.

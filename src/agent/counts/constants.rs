@@ -9,13 +9,12 @@ use jvmti::jni_sys::{jfieldID, jmethodID, jstring};
 use jvmti::{Jni, JniError};
 use rustc_hash::FxHashMap;
 
-use super::counters::AllocationSite;
 use super::marks::Marks;
 use super::threads::CountsThread;
 use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::core::context::ThreadContext;
-use crate::agent::ids::ClassIndex;
+use crate::agent::ids::{AllocationSite, ClassIndex};
 
 /// The largest number of different constants.
 const MAX_CONSTANTS: usize = 1 << 20;

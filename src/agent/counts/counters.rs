@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::ids::{CounterIndex, NameIndex, RewrittenMethodIndex};
-use crate::agent::ids::{ClassIndex, CodeLocation};
+use crate::agent::ids::{AllocationSite, ClassIndex};
 use crate::agent::message::message;
 use crate::agent::tables::table::Table;
 
@@ -72,14 +72,6 @@ pub(crate) struct BytecodeSite {
     pub(crate) code: RewrittenMethodIndex,
     /// 0 if unknown.
     pub(crate) line: u32,
-}
-
-/// Where a site is, and the class of the objects that it makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AllocationSite {
-    pub(crate) class: ClassIndex,
-    /// `None` if they are made at no site.
-    pub(crate) location: Option<CodeLocation>,
 }
 
 /// What is known of a counter.
@@ -257,7 +249,7 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::ids::MethodIndex;
+    use crate::agent::ids::{CodeLocation, MethodIndex};
 
     #[test]
     fn counters_of_a_site_are_neighbours_and_classes_share_none() {

@@ -70,11 +70,6 @@ fn resolving_arguments(name: &[u8], descriptor: &[u8]) -> Option<Arguments> {
     })
 }
 
-/// Whether a native method of `java.lang.Class` makes objects after it has loaded classes, which may run Java code.
-pub(super) fn may_load_classes(name: &[u8]) -> bool {
-    matches!(name, b"getDeclaredMethods0" | b"getDeclaredConstructors0" | b"getDeclaredFields0")
-}
-
 /// Whether a call returns a hidden class out of the CDS archive, or null.
 pub(super) fn finds_archived_class(callee: &MemberRef<'_>) -> bool {
     (callee.owner, callee.name) == (b"java/lang/invoke/LambdaProxyClassArchive", b"findFromArchive")

@@ -8,10 +8,10 @@ use jvmti::Jni;
 use jvmti::jni_sys::jclass;
 use rustc_hash::FxHashMap;
 
-use super::counters::AllocationSite;
 use super::{Counts, lock};
 use crate::agent::clock::Ticks;
 use crate::agent::core::context::enter;
+use crate::agent::ids::AllocationSite;
 use crate::agent::instrument::retransform::internal_name;
 
 /// By internal name, the elements of the arrays of classes that are not linked yet. Several loaders may have a class of that name.

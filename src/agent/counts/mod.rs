@@ -5,9 +5,7 @@
 //! When a thread ends its counters are added to the sums (`threads`, `sums`), which are reported at the end of the trace (`report`).
 //! `space` holds what rewritten code contains the address or number of, and lives as long as the JVM.
 
-mod allocating_methods;
 mod blocks;
-mod callers;
 mod constants;
 mod counters;
 mod hooks;
@@ -38,9 +36,7 @@ use std::time::Instant;
 use classfile::ClassFile;
 use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jobject};
-use jvmti::sys::{
-    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks,
-};
+use jvmti::sys::{JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
 use rustc_hash::FxHashMap;
 
 use super::alloc::define_proxy;
@@ -60,8 +56,6 @@ use snapshot::SnapshotTrigger;
 use space::CounterSpace;
 use threads::{CountsThread, ThreadCounts};
 
-pub(crate) use callers::{Callers, SampleKey, Sampled};
-pub(crate) use counters::AllocationSite;
 pub(crate) use proxy::register_natives;
 pub(crate) use report::SiteCount;
 pub(crate) use snapshot::CountsSnapshot;
@@ -89,15 +83,12 @@ pub(crate) struct Counts {
     trigger: Mutex<SnapshotTrigger>,
     /// For the writer.
     snapshot: Mutex<Option<CountsSnapshot>>,
-    /// What a sampler found beside the counters, if the options ask for one.
-    pub(crate) callers: Option<Callers>,
 }
 
 static CURRENT: Current<Counts> = Current::none();
 
 impl Counts {
-    /// For a recording. Blocks of threads take at most as many bytes as its buffers, unless sites are added later. A sampler runs
-    /// beside the counters if the bytes between two samples are given.
+    /// For a recording. Blocks of threads take at most as many bytes as its buffers, unless sites are added later.
     pub(crate) fn new(core: &'static Core) -> Counts {
         let space = core.jvm.keep(CounterSpace::new);
         space.begin_again();
@@ -113,7 +104,6 @@ impl Counts {
             limit: core.options.buffer_bytes,
             trigger: Mutex::new(SnapshotTrigger::begin(core)),
             snapshot: Mutex::default(),
-            callers: core.options.callers_bytes.map(Callers::new),
         }
     }
 
@@ -166,7 +156,6 @@ impl Feature for Counts {
     fn callbacks(&self, main: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
         main.ClassLoad = Some(vm_allocations::class_load);
         objects.VMObjectAlloc = Some(vm_allocations::vm_object_alloc);
-        objects.SampledObjectAlloc = Some(vm_allocations::sampled);
     }
 
     fn prepare(&'static self, jni: Jni) -> Result<(), String> {
@@ -185,9 +174,6 @@ impl Feature for Counts {
         self.watch_constants(jni)?;
         let objects = self.core.tags.envs()[0];
         self.core.jvm.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(|e| e.to_string())?;
-        if self.callers.is_some() {
-            objects.enable_event(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC).map_err(|e| e.to_string())?;
-        }
         objects.enable_event(JVMTI_EVENT_VM_OBJECT_ALLOC).map_err(|e| e.to_string())
     }
 
@@ -232,9 +218,6 @@ impl Feature for Counts {
     fn tick(&'static self, jni: Jni) {
         self.check_requests(jni);
         self.space.counters.warn_before_the_last();
-        if let Some(callers) = &self.callers {
-            callers.tick(self.core);
-        }
         if !self.core.is_reporting() {
             self.space.release_unloadable(jni);
         }
@@ -286,8 +269,7 @@ impl Feature for Counts {
         }
         if end == End::Recording {
             self.core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
-            let objects = self.core.tags.envs()[0];
-            objects.disable_events(&[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC]);
+            self.core.tags.envs()[0].disable_events(&[JVMTI_EVENT_VM_OBJECT_ALLOC]);
         }
     }
 

@@ -160,7 +160,6 @@ pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, c
             let bytes = state.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
             if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
                 counts.count_on(jni, thread, state, counter, number, bytes);
-                counts.sample_backtrace(jni, thread, state, bytes);
             }
         });
     }

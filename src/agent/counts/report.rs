@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Counts;
-use super::counters::{AllocationSite, CounterKind};
+use super::counters::CounterKind;
 use super::ids::CounterIndex;
 use super::threads::Totals;
+use crate::agent::ids::AllocationSite;
 
 /// What was allocated of one class at one site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

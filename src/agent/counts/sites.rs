@@ -18,7 +18,7 @@ use jvmti::sys::{
 use jvmti::{Allocated, Collector, HeapRoom, Jni};
 use rustc_hash::FxHashMap;
 
-use super::counters::{AllocationSite, BytecodeSite, CounterKind, NEW_INSTANCE_CALLER};
+use super::counters::{BytecodeSite, CounterKind, NEW_INSTANCE_CALLER};
 use super::ids::{CounterIndex, RewritingIndex};
 use super::rewritings::{Class, Part, is_hidden_name, no_memory};
 use super::threads::ThreadCounts;
@@ -26,7 +26,7 @@ use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::heap_histogram::instance_bytes;
 use crate::agent::helpers::COUNTS;
-use crate::agent::ids::{ClassIndex, CodeLocation};
+use crate::agent::ids::{AllocationSite, ClassIndex, CodeLocation};
 
 /// Bytes of the heap that are left to the program while counters are resolved.
 const NEEDED_ROOM: u64 = 1 << 20;

@@ -13,6 +13,7 @@ use super::sites::ResolvePhase;
 use super::threads::{ThreadCounts, Totals};
 use super::{Counts, lock};
 use crate::agent::clock::{Ticks, thread_cpu_nanos};
+use crate::agent::core::schedule::Schedule;
 use crate::agent::core::{Core, accounting};
 use crate::agent::heap_histogram::{ClassTotals, walk};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
@@ -71,36 +72,6 @@ impl Counts {
     }
 }
 
-/// When the counts are written: at first each `every`, later after a tenth of the time run so far, so that the trace of a long
-/// run stays small; in each case not before a hundred times what the last one took, as with many threads.
-#[derive(Debug)]
-struct Schedule {
-    every: Duration,
-    begun: Instant,
-    last: Instant,
-    /// CPU time that the last one took.
-    took: Duration,
-}
-
-impl Schedule {
-    /// None at all if `every` is 0.
-    fn begin(every: Duration, now: Instant) -> Option<Schedule> {
-        (every > Duration::ZERO).then_some(Schedule { every, begun: now, last: now, took: Duration::ZERO })
-    }
-
-    fn next(&self) -> Instant {
-        self.last + self.every.max((self.last - self.begun) / 10).max(self.took * 100)
-    }
-
-    fn is_due(&mut self, now: Instant) -> bool {
-        let is_due = now >= self.next();
-        if is_due {
-            self.last = now;
-        }
-        is_due
-    }
-}
-
 /// The file that requests the counts so far and a heap histogram by its existence: the trace's path and `.live`.
 fn request(trace: &Path) -> PathBuf {
     let mut path = trace.as_os_str().to_owned();
@@ -124,7 +95,7 @@ impl SnapshotTrigger {
     /// A snapshot was made, for which the control thread took that long.
     fn made(&mut self, took: Duration) {
         if let Some(schedule) = &mut self.schedule {
-            schedule.took = took;
+            schedule.took(took);
         }
     }
 
@@ -139,26 +110,6 @@ impl SnapshotTrigger {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_runs_are_reported_less_often() {
-        let (minute, begin) = (Duration::from_secs(60), Instant::now());
-        assert!(Schedule::begin(Duration::ZERO, begin).is_none());
-        let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
-        assert!(!schedule.is_due(begin + minute - TICK));
-        assert!(schedule.is_due(begin + minute) && !schedule.is_due(begin + minute));
-        // One that takes a second is followed by the next after a hundred.
-        schedule.took = Duration::from_secs(1);
-        assert!(!schedule.is_due(begin + minute * 2) && schedule.is_due(begin + minute + schedule.took * 100));
-        schedule = Schedule { last: begin + minute, took: Duration::ZERO, ..schedule };
-        let week = 7 * 24 * 60;
-        let written = (2..week).filter(|&at| schedule.is_due(begin + minute * at)).count();
-        assert!((60..100).contains(&written), "{written} in a week");
-        // No more than a tenth of the run is lost at any time.
-        assert!(schedule.next() <= begin + minute * week * 11 / 10);
-    }
-
-    const TICK: Duration = Duration::from_nanos(1);
 
     #[test]
     fn a_request_lies_beside_the_trace() {

@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use jvmti::Jni;
 
 use super::blocks::Block;
-use super::counters::{AllocationSite, CounterKind};
+use super::counters::CounterKind;
 use super::ids::CounterIndex;
 use super::threads::{ThreadCounts, Totals};
 use super::{Counts, lock};
 use crate::agent::core::feature::End;
+use crate::agent::ids::AllocationSite;
 
 impl Counts {
     /// Adds the counters of all living threads to the sums, at the very end. If the VM continues, they stop counting.

@@ -8,15 +8,14 @@ use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 use rustc_hash::FxHashMap;
 
-use super::allocating_methods::AllocatingMethods;
 use super::blocks::Block;
-use super::callers::CallersThread;
 use super::ids::CounterIndex;
 use super::pending_array::PendingArray;
 use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use crate::agent::ids::ThreadIndex;
+use crate::agent::instrument::allocating_method::AllocatingMethods;
 use crate::agent::stacks::cache::StackCache;
 
 /// What a thread has allocated.
@@ -84,8 +83,6 @@ pub(crate) struct CountsThread {
     pub(super) natives: StackCache<bool>,
     /// Bytes that the JVM accounted to the thread before it called a method that makes objects which Java code cannot see.
     pub(super) account: Option<u64>,
-    /// From its first sample on.
-    pub(super) callers: Option<Box<CallersThread>>,
 }
 
 impl ThreadState for CountsThread {
@@ -105,7 +102,6 @@ impl FeatureState for CountsThread {
             allocating_methods: AllocatingMethods::default(),
             natives: StackCache::default(),
             account: None,
-            callers: None,
         }
     }
 }

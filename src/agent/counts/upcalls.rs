@@ -4,9 +4,9 @@ use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 
 use super::Counts;
-use super::counters::AllocationSite;
 use super::threads::CountsThread;
 use crate::agent::core::context::ThreadContext;
+use crate::agent::ids::AllocationSite;
 
 /// The VM calls a method on the current thread with that object, which it has made: counts it.
 ///

@@ -1,5 +1,4 @@
-//! Objects that the VM reports: those that it makes itself in its native methods, the `Class` object of each class that it loads, and
-//! those that it samples.
+//! Objects that the VM reports: those that it makes itself in its native methods, and the `Class` object of each class that it loads.
 
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -12,13 +11,12 @@ use trace::model::ArrayCode;
 use trace::names::array_code;
 
 use super::Counts;
-use super::allocating_methods::{AllocatingMethod, allocating_method, is_counted_above};
-use super::counters::AllocationSite;
 use super::threads::{CountsThread, Totals};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::context::{Reporter, ThreadContext, callback, enter};
-use crate::agent::ids::ClassIndex;
+use crate::agent::ids::{AllocationSite, ClassIndex};
+use crate::agent::instrument::allocating_method::{AllocatingMethod, allocating_method, is_counted_above};
 
 thread_local! {
     /// What the JVM accounted to this thread when it last began or ended to make a class.
@@ -105,30 +103,6 @@ pub(super) unsafe extern "system" fn vm_object_alloc(
     }
 }
 
-/// JVMTI `SampledObjectAlloc`: an object is made, and its turn to be sampled has come.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn sampled(
-    _: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _: jthread,
-    _: jobject,
-    class: jclass,
-    size: jlong,
-) {
-    // SAFETY: the VM passes this thread's environment and a live class.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, CountsThread { callers: own, allocating_methods, .. }| {
-            let Some(callers) = &counts.callers else { return };
-            let current = (jni, thread.carrier);
-            if let Err(error) = callers.add(counts.core, current, (own, allocating_methods), (class, size as u64)) {
-                counts.core.count_failure("sample", error);
-            }
-        });
-    }
-}
-
 /// JVMTI `ClassLoad`: the VM has made a class on the current thread, and with it an object of `java.lang.Class`, unless that came
 /// out of the CDS archive.
 ///
@@ -188,18 +162,6 @@ impl Counts {
         }
         // The class may be the superclass of one that is still being made.
         MAKING_CLASS.set(jvm.accounting.current_thread_bytes(jni));
-    }
-
-    /// Samples what the VM made for a backtrace, which its sampler does not see. It stands for an `Object[]`, as its counter does.
-    pub(super) fn sample_backtrace(&self, jni: Jni, thread: &ThreadContext, state: &mut CountsThread, bytes: u64) {
-        let (Some(callers), Some(objects)) = (&self.callers, self.space.class_objects.get()) else { return };
-        if !self.core.includes(objects.references) {
-            return;
-        }
-        let object = (objects.references, bytes);
-        if let Err(error) = callers.add_unseen(self.core, (jni, thread.carrier), &mut state.callers, object) {
-            self.core.count_failure("sample", error);
-        }
     }
 
     /// The class of an `Object[]` of that length, and its bytes.

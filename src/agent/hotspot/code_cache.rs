@@ -186,6 +186,12 @@ impl CodeCache {
         }
     }
 
+    /// The `CodeBlob` at an address; calls nothing that a signal handler may not call. If no frame holds the code, another piece may
+    /// come to lie there.
+    pub(super) fn blob_at(&self, address: usize) -> Option<usize> {
+        self.blob(Pc(address))
+    }
+
     /// The `CodeBlob` at an address.
     fn blob(&self, pc: Pc) -> Option<usize> {
         // SAFETY: the parts of the code cache are mapped up to where they say they end, and so are their maps.

@@ -11,22 +11,32 @@ pub(crate) mod flags;
 pub(crate) mod memory;
 pub(crate) mod monitors;
 pub(crate) mod object_addresses;
+pub(crate) mod os_threads;
 pub(crate) mod return_addresses;
 pub(crate) mod safe_mode;
+pub(crate) mod safepoints;
+pub(crate) mod walk;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti::{Env, Jni};
 
 use memory::JavaThread;
 use monitors::MonitorLayout;
 use return_addresses::StackLayout;
+use safepoints::SafepointLayout;
+use walk::Walker;
+
+use super::signals::SafeLoads;
 
 /// The layouts that are known of this VM.
 #[derive(Default)]
 pub(crate) struct Hotspot {
     stacks: OnceLock<Option<StackLayout>>,
     monitors: OnceLock<Option<MonitorLayout>>,
+    safepoints: OnceLock<Result<SafepointLayout, &'static str>>,
+    walker: OnceLock<Walker>,
+    finding_walker: Mutex<()>,
 }
 
 impl Hotspot {
@@ -48,5 +58,25 @@ impl Hotspot {
     /// Where monitors have their owners, if that was looked up and is known.
     pub(crate) fn monitors(&self) -> Option<&MonitorLayout> {
         self.monitors.get()?.as_ref()
+    }
+
+    /// Where the state of safepoints is, from VMInit on.
+    ///
+    /// # Errors
+    /// Why that is not known: part of a sentence.
+    pub(crate) fn safepoints(&self, env: Env, jni: Jni) -> Result<&SafepointLayout, &'static str> {
+        self.safepoints.get_or_init(|| SafepointLayout::find(env, jni)).as_ref().map_err(|&why| why)
+    }
+
+    /// What walks stacks in signal handlers, from VMInit on; `java` is the feature release.
+    ///
+    /// # Errors
+    /// Why there is none: one clause.
+    pub(crate) fn walker(&self, loads: SafeLoads, java: u32) -> Result<&Walker, String> {
+        let _turn = self.finding_walker.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.walker.get() {
+            Some(walker) => Ok(walker),
+            None => Walker::find(loads, java).map(|walker| self.walker.get_or_init(|| walker)),
+        }
     }
 }

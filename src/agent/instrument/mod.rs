@@ -1,6 +1,7 @@
 //! The class file load hook: passes every class to the rewriters, when it is loaded or, if it was loaded before the hook was set,
 //! when it is retransformed (`retransform`).
 
+pub(crate) mod allocating_method;
 pub(crate) mod intrinsics;
 mod others;
 pub(crate) mod retransform;

@@ -2,7 +2,7 @@
 //!
 //! `monitors` handles JVMTI's events, `parking` the waits of `java.util.concurrent`, `sleeping` those for nothing but time, both by
 //! `hooks`; `owner` and `thread_registry` find the owner, `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the
-//! cost of the stacks of owners. `processor_time` is what threads do when they do not wait.
+//! cost of the stacks of owners. What threads do when they do not wait: `processor_time`, another feature.
 
 mod hooks;
 mod identify;
@@ -10,7 +10,6 @@ mod monitors;
 mod names;
 mod owner;
 mod parking;
-mod processor_time;
 mod sleeping;
 mod snapshot;
 mod state;
@@ -32,7 +31,7 @@ use jvmti::sys::{
 use super::clock::Ticks;
 use super::core::Core;
 use super::core::accounting::tid_field;
-use super::core::context::{LocalThread, Reporter, ThreadContext, enter};
+use super::core::context::{LocalThread, Reporter, ThreadContext};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, Rewriter};
 use super::hotspot::Hotspot;
@@ -41,7 +40,6 @@ use super::ids::{StackIndex, ThreadIndex};
 use super::tables::threads::WaitState;
 use super::turn::Turn;
 use hooks::WaitHooks;
-use processor_time::ProcessorTimes;
 use snapshot::SnapshotScope;
 use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
@@ -77,7 +75,6 @@ pub(crate) struct Locks {
     parking: OnceLock<parking::Proxy>,
     sleeping: OnceLock<sleeping::Proxy>,
     hooks: WaitHooks,
-    processor_times: ProcessorTimes,
     /// Held while an object gets its id, so that it gets only one.
     announcing: Turn,
     /// For the stacks of owners.
@@ -123,7 +120,6 @@ impl Locks {
             parking: OnceLock::new(),
             sleeping: OnceLock::new(),
             hooks: WaitHooks::new(core, hooked),
-            processor_times: ProcessorTimes::default(),
             announcing: Turn::default(),
             stack_budget: TimeBudget::new(core.start, STACK_PRICE),
             owner_budget: TimeBudget::new(core.start, 1),
@@ -233,18 +229,6 @@ impl Locks {
         self.core.jvm.threads.get(thread).is_none_or(|record| record.end_wait(state))
     }
 
-    /// Reports what all living threads have had of the processors.
-    fn read_processor_times(&self, jni: Jni) {
-        let jvm = self.core.jvm;
-        enter(self.core, jni, Ticks::now, |local| {
-            jvm.threads.each_living(jni, |thread, index| {
-                // SAFETY: a live reference from `each_living`.
-                let event = unsafe { self.processor_times.of_living(jvm.env, thread, index) };
-                event.into_iter().for_each(|event| local.thread.push(event, Ticks::now()));
-            });
-        });
-    }
-
     /// # Safety
     /// `thread` is a live reference to a thread that runs and has not had its end event.
     unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
@@ -317,12 +301,7 @@ impl Feature for Locks {
 
     unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         // SAFETY: by the caller's promise.
-        unsafe {
-            self.register(jni, thread, index);
-            if self.fields.get().is_some_and(|fields| fields.thread.is_platform(jni, thread)) {
-                self.processor_times.found(self.core.jvm.env, &self.core.jvm.threads, thread, index);
-            }
-        }
+        unsafe { self.register(jni, thread, index) }
     }
 
     fn resume(&'static self, jni: Jni) {
@@ -334,18 +313,10 @@ impl Feature for Locks {
     unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
         // SAFETY: by the caller's promise.
         unsafe { self.register(jni, thread, local.thread.carrier) }
-        self.processor_times.started(local.thread.carrier);
-    }
-
-    fn thread_end(&'static self, _: Jni, local: &mut LocalThread, now: Ticks) {
-        if let Some(event) = self.processor_times.ended(local.thread.carrier) {
-            local.thread.push(event, now);
-        }
     }
 
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
-        self.processor_times.ends(&self.core.jvm.threads, index);
         if let Some(fields) = self.fields.get() {
             // SAFETY: by the caller's promise.
             unsafe { self.registry.leave(jni, fields.thread, thread, index) };
@@ -371,7 +342,6 @@ impl Feature for Locks {
         if let Some(proxy) = self.sleeping.get() {
             self.core.count_lost("sleep without stack or memory", proxy.lost(jni));
         }
-        self.read_processor_times(jni);
         snapshot::take(self, jni, SnapshotScope::Blocked);
         if end == End::Recording {
             self.core.jvm.env.disable_events(&EVENTS);

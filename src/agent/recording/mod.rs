@@ -33,6 +33,7 @@ use super::core::feature::{End, Feature};
 use super::core::source::AllocationSource;
 use super::core::{Core, Jvm, Plan, accounting};
 use super::counts::{self, Counts};
+use super::cpu::Cpu;
 use super::events::event::Event;
 use super::heap_histogram::HeapHistogram;
 use super::heapdump::HeapDumps;
@@ -41,7 +42,10 @@ use super::ids::RecordingNumber;
 use super::instrument::{Instrumentation, class_file_load_hook};
 use super::locks::Locks;
 use super::message::message;
+use super::processor_time::ProcessorTimes;
+use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::trace_out::Features;
+use super::ttsp::Safepoints;
 use super::vm::{collections, environments, threads, virtual_threads};
 use outputs::Outputs;
 use refusal::Refusal;
@@ -106,9 +110,13 @@ impl Recording {
         let rewrites_early = environments::rewrites_early(jvm, hotspot, source, &options);
         let interval = source.is_by_vm_event().then_some(alloc::INTERVAL);
         let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
-        if let Some(Err(why)) = options.callers_bytes.map(|bytes| environments::sample_allocations(&tags, bytes)) {
-            message(&format!("callers are not sampled: {why}"));
-            options.callers_bytes = None;
+        let sampling = SamplingInterval::new();
+        sampling.ask(Asker::Callers, options.callers_bytes, |_| ());
+        sampling.ask(Asker::Sampled, options.sampled_bytes, |_| ());
+        if let Some(Err(why)) = sampling.finest().map(|bytes| environments::sample_allocations(&tags, bytes)) {
+            let what = if options.sampled_bytes.is_some() { "allocations" } else { "callers" };
+            message(&format!("{what} are not sampled: {why}"));
+            (options.callers_bytes, options.sampled_bytes) = (None, None);
         }
         for flag in source.unwanted_flags(options.heap) {
             // SAFETY: C2 looks at these flags at each compilation.
@@ -130,13 +138,15 @@ impl Recording {
             progress: outputs.trace.progress().clone(),
             options,
         };
-        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), outputs)?))
+        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), sampling, outputs)?))
     }
 
-    fn with_features(core: &'static Core, outputs: Outputs) -> Result<Recording, String> {
+    fn with_features(core: &'static Core, sampling: SamplingInterval, outputs: Outputs) -> Result<Recording, String> {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
         let counts = core.source.counts().then(|| leak(Counts::new(core)));
+        let asked = options.callers_bytes.or(options.sampled_bytes);
+        let sampler = asked.map(|_| leak(Sampler::new(core, sampling)));
         // From then on the VM's first classes call the hooks, which must work.
         if core.rewrites_early && !counts.is_some_and(|counts| counts.can_count()) {
             return Err(counts::NO_ROOM.into());
@@ -145,12 +155,24 @@ impl Recording {
         let alloc = reports.then(|| leak(Alloc::new(core)));
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
-        // In the order in which they are called.
-        let features: Vec<&'static dyn Feature> =
-            [feature(dumps), feature(alloc), feature(counts), feature(locks), feature(histogram)]
-                .into_iter()
-                .flatten()
-                .collect();
+        let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
+        let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
+        let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
+        // In the order in which they are called: times of processors next to the samples that are held against them.
+        let features: Vec<&'static dyn Feature> = [
+            feature(dumps),
+            feature(alloc),
+            feature(counts),
+            feature(locks),
+            feature(histogram),
+            feature(sampler),
+            feature(safepoints),
+            feature(times),
+            feature(cpu),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         features.iter().for_each(|feature| feature.install());
         // LockSupport gets the hooks for parking before those for the heap.
         let mut rewriters: Vec<_> = features.iter().filter_map(|feature| feature.rewriter()).collect();
@@ -159,7 +181,11 @@ impl Recording {
         core.install(features.into());
         instrumentation.install();
         set_callbacks(core)?;
-        let writer = writer_thread::start(core, Features { counts, locks, dumps, histogram }, outputs)?;
+        let writer = writer_thread::start(
+            core,
+            Features { counts, sampler, locks, dumps, histogram, safepoints, cpu },
+            outputs,
+        )?;
         Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
     }
 
@@ -190,7 +216,7 @@ impl Recording {
         }
         alloc::close_first_buffer(self.core, jni);
         self.announce_threads(jni, &existing);
-        if self.core.source != AllocationSource::Off {
+        if self.core.records_allocations() {
             accounting::begin(self.core, jni);
         }
         self.core.set_reporting(true);
@@ -216,7 +242,8 @@ impl Recording {
     fn keep_no_garbage(&self, jni: Jni) {
         let core = self.core;
         let is_on = |flag| is_flag_on(jni, flag) == Some(true);
-        if core.hotspot.is_none() && core.keeps_weak_refs() && is_on(c"CheckJNICalls") && is_on(c"UseZGC") {
+        let looks = core.keeps_weak_refs() || core.options.sampled_bytes.is_some();
+        if core.hotspot.is_none() && looks && is_on(c"CheckJNICalls") && is_on(c"UseZGC") {
             core.leave_deaths_unseen();
             message(
                 "deaths of objects are not reported: in safe mode with ZGC and -Xcheck:jni looking for them would keep them alive",
@@ -236,12 +263,13 @@ impl Recording {
         if core.options.frames() > 0
             || core.options.locks.as_ref().is_some_and(|locks| locks.stack_depth > 0)
             || core.source.counts()
+            || core.options.sampled_bytes.is_some()
         {
             core.find_stack_layout(jni);
         }
         core.features().try_for_each(|feature| feature.begin(jni))?;
         env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;
-        if core.source.tracks_objects() || core.records_locks() {
+        if core.source.tracks_objects() || core.records_locks() || core.options.samples.threads() {
             virtual_threads::enable(env);
         }
         if core.watches_collections() {
@@ -283,7 +311,7 @@ impl Recording {
         Entry::begin_again();
         if core.is_reporting() {
             core.features().for_each(|feature| feature.stop(jni, end));
-            if core.source != AllocationSource::Off {
+            if core.records_allocations() {
                 accounting::end(core, jni);
             }
         }

@@ -1,6 +1,5 @@
 //! The native thread that writes the trace.
 
-use std::ptr::null_mut;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use crate::agent::core::Core;
 use crate::agent::events::progress::{MAX_STALL_AT_END, Patience};
 use crate::agent::locks::{NameAsker, NameRequest};
 use crate::agent::message::message;
+use crate::agent::native_thread;
 use crate::agent::trace_out::{Features, Writer};
 
 /// How often the end of a recording looks whether the writer gets on.
@@ -64,7 +64,7 @@ impl WriterThread {
     }
 }
 
-/// Starts the writer with all signals blocked: the JVM handles them on its own threads.
+/// Starts the writer.
 ///
 /// # Errors
 /// The system has no thread for it: one sentence.
@@ -75,15 +75,7 @@ pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -
         let _stops = StopOnDrop { core, _ended: sender };
         Writer::begin(core, features, outputs.trace, outputs.log, asker).run();
     };
-    // SAFETY: all-zero is a valid signal set, and the calls fill and read only the two given.
-    let handle = unsafe {
-        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-        let handle = std::thread::Builder::new().name("martini-writer".into()).spawn(begin);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
-        handle
-    };
+    let handle = native_thread::start("martini-writer", begin);
     match handle {
         Ok(handle) => {
             core.set_writer(handle.thread().clone());

@@ -32,6 +32,8 @@ impl Writer {
             Event::ThreadStart(thread) => self.define_thread(thread),
             Event::ThreadEnd(thread) => {
                 self.define_thread(thread);
+                // Nothing of it comes behind its end.
+                self.thread_samples();
                 self.close_all(ticks, thread);
                 let time = self.time(ticks);
                 self.samples_of(thread, time);

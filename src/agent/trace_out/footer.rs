@@ -32,6 +32,7 @@ impl Writer {
             let nameless = self.all_site_counts(counts, time, true);
             self.core.count_lost("site not found", nameless);
         }
+        self.last_samples(time);
         if let Some((ticks, found)) = self.features.histogram.and_then(|histogram| histogram.found()) {
             self.live_counts(found.iter().copied(), *ticks);
         }
@@ -58,10 +59,17 @@ impl Writer {
         if let Some(sites) = self.features.counts {
             counts.extend([("counters", None, sites.counters()), ("counters.bytes", None, sites.memory())]);
         }
-        if let Some(callers) = self.features.counts.and_then(|counts| counts.callers.as_ref()) {
-            counts.push(("callers.interval", None, callers.interval().into()));
-            counts.push(("callers.merged", None, callers.merged()));
-            counts.push(("callers.cut", None, callers.cut()));
+        if let Some(sampler) = self.features.sampler {
+            let (interval, merged, cut) = (sampler.longest_interval().into(), sampler.merged(), sampler.cut());
+            if self.features.counts.is_some() {
+                counts.extend([("callers.interval", None, interval)]);
+                counts.extend([("callers.merged", None, merged), ("callers.cut", None, cut)]);
+            }
+            if self.core.options.sampled_bytes.is_some() {
+                counts.extend([("sampled.interval", None, interval), ("sampled.count", None, sampler.count())]);
+                counts.extend([("sampled.merged", None, merged), ("sampled.cut", None, cut)]);
+                counts.push(("sampled.unfollowed", None, sampler.unfollowed()));
+            }
         }
         counts.extend(
             self.core.rewriting.refused().into_iter().map(|(reason, n)| ("rewriting.refused", Some(reason), n)),
@@ -72,7 +80,7 @@ impl Writer {
         self.core.dropped.add(Dropped::Collection, self.core.collections.skipped());
         counts.extend(self.core.dropped.all().map(|(what, n)| ("events.dropped", Some(what.to_owned()), n)));
         counts.extend(self.text.reached_limit().map(|limit| ("limit.reached", None, limit)));
-        if self.core.source != AllocationSource::Off {
+        if self.core.records_allocations() {
             counts.extend(self.coverage());
         }
         if let Some(comparisons) = self.core.stack_layout().map(|layout| &layout.comparisons) {
@@ -83,6 +91,7 @@ impl Writer {
         if let Some(locks) = self.features.locks {
             counts.extend(locks.counts().into_iter().chain(self.locks.counts()).map(|(key, n)| (key, None, n)));
         }
+        counts.extend(self.sample_counts());
         let problem = self.core.jvm.accounting.problem();
         counts.extend(problem.map(|why| ("coverage.unavailable", Some(why.to_owned()), 1)));
         for (key, value) in [
@@ -106,9 +115,12 @@ impl Writer {
     /// The sums of all accounts: they are written at the end of the trace, where a reader finds them without reading all of it.
     fn coverage(&self) -> Vec<(&'static str, Option<String>, u64)> {
         let sums = self.tallies.sums();
-        let mode = self.core.options.heap.as_str().to_owned();
+        let mode = match self.core.source {
+            AllocationSource::Off => "sampled",
+            _ => self.core.options.heap.as_str(),
+        };
         let mut coverage = vec![
-            ("coverage.reported", Some(mode), sums.reported),
+            ("coverage.reported", Some(mode.to_owned()), sums.reported),
             ("coverage.accounted", None, sums.accounted),
             ("coverage.missing", None, sums.missing),
             ("coverage.excess", None, sums.excess),

@@ -10,10 +10,13 @@ mod lock_log;
 mod locks;
 mod merge;
 mod output;
+mod safepoints;
+mod samples;
 mod site_counts;
 mod state;
 mod tallies;
 mod text;
+mod thread_samples;
 mod thread_times;
 mod writer;
 

@@ -1,14 +1,14 @@
 //! Writes what `heap=counts` has counted, so far or in all.
 
 use trace::ids::{ClassId, MethodId};
-use trace::model::{AllocCount, AllocSample, ArrayCode, CountSource, LiveCount, Record};
+use trace::model::{AllocCount, ArrayCode, CountSource, LiveCount, Record};
 use trace::time::Time;
 
 use super::writer::Writer;
 use crate::agent::clock::Ticks;
-use crate::agent::counts::{AllocationSite, Counts, CountsSnapshot, SampleKey, Sampled, SiteCount, Totals};
+use crate::agent::counts::{Counts, CountsSnapshot, SiteCount, Totals};
 use crate::agent::heap_histogram::ClassTotals;
-use crate::agent::ids::{ClassIndex, ThreadIndex};
+use crate::agent::ids::{AllocationSite, ClassIndex};
 
 impl Writer {
     /// Writes what was counted so far, if there is a new snapshot.
@@ -40,56 +40,10 @@ impl Writer {
                 self.site_count(&site, time);
             }
         }
-        if let Some(callers) = &counts.callers {
-            self.samples(callers.changed(), time);
+        if let Some(sampler) = self.features.sampler {
+            self.samples(sampler.changed(), time);
         }
         nameless
-    }
-
-    /// Writes what was sampled on a thread, before its end.
-    pub(super) fn samples_of(&mut self, thread: ThreadIndex, time: Time) {
-        let callers = self.features.counts.and_then(|counts| counts.callers.as_ref());
-        if let Some(callers) = callers {
-            self.samples(callers.take(thread), time);
-        }
-    }
-
-    /// Writes samples, in an order that does not depend on chance.
-    fn samples(&mut self, mut samples: Vec<(SampleKey, Sampled)>, time: Time) {
-        samples.sort_unstable_by_key(|(SampleKey { site: AllocationSite { class, location }, stack, thread }, _)| {
-            (
-                class.0,
-                location.map(|location| (location.method.0, location.line)),
-                stack.0,
-                thread.map(|thread| thread.0),
-            )
-        });
-        for (key, sampled) in samples {
-            self.sample(key, sampled, time);
-        }
-    }
-
-    fn sample(&mut self, key: SampleKey, sampled: Sampled, time: Time) {
-        let Some(DefinedSite { is_array, class, method, line }) = self.define_site(key.site) else { return };
-        let stack = self.stack(key.stack);
-        let thread = key.thread.and_then(|thread| {
-            self.define_thread(thread);
-            Some(self.core.jvm.threads.get(thread)?.id)
-        });
-        let element = AllocSample {
-            is_array,
-            class,
-            method,
-            line,
-            stack,
-            thread,
-            samples: sampled.samples,
-            instances: sampled.instances.round() as u64,
-            bytes: sampled.bytes.round() as u64,
-            error: sampled.error().round() as u64,
-            time,
-        };
-        self.text.emit(|out| element.write(out));
     }
 
     /// Writes what a walk of the heap found.
@@ -125,7 +79,7 @@ impl Writer {
     }
 
     /// Defines what a site refers to.
-    fn define_site(&mut self, site: AllocationSite) -> Option<DefinedSite> {
+    pub(super) fn define_site(&mut self, site: AllocationSite) -> Option<DefinedSite> {
         let AllocationSite { class, location } = site;
         self.define_class(class);
         let class = self.core.jvm.classes.get(class)?;
@@ -139,9 +93,9 @@ impl Writer {
 }
 
 /// A site as elements name it.
-struct DefinedSite {
-    is_array: ArrayCode,
-    class: ClassId,
-    method: Option<MethodId>,
-    line: Option<i64>,
+pub(super) struct DefinedSite {
+    pub(super) is_array: ArrayCode,
+    pub(super) class: ClassId,
+    pub(super) method: Option<MethodId>,
+    pub(super) line: Option<i64>,
 }

@@ -10,16 +10,19 @@ use trace::writer::DOCUMENT_START;
 use super::header::{self, Header};
 use super::lock_log::LockLog;
 use super::output::Output;
-use super::state::{Definitions, EventSource, LockEvents, PendingCollections, PendingDetails, SiteCounts};
+use super::state::{Definitions, EventSource, LockEvents, PendingCollections, PendingDetails, Sampled, SiteCounts};
 use super::tallies::Tallies;
 use super::text::Text;
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::source::AllocationSource;
 use crate::agent::counts::Counts;
+use crate::agent::cpu::Cpu;
 use crate::agent::heap_histogram::HeapHistogram;
 use crate::agent::heapdump::HeapDumps;
 use crate::agent::locks::{Locks, NameAsker};
+use crate::agent::sampling::Sampler;
+use crate::agent::ttsp::Safepoints;
 
 /// How often a compressed trace is flushed, so that a reader sees what was written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -35,9 +38,12 @@ pub(super) const GRACE_NANOS: u64 = 1_000_000;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Features {
     pub(crate) counts: Option<&'static Counts>,
+    pub(crate) sampler: Option<&'static Sampler>,
     pub(crate) locks: Option<&'static Locks>,
     pub(crate) dumps: Option<&'static HeapDumps>,
     pub(crate) histogram: Option<&'static HeapHistogram>,
+    pub(crate) safepoints: Option<&'static Safepoints>,
+    pub(crate) cpu: Option<&'static Cpu>,
 }
 
 /// The writer of a recording.
@@ -57,6 +63,7 @@ pub(crate) struct Writer {
     /// Since when the merge waits for something that is not an event.
     pub(super) waiting_since: Option<Instant>,
     pub(super) site_counts: SiteCounts,
+    pub(super) sampled: Sampled,
     flushed: Instant,
     pub(super) locks: LockEvents,
     pub(super) name_asker: NameAsker,
@@ -90,6 +97,7 @@ impl Writer {
             last_publish_check: Ticks::now(),
             waiting_since: None,
             site_counts: SiteCounts::default(),
+            sampled: Sampled::default(),
             flushed: Instant::now(),
             locks: LockEvents::default(),
             name_asker,
@@ -141,7 +149,10 @@ impl Writer {
         if !self.text.is_full() {
             self.merge(horizon);
             self.snapshot();
+            self.safepoints();
+            self.samples_so_far();
         }
+        self.thread_samples();
         self.text.drain();
         if let Some(log) = &mut self.log {
             log.drain();

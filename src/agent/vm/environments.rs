@@ -117,13 +117,14 @@ pub(crate) fn prepare(
         if locks.juc || virtual_threads::are_offered(jvm.env) {
             classes = classes.with(CAN_RETRANSFORM_CLASSES);
         }
-        // A VM on a system without such clocks does not offer it.
-        if jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_THREAD_CPU_TIME)) {
-            classes = classes.with(CAN_GET_THREAD_CPU_TIME);
-        }
+    }
+    // A VM on a system without such clocks does not offer it.
+    let looks_at_threads = locks.is_some() || options.samples.threads();
+    if looks_at_threads && jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_THREAD_CPU_TIME)) {
+        classes = classes.with(CAN_GET_THREAD_CPU_TIME);
     }
     // Counters belong to platform threads.
-    if (source.tracks_objects() || locks.is_some()) && virtual_threads::are_offered(jvm.env) {
+    if (source.tracks_objects() || looks_at_threads) && virtual_threads::are_offered(jvm.env) {
         classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
     if options.dump.when.out_of_memory {

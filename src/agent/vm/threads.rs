@@ -11,7 +11,6 @@ use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
 use crate::agent::core::accounting;
 use crate::agent::core::context::{Entry, enter};
-use crate::agent::core::source::AllocationSource;
 use crate::agent::events::event::Event;
 use crate::agent::instrument::Instrumentation;
 use crate::agent::tables::threads::NameStage;
@@ -83,7 +82,7 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
                 |local| {
                     local.thread.begin_end();
                     core.features().for_each(|feature| feature.thread_end(jni, local, now));
-                    if core.source != AllocationSource::Off {
+                    if core.records_allocations() {
                         accounting::thread_ends(core, jni, local, now);
                     }
                     let carrier = local.thread.carrier;

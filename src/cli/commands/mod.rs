@@ -9,6 +9,7 @@ pub(crate) mod locks;
 pub(crate) mod man;
 mod per_file;
 pub(crate) mod run;
+pub(crate) mod safepoints;
 mod selection;
 pub(crate) mod stats;
 mod stats_over_time;

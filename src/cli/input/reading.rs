@@ -8,6 +8,7 @@ use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
+use analysis::safepoints::{SafepointReport, SafepointStats};
 use anyhow::{anyhow, bail};
 use trace::file;
 use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
@@ -57,6 +58,7 @@ macro_rules! impl_stats {
 impl_stats!(AllocationStats, AllocationReport);
 impl_stats!(LockStats<'_>, LockReport);
 impl_stats!(TraceStats, TraceReport);
+impl_stats!(SafepointStats, SafepointReport);
 
 impl Report for AllocationReport {
     fn facts(&self) -> &Facts {
@@ -67,6 +69,12 @@ impl Report for AllocationReport {
 impl Report for TraceReport {
     fn facts(&self) -> &Facts {
         self.allocations.facts()
+    }
+}
+
+impl Report for SafepointReport {
+    fn facts(&self) -> &Facts {
+        self.facts()
     }
 }
 
@@ -139,6 +147,11 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let allocations =
         Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
     Ok(Whole { allocations, locks, collections })
+}
+
+/// Reads what a trace says about safepoints, as [`allocations`] does.
+pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
+    trace(path, SafepointStats::new())
 }
 
 fn trace<S: Stats>(path: &Path, stats: S) -> anyhow::Result<Reading<S::Report>> {

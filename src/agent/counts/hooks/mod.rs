@@ -14,10 +14,11 @@ use std::sync::LazyLock;
 use classfile::{ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, opcode};
 
 use super::counters::{CounterKind, NEW_INSTANCE_CALLER, NEW_INSTANCE_SITE};
-use super::jdk_methods::{self, finds_archived_class, may_load_classes};
+use super::jdk_methods::{self, finds_archived_class};
 use super::space::CounterSpace;
 use crate::agent::core::Core;
 use crate::agent::core::feature::{ClassPhase, RewriteRequest};
+use crate::agent::instrument::allocating_method::may_load_classes;
 use crate::agent::instrument::intrinsics::{CALLS, Made, MethodNames, Mode, is_new_instance, made_by_call};
 use crate::agent::instrument::{max_code_length, runs_once};
 use counting_methods::{COMMON_TEXTS, HIDDEN, MADE, MADE_MULTI, NATIVE_CALL, NOT_ARCHIVED, argument_method};

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::agent::counts::{AllocationSite, SiteCount, Totals};
+use crate::agent::counts::{SiteCount, Totals};
+use crate::agent::ids::AllocationSite;
 
 /// What has been written about each site.
 #[derive(Default)]

@@ -7,11 +7,13 @@ mod locks;
 use std::io::{self, Write};
 
 use analysis::allocations::{Facts, Origin};
+use analysis::safepoints::SafepointReport;
 use owo_colors::OwoColorize;
 
 use crate::cli::input::reading::{Reading, Report};
 use crate::cli::render::human::{bytes, count, counted};
 use crate::cli::render::page::Page;
+use crate::cli::render::safepoints;
 
 pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summary, summary, summary_of_classes};
 pub(crate) use locks::of_locks;
@@ -68,6 +70,14 @@ fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
         let which = which(cut, "was", "were");
         notes.push(format!("{which} cut off, as when the JVM is killed; the numbers show what was written until then"));
     }
+    notes
+}
+
+/// What is missing or wrong in what a trace says about safepoints; one sentence each.
+pub(crate) fn of_safepoints(reading: &Reading<SafepointReport>) -> Vec<String> {
+    let mut notes = safepoints::notes(&reading.report);
+    notes.extend(completeness(reading));
+    notes.extend(reading.report.facts().counts.iter().filter_map(counters::note));
     notes
 }
 

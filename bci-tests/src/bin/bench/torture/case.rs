@@ -26,6 +26,8 @@ pub(super) struct Choice {
     pub(super) jdks: Vec<&'static Jdk>,
     /// Names of collectors; all if there is none.
     pub(super) collectors: Vec<String>,
+    /// Threads are interrupted in each run, as often as can be.
+    pub(super) samples: bool,
 }
 
 impl Choice {
@@ -35,6 +37,7 @@ impl Choice {
         releases: &[u32],
         collectors: &[String],
         is_short: bool,
+        samples: bool,
     ) -> Result<Self, String> {
         let named = |program: &&Program| programs.is_empty() || programs.iter().any(|name| name == program.name);
         let is_left_out = |program: &Program| is_short && program.is_long;
@@ -46,7 +49,7 @@ impl Choice {
             jdk::all().iter().filter(|jdk| releases.is_empty() || releases.contains(&jdk.feature)).collect();
         let runs = |program: &&Program| jdks.iter().any(|jdk| program.runs_on(jdk));
         let programs = PROGRAMS.iter().filter(named).filter(|p| !is_left_out(p)).filter(runs).copied();
-        let choice = Self { programs: programs.collect(), jdks, collectors: collectors.to_vec() };
+        let choice = Self { programs: programs.collect(), jdks, collectors: collectors.to_vec(), samples };
         if choice.programs.is_empty() || choice.jdks.iter().all(|jdk| choice.collectors_of(jdk).is_empty()) {
             return Err("nothing is left to run: no JDK that is here has the collector, or runs the program".into());
         }
@@ -111,7 +114,7 @@ impl Case {
                 drawn.push(flag);
             }
         }
-        let mode = Mode::draw(&mut random, program.fills_heap);
+        let mode = Mode::draw(&mut random, program.fills_heap, choice.samples);
         let acts = acts::draw(&mut random, mode.dumps_at("request"), jdwp::is_there(jdk));
         let is_slow = drawn.iter().any(|flag| flag.is_slow);
         let part = match program.is_long {

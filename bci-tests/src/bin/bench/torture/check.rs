@@ -198,6 +198,8 @@ fn is_expected(line: &str, case: &Case) -> bool {
         || is_cut_by_halt(case) && line.contains("is waited for no longer")
         || case.mode.is("dumpformat", "xml") && line.contains("the trace has not taken the one before")
         || sees_no_death(case) && line.contains("deaths of objects are not reported")
+        || case.mode.value("cpu").is_some() && line.contains("the system looks at CPU time each")
+        || case.mode.samples_threads() && case.mode.is("internals", "off") && line.contains("is not sampled: ")
 }
 
 /// Whether looking for dead objects would keep them, so that the agent does not look.

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), Strin
     let request = Request::parse_from(arguments);
     let seed = request.seed.unwrap_or_else(seed_of_the_clock);
     println!("torture: seed {seed}");
-    let choice = Choice::of(&request.only, &request.jdk, &request.collector, request.short)?;
+    let choice = Choice::of(&request.only, &request.jdk, &request.collector, request.short, request.samples)?;
     let kept = request.keep.clone().unwrap_or_else(|| profile_folder().join("torture").join(seed.to_string()));
     let place = Place::make(&kept)?;
     let stop = Arc::new(AtomicBool::new(false));

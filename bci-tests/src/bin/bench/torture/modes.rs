@@ -13,16 +13,29 @@ pub(super) struct Mode {
 const MOMENTS: &[&str] = &["end", "oom", "request", "gc:1", "gc:4", "end+oom+request", "oom+gc:2", "end+request+gc:3"];
 
 impl Mode {
-    /// Draws one; `fills_heap` makes it likely that the heap is dumped when it is full.
-    pub(super) fn draw(random: &mut Random, fills_heap: bool) -> Self {
+    /// Draws one; `fills_heap` makes it likely that the heap is dumped when it is full, `samples` that threads are interrupted as often
+    /// as can be.
+    pub(super) fn draw(random: &mut Random, fills_heap: bool, samples: bool) -> Self {
         let mut mode = Self::default();
         mode.heap(random);
         mode.locks(random);
         mode.dump(random, fills_heap);
         mode.file(random);
-        mode.sometimes(random, 6, "internals", &["off"]);
+        if samples {
+            mode.add("cpu", "100us");
+            mode.sometimes(random, 2, "wall", &["1ms"]);
+        } else {
+            mode.sometimes(random, 3, "cpu", &["100us", "1ms", "10ms"]);
+            mode.sometimes(random, 6, "wall", &["1ms", "20ms"]);
+            mode.sometimes(random, 6, "internals", &["off"]);
+        }
         mode.sometimes(random, 8, "stacks", &["jvmti"]);
         mode
+    }
+
+    /// Whether threads are interrupted to see what they do.
+    pub(super) fn samples_threads(&self) -> bool {
+        self.value("cpu").or(self.value("wall")).is_some()
     }
 
     /// The value of an option, if it is given.

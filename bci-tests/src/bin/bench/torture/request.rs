@@ -34,6 +34,9 @@ pub(super) struct Request {
     /// Without the programs that take a minute.
     #[arg(long)]
     pub(super) short: bool,
+    /// Interrupt threads in each run, as often as can be: `cpu=100us`, and `wall=1ms` in half of them.
+    #[arg(long)]
+    pub(super) samples: bool,
     /// So many runs at a time.
     #[arg(long, value_name = "N", default_value = "2", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(super) jobs: usize,
@@ -74,6 +77,9 @@ impl Request {
         if self.short {
             text += " --short";
         }
+        if self.samples {
+            text += " --samples";
+        }
         text
     }
 }
@@ -84,9 +90,9 @@ mod tests {
 
     #[test]
     fn what_decides_a_run_is_said_again() {
-        let line = "torture --seed 7 --only deep,unload --jdk 17,25 --collector zgc --short --jobs 3";
+        let line = "torture --seed 7 --only deep,unload --jdk 17,25 --collector zgc --short --samples --jobs 3";
         let request = Request::try_parse_from(line.split(' ')).unwrap();
-        assert_eq!(request.choice(), " --only deep,unload --jdk 17,25 --collector zgc --short");
+        assert_eq!(request.choice(), " --only deep,unload --jdk 17,25 --collector zgc --short --samples");
         assert_eq!(request.time(), Some(Duration::from_secs(600)));
         let request = Request::try_parse_from(["torture", "--runs", "5"]).unwrap();
         assert_eq!((request.choice(), request.time()), (String::new(), None));

@@ -5,10 +5,9 @@ use std::ptr::null_mut;
 use jvmti::Jni;
 use jvmti::sys::jvmtiFrameInfo;
 
-use super::jdk_methods::may_load_classes;
+use super::intrinsics::is_counted_by_caller;
 use crate::agent::core::Core;
 use crate::agent::ids::CodeLocation;
-use crate::agent::instrument::intrinsics::is_counted_by_caller;
 use crate::agent::stacks::cache::{Lookup, StackCache};
 use crate::agent::tables::methods::MethodRecord;
 
@@ -20,18 +19,25 @@ const NEAR_FRAMES: usize = 3;
 /// The method that makes an object: the innermost one that is not counted where it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AllocatingMethod {
-    pub(super) location: CodeLocation,
+    pub(crate) location: CodeLocation,
     /// It calls what is counted where it is called.
-    pub(super) is_counted: bool,
+    pub(crate) is_counted: bool,
     /// It calls a native method of reflection that may load classes.
-    pub(super) reflects: bool,
+    pub(crate) reflects: bool,
+    /// It calls the native method that makes the arrays of a backtrace.
+    pub(crate) is_backtrace: bool,
 }
 
 /// The allocating methods of a thread, by the stacks on which they were found.
 pub(crate) type AllocatingMethods = StackCache<Option<AllocatingMethod>>;
 
+/// Whether a native method of `java.lang.Class` makes objects after it has loaded classes, which may run Java code.
+pub(crate) fn may_load_classes(name: &[u8]) -> bool {
+    matches!(name, b"getDeclaredMethods0" | b"getDeclaredConstructors0" | b"getDeclaredFields0")
+}
+
 /// Whether the current thread is in a native method whose objects are counted where it is called, as `Object.clone` most often.
-pub(super) fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<bool>) -> jvmti::Result<bool> {
+pub(crate) fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<bool>) -> jvmti::Result<bool> {
     let reader = core.stack_reader(jni);
     let was = match natives.look_up(0, 1, reader) {
         Lookup::Hit(known) => return Ok(known),
@@ -57,7 +63,7 @@ fn is_counted_where_called(core: &Core, method: &MethodRecord) -> bool {
 }
 
 /// The method that makes an object on the current thread, if it is among the innermost frames.
-pub(super) fn allocating_method(
+pub(crate) fn allocating_method(
     core: &Core,
     jni: Jni,
     allocating_methods: &mut AllocatingMethods,
@@ -79,7 +85,7 @@ pub(super) fn allocating_method(
 /// The same by asking the VM, and the number of frames that were examined.
 fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usize)> {
     let mut frames = [jvmtiFrameInfo::default(); MAX_FRAMES];
-    let (mut is_counted, mut reflects) = (false, false);
+    let (mut is_counted, mut reflects, mut is_backtrace) = (false, false, false);
     // SAFETY: null is the current thread, and methods on its stack are of living classes.
     unsafe {
         for (above, frame) in core.jvm.env.get_stack_trace(null_mut(), 0, &mut frames)?.iter().enumerate() {
@@ -91,9 +97,12 @@ fn search(core: &Core, jni: Jni) -> jvmti::Result<(Option<AllocatingMethod>, usi
             reflects |=
                 declaring.is_some_and(|c| c.name == "java.lang.Class") && may_load_classes(record.name.as_bytes());
             let is_native = frame.location < 0;
+            is_backtrace |= is_native
+                && record.name == "fillInStackTrace"
+                && declaring.is_some_and(|c| c.name == "java.lang.Throwable");
             if !is_native && !by_caller {
                 let location = CodeLocation { method, line: record.line(frame.location) };
-                return Ok((Some(AllocatingMethod { location, is_counted, reflects }), above + 1));
+                return Ok((Some(AllocatingMethod { location, is_counted, reflects, is_backtrace }), above + 1));
             }
         }
         Ok((None, MAX_FRAMES))

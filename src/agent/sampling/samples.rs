@@ -1,15 +1,16 @@
 //! What samples stand for, by site, stack and thread.
 
+use std::ops::AddAssign;
+
 use rustc_hash::FxHashMap;
 
-use crate::agent::counts::AllocationSite;
-use crate::agent::ids::{StackIndex, ThreadIndex};
+use crate::agent::ids::{AllocationSite, StackIndex, ThreadIndex};
 
 /// So many are kept apart; then threads no longer are. At twice as many, stacks are not either.
 const MOST: usize = 1 << 16;
 
 /// What samples are kept apart by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SampleKey {
     pub(crate) site: AllocationSite,
     /// Where it was called from.
@@ -34,20 +35,29 @@ impl Sampled {
         self.variance.sqrt()
     }
 
-    fn add(&mut self, size: u64, interval: f64) {
-        let size = size as f64;
-        let bytes = weight(size, interval);
+    /// Adds an object of so many bytes, each of which is seen with that probability.
+    pub(super) fn add(&mut self, size: u64, probability: f64) {
+        let bytes = size as f64 / probability;
         self.samples += 1;
-        self.instances += bytes / size;
+        self.instances += 1.0 / probability;
         self.bytes += bytes;
         // Horvitz and Thompson: with the probability p of a sample, size² (1 - p) / p².
-        self.variance += bytes * bytes * (-size / interval).exp();
+        self.variance += bytes * bytes * (1.0 - probability);
     }
 }
 
-/// The bytes that one sampled object of that size stands for.
-pub(super) fn weight(size: f64, interval: f64) -> f64 {
-    size / -(-size / interval).exp_m1()
+impl AddAssign for Sampled {
+    fn add_assign(&mut self, other: Sampled) {
+        self.samples += other.samples;
+        self.instances += other.instances;
+        self.bytes += other.bytes;
+        self.variance += other.variance;
+    }
+}
+
+/// The probability with which an object of that size is sampled.
+pub(super) fn probability(size: f64, interval: f64) -> f64 {
+    -(-size / interval).exp_m1()
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +75,10 @@ pub(super) struct Samples {
     by_thread: FxHashMap<Option<ThreadIndex>, OfThread>,
     entries: usize,
     merged: u64,
+    /// All of each thread, merged or not.
+    of_threads: FxHashMap<ThreadIndex, Sampled>,
+    /// Number of samples.
+    count: u64,
 }
 
 impl Samples {
@@ -81,15 +95,30 @@ impl Samples {
             (None, StackIndex::default())
         };
         self.merged += u64::from(is_short || (thread, stack) != (key.thread, key.stack));
+        let probability = probability(size as f64, interval);
+        if let Some(thread) = key.thread {
+            self.of_threads.entry(thread).or_default().add(size, probability);
+        }
+        self.count += 1;
         let of_thread = self.by_thread.entry(thread).or_default();
         let before = of_thread.len();
-        of_thread.entry((site, stack)).or_default().sampled.add(size, interval);
+        of_thread.entry((site, stack)).or_default().sampled.add(size, probability);
         self.entries += of_thread.len() - before;
     }
 
     /// Samples that were added without their thread or stack.
     pub(super) fn merged(&self) -> u64 {
         self.merged
+    }
+
+    /// Number of samples.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// What all samples of a thread stand for.
+    pub(super) fn of_thread(&self, thread: ThreadIndex) -> Sampled {
+        self.of_threads.get(&thread).copied().unwrap_or_default()
     }
 
     /// What has changed since it was asked for last.
@@ -99,6 +128,7 @@ impl Samples {
 
     /// The same for one thread, of which nothing is kept.
     pub(super) fn take(&mut self, thread: ThreadIndex) -> Vec<(SampleKey, Sampled)> {
+        self.of_threads.remove(&thread);
         let Some(mut of_thread) = self.by_thread.remove(&Some(thread)) else { return Vec::new() };
         self.entries -= of_thread.len();
         changed(Some(thread), &mut of_thread).collect()
@@ -127,8 +157,9 @@ mod tests {
 
     /// What all objects of one size stand for, when each is sampled with its probability.
     fn on_average(size: f64, interval: f64) -> f64 {
-        let probability = 1.0 - (-size / interval).exp();
-        probability * weight(size, interval)
+        let mut sampled = Sampled::default();
+        sampled.add(size as u64, probability(size, interval));
+        probability(size, interval) * sampled.bytes
     }
 
     #[test]
@@ -152,11 +183,23 @@ mod tests {
         let changed = samples.changed();
         let [(found, sampled)] = changed[..] else { panic!("{changed:?}") };
         assert_eq!((found, sampled.samples), (key(1, 2), 2));
-        let (small, large) = (weight(16.0, 1000.0), weight(1000.0, 1000.0));
+        let (small, large) = (16.0 / probability(16.0, 1000.0), 1000.0 / probability(1000.0, 1000.0));
         assert!((sampled.bytes - small - large).abs() < 1e-6 && (small - 1008.0).abs() < 0.1, "{sampled:?}");
         assert!((sampled.instances - small / 16.0 - large / 1000.0).abs() < 1e-6);
         // A small object's error is nearly what it stands for; that of a large one is less.
         assert!(sampled.error() < (small * small + large * large).sqrt() && sampled.error() > small * 0.99);
+    }
+
+    #[test]
+    fn a_threads_sum_is_that_of_all_its_samples() {
+        let mut samples = Samples::default();
+        samples.add(key(1, 1), false, 16, 1000.0);
+        samples.add(key(2, 1), true, 1000, 1000.0);
+        samples.add(key(1, 2), false, 16, 1000.0);
+        let of = |samples: &Samples, thread| samples.of_thread(ThreadIndex(thread));
+        assert_eq!((of(&samples, 1).samples, of(&samples, 2).samples, samples.count()), (2, 1, 3));
+        samples.take(ThreadIndex(1));
+        assert_eq!((of(&samples, 1), of(&samples, 2).samples, samples.count()), (Sampled::default(), 1, 3));
     }
 
     #[test]

@@ -20,11 +20,14 @@ const STEP: i64 = 5_000_000;
 /// The interval becomes so many times as long at once, at most.
 const MOST_AT_ONCE: u32 = 4;
 
+/// The longest interval that the VM takes.
+pub(super) const MOST_BYTES: u32 = i32::MAX as u32;
+
 /// The interval between two samples.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Bytes that were asked for.
-    wanted: u32,
+    /// Bytes that are asked for.
+    wanted: AtomicU32,
     /// Bytes at present: `wanted`, or that doubled a few times.
     now: AtomicU32,
     longest: AtomicU32,
@@ -44,11 +47,12 @@ struct Times {
 }
 
 impl Pace {
-    pub(super) fn new(wanted: u32, now: Instant) -> Pace {
+    /// Nothing is asked for yet.
+    pub(super) fn new(now: Instant) -> Pace {
         Pace {
-            wanted,
-            now: AtomicU32::new(wanted),
-            longest: AtomicU32::new(wanted),
+            wanted: AtomicU32::new(MOST_BYTES),
+            now: AtomicU32::new(MOST_BYTES),
+            longest: AtomicU32::new(0),
             credit: AtomicI64::new(MOST_CREDIT),
             spent: AtomicU64::new(0),
             times: Mutex::new(Times { paid: now, changed: now }),
@@ -60,9 +64,21 @@ impl Pace {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// The most bytes there ever were.
+    /// The most bytes there ever were; 0 before the first `want`.
     pub(super) fn longest(&self) -> u32 {
         self.longest.load(Ordering::Relaxed)
+    }
+
+    /// An interval is asked for; `set` gets it if it is another than before. What it costs is judged anew.
+    pub(super) fn want(&self, bytes: u32, time: Instant, set: impl FnOnce(u32)) {
+        let mut times = lock(&self.times);
+        if self.wanted.swap(bytes, Ordering::Relaxed) != bytes {
+            self.set_interval(&mut times, time, bytes, set);
+        }
+    }
+
+    fn wanted(&self) -> u32 {
+        self.wanted.load(Ordering::Relaxed)
     }
 
     /// Takes the CPU time of a sample from the credit; `set` gets the interval if it changes.
@@ -103,16 +119,16 @@ impl Pace {
         let times_too_dear = self.times_too_dear(&times, time);
         if credit < 0 && times_too_dear > 1.0 {
             self.change(&mut times, time, 2, set);
-        } else if credit >= 0 && times_too_dear < 0.5 && self.interval() > self.wanted {
+        } else if credit >= 0 && times_too_dear < 0.5 && self.interval() > self.wanted() {
             // Twice as many do not cost too much.
-            let shorter = (self.interval() / 2).max(self.wanted);
+            let shorter = (self.interval() / 2).max(self.wanted());
             self.set_interval(&mut times, time, shorter, set);
         }
     }
 
     /// Makes the interval so many times as long, if the VM takes that.
     fn change(&self, times: &mut Times, time: Instant, factor: u32, set: impl FnOnce(u32)) {
-        let longer = self.interval().saturating_mul(factor).min(i32::MAX as u32);
+        let longer = self.interval().saturating_mul(factor).min(MOST_BYTES);
         if longer > self.interval() {
             self.set_interval(times, time, longer, set);
         }
@@ -133,10 +149,16 @@ mod tests {
 
     const MILLI: u64 = 1_000_000;
 
+    fn wanting(bytes: u32, start: Instant) -> Pace {
+        let pace = Pace::new(start);
+        pace.want(bytes, start, |_| ());
+        pace
+    }
+
     /// A pace, and when it began.
     fn pace() -> (Pace, Instant) {
         let start = Instant::now();
-        (Pace::new(1000, start), start)
+        (wanting(1000, start), start)
     }
 
     fn spend(pace: &Pace, millis: u64, time: Instant) -> Option<u32> {
@@ -179,7 +201,7 @@ mod tests {
     fn the_cost_stays_below_a_hundredth_however_much_is_allocated() {
         for bytes_per_nano in [0.01, 0.1, 1.0] {
             let start = Instant::now();
-            let pace = Pace::new(1 << 14, start);
+            let pace = wanting(1 << 14, start);
             let mut spent = 0;
             for millis in 0..20_000_u32 {
                 let time = start + Duration::from_millis(millis.into());
@@ -191,6 +213,23 @@ mod tests {
             }
             assert!(spent < 20 * 10 * MILLI + 80 * MILLI, "{bytes_per_nano}: {spent}");
         }
+    }
+
+    #[test]
+    fn another_interval_is_taken_at_once_and_judged_anew() {
+        let (pace, start) = pace();
+        let want = |bytes, time| {
+            let mut changed = None;
+            pace.want(bytes, time, |bytes| changed = Some(bytes));
+            changed
+        };
+        assert_eq!(spend(&pace, 21, start + PERIOD), Some(4000));
+        assert_eq!(want(1000, start + PERIOD), None);
+        assert_eq!((want(500, start + PERIOD), pace.interval(), pace.longest()), (Some(500), 500, 4000));
+        // It costs too much again, and goes back to what was asked for last.
+        assert_eq!(spend(&pace, 30, start + PERIOD * 3 / 2), Some(2000));
+        let ticks: Vec<_> = (2..9).map(|second| tick(&pace, start + PERIOD * second)).collect();
+        assert_eq!(ticks.into_iter().flatten().collect::<Vec<_>>(), [1000, 500]);
     }
 
     /// Collections tick too.
@@ -207,7 +246,7 @@ mod tests {
     #[test]
     fn the_interval_stays_within_what_the_vm_takes() {
         let start = Instant::now();
-        let pace = Pace::new(1 << 30, start);
+        let pace = wanting(1 << 30, start);
         assert_eq!((spend(&pace, 21, start), pace.interval()), (Some(i32::MAX as u32), i32::MAX as u32));
         assert_eq!(spend(&pace, 1, start), None);
         assert_eq!(tick(&pace, start), None);

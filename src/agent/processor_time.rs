@@ -1,5 +1,5 @@
 //! What each platform thread has of the processors: how long it runs on one, and how long it could run and none is free. The rest
-//! of its life it waits.
+//! of its life it waits. Recorded with `locks` and with `cpu`.
 //!
 //! The system counts both, so they are read at the end of the thread, or of the recording.
 
@@ -7,16 +7,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use jvmti::Env;
-use jvmti::jni_sys::jobject;
+use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 
-use crate::agent::clock::{Ticks, thread_cpu_nanos};
-use crate::agent::events::event::Event;
-use crate::agent::ids::ThreadIndex;
-use crate::agent::tables::threads::Threads;
+use super::clock::{Ticks, thread_cpu_nanos};
+use super::core::Core;
+use super::core::context::{LocalThread, enter};
+use super::core::feature::{End, Feature};
+use super::events::event::Event;
+use super::ids::ThreadIndex;
 
 /// What the system says of the current thread.
 const OWN: &str = "/proc/thread-self/schedstat";
@@ -92,60 +94,100 @@ struct Known {
     after: Option<ProcessorTime>,
 }
 
-/// The living platform threads.
-#[derive(Debug, Default)]
-pub(super) struct ProcessorTimes(Mutex<FxHashMap<u32, Known>>);
+/// The feature.
+pub(crate) struct ProcessorTimes {
+    core: &'static Core,
+    /// `Thread.eetop`, which only platform threads have.
+    eetop: OnceLock<Eetop>,
+    /// The living platform threads.
+    known: Mutex<FxHashMap<u32, Known>>,
+}
+
+struct Eetop(jfieldID);
+
+// SAFETY: an id of a class that is never unloaded, which JNI lets every thread use.
+unsafe impl Send for Eetop {}
+// SAFETY: as above.
+unsafe impl Sync for Eetop {}
 
 impl ProcessorTimes {
+    /// For a recording.
+    pub(crate) fn new(core: &'static Core) -> ProcessorTimes {
+        ProcessorTimes { core, eetop: OnceLock::new(), known: Mutex::default() }
+    }
+
     fn known(&self) -> MutexGuard<'_, FxHashMap<u32, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A platform thread is found that is older than the recording.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to it.
-    pub(super) unsafe fn found(&self, env: Env, threads: &Threads, thread: jobject, index: ThreadIndex) {
-        // SAFETY: null is the current thread; and by the caller's promise.
-        let (id, before) = unsafe {
-            let id = (threads.find(null_mut()) == Some(index)).then(SystemId::of_current);
-            (id, ProcessorTime::of(env, thread, id))
-        };
-        if let Some(before) = before {
-            self.known().insert(index.0, Known { id, before, after: None });
-        }
-    }
-
-    /// The current thread starts.
-    pub(super) fn started(&self, index: ThreadIndex) {
-        let known = Known { id: Some(SystemId::of_current()), before: ProcessorTime::at_start(), after: None };
-        self.known().insert(index.0, known);
-    }
-
-    /// The current thread is about to end, which may be a virtual one. The time of its end is taken later, so that what is read here
-    /// is not more than its life.
-    pub(super) fn ends(&self, threads: &Threads, index: ThreadIndex) {
-        // Virtual threads are not known, and cost nothing.
-        let Some(known) = self.known().get(&index.0).copied() else { return };
-        let started = threads.get(index).map_or(Ticks::now(), |record| record.started);
-        let after = Some(ProcessorTime::at_end(Ticks::now().0.saturating_sub(started.0)));
-        self.known().insert(index.0, Known { after, ..known });
-    }
-
-    /// The thread has ended.
-    pub(super) fn ended(&self, index: ThreadIndex) -> Option<Event> {
-        let Known { before, after, .. } = self.known().remove(&index.0)?;
-        Some(event(index, before, after?))
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a living thread has had by now; `None` of a thread that is not known.
     ///
     /// # Safety
     /// `thread` is a live reference to it.
-    pub(super) unsafe fn of_living(&self, env: Env, thread: jobject, index: ThreadIndex) -> Option<Event> {
+    unsafe fn of_living(&self, thread: jobject, index: ThreadIndex) -> Option<Event> {
         let Known { id, before, .. } = *self.known().get(&index.0)?;
         // SAFETY: by the caller's promise.
-        Some(event(index, before, unsafe { ProcessorTime::of(env, thread, id) }?))
+        Some(event(index, before, unsafe { ProcessorTime::of(self.core.jvm.env, thread, id) }?))
+    }
+}
+
+impl Feature for ProcessorTimes {
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        // SAFETY: a live local reference, deleted when it is done with.
+        unsafe {
+            let class = jni.find_class(c"java/lang/Thread").map_err(|error| jni.cleared(error))?;
+            let eetop = jni.get_field_id(class, c"eetop", c"J").map_err(|error| jni.cleared(error));
+            jni.delete_local_ref(class);
+            let _ = self.eetop.set(Eetop(eetop?));
+        }
+        Ok(())
+    }
+
+    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise; null is the current thread.
+        let (id, before) = unsafe {
+            if self.eetop.get().is_none_or(|eetop| jni.get_long_field(thread, eetop.0) == 0) {
+                return;
+            }
+            let is_current = self.core.jvm.threads.find(null_mut()) == Some(index);
+            let id = is_current.then(SystemId::of_current);
+            (id, ProcessorTime::of(self.core.jvm.env, thread, id))
+        };
+        if let Some(before) = before {
+            self.known().insert(index.0, Known { id, before, after: None });
+        }
+    }
+
+    unsafe fn thread_start(&'static self, _: Jni, local: &mut LocalThread, _: jobject) {
+        let known = Known { id: Some(SystemId::of_current()), before: ProcessorTime::at_start(), after: None };
+        self.known().insert(local.thread.carrier.0, known);
+    }
+
+    // The time of the end is taken later, so that what is read here is not more than its life.
+    unsafe fn thread_leaves(&'static self, _: Jni, _: jobject, index: ThreadIndex) {
+        // Virtual threads are not known, and cost nothing.
+        let Some(known) = self.known().get(&index.0).copied() else { return };
+        let started = self.core.jvm.threads.get(index).map_or(Ticks::now(), |record| record.started);
+        let after = Some(ProcessorTime::at_end(Ticks::now().0.saturating_sub(started.0)));
+        self.known().insert(index.0, Known { after, ..known });
+    }
+
+    fn thread_end(&'static self, _: Jni, local: &mut LocalThread, now: Ticks) {
+        let index = local.thread.carrier;
+        let known = self.known().remove(&index.0);
+        if let Some((before, after)) = known.and_then(|known| Some((known.before, known.after?))) {
+            local.thread.push(event(index, before, after), now);
+        }
+    }
+
+    fn stop(&'static self, jni: Jni, _: End) {
+        enter(self.core, jni, Ticks::now, |local| {
+            self.core.jvm.threads.each_living(jni, |thread, index| {
+                // SAFETY: a live reference from `each_living`.
+                let event = unsafe { self.of_living(thread, index) };
+                event.into_iter().for_each(|event| local.thread.push(event, Ticks::now()));
+            });
+        });
     }
 }
 

@@ -1,0 +1,145 @@
+//! The handler of the sampling signal. Runs in a signal handler, on whatever thread and in the middle of whatever that does: no lock,
+//! no allocation, no thread-local storage, no formatting, little stack.
+//!
+//! Meanwhile the signal is blocked, so that it does not interrupt itself.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use libc::{c_int, c_void, siginfo_t};
+
+use super::sample::{Sample, VmState};
+use super::signal::{Purpose, SignalValue};
+use super::slots::Slots;
+use super::system_call::is_in_kernel;
+use super::tasks::{Task, TaskRef, Tasks};
+use crate::agent::clock::Ticks;
+use crate::agent::core::current::Current;
+use crate::agent::hotspot::memory::load_u32;
+use crate::agent::hotspot::walk::{Registers, Walker};
+
+/// The code of a signal that the kernel itself has sent, as by the timer of a process.
+const SI_KERNEL: c_int = 0x80;
+
+/// What the handler works with. It is never freed.
+pub(super) struct Handled {
+    pub(super) tasks: Tasks,
+    pub(super) slots: Slots<Sample>,
+    pub(super) walker: &'static Walker,
+    /// False: signals that still come are dropped.
+    pub(super) is_active: AtomicBool,
+    /// Whether the timer of the whole process runs, whose signals name no thread.
+    pub(super) by_process: AtomicBool,
+    /// Intervals of that timer that hit a thread which is not known.
+    pub(super) unknown: AtomicU64,
+    /// Signals that found no memory for their sample.
+    pub(super) unwritten: AtomicU64,
+}
+
+/// The one of the current recording.
+pub(super) static CURRENT: Current<Handled> = Current::none();
+
+/// The handler.
+///
+/// # Safety
+/// The kernel calls it, with the data of the signal and the registers of the thread.
+pub(super) unsafe extern "C" fn on_signal(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the place of the thread's error number, which the program may be about to read.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { *errno };
+    if let Some(handled) = CURRENT.get().filter(|handled| handled.is_active.load(Ordering::Acquire)) {
+        // SAFETY: by the caller's promise.
+        unsafe { handled.signal(info, context) };
+    }
+    // SAFETY: as above.
+    unsafe { *errno = before };
+}
+
+impl Handled {
+    /// # Safety
+    /// As for `on_signal`.
+    unsafe fn signal(&self, info: *mut siginfo_t, context: *mut c_void) {
+        // SAFETY: by the caller's promise.
+        let (code, value) = unsafe { ((*info).si_code, SignalValue::of_pointer((*info).si_value().sival_ptr)) };
+        match code {
+            libc::SI_TIMER => {
+                // SAFETY: a timer's signal carries its overruns.
+                let missed = unsafe { overruns(info) };
+                if let (place, Purpose::Cpu) = value.split() {
+                    // SAFETY: by the caller's promise.
+                    unsafe { self.of_place(place, Purpose::Cpu, 1 + missed, context) };
+                }
+            }
+            libc::SI_QUEUE => {
+                if let (place, purpose @ Purpose::Wall) = value.split() {
+                    // SAFETY: by the caller's promise.
+                    unsafe { self.of_place(place, purpose, 0, context) };
+                }
+            }
+            SI_KERNEL if self.by_process.load(Ordering::Relaxed) => {
+                // SAFETY: no argument.
+                let tid = unsafe { libc::gettid() };
+                match self.tasks.of_tid(tid) {
+                    // SAFETY: by the caller's promise.
+                    Some(task) => unsafe { self.sample(task, Purpose::Cpu, 1, context) },
+                    None => {
+                        self.unknown.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            }
+            // Somebody else has sent it.
+            _ => {}
+        }
+    }
+
+    /// # Safety
+    /// As for `on_signal`.
+    unsafe fn of_place(&self, place: TaskRef, purpose: Purpose, intervals: u64, context: *mut c_void) {
+        if let Some(task) = self.tasks.get(place) {
+            // SAFETY: by the caller's promise.
+            unsafe { self.sample(task, purpose, intervals, context) };
+        }
+    }
+
+    /// # Safety
+    /// As for `on_signal`; `task` is the current thread.
+    unsafe fn sample(&self, task: &Task, purpose: Purpose, intervals: u64, context: *mut c_void) {
+        let time = Ticks::now();
+        task.intervals.fetch_add(intervals, Ordering::Relaxed);
+        let Some(mut taken) = self.slots.take() else {
+            task.unwritten.fetch_add(intervals, Ordering::Relaxed);
+            self.unwritten.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let sample = self.slots.value(&mut taken);
+        // SAFETY: the registers that the kernel has passed.
+        let registers = unsafe { Registers::of(context) };
+        sample.purpose = purpose;
+        sample.who = task.who();
+        sample.mounted = task.mounted();
+        sample.time = time;
+        sample.amount = match purpose {
+            Purpose::Cpu => intervals,
+            Purpose::Wall => time.0.saturating_sub(task.looked.swap(time.0, Ordering::Relaxed)),
+        };
+        sample.pc = registers.pc;
+        // SAFETY: the thread executes what is there.
+        sample.in_kernel = unsafe { is_in_kernel(registers.pc) };
+        // SAFETY: the VM keeps it as long as the thread is not about to end, and then it is forgotten.
+        sample.state = task.state().map(|state| VmState(unsafe { load_u32(state) }));
+        sample.walked = self.walker.walk(&registers, task.java_thread(), &mut sample.stack);
+        self.slots.publish(taken);
+    }
+}
+
+/// How often a timer has fired while its signal waited.
+///
+/// # Safety
+/// The data of a timer's signal.
+unsafe fn overruns(info: *const siginfo_t) -> u64 {
+    /// Bytes to `si_overrun`, on processors of 64 bits.
+    const AT: usize = 20;
+    // SAFETY: by the caller's promise.
+    let overruns = unsafe { info.byte_add(AT).cast::<c_int>().read() };
+    overruns.max(0) as u64
+}

@@ -1,0 +1,345 @@
+//! What threads do (`cpu`, `wall`): a signal interrupts a thread each time it has used an interval of CPU time, or when it is its turn,
+//! and the handler notes where it is.
+//!
+//! ```text
+//! registry   which threads there are; a timer for each        events of threads, engine_thread each 100 ms
+//! handler    the registers of an interrupted thread, its stack   -> a slot
+//! slots      memory for samples                                  -> the writer, each 10 to 100 ms
+//! ```
+//!
+//! `tasks` is what the handler knows of threads, `signal` and `timers` are the system's part, `others` the threads that do not run
+//! Java.
+
+mod engine_thread;
+mod handler;
+#[cfg(not(target_arch = "x86_64"))]
+mod other;
+mod others;
+mod registry;
+mod sample;
+mod signal;
+mod slots;
+mod tasks;
+mod timers;
+mod totals;
+mod who;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use jvmti::Jni;
+use jvmti::jni_sys::{jfieldID, jobject};
+
+use super::clock::Ticks;
+use super::core::Core;
+use super::core::context::{FeatureState, LocalThread, Slot, ThreadState};
+use super::core::current::Current;
+use super::core::feature::{End, Feature};
+use super::hotspot::memory::JavaThread;
+use super::hotspot::os_threads::OsThreads;
+use super::hotspot::walk::Walker;
+use super::ids::ThreadIndex;
+use super::message::message;
+use super::signals::SafeLoads;
+use handler::{Handled, on_signal};
+#[cfg(not(target_arch = "x86_64"))]
+use other as system_call;
+use others::Others;
+use registry::Registry;
+use signal::Signal;
+use slots::Slots;
+use tasks::{TaskRef, Tasks, VmThread};
+use timers::{CpuClock, tick_nanos};
+#[cfg(target_arch = "x86_64")]
+use x86_64 as system_call;
+
+pub(crate) use others::Other;
+pub(crate) use registry::Left;
+pub(crate) use sample::{Sample, VmState};
+pub(crate) use signal::Purpose;
+pub(crate) use totals::Totals;
+pub(crate) use who::{OtherThread, Who};
+
+/// The feature.
+pub(crate) struct Cpu {
+    core: &'static Core,
+    engine: OnceLock<Engine>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What runs once the VM has shown that it can.
+struct Engine {
+    handled: &'static Handled,
+    signal: Signal,
+    interval: Option<u64>,
+    wall: Option<Duration>,
+    registry: Mutex<Registry>,
+    vm: VmLayout,
+    loads: SafeLoads,
+    /// CPU time of the process when it began, and from its end on what it had until then.
+    begun: u64,
+    used: AtomicU64,
+    is_stopping: AtomicBool,
+    /// Samples for which there was no memory that the writer knows of.
+    known_unwritten: AtomicU64,
+}
+
+/// Where the VM keeps threads.
+struct VmLayout {
+    eetop: jfieldID,
+    os_threads: OsThreads,
+    /// From a `JavaThread` to the JNI environment inside it.
+    env: usize,
+}
+
+// SAFETY: an id of a class that is never unloaded, which JNI lets every thread use.
+unsafe impl Send for VmLayout {}
+// SAFETY: as above.
+unsafe impl Sync for VmLayout {}
+
+static CURRENT: Current<Cpu> = Current::none();
+
+/// What is kept for a thread that runs Java: its place in the table of the signal handler, once it was looked up.
+pub(crate) struct CpuThread(Option<TaskRef>);
+
+impl ThreadState for CpuThread {}
+
+impl FeatureState for CpuThread {
+    const SLOT: Slot = Slot::Cpu;
+
+    fn new(_: &'static Core) -> CpuThread {
+        let engine = CURRENT.get().and_then(|cpu| cpu.engine.get());
+        CpuThread(engine.and_then(|engine| engine.registry().task(own_tid())))
+    }
+}
+
+fn own_tid() -> libc::pid_t {
+    // SAFETY: no argument.
+    unsafe { libc::gettid() }
+}
+
+impl Cpu {
+    /// For a recording whose options ask for it.
+    pub(crate) fn new(core: &'static Core) -> Cpu {
+        Cpu { core, engine: OnceLock::new(), thread: Mutex::new(None) }
+    }
+
+    /// Names methods of samples.
+    pub(crate) fn walker(&self) -> Option<&'static Walker> {
+        self.engine.get().map(|engine| engine.handled.walker)
+    }
+
+    /// Nanoseconds of CPU time between two samples, if that is sampled.
+    pub(crate) fn interval(&self) -> Option<u64> {
+        self.engine.get()?.interval
+    }
+
+    /// Calls `visit` with the samples since the last call.
+    pub(crate) fn drain(&self, visit: impl FnMut(&Sample)) {
+        if let Some(engine) = self.engine.get() {
+            engine.handled.slots.drain(visit);
+        }
+    }
+
+    /// The intervals for whose samples there was no memory since the last call.
+    pub(crate) fn take_unwritten(&self) -> Vec<(Who, u64)> {
+        let Some(engine) = self.engine.get() else { return Vec::new() };
+        let unwritten = engine.handled.unwritten.load(Ordering::Relaxed);
+        if engine.known_unwritten.swap(unwritten, Ordering::Relaxed) == unwritten {
+            return Vec::new();
+        }
+        engine.registry().take_unwritten()
+    }
+
+    /// What threads that are sampled no more have left since the last call.
+    pub(crate) fn take_left(&self) -> Vec<Left> {
+        self.engine.get().map(|engine| engine.registry().take_left()).unwrap_or_default()
+    }
+
+    /// What is known of a thread that does not run Java.
+    pub(crate) fn other(&self, number: OtherThread) -> Option<Other> {
+        self.engine.get()?.registry().others.get(number).cloned()
+    }
+
+    /// Nothing more is written of a thread that does not run Java.
+    pub(crate) fn forget(&self, number: OtherThread) {
+        if let Some(engine) = self.engine.get() {
+            engine.registry().others.forget(number);
+        }
+    }
+
+    /// What was sampled and what not, once the recording has ended.
+    pub(crate) fn totals(&self) -> Option<Totals> {
+        let engine = self.engine.get()?;
+        let registry = engine.registry();
+        let process = engine.used.load(Ordering::Relaxed);
+        Some(Totals {
+            interval: engine.interval,
+            process,
+            agent: registry.agent,
+            not_seen: process.saturating_sub(registry.seen + registry.agent),
+            unknown: engine.handled.unknown.load(Ordering::Relaxed) * engine.interval.unwrap_or(0),
+            is_by_process: registry.is_by_process(),
+        })
+    }
+
+    /// Prepares all that the handler needs.
+    ///
+    /// # Errors
+    /// Why threads are not sampled: one clause.
+    fn prepare(&self, jni: Jni) -> Result<Engine, String> {
+        let core = self.core;
+        let hotspot = core.hotspot.ok_or("the JVM's private memory is left alone in safe mode")?;
+        let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
+        let vm = VmLayout::find(jni, current)?;
+        let loads = SafeLoads::install()?;
+        let walker = hotspot.walker(loads, core.jvm.java)?;
+        let _ = walker.self_test(core.jvm.env, jni, current);
+        let slots = Slots::new(&sample::EMPTY).ok_or("the system gives no memory for samples")?;
+        let handled: &'static Handled = Box::leak(Box::new(Handled {
+            tasks: Tasks::new(),
+            slots,
+            walker,
+            is_active: AtomicBool::new(true),
+            by_process: AtomicBool::new(false),
+            unknown: AtomicU64::new(0),
+            unwritten: AtomicU64::new(0),
+        }));
+        handler::CURRENT.set(handled);
+        let signal = Signal::claim(on_signal)?;
+        let samples = core.options.samples;
+        let interval = samples.cpu.map(|interval| interval.as_nanos() as u64);
+        if let Some((interval, tick)) = interval.zip(tick_nanos()).filter(|(interval, tick)| interval < tick) {
+            message(&format!(
+                "the system looks at CPU time each {} us only, so a sample stands for that much and not for {} us",
+                tick / 1000,
+                interval / 1000
+            ));
+        }
+        let registry = Registry::new(handled, signal, interval, Others::new(core.jvm.ids));
+        Ok(Engine {
+            handled,
+            signal,
+            interval,
+            wall: samples.wall,
+            registry: Mutex::new(registry),
+            vm,
+            loads,
+            begun: CpuClock::PROCESS.nanos().unwrap_or(0),
+            used: AtomicU64::new(0),
+            is_stopping: AtomicBool::new(false),
+            known_unwritten: AtomicU64::new(0),
+        })
+    }
+}
+
+impl Engine {
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread that runs Java is sampled from now on.
+    fn add(&self, tid: libc::pid_t, thread: JavaThread, index: ThreadIndex) {
+        let vm = VmThread { java_thread: thread, state: self.vm.os_threads.state(thread) };
+        self.registry().add(tid, Who::Java(index), Some(vm));
+    }
+
+    /// Samples no more.
+    fn stop(&self) {
+        self.registry().close();
+        self.handled.is_active.store(false, Ordering::Release);
+        let used = CpuClock::PROCESS.nanos().unwrap_or(0).saturating_sub(self.begun);
+        self.used.store(used, Ordering::Relaxed);
+    }
+}
+
+impl VmLayout {
+    fn find(jni: Jni, current: JavaThread) -> Result<VmLayout, String> {
+        let os_threads =
+            OsThreads::find(current).ok_or("the JVM hides which of its threads is which of the system's")?;
+        let env =
+            (jni.as_raw() as usize).checked_sub(current.0).ok_or("the JVM keeps its threads in an unknown way")?;
+        // SAFETY: live local references, deleted when they are done with.
+        unsafe {
+            let class = jni.find_class(c"java/lang/Thread").map_err(|error| jni.cleared(error).to_string())?;
+            let eetop = jni.get_field_id(class, c"eetop", c"J").map_err(|error| jni.cleared(error).to_string());
+            jni.delete_local_ref(class);
+            Ok(VmLayout { eetop: eetop?, os_threads, env })
+        }
+    }
+
+    fn current(&self, jni: Jni) -> JavaThread {
+        JavaThread(jni.as_raw() as usize - self.env)
+    }
+}
+
+impl Feature for Cpu {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        match self.prepare(jni) {
+            Ok(engine) => drop(self.engine.set(engine)),
+            // The other features go on.
+            Err(why) => message(&format!("what threads do is not sampled: {why}")),
+        }
+        Ok(())
+    }
+
+    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        let Some(engine) = self.engine.get() else { return };
+        // SAFETY: by the caller's promise. A virtual thread has none.
+        let address = unsafe { jni.get_long_field(thread, engine.vm.eetop) } as usize;
+        let java_thread = Some(JavaThread(address)).filter(|_| address != 0);
+        // Between the two the thread may end, and its number is not found then.
+        if let Some((java_thread, tid)) = java_thread.and_then(|t| Some((t, engine.vm.os_threads.tid(t)?))) {
+            engine.add(tid, java_thread, index);
+        }
+    }
+
+    fn resume(&'static self, _: Jni) {
+        if let Some(engine) = self.engine.get() {
+            let started = engine_thread::start(engine);
+            let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+            *thread =
+                started.inspect_err(|why| message(&format!("only threads that run Java are sampled: {why}"))).ok();
+        }
+    }
+
+    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, _: jobject) {
+        if let Some(engine) = self.engine.get() {
+            engine.add(own_tid(), engine.vm.current(jni), local.thread.carrier);
+        }
+    }
+
+    fn thread_end(&'static self, _: Jni, _: &mut LocalThread, _: Ticks) {
+        if let Some(engine) = self.engine.get() {
+            engine.registry().remove(own_tid());
+        }
+    }
+
+    fn switched(&'static self, _: Jni, local: &mut LocalThread) {
+        let Some(engine) = self.engine.get() else { return };
+        let (thread, CpuThread(task)) = local.with();
+        if let Some(task) = task.and_then(|task| engine.handled.tasks.get(task)) {
+            task.set_mounted(thread.is_virtual.then_some(thread.current));
+        }
+    }
+
+    fn stop(&'static self, _: Jni, _: End) {
+        let Some(engine) = self.engine.get() else { return };
+        engine.is_stopping.store(true, Ordering::Relaxed);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            thread.thread().unpark();
+            // It waits for nothing but the time.
+            let _ = thread.join();
+        }
+        engine.stop();
+    }
+}
