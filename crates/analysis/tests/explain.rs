@@ -161,7 +161,7 @@ impl Trace {
 }
 
 fn findings<T>(report: &TraceReport, show: impl Fn(&Explanation<'_>) -> T) -> T {
-    let TraceReport { allocations, locks, collections } = report;
+    let TraceReport { allocations, locks, collections, .. } = report;
     let names = allocations.site_names(&Naming::Own(vec![]));
     show(&explain(allocations, locks, collections, &names))
 }
