@@ -18,7 +18,7 @@ mod tests {
 
     #[test]
     fn the_instruction_before_or_at_the_address_is_seen() {
-        let loads = SafeLoads::install().expect("nobody else handles faults here");
+        let loads = SafeLoads::install(false).expect("nobody else handles faults here");
         let mut code = [0x90_u8; 64];
         code[20..22].copy_from_slice(&[0x0f, 0x05]);
         let base = code.as_ptr() as usize;

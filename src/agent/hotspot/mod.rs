@@ -85,10 +85,7 @@ impl Hotspot {
         java: u32,
         current: JavaThread,
     ) -> Result<(&Walker, SafeLoads), String> {
-        if self.checks_jni() {
-            return Err("with -Xcheck:jni the JVM warns of each handler of faults that is not its own".into());
-        }
-        let loads = SafeLoads::install()?;
+        let loads = SafeLoads::install(self.checks_jni())?;
         let walker = self.walker(loads, java)?;
         walker.self_test(env, jni, current)?;
         Ok((walker, loads))

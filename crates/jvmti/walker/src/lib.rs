@@ -91,7 +91,7 @@ unsafe extern "system" fn vm_init(env: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthre
 }
 
 fn begin(env: Env, jni: Jni) -> Result<(), String> {
-    let loads = SafeLoads::install()?;
+    let loads = SafeLoads::install(false)?;
     let java = env.get_system_property(c"java.vm.specification.version").map_err(|error| error.to_string())?;
     let java = String::from_utf8_lossy(&java).trim_end_matches('\0').parse().map_err(|_| "no feature release")?;
     let _ = WALKER.set(hotspot::walker(loads, java)?);

@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_method_keeps_its_number_and_names() {
-        let loads = SafeLoads::install().expect("loads are safe");
+        let loads = SafeLoads::install(false).expect("loads are safe");
         let methods = Methods::new();
         let number = |method: &VmMethod| methods.number_of(loads, method).expect("there is room");
         let first = method(0x1000, "a/A", "run");
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_is_full_is_an_error_and_what_is_known_stays() {
-        let loads = SafeLoads::install().expect("loads are safe");
+        let loads = SafeLoads::install(false).expect("loads are safe");
         let methods = Methods::new();
         let first = methods.number_of(loads, &method(8, "a/A", "run")).expect("there is room");
         let full =
