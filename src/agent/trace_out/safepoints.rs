@@ -41,6 +41,10 @@ impl Writer {
     }
 
     fn late_thread(&mut self, late: &ttsp::LateThread) {
+        if self.defined.ended.contains(late.thread.0) {
+            // How late it was became known too late.
+            return self.core.count_lost("late threads that have ended", 1);
+        }
         self.define_thread(late.thread);
         let Some(thread) = self.core.jvm.threads.get(late.thread).map(|record| record.id) else { return };
         let walker = self.features.safepoints.and_then(|safepoints| safepoints.walker());
