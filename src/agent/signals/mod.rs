@@ -251,7 +251,8 @@ mod tests {
 
     extern "C" fn end_well(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the kernel passes both.
-        let is_complete = unsafe { (*info).si_signo == signal && (*info).si_addr() as usize == 16 && !context.is_null() };
+        let is_complete =
+            unsafe { (*info).si_signo == signal && (*info).si_addr() as usize == 16 && !context.is_null() };
         // SAFETY: ends the child.
         unsafe { libc::_exit(if is_complete { 7 } else { 8 }) };
     }

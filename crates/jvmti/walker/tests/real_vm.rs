@@ -40,7 +40,8 @@ fn walked(jdk: &Jdk, agent: &Path, flags: &[&str]) -> (Outcomes, Outcomes, Strin
         for line in text.lines().filter_map(|line| line.strip_prefix(kind)) {
             let mut words = line.split_whitespace().skip(1);
             let outcome = words.next().expect("an outcome").to_owned();
-            *outcomes.entry(outcome).or_default() += words.next().and_then(|n| n.parse::<u64>().ok()).expect("a number");
+            *outcomes.entry(outcome).or_default() +=
+                words.next().and_then(|n| n.parse::<u64>().ok()).expect("a number");
         }
         outcomes
     };
