@@ -65,6 +65,14 @@ pub struct Facts {
     pub site_counts: u64,
     /// `liveCount` elements.
     pub live_counts: u64,
+    /// `allocSample` elements: what a sampler says of allocations.
+    pub alloc_samples: u64,
+    /// `liveSample` elements: sampled objects that live.
+    pub live_samples: u64,
+    /// `cpuSample` elements: threads that were seen on a processor.
+    pub cpu_samples: u64,
+    /// `wallSample` elements: threads that were looked at, whether they ran or not.
+    pub wall_samples: u64,
     /// Objects that the JVM reported and no site counted, and their bytes.
     pub counted_by_vm: (u64, u64),
     /// Bytes between two samples of the sampler that estimates what is really allocated, the largest of all documents.
@@ -134,6 +142,22 @@ impl Facts {
                 self.live_counts += 1;
                 self.reach(count.time);
             }
+            Element::AllocSample(sample) => {
+                self.alloc_samples += 1;
+                self.reach(sample.time);
+            }
+            Element::LiveSample(sample) => {
+                self.live_samples += 1;
+                self.reach(sample.time);
+            }
+            Element::CpuSample(sample) => {
+                self.cpu_samples += 1;
+                self.reach(sample.time);
+            }
+            Element::WallSample(sample) => {
+                self.wall_samples += 1;
+                self.reach(sample.time);
+            }
             Element::Filter(filter) => self.is_filtered |= filter.mode == FilterMode::Exclude,
             Element::ObjFree(free) => {
                 self.frees += 1;
@@ -176,7 +200,14 @@ fn is_addition(element: &Element<'_>) -> bool {
             | Element::AllocSample(_)
             | Element::ThreadCount(_)
             | Element::LiveCount(_)
+            | Element::LiveSample(_)
             | Element::StackDef(_)
+            | Element::FunctionDef(_)
+            | Element::CpuSample(_)
+            | Element::WallSample(_)
+            | Element::SafepointCount(_)
+            | Element::Safepoint(_)
+            | Element::LateThread(_)
             | Element::MonitorUsage(_)
             | Element::ThreadInfo(_)
             | Element::MartiniCount(_)

@@ -51,7 +51,8 @@ impl Stacks {
         self.ids.clear();
     }
 
-    fn intern(&mut self, frames: Vec<SiteIndex>) -> StackIndex {
+    /// The number of a stack, whichever id it has.
+    pub(crate) fn intern(&mut self, frames: Vec<SiteIndex>) -> StackIndex {
         let frames = frames.into_boxed_slice();
         if let Some(&known) = self.index.get(&frames) {
             return known;

@@ -11,8 +11,9 @@ use trace::file::{IfTaken, Kind, create};
 use crate::cli::commands::explain::Explained;
 use crate::cli::exit;
 use crate::cli::input::reading;
+use crate::cli::launch::injection::{self, Injected};
 use crate::cli::launch::options::AgentOptions;
-use crate::cli::launch::{injection, jdk, library, supervise};
+use crate::cli::launch::{jdk, library, supervise};
 use crate::cli::render::human::{self, bytes};
 use crate::cli::render::page::{Page, Width};
 
@@ -63,7 +64,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     out.flush()?;
     let heap = HEAP.iter().map(OsString::from);
     let java_arguments: Vec<OsString> = heap.chain(["-cp".into(), classes.into(), MAIN_CLASS.into()]).collect();
-    let mut command = injection::command(jdk.java.as_os_str(), &java_arguments, &agent, &options.string);
+    let mut command = injection::command(
+        jdk.java.as_os_str(),
+        &java_arguments,
+        &Injected { agent: &agent, options: &options.string, lines: false },
+    );
     let status = supervise::run(&mut command)?;
     if status != exit::OK {
         bail!("the program ended with status {} instead of 0; its output above says why", status);

@@ -13,6 +13,7 @@ pub(crate) mod safepoints;
 mod selection;
 pub(crate) mod stats;
 mod stats_over_time;
+mod stats_samples;
 pub(crate) mod threads;
 mod time_window;
 pub(crate) mod tree;

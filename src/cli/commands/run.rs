@@ -14,7 +14,7 @@ use crate::cli::exit::{self, FAILED, Failure};
 use crate::cli::input::reading;
 use crate::cli::input::trace_end;
 use crate::cli::launch::growth::Growth;
-use crate::cli::launch::injection::{self, Injection};
+use crate::cli::launch::injection::{self, Injected, Injection};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::outputs::{Outputs, PID};
 use crate::cli::launch::{library, program, supervise};
@@ -36,6 +36,10 @@ use crate::cli::render::{coverage, human};
 /// file. Beside them the stacks of a sample say who calls these sites (--callers; off leaves them out). --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
 /// every allocation: a terminal shows its growth, and --limit bounds it.
 ///
+/// --cpu, --wall, --ttsp, --sampled and --locks record something else than allocation sites, in one trace where several are given: no code is
+/// rewritten then, and sites are counted only if --heap counts is given, too. --cpu, --wall and --ttsp need to know the lines of all compiled code: the JVM
+/// gets -XX:+DebugNonSafepoints, unless its command line says something of that.
+///
 /// The last lines of the summary show the coverage of the trace: how many of the bytes that the JVM itself accounted to its threads
 /// are in it.
 #[derive(Debug, clap::Args)]
@@ -48,6 +52,8 @@ Examples:
   martini run --include 'com.acme.*' java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
   martini run --locks java -jar app.jar                 who waits for which lock
+  martini run --cpu java -jar app.jar                   where the time goes
+  martini run --cpu --sampled java -jar app.jar         and what is allocated
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:
@@ -106,7 +112,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
     }
     let outputs = Outputs::before(&options.file);
-    let mut command = injection::command(program, program_arguments, &agent, &options.string);
+    let mut command = injection::command(
+        program,
+        program_arguments,
+        &Injected { agent: &agent, options: &options.string, lines: options.walks_stacks },
+    );
     let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
     let status = supervise::run(&mut command)?;
     drop(growth);

@@ -1,13 +1,14 @@
 //! `martini stats`: tables of what a trace says about the heap.
 
 mod flags;
+mod rows;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use analysis::allocations::{Account, AllocationReport, By, Line, Naming, ObjectTotals, Row, Scope, SiteNames};
+use analysis::cpu::SampleClock;
 use anyhow::bail;
-use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::filter::Pattern;
@@ -15,12 +16,14 @@ use trace::filter::Pattern;
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{row_limit, selects_class, selects_site, whole_number};
 use crate::cli::commands::stats_over_time::{self, OverTimeOf};
+use crate::cli::commands::stats_samples::{self, SamplesOf};
 use crate::cli::commands::time_window::TimeWindow;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::table::write_left_out;
 use crate::cli::render::{allocation_json, coverage, human, line_table, notes};
+use rows::Rows;
 
 /// Shows what a program allocated, what is still alive, and how old that is
 ///
@@ -77,6 +80,12 @@ pub(crate) struct Arguments {
     /// Show only one table, with a row for each of these
     #[arg(long, value_enum)]
     by: Option<Rows>,
+    /// Show what threads did while they ran: samples of their CPU clocks (`run --cpu`)
+    #[arg(long, conflicts_with_all = ["filter", "threads", "over_time"])]
+    cpu: bool,
+    /// Show what threads did while they lived: samples of the time (`run --wall`)
+    #[arg(long, conflicts_with_all = ["cpu", "filter", "threads", "over_time"])]
+    wall: bool,
     /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
     #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "own", "sort", "from", "to", "over_time"])]
     threads: bool,
@@ -112,39 +121,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What `--by` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rows {
-    /// Line of your code
-    Line,
-    /// Method of your code
-    Method,
-    /// Module of your code
-    Module,
-    /// Package of the objects
-    Package,
-    /// Class of the objects
-    Class,
-    /// Class, and innermost frame
-    Site,
-    /// Thread
-    Thread,
-}
-
-impl From<Rows> for By {
-    fn from(rows: Rows) -> By {
-        match rows {
-            Rows::Line => By::Line,
-            Rows::Method => By::Method,
-            Rows::Module => By::Module,
-            Rows::Package => By::Package,
-            Rows::Class => By::Class,
-            Rows::Site => By::Site,
-            Rows::Thread => By::Thread,
-        }
-    }
-}
-
 /// Rows of a text table by default.
 const DEFAULT_TOP: usize = 20;
 
@@ -170,24 +146,60 @@ impl Names {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        if let Some(clock) = arguments.clock() {
+            return stats_samples::show(&arguments.samples(path, clock)?, arguments.json, out);
+        }
         let mut reading = arguments.read(path)?;
+        if arguments.may_be_of_samples(path) && has_only_samples(&reading.report) {
+            return stats_samples::show(&arguments.samples(path, SampleClock::Cpu)?, arguments.json, out);
+        }
         let names = arguments.names(&reading.report);
         flags::note_without_effect(arguments, path, &reading.report, &names);
         if !arguments.code.is_empty() {
             reading.report.retain_sites(&names.code, |at| selects_site(&arguments.code, at));
         }
         if arguments.over_time {
-            return stats_over_time::show(&arguments.over_time(path, &reading), arguments.json, out);
+            return stats_over_time::show(&arguments.over_time(path, &reading)?, arguments.json, out);
         }
         if arguments.json {
-            return Ok(to_json(arguments, path, &reading, &names));
+            return to_json(arguments, path, &reading, &names);
         }
         print(arguments, path, &reading, &names, out)?;
         Ok(Value::Null)
     })
 }
 
+/// Whether a trace has samples of CPU clocks, and no allocations.
+fn has_only_samples(report: &AllocationReport) -> bool {
+    report.facts().cpu_samples > 0 && !report.has_objects()
+}
+
 impl Arguments {
+    /// Which samples are asked for.
+    fn clock(&self) -> Option<SampleClock> {
+        self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall))
+    }
+
+    /// Whether no flag says that it is to be about objects, and the trace can be read again.
+    fn may_be_of_samples(&self, path: &Path) -> bool {
+        !self.threads && !self.over_time && self.filter.is_empty() && path.as_os_str() != "-" && path.is_file()
+    }
+
+    fn samples<'a>(&'a self, path: &'a Path, clock: SampleClock) -> anyhow::Result<SamplesOf<'a>> {
+        let naming = self.naming_of_code();
+        Ok(SamplesOf {
+            path,
+            clock,
+            window: self.window,
+            by: self.by.map(|rows| rows.of_samples(path)).transpose()?,
+            naming_of_others: self.naming_of_sites(&naming),
+            naming,
+            code: &self.code,
+            by_total: flags::by_total(self.sort, path),
+            top: self.top,
+        })
+    }
+
     /// Reads the part of a trace that counts.
     ///
     /// # Errors
@@ -203,9 +215,9 @@ impl Arguments {
         Ok(reading)
     }
 
-    fn over_time<'a>(&'a self, path: &'a Path, reading: &'a Reading) -> OverTimeOf<'a> {
-        let (naming, by) = (self.naming_of_code(), self.by.map(By::from));
-        OverTimeOf { path, reading, naming, by, filter: &self.filter, top: self.top }
+    fn over_time<'a>(&'a self, path: &'a Path, reading: &'a Reading) -> anyhow::Result<OverTimeOf<'a>> {
+        let by = self.by.map(|rows| rows.of_objects(path)).transpose()?;
+        Ok(OverTimeOf { path, reading, naming: self.naming_of_code(), by, filter: &self.filter, top: self.top })
     }
 
     fn naming_of_code(&self) -> Naming {
@@ -214,11 +226,15 @@ impl Arguments {
 
     fn names(&self, report: &AllocationReport) -> Names {
         let code = self.naming_of_code();
-        let sites = match self.caller.is_empty() && self.own.is_empty() {
+        Names { sites: report.site_names(&self.naming_of_sites(&code)), code: report.site_names(&code) }
+    }
+
+    /// The frames that name stacks in other tables than those of code: innermost ones, unless a flag says which.
+    fn naming_of_sites(&self, code: &Naming) -> Naming {
+        match self.caller.is_empty() && self.own.is_empty() {
             true => Naming::Innermost,
             false => code.clone(),
-        };
-        Names { code: report.site_names(&code), sites: report.site_names(&sites) }
+        }
     }
 
     fn selects(&self, class: &str) -> bool {
@@ -226,13 +242,13 @@ impl Arguments {
     }
 
     /// The tables to show. Code only where the trace has some, unless it is asked for.
-    fn tables(&self, report: &AllocationReport) -> Vec<By> {
-        match self.by {
+    fn tables(&self, path: &Path, report: &AllocationReport) -> anyhow::Result<Vec<By>> {
+        Ok(match self.by {
             _ if self.shows_accounts(report) => vec![],
-            Some(rows) => vec![rows.into()],
+            Some(rows) => vec![rows.of_objects(path)?],
             None if report.has_sites() => vec![By::Line, By::Package, By::Class, By::Site],
             None => vec![By::Package, By::Class],
-        }
+        })
     }
 
     /// Rows of a text table.
@@ -287,9 +303,9 @@ fn print(
 ) -> anyhow::Result<()> {
     let report = &reading.report;
     let (sum, error) = report.sum_and_error(|class| arguments.selects(class));
-    let path = path.display().to_string();
-    let origin = out.behind(&path, &format!("({})", notes::origin(reading)));
-    writeln!(out, "{}{origin}", path.bold())?;
+    let name = path.display().to_string();
+    let origin = out.behind(&name, &format!("({})", notes::origin(reading)));
+    writeln!(out, "{}{origin}", name.bold())?;
     let mut summary = notes::summary_of_classes(&sum, report.facts(), &arguments.filter);
     if let Some(error) = error {
         // What is left of the sites is known by samples.
@@ -298,7 +314,7 @@ fn print(
     out.write_sentence(0, &summary)?;
     let top = arguments.default_top();
     if sum.total() > 0 || sum.live() > 0 {
-        for by in arguments.tables(report) {
+        for by in arguments.tables(path, report)? {
             writeln!(out)?;
             let left_out = match by {
                 By::Line | By::Method | By::Module => {
@@ -354,10 +370,10 @@ fn write_code(
     Ok(())
 }
 
-fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &Names) -> Value {
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &Names) -> anyhow::Result<Value> {
     let report = &reading.report;
     let (mut tables, mut outside) = (serde_json::Map::new(), None);
-    for by in arguments.tables(report) {
+    for by in arguments.tables(path, report)? {
         let table = match by {
             By::Line | By::Method | By::Module => {
                 let mut lines = arguments.code(report, by, names);
@@ -379,5 +395,5 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading, names: &Names)
     if let Some(outside) = outside {
         document["outside_jdk_bytes"] = outside.into();
     }
-    document
+    Ok(document)
 }

@@ -1,5 +1,6 @@
 //! `martini threads`: what each thread did with its time.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use analysis::locks::{LockReport, LockStats, Observer, Selection, ThreadSummary};
 use analysis::timeline::{TIMELINE, Timeline};
 use anyhow::{Context, anyhow};
+use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::file::{self, IfTaken};
 use trace::time::Nanos;
@@ -18,6 +20,7 @@ use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::counted;
 use crate::cli::render::lock_tables::{self, ThreadColumn};
 use crate::cli::render::page::{Page, PageArguments};
+use crate::cli::render::table::write_left_out;
 use crate::cli::render::{lock_json, lock_summary};
 
 /// Shows how each thread spent its time: running, blocked, waiting, parked, sleeping
@@ -42,6 +45,10 @@ Columns:
   at end     what the thread did when the trace ended, or at --to; - if it had
              not started by then
   over time  the trace from left to right
+
+Threads of the VM (collectors, compilers) and of native code, which `run --cpu`
+records, have a table of their own: of what they do only their time on
+processors is known.
 
 Examples:
   martini threads app.trcxml
@@ -138,11 +145,13 @@ fn rows<'a>(arguments: &Arguments, report: &'a LockReport) -> Vec<ThreadSummary<
 fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let report = &reading.report;
     lock_summary::write_head(path, reading, out)?;
-    let mut rows = rows(arguments, report);
-    let left = rows.split_off(rows.len().min(row_limit(arguments.top, DEFAULT_TOP)));
-    if rows.is_empty() {
+    let (mut others, mut rows): (Vec<_>, Vec<_>) =
+        rows(arguments, report).into_iter().partition(|row| row.kind.is_some());
+    let limit = row_limit(arguments.top, DEFAULT_TOP);
+    let left = rows.split_off(rows.len().min(limit));
+    if rows.is_empty() && others.is_empty() {
         writeln!(out, "No thread of the trace matches --thread.")?;
-    } else {
+    } else if !rows.is_empty() {
         writeln!(out)?;
         lock_tables::threads(&rows, report).write(out)?;
     }
@@ -152,6 +161,17 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         if let Some(legend) = lock_tables::processor_legend(&rows) {
             out.write_sentence(2, legend)?;
         }
+    }
+    if !others.is_empty() {
+        let cpu = |row: &ThreadSummary<'_>| Reverse(row.processor.map(|processor| processor.cpu));
+        if arguments.sort != ThreadColumn::Name {
+            others.sort_by_key(cpu);
+        }
+        let left = others.len().saturating_sub(limit);
+        others.truncate(limit);
+        writeln!(out, "\n{}", "Threads of the VM and of native code:".bold())?;
+        lock_tables::other_threads(&others).write(out)?;
+        write_left_out(left, out)?;
     }
     lock_summary::write_notes(reading, out)?;
     Ok(())

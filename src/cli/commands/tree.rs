@@ -1,36 +1,44 @@
-//! `martini tree`: who calls what allocates, and what waits for locks, as a tree.
+//! `martini tree`: who calls what allocates, what waits for locks, and what runs, as a tree.
+
+mod samples;
+mod waits;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::allocations::{AllocationReport, By, Location, Subject};
+use analysis::allocations::{AllocationReport, By, Location, Scope, Subject};
 use analysis::call_tree::{Direction, Granularity, Grouping, Node, TreeOptions};
-use analysis::locks::{LockReport, LockStats, Selection, WaitKind};
+use analysis::cpu::SampleClock;
 use analysis::own_code::OwnCode;
+use anyhow::bail;
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use trace::filter::Pattern;
-use trace::time::Nanos;
 
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
+use crate::cli::commands::stats_over_time::check_counted_part;
+use crate::cli::commands::time_window::TimeWindow;
 use crate::cli::input::reading::{self, Reading, Report};
-use crate::cli::render::human::{bytes, counted, duration};
+use crate::cli::render::human::{bytes, counted};
 use crate::cli::render::page::{Page, PageArguments};
 use crate::cli::render::tree::Style;
 use crate::cli::render::{allocation_json, coverage, line_table, notes, tree, tree_json};
 
-/// Shows as a tree who calls what allocates, or what waits for locks
+/// Shows as a tree who calls what allocates, what waits for locks, or what runs
 ///
 /// The sizes at the root are exact. With the callers that `martini run` samples, what is below has an error (±, with 95 % confidence): they
 /// say to which callers the exact bytes of a site belong. With single objects and stacks (`run --heap events --stack N`) all is
-/// exact. A trace without allocations shows its waits for locks.
+/// exact. A trace without allocations shows its samples of CPU clocks (`run --cpu`), or else its waits for locks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Frames that are called from one place only stand below their caller without
 further indentation, and numbers that do not change are not repeated. Of long
 runs of frames of the JDK and known runtimes, the first and the last are shown.
+
+Marks with --cpu and --wall say how a frame ran, most first: [int] interpreted,
+[c1] and [c2] compiled, [inl] compiled into its caller, [nat] native method.
 
 Examples:
   martini tree app.trcxml                       from the thread to the object
@@ -39,6 +47,8 @@ Examples:
   martini tree app.trcxml --by thread --frames method
   martini tree app.trcxml --in com.acme.Main.run --cut 0.1
   martini tree app.trcxml --locks               who waits for locks
+  martini tree app.trcxml --cpu                 what the processors did
+  martini tree app.trcxml --cpu --bottom-up --frames method
   martini tree app.trcxml --folded | flamegraph.pl > app.svg
   martini tree app.trcxml --json | jq '.traces[0].nodes[1]'")]
 pub(crate) struct Arguments {
@@ -75,6 +85,14 @@ pub(crate) struct Arguments {
     /// Show how long threads waited for anything else: notifications, conditions, latches, queues
     #[arg(long, conflicts_with = "locks")]
     waits: bool,
+    /// Show what threads did while they ran: samples of their CPU clocks (`run --cpu`)
+    #[arg(long, conflicts_with_all = ["locks", "waits", "filter"])]
+    cpu: bool,
+    /// Show what threads did while they lived: samples of the time (`run --wall`)
+    #[arg(long, conflicts_with_all = ["cpu", "locks", "waits", "filter"])]
+    wall: bool,
+    #[command(flatten)]
+    window: TimeWindow,
     /// Show each frame of the JDK and of known runtimes
     #[arg(long)]
     all_frames: bool,
@@ -95,6 +113,8 @@ enum Group {
     Thread,
     /// Class of the objects, or locks
     Class,
+    /// Of samples: thread, with the virtual ones that it carried
+    Carrier,
 }
 
 /// What `--frames` takes.
@@ -120,6 +140,7 @@ struct Shown<'a> {
     /// One thing that counts, and several.
     nouns: [&'static str; 2],
     amount: fn(u64) -> String,
+    /// The heading of amounts.
     heading: &'static str,
     leaf: &'static str,
     key: &'static str,
@@ -131,44 +152,73 @@ const DEFAULT_CUT: f64 = 1.0;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        if let Some(clock) = arguments.clock() {
+            return samples::show(arguments, path, clock, out);
+        }
+        arguments.check_for_objects(path)?;
         if arguments.locks || arguments.waits {
-            return show_waits(arguments, path, &read_waits(path)?, out);
+            return waits::show(arguments, path, &waits::read(arguments, path)?, out);
         }
         // What cannot be read again is not asked for its waits.
         let is_file = path.as_os_str() != "-" && path.is_file();
-        match reading::allocations(path) {
-            Ok(reading) if is_file && !has_allocations(&reading.report) => match read_waits(path)? {
-                waits if has_waits(&waits.report) => show_waits(arguments, path, &waits, out),
+        match arguments.read(path) {
+            Ok(reading) if is_file && samples::are_all(&reading.report) => {
+                samples::show(arguments, path, SampleClock::Cpu, out)
+            }
+            Ok(reading) if is_file && !has_allocations(&reading.report) => match waits::read(arguments, path)? {
+                found if waits::are_any(&found.report) => waits::show(arguments, path, &found, out),
                 _ => show_allocations(arguments, path, &reading, out),
             },
             Ok(reading) => show_allocations(arguments, path, &reading, out),
-            Err(error) => match read_waits(path) {
-                Ok(waits) if is_file && waits.report.is_log() => show_waits(arguments, path, &waits, out),
+            Err(error) => match waits::read(arguments, path) {
+                Ok(found) if is_file && found.report.is_log() => waits::show(arguments, path, &found, out),
                 _ => Err(error),
             },
         }
     })
 }
 
-fn read_waits(path: &Path) -> anyhow::Result<Reading<LockReport>> {
-    reading::locks(path, LockStats::new(Selection::default(), None))
-}
-
 fn has_allocations(report: &AllocationReport) -> bool {
-    report.facts().allocations > 0 || report.facts().site_counts > 0
-}
-
-fn has_waits(report: &LockReport) -> bool {
-    report.stalls().iter().any(|totals| totals.count > 0)
+    report.has_objects()
 }
 
 impl Arguments {
+    /// Which samples are asked for.
+    fn clock(&self) -> Option<SampleClock> {
+        self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall))
+    }
+
+    /// Checks that what is asked of objects or waits is something that they have.
+    ///
+    /// # Errors
+    /// They have not.
+    fn check_for_objects(&self, path: &Path) -> anyhow::Result<()> {
+        match self.by {
+            Some(Group::Carrier) => {
+                bail!("{}: only samples say who carries virtual threads; write --cpu or --wall", path.display())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the allocations of the part of a trace that counts.
+    ///
+    /// # Errors
+    /// The trace cannot be read, or has nothing of this part.
+    fn read(&self, path: &Path) -> anyhow::Result<Reading> {
+        let (from, to) = (self.window.from(), self.window.to());
+        let reading = reading::allocations_in(path, &Scope { from, to, over_time: false })?;
+        self.window.check(path, Some(reading.report.length()))?;
+        check_counted_part(path, &reading.report)?;
+        Ok(reading)
+    }
+
     fn options(&self) -> TreeOptions {
         TreeOptions {
             direction: if self.bottom_up { Direction::BottomUp } else { Direction::TopDown },
             grouping: match self.by {
                 None => Grouping::None,
-                Some(Group::Thread) => Grouping::Thread,
+                Some(Group::Thread | Group::Carrier) => Grouping::Thread,
                 Some(Group::Class) => Grouping::Class,
             },
             granularity: match self.frames {
@@ -239,42 +289,6 @@ fn show_allocations(
     let document = show(arguments, path, reading, &shown, out)?;
     if !arguments.json && !arguments.folded {
         coverage::write(&reading.coverage(), out)?;
-        writeln!(out)?;
-    }
-    Ok(document)
-}
-
-fn show_waits(
-    arguments: &Arguments,
-    path: &Path,
-    reading: &Reading<LockReport>,
-    out: &mut Page<'_>,
-) -> anyhow::Result<Value> {
-    let passes = |at: &Location<'_>| arguments.passes(at);
-    let code: Option<&dyn Fn(&Location<'_>) -> bool> = (!arguments.code.is_empty()).then_some(&passes);
-    let kind = if arguments.waits { WaitKind::Other } else { WaitKind::Contended };
-    let root = reading.report.tree(&arguments.options(), kind, |class| arguments.selects(class), code);
-    let is_all = arguments.filter.is_empty() && arguments.code.is_empty();
-    if !arguments.waits && is_all && root.count == 0 && has_waits(&reading.report) {
-        note(path, "no lock was contended; --waits shows what else threads waited for");
-    }
-    if !arguments.filter.is_empty() && root.count == 0 {
-        note(path, "no thread waited for a lock that matches --filter");
-    }
-    let mut notes = arguments.no_modules(!reading.report.has_modules());
-    notes.extend(notes::of_locks(reading));
-    let shown = Shown {
-        root,
-        title: if arguments.waits { "Other waits than for locks" } else { "Waits for locks" },
-        nouns: ["wait", "waits"],
-        amount: |nanos| duration(Nanos(nanos)),
-        heading: "time",
-        leaf: if arguments.waits { "waits for " } else { "lock " },
-        key: if arguments.waits { "waits" } else { "locks" },
-        notes,
-    };
-    let document = show(arguments, path, reading, &shown, out)?;
-    if !arguments.json && !arguments.folded && !shown.notes.is_empty() {
         writeln!(out)?;
     }
     Ok(document)

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
+use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
 use analysis::safepoints::{SafepointReport, SafepointStats};
@@ -59,8 +60,15 @@ impl_stats!(AllocationStats, AllocationReport);
 impl_stats!(LockStats<'_>, LockReport);
 impl_stats!(TraceStats, TraceReport);
 impl_stats!(SafepointStats, SafepointReport);
+impl_stats!(CpuStats, CpuReport);
 
 impl Report for AllocationReport {
+    fn facts(&self) -> &Facts {
+        self.facts()
+    }
+}
+
+impl Report for CpuReport {
     fn facts(&self) -> &Facts {
         self.facts()
     }
@@ -109,6 +117,13 @@ impl Reading {
     }
 }
 
+impl Reading<CpuReport> {
+    /// How the samples add up to the CPU clocks.
+    pub(crate) fn conservation(&self) -> Conservation {
+        self.report.conservation(self.broken.is_none() && self.malformed == 0)
+    }
+}
+
 /// All that a trace says, of one reading.
 pub(crate) struct Whole {
     /// What was allocated.
@@ -121,18 +136,18 @@ pub(crate) struct Whole {
     pub(crate) safepoints: SafepointReport,
 }
 
-/// Reads the allocation statistics of a trace; `-` is standard input. A trace is read as far as possible; an error means that
-/// nothing could be read.
-pub(crate) fn allocations(path: &Path) -> anyhow::Result<Reading> {
-    allocations_in(path, &Scope::default())
-}
-
-/// Reads only a part of what a trace says, or also what happens when.
+/// Reads the allocation statistics of a trace, or of a part of it, or also what happens when; `-` is standard input. A trace is read as
+/// far as possible; an error means that nothing could be read.
 pub(crate) fn allocations_in(path: &Path, scope: &Scope) -> anyhow::Result<Reading> {
     trace(path, AllocationStats::of(scope))
 }
 
-/// Reads all that a trace says, as [`allocations`] does.
+/// Reads the samples of a clock that were taken in a part of a trace, as [`allocations_in`] does.
+pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Result<Reading<CpuReport>> {
+    trace(path, CpuStats::new(of, scope))
+}
+
+/// Reads all that a trace says, as [`allocations_in`] does.
 pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
         trace(path, TraceStats::new())?;
@@ -164,7 +179,7 @@ fn trace<S: Stats>(path: &Path, stats: S) -> anyhow::Result<Reading<S::Report>> 
     read_trace(path, TraceReader::open(path).map_err(|error| named(path, error))?, stats)
 }
 
-/// Reads what a trace or a lock log says about threads and locks, as [`allocations`] does.
+/// Reads what a trace or a lock log says about threads and locks, as [`allocations_in`] does.
 pub(crate) fn locks(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading<LockReport>> {
     if path.as_os_str() == "-" {
         return either(path, std::io::stdin().lock(), stats);

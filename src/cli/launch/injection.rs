@@ -10,6 +10,9 @@ use crate::cli::launch::library;
 /// The environment variable whose words every JVM adds to its command line.
 pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
+/// Another, whose words the program `java` adds.
+const LAUNCHER_OPTIONS: &str = "JDK_JAVA_OPTIONS";
+
 /// How the agent gets into the JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Injection {
@@ -29,17 +32,35 @@ impl Injection {
     }
 }
 
+/// What a JVM needs to know the lines of all instructions of its compiled code, instead of those of some.
+const LINES_OF_COMPILED_CODE: [&str; 2] = ["-XX:+UnlockDiagnosticVMOptions", DEBUG_NON_SAFEPOINTS];
+const DEBUG_NON_SAFEPOINTS: &str = "-XX:+DebugNonSafepoints";
+
+/// What is put into a JVM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Injected<'a> {
+    /// The agent.
+    pub(crate) agent: &'a Path,
+    /// Its options.
+    pub(crate) options: &'a str,
+    /// The JVM is to know the lines of compiled code, unless the user says something of that.
+    pub(crate) lines: bool,
+}
+
 /// The command that runs `program` with `arguments` under the agent. It takes the place of agents that [`inherited`] finds.
-pub(crate) fn command(program: &OsStr, arguments: &[OsString], agent: &Path, options: &str) -> Command {
+pub(crate) fn command(program: &OsStr, arguments: &[OsString], injected: &Injected<'_>) -> Command {
     let mut command = Command::new(program);
     let mut agent_argument = OsString::from("-agentpath:");
-    agent_argument.push(agent);
+    agent_argument.push(injected.agent);
     agent_argument.push("=");
-    agent_argument.push(options);
+    agent_argument.push(injected.options);
+    let environment = [TOOL_OPTIONS, LAUNCHER_OPTIONS].map(std::env::var_os);
+    let is_decided = arguments.iter().chain(environment.iter().flatten()).any(|words| decides_lines(words));
+    let flags: &[&str] = if injected.lines && !is_decided { &LINES_OF_COMPILED_CODE } else { &[] };
     let others = inherited();
     match Injection::of(program) {
         Injection::Argument => {
-            command.arg(agent_argument).args(arguments);
+            command.arg(agent_argument).args(flags).args(arguments);
             match others {
                 Some(others) if others.is_empty() => drop(command.env_remove(TOOL_OPTIONS)),
                 Some(others) => drop(command.env(TOOL_OPTIONS, others)),
@@ -49,7 +70,8 @@ pub(crate) fn command(program: &OsStr, arguments: &[OsString], agent: &Path, opt
         Injection::Environment => {
             command.args(arguments);
             let existing = others.or_else(|| std::env::var_os(TOOL_OPTIONS));
-            command.env(TOOL_OPTIONS, appended(existing, &agent_argument));
+            let words = flags.iter().map(OsStr::new).chain([agent_argument.as_os_str()]);
+            command.env(TOOL_OPTIONS, words.fold(existing.unwrap_or_default(), appended));
         }
     }
     command
@@ -97,8 +119,13 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-fn appended(existing: Option<OsString>, word: &OsStr) -> OsString {
-    let mut words = existing.unwrap_or_default();
+/// Whether words of a command line say whether the lines of compiled code are to be known.
+fn decides_lines(words: &OsStr) -> bool {
+    let name = &DEBUG_NON_SAFEPOINTS.as_bytes()["-XX:+".len()..];
+    words.as_encoded_bytes().windows(name.len()).any(|part| part == name)
+}
+
+fn appended(mut words: OsString, word: &OsStr) -> OsString {
     if !words.is_empty() {
         words.push(" ");
     }
@@ -156,7 +183,7 @@ mod tests {
     #[test]
     fn the_jvm_reads_back_what_was_quoted() {
         for word in ["plain", "with space", "it's", "say \"hi\"", "'\"'\"", "\"", "tab\there", "a b'c\"d e\"\""] {
-            let line = appended(Some("-Xmx1g".into()), OsStr::new(word)).into_string().unwrap();
+            let line = appended("-Xmx1g".into(), OsStr::new(word)).into_string().unwrap();
             assert_eq!(words_as_the_jvm_reads_them(&line), ["-Xmx1g", word], "{line}");
         }
     }
@@ -178,15 +205,32 @@ mod tests {
     #[test]
     fn java_gets_an_argument_and_everything_else_the_environment() {
         let agent = Path::new("/m/libmartini.so");
-        let java = command(OsStr::new("/opt/jdk/bin/java"), &["-jar".into(), "a.jar".into()], agent, "heap=events");
+        let injected = Injected { agent, options: "heap=events", lines: false };
+        let java = command(OsStr::new("/opt/jdk/bin/java"), &["-jar".into(), "a.jar".into()], &injected);
         let arguments: Vec<&OsStr> = java.get_args().collect();
         assert_eq!(arguments, ["-agentpath:/m/libmartini.so=heap=events", "-jar", "a.jar"]);
         assert_eq!(java.get_envs().count(), 0);
 
-        let maven = command(OsStr::new("mvn"), &["test".into()], agent, "heap=events");
+        let maven = command(OsStr::new("mvn"), &["test".into()], &injected);
         assert_eq!(maven.get_args().collect::<Vec<_>>(), ["test"]);
         let (name, value) = maven.get_envs().next().unwrap();
         assert_eq!(name, TOOL_OPTIONS);
         assert!(value.unwrap().to_string_lossy().ends_with("-agentpath:/m/libmartini.so=heap=events"));
+    }
+
+    #[test]
+    fn lines_of_compiled_code_are_known_unless_the_user_decides() {
+        let injected = Injected { agent: Path::new("/m/libmartini.so"), options: "cpu=10ms", lines: true };
+        let of = |arguments: &[&str]| {
+            let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
+            let command = command(OsStr::new("java"), &arguments, &injected);
+            command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        let [unlock, lines] = LINES_OF_COMPILED_CODE;
+        assert_eq!(of(&["Main"]), ["-agentpath:/m/libmartini.so=cpu=10ms", unlock, lines, "Main"]);
+        assert_eq!(of(&["-XX:-DebugNonSafepoints", "Main"])[1..], ["-XX:-DebugNonSafepoints", "Main"]);
+        let maven = command(OsStr::new("mvn"), &[], &injected);
+        let words = maven.get_envs().next().unwrap().1.unwrap().to_string_lossy().into_owned();
+        assert!(words.ends_with(&format!("{unlock} {lines} -agentpath:/m/libmartini.so=cpu=10ms")), "{words}");
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Resolved {
     pub(crate) lock_log: Option<PathBuf>,
     /// How allocations are recorded.
     pub(crate) heap: HeapMode,
+    /// Stacks of running threads are walked.
+    pub(crate) walks_stacks: bool,
     /// A sentence for each option that has no effect.
     pub(crate) without_effect: Vec<String>,
 }
@@ -70,7 +72,14 @@ impl AgentOptions {
         let lock_log = options.locks.and_then(|locks| locks.log);
         check_output(&options.file, TRACE, "file")?;
         lock_log.iter().try_for_each(|log| check_output(log, LOCK_LOG, "locklog"))?;
-        Ok(Resolved { string: options.given, file: options.file, lock_log, heap: options.heap, without_effect })
+        Ok(Resolved {
+            string: options.given,
+            file: options.file,
+            lock_log,
+            heap: options.heap,
+            walks_stacks: options.samples.any(),
+            without_effect,
+        })
     }
 }
 
@@ -252,6 +261,10 @@ mod tests {
             ("lifetimes", "false"),
             ("locks", "on"),
             ("locklog", "x.locks"),
+            ("cpu", "10ms"),
+            ("wall", "20ms"),
+            ("sampled", "512k"),
+            ("ttsp", "on"),
         ] {
             assert!(!counts(&[asked]), "{asked:?}");
         }
@@ -290,6 +303,8 @@ mod tests {
             "--stack 8 java -x",
             "--stack=8 java --stack java",
             "--callers 16k java",
+            "--cpu --wall --sampled --ttsp java -jar x",
+            "--cpu=1ms --sampled=1m java",
             "--locks java -jar x",
             "-- --stack x",
             "--stack",

@@ -37,6 +37,7 @@ pub(crate) fn head(path: &Path, reading: &Reading<LockReport>) -> Map<String, Va
         ("counted_to_nanos", json!(report.counted().map(|(_, end)| end.0))),
         ("elements", json!(facts.elements)),
         ("thread_count", json!(report.thread_count())),
+        ("other_thread_count", json!(report.other_thread_count())),
         ("blocked", totals(blocked)),
         ("waiting", totals(waiting)),
         ("parked", totals(parked)),
@@ -98,6 +99,7 @@ pub(crate) fn thread(row: &ThreadSummary<'_>, report: &LockReport) -> Value {
     let elsewhere = processor.and_then(|processor| processor.elsewhere);
     json!({
         "thread": name(&row.thread),
+        "kind": row.kind.map(|kind| kind.as_str()),
         "members": row.members,
         "started_nanos": row.started.0,
         "ended_nanos": row.ended.0,

@@ -42,6 +42,10 @@ pub(crate) fn sums(report: &LockReport) -> String {
         stalls.push(stall("parked", parked));
     }
     let threads = counted(report.thread_count(), "thread", "threads");
+    let threads = match report.other_thread_count() {
+        0 => threads,
+        others => format!("{threads} (and {others} of the VM and of native code)"),
+    };
     format!("{threads} in {}: {}", duration(length), stalls.join(", "))
 }
 

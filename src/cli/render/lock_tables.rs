@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use analysis::locks::{ByState, Durations, LockBy, LockReport, LockRow, State, ThreadSummary};
 use clap::ValueEnum;
+use trace::model::ThreadKind;
 use trace::time::{Nanos, Time};
 
 use crate::cli::render::human::{count, duration, printable};
@@ -203,6 +204,29 @@ pub(crate) fn threads(rows: &[ThreadSummary<'_>], report: &LockReport) -> Table 
     table
 }
 
+/// A table of threads that do not run Java, as they are ordered: of what they do only their clocks are known.
+pub(crate) fn other_threads(rows: &[ThreadSummary<'_>]) -> Table {
+    let has_pools = rows.iter().any(|row| row.members > 1);
+    let mut headings = vec!["alive", "cpu", "kind", "thread"];
+    if has_pools {
+        headings.insert(0, "threads");
+    }
+    let mut table = Table::new(headings);
+    for row in rows {
+        let kind = match row.kind {
+            Some(ThreadKind::Vm) => "VM",
+            _ => "native",
+        };
+        let [cpu, ..] = processor_cells(row);
+        let mut cells = vec![duration(row.alive()), cpu, kind.to_owned(), printable(&row.thread.to_string())];
+        if has_pools {
+            cells.insert(0, count(row.members));
+        }
+        table.push(cells);
+    }
+    table
+}
+
 /// What a thread did when the trace ended, or the part of it that counts; of several, how many did what.
 fn at_end(row: &ThreadSummary<'_>, until: Time) -> String {
     let states = State::ALL.into_iter().zip(row.at_end);
@@ -280,6 +304,7 @@ mod tests {
     fn a_timeline_shows_what_a_thread_did_most() {
         let row = ThreadSummary {
             thread: ThreadName { name: "t", group: "", id: None },
+            kind: None,
             members: 1,
             started: Time(0),
             ended: Time(70),

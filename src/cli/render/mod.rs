@@ -3,7 +3,10 @@
 pub(crate) mod allocation_json;
 pub(crate) mod allocation_tables;
 pub(crate) mod blocking_graph;
+pub(crate) mod conservation;
 pub(crate) mod coverage;
+pub(crate) mod cpu_json;
+pub(crate) mod cpu_tables;
 pub(crate) mod explain;
 pub(crate) mod human;
 pub(crate) mod line_table;

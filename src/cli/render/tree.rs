@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use analysis::allocations::Location;
-use analysis::call_tree::{Label, Node};
+use analysis::call_tree::{Label, Node, Ran};
 use analysis::own_code::OwnCode;
 use owo_colors::OwoColorize;
 use trace::names;
@@ -47,6 +47,8 @@ struct Entry {
     label: Name,
     /// It may be the user's own code.
     is_own: bool,
+    /// How it ran, in brackets.
+    mark: String,
     /// What is below is not shown.
     goes_on: bool,
 }
@@ -118,11 +120,11 @@ pub(crate) fn write(root: &Node<'_>, style: &Style<'_>, out: &mut Page<'_>) -> i
     writeln!(out, "{}", format!("{}  frame", row(columns)).bold())?;
     let taken = widths.iter().map(|width| width + 2).sum::<usize>() + 2;
     let guides = out.width().beside(taken + NAME_ROOM);
-    for Entry { numbers, guide, label, is_own, goes_on } in &lines.entries {
+    for Entry { numbers, guide, label, is_own, mark, goes_on } in &lines.entries {
         let numbers: Vec<&str> =
             numbers.as_ref().map_or(vec![""; 3], |cells| cells.iter().map(String::as_str).collect());
         let guide = shortened(guide, guides);
-        let behind = if *goes_on { " …" } else { "" };
+        let behind = format!("{mark}{}", if *goes_on { " …" } else { "" });
         let label = label.fitting(taken + guide.chars().count() + behind.chars().count(), out);
         let numbers = row(&numbers[..columns.len()]);
         match is_own {
@@ -154,15 +156,15 @@ impl Lines<'_> {
         let is_cut = depth > self.style.depth && !last.children.is_empty();
         let mut above = None;
         for item in self.items(&chain) {
-            let (node, label, is_own) = match item {
-                Item::Node(node) => (node, self.label(node), self.is_own(node)),
-                Item::Run(nodes) => (nodes[0], Name::from(self.run(nodes)), false),
+            let (node, label, is_own, mark) = match item {
+                Item::Node(node) => (node, self.label(node), self.is_own(node), mark(node)),
+                Item::Run(nodes) => (nodes[0], Name::from(self.run(nodes)), false, String::new()),
             };
             let numbers = (node.weight, node.error);
             let guide = if above.is_none() { first } else { rest };
             let numbers = self.numbers(numbers);
             let is_new = above.as_ref() != Some(&numbers);
-            self.push(is_new.then(|| numbers.clone()), guide, label, is_own);
+            self.push(is_new.then(|| numbers.clone()), guide, label, is_own, mark);
             above = Some(numbers);
         }
         if is_cut || last.children.is_empty() && last.left_out > 0 {
@@ -189,12 +191,18 @@ impl Lines<'_> {
         let number = others.len();
         for (at, (weight, label)) in others.into_iter().enumerate() {
             let branch = if at + 1 == number { "└ " } else { "├ " };
-            self.push(Some(self.numbers((weight, 0))), &format!("{rest}{branch}"), Name::from(label), false);
+            self.push(
+                Some(self.numbers((weight, 0))),
+                &format!("{rest}{branch}"),
+                Name::from(label),
+                false,
+                String::new(),
+            );
         }
     }
 
-    fn push(&mut self, numbers: Option<[String; 3]>, guide: &str, label: Name, is_own: bool) {
-        self.entries.push(Entry { numbers, guide: guide.to_owned(), label, is_own, goes_on: false });
+    fn push(&mut self, numbers: Option<[String; 3]>, guide: &str, label: Name, is_own: bool, mark: String) {
+        self.entries.push(Entry { numbers, guide: guide.to_owned(), label, is_own, mark, goes_on: false });
     }
 
     /// Share, weight and error as text.
@@ -236,8 +244,7 @@ impl Lines<'_> {
     }
 
     fn is_own(&self, node: &Node<'_>) -> bool {
-        let is_frame = !matches!(node.label, None | Some(Label::Class(_) | Label::Thread(_) | Label::NoStack));
-        is_frame && self.package(node).is_none()
+        node.label.is_some_and(|label| label.is_java()) && self.package(node).is_none()
     }
 
     fn run(&self, nodes: &[&Node<'_>]) -> String {
@@ -257,11 +264,22 @@ impl Lines<'_> {
             None => "all".to_owned(),
             Some(Label::Line(at)) => return Name::of_line(&at),
             Some(label @ Label::Class(_)) => format!("{}{}", self.style.leaf, printable(&label.to_string())),
-            Some(label @ Label::Thread(Some(_))) => format!("thread {}", printable(&label.to_string())),
+            Some(label @ (Label::Thread(Some(_)) | Label::NativeThreads(_))) => {
+                format!("thread {}", printable(&label.to_string()))
+            }
+            Some(label @ Label::VmThreads(_)) => format!("VM: {}", printable(&label.to_string())),
             Some(label) => printable(&label.to_string()),
         };
         Name::from(name)
     }
+}
+
+/// How most of a node ran, in brackets; nothing if that is not known.
+fn mark(node: &Node<'_>) -> String {
+    /// Less is not worth a mark.
+    const LEAST: f64 = 0.1;
+    let marks: Vec<&str> = node.ran.most(LEAST).into_iter().map(Ran::mark).collect();
+    if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("+")) }
 }
 
 /// Writes a tree as lines of `frame;frame;frame weight`, as programs that draw flame graphs take them.

@@ -10,10 +10,10 @@ use trace::model::{AllocCount, AllocSample, CountSource, LiveCount};
 use trace::time::Time;
 
 use super::live::CellIndex;
-use super::scope::Place;
 use super::shares::Sampled;
 use super::totals::Amount;
 use crate::call_tree::Spread;
+use crate::window::Place;
 
 /// What was counted at a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

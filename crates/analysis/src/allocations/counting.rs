@@ -6,10 +6,10 @@ use trace::model::{AllocCount, AllocSample, LiveCount};
 use trace::time::Time;
 
 use super::live::CellIndex;
-use super::scope::Place;
 use super::shares::{Sampled, ShareKey};
 use super::totals::Amount;
 use super::{AllocationStats, line};
+use crate::window::Place;
 
 impl AllocationStats {
     /// Takes in the count of a site.

@@ -15,7 +15,6 @@ mod part_report;
 mod parts;
 mod paths;
 mod report;
-mod scope;
 mod shares;
 mod slice_report;
 mod snapshots;
@@ -29,26 +28,26 @@ use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
+pub use crate::window::Scope;
 pub use accounts::{Account, ThreadSubject};
 pub use lines::{Inside, Line};
 pub use naming::{Naming, SiteNames};
 pub use over_time::{OverTime, Slice};
 pub use part_report::{CountedPart, PartOfTrace};
 pub use report::{AllocationReport, By, Row};
-pub use scope::Scope;
 pub use slice_report::RowOverTime;
 pub use subject::Subject;
 pub use totals::{Amount, ObjectTotals};
 
 use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+use crate::window::{Clock, Place};
 use accounts::Accounts;
 use alloc_key::AllocKey;
 use counted::CountedDocument;
 use live::{CellIndex, LiveObject, LiveObjects};
 use over_time::Recorder;
 use parts::Cell;
-use scope::{Clock, Place};
 use shares::{Sampled, ShareKey, Shares};
 use snapshots::Snapshots;
 

@@ -33,7 +33,7 @@ enum Rule {
 }
 
 impl SiteNames {
-    pub(super) fn new(naming: &Naming, stacks: &Stacks, symbols: &Symbols) -> Self {
+    pub(crate) fn new(naming: &Naming, stacks: &Stacks, symbols: &Symbols) -> Self {
         let stacks = stacks.iter();
         match naming {
             Naming::Innermost => SiteNames { naming: Rule::Innermost, names: Vec::new() },
@@ -66,7 +66,7 @@ impl SiteNames {
     }
 
     /// The name of a stack, of which the innermost frame is known at least.
-    pub(super) fn site(&self, innermost: Option<SiteIndex>, stack: Option<StackIndex>) -> Option<SiteIndex> {
+    pub(crate) fn site(&self, innermost: Option<SiteIndex>, stack: Option<StackIndex>) -> Option<SiteIndex> {
         let named = stack.and_then(|stack| self.names.get(stack.rank()).copied().flatten());
         named.or(innermost)
     }

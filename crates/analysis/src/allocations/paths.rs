@@ -33,7 +33,7 @@ impl AllocationReport {
             let share = part.share.map(|(sampled, whole)| {
                 let source = SourceIndex(part.index.0);
                 let weight = part.cell.totals.total_bytes() as f64;
-                sources.entry(source).or_insert(Source { weight, whole: whole.bytes });
+                sources.entry(source).or_insert(Source { weight, whole: whole.bytes, is_exact: true });
                 (source, sampled.bytes)
             });
             let frames = sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
@@ -45,6 +45,7 @@ impl AllocationReport {
                 weight: part.bytes(),
                 share,
                 counted: options.counted(part.cell.site.is_some()),
+                ran: Vec::new(),
             });
         }
         call_tree::build(&paths, &sources, options.cut, is_whole)

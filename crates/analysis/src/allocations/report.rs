@@ -10,7 +10,6 @@ use super::live::CellIndex;
 use super::naming::{Naming, SiteNames};
 use super::over_time::Recorder;
 use super::parts::{Cell, Part};
-use super::scope::Clock;
 use super::shares::Shares;
 use super::snapshots::Snapshots;
 use super::subject::Subject;
@@ -21,6 +20,7 @@ use crate::facts::Facts;
 use crate::location::Location;
 use crate::stacks::Stacks;
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+use crate::window::Clock;
 
 /// What the rows of a table stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,6 +95,11 @@ impl AllocationReport {
     /// Does any allocation have its line?
     pub fn has_sites(&self) -> bool {
         self.cells.iter().any(|cell| cell.site.is_some())
+    }
+
+    /// Does the trace say anything of allocations?
+    pub fn has_objects(&self) -> bool {
+        self.facts.allocations > 0 || self.facts.site_counts > 0 || self.facts.alloc_samples > 0
     }
 
     /// Does the trace count objects by site instead of reporting them one by one?

@@ -9,9 +9,9 @@ use super::live::CellIndex;
 use super::naming::SiteNames;
 use super::over_time::{OverTime, Slice, Sum};
 use super::report::{AllocationReport, By, Row};
-use super::scope::Place;
 use super::subject::Subject;
 use super::totals::Amount;
+use crate::window::Place;
 
 /// A row of a table, slice by slice.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use trace::time::Time;
 
-use super::scope::{Clock, Place};
+use crate::window::{Clock, Place};
 
 /// The borders between which counts were taken into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

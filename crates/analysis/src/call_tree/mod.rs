@@ -1,14 +1,17 @@
-//! Call trees: what was allocated, or waited for, below each frame.
+//! Call trees: what was allocated, waited for, or took a processor's time, below each frame.
 //!
 //! A tree is made of paths, each with a weight. Where samples spread the exact weight of a source over several paths, a node's share of
 //! that source is a ratio of samples, and has an error.
 
+mod label;
+mod ran;
 mod spread;
 
 use rustc_hash::FxHashMap;
 
 use crate::location::Location;
-use crate::own_code::{OwnCode, is_jdk};
+pub use label::Label;
+pub use ran::{Ran, RanWeights};
 pub(crate) use spread::Spread;
 
 /// Deeper frames than this are counted for the last one: a stack of a hostile trace may have any number.
@@ -86,6 +89,20 @@ impl TreeOptions {
         }
     }
 
+    /// The way from the root to the innermost of what ran, with `group` in front; and how each ran. `ran` begins with the innermost.
+    pub(crate) fn path<'a>(
+        &self,
+        group: Option<Label<'a>>,
+        mut ran: Vec<(Label<'a>, Option<Ran>)>,
+    ) -> (Vec<Label<'a>>, Vec<Option<Ran>>) {
+        // Frames of one method, class or package that follow each other are one.
+        ran.dedup_by_key(|(label, _)| *label);
+        if self.direction == Direction::TopDown {
+            ran.reverse();
+        }
+        group.map(|group| (group, None)).into_iter().chain(ran).unzip()
+    }
+
     /// The way from the root to what a thread did on a stack: the frames and their modules, innermost first, and at their innermost end the class of the
     /// objects, or of the lock.
     pub(crate) fn labels<'a>(
@@ -115,88 +132,6 @@ impl TreeOptions {
     }
 }
 
-/// What a node stands for. Its `Display` is the text that is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Label<'a> {
-    /// A line of a method.
-    Line(Location<'a>),
-    /// A method; its name as the trace spells it.
-    Method {
-        /// The class that declares it.
-        class: &'a str,
-        /// Its name.
-        name: &'a str,
-    },
-    /// All code of a class.
-    Code(&'a str),
-    /// All code of a package.
-    Package(&'a str),
-    /// All code of a module; of unnamed ones if it is empty.
-    Module(&'a str),
-    /// A class of objects, or of locks.
-    Class(&'a str),
-    /// A thread; `None` if it is not known.
-    Thread(Option<&'a str>),
-    /// No stack is known of what is below.
-    NoStack,
-}
-
-impl std::fmt::Display for Label<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Label::Line(at) => at.fmt(f),
-            Label::Method { class, name } => write!(f, "{class}.{}", trace::names::jvm_method_name(name)),
-            Label::Package("") => f.write_str("(default package)"),
-            Label::Module("") => f.write_str("(unnamed)"),
-            Label::Class("") => f.write_str("(unnamed class)"),
-            Label::Thread(Some("")) => f.write_str("(unnamed thread)"),
-            Label::Thread(None) => f.write_str("(no thread)"),
-            Label::NoStack => f.write_str("(no stack)"),
-            Label::Code(name)
-            | Label::Package(name)
-            | Label::Module(name)
-            | Label::Class(name)
-            | Label::Thread(Some(name)) => f.write_str(name),
-        }
-    }
-}
-
-impl Label<'_> {
-    /// Whether it is code of the JDK.
-    pub fn is_jdk(&self) -> bool {
-        match self {
-            Label::Line(at) => is_jdk(at.class),
-            Label::Method { class, .. } | Label::Code(class) => is_jdk(class),
-            // Modules of the JDK are called as packages are.
-            Label::Package(name) | Label::Module(name) => is_jdk(&format!("{name}.*")),
-            Label::Class(_) | Label::Thread(_) | Label::NoStack => false,
-        }
-    }
-
-    /// Of which known package it is code, such as `java` or `org.springframework`; `None` if it may be the user's own, or is no code.
-    pub fn known_package(&self, own: &OwnCode) -> Option<&'static str> {
-        match self {
-            Label::Line(at) => own.known_package(at.class),
-            Label::Method { class, .. } | Label::Code(class) => own.known_package(class),
-            Label::Package(name) | Label::Module(name) => own.known_package(&format!("{name}.*")),
-            Label::Class(_) | Label::Thread(_) | Label::NoStack => None,
-        }
-    }
-}
-
-impl<'a> Label<'a> {
-    /// A frame, with those that are one with it.
-    pub(crate) fn frame((at, module): (Location<'a>, &'a str), granularity: Granularity) -> Label<'a> {
-        match granularity {
-            Granularity::Line => Label::Line(at),
-            Granularity::Method => Label::Method { class: at.class, name: at.method },
-            Granularity::Class => Label::Code(at.class),
-            Granularity::Package => Label::Package(trace::names::package(at.class)),
-            Granularity::Module => Label::Module(module),
-        }
-    }
-}
-
 /// A node of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'a> {
@@ -210,6 +145,8 @@ pub struct Node<'a> {
     pub error: u64,
     /// The weight that ends here.
     pub own: u64,
+    /// How much of the weight ran how, of code of which that is known.
+    pub ran: RanWeights,
     /// What is called from here, or calls it: the heaviest first.
     pub children: Vec<Node<'a>>,
     /// Further children, which are too light.
@@ -229,6 +166,8 @@ pub(crate) struct Path<'a> {
     pub(crate) share: Option<(SourceIndex, Spread)>,
     /// So many labels from the root on are known without samples.
     pub(crate) counted: usize,
+    /// How the code of each label ran, as far as that is known.
+    pub(crate) ran: Vec<Option<Ran>>,
 }
 
 /// A source whose weight is exact and spread over paths by samples.
@@ -238,10 +177,22 @@ pub(crate) struct SourceIndex(pub(crate) u32);
 /// What is known of a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
-    /// Its exact weight.
+    /// Its weight.
     pub(crate) weight: f64,
     /// All of its samples.
     pub(crate) whole: Spread,
+    /// The weight is exact; otherwise it is what the samples stand for.
+    pub(crate) is_exact: bool,
+}
+
+impl Source {
+    /// The standard error of what a part weighs, squared.
+    pub(crate) fn variance(&self, part: &Spread) -> f64 {
+        match self.is_exact {
+            true => self.weight.powi(2) * self.whole.variance_of_share(part),
+            false => part.variance,
+        }
+    }
 }
 
 /// Makes a tree of paths. `is_whole`: all paths of each source are there, so that the root is exact, and below it what is counted.
@@ -274,14 +225,24 @@ fn variance<'p>(
         parts.entry(*source).or_default().add(spread);
     }
     let known = parts.iter().filter_map(|(index, part)| Some((sources.get(index)?, part)));
-    known.map(|(source, part)| source.weight.powi(2) * source.whole.variance_of_share(part)).sum()
+    known.map(|(source, part)| source.variance(part)).sum()
 }
 
 fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: &Sources<'_>) -> Node<'a> {
     let weight: f64 = paths.iter().map(|path| path.weight).sum();
     let count: f64 = paths.iter().map(|path| path.count).sum();
-    let sampled = paths.iter().filter(|path| !whole.is_whole || depth > path.counted);
-    let variance = variance(sampled.filter_map(|path| path.share.as_ref()), whole.sources);
+    let is_exact = |share: &(SourceIndex, Spread)| whole.sources.get(&share.0).is_none_or(|source| source.is_exact);
+    let sampled = paths.iter().filter_map(|path| {
+        let is_sampled = !whole.is_whole || depth > path.counted;
+        path.share.as_ref().filter(|share| is_sampled || !is_exact(share))
+    });
+    let variance = variance(sampled, whole.sources);
+    let mut ran = RanWeights::default();
+    if let Some(at) = depth.checked_sub(1) {
+        for path in paths {
+            path.ran.get(at).copied().flatten().into_iter().for_each(|how| ran.add(how, path.weight));
+        }
+    }
     let mut below: FxHashMap<Label<'a>, Vec<&Path<'a>>> = FxHashMap::default();
     let mut own = 0.0;
     for &path in paths {
@@ -308,6 +269,7 @@ fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: 
         weight: weight.round() as u64,
         error: error(variance).min(weight.round() as u64),
         own: own.round() as u64,
+        ran,
         children,
         left_out,
         left_out_weight: left_out_weight.round() as u64,
@@ -330,6 +292,7 @@ mod tests {
             weight,
             share: None,
             counted: 0,
+            ran: Vec::new(),
         }
     }
 
@@ -371,7 +334,7 @@ mod tests {
         };
         let paths = [sample(&["a", "x"], 75), sample(&["a", "y"], 25), path(&["b"], 500.0)];
         let whole = Spread { samples: 100, weight: 100.0, variance: 100.0 };
-        let sources = FxHashMap::from_iter([(SourceIndex(0), Source { weight: 1000.0, whole })]);
+        let sources = FxHashMap::from_iter([(SourceIndex(0), Source { weight: 1000.0, whole, is_exact: true })]);
         let root = build(&paths, &sources, 0.0, true);
         assert_eq!((root.weight, root.error), (1500, 0));
         assert_eq!(build(&paths[..2], &sources, 0.0, false).error, 19);

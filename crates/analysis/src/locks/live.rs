@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use trace::ids::{ObjectId, ThreadId};
+use trace::model::ThreadKind;
 use trace::time::{Nanos, Time};
 
 use super::processor_time::ProcessorTime;
@@ -91,6 +92,13 @@ impl LockStats<'_> {
             self.end_thread(before, time);
         }
         serial
+    }
+
+    /// Says what a thread is, if it does not run Java.
+    pub(super) fn is_of_kind(&mut self, serial: Serial, kind: Option<ThreadKind>) {
+        if let Some(live) = self.live.get(&serial) {
+            self.threads.row_mut(live.row).kind = kind;
+        }
     }
 
     pub(super) fn start_log_thread(&mut self, name: &str, time: Time) -> Serial {

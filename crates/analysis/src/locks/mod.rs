@@ -158,7 +158,8 @@ impl<'o> LockStats<'o> {
             }
             Element::ThreadStart(thread) => {
                 self.reach(thread.time);
-                self.start_thread(thread.thread_id, &thread.thread_name, &thread.group_name, thread.time);
+                let serial = self.start_thread(thread.thread_id, &thread.thread_name, &thread.group_name, thread.time);
+                self.is_of_kind(serial, thread.kind);
             }
             Element::ThreadEnd(thread) => {
                 self.reach(thread.time);

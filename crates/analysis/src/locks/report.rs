@@ -131,9 +131,14 @@ impl LockReport {
         sums
     }
 
-    /// How many threads there were.
+    /// How many threads there were that run Java.
     pub fn thread_count(&self) -> u64 {
-        self.threads.iter().map(|row| row.members).sum()
+        self.threads.iter().filter(|row| row.kind.is_none()).map(|row| row.members).sum()
+    }
+
+    /// How many there were that do not.
+    pub fn other_thread_count(&self) -> u64 {
+        self.threads.iter().filter(|row| row.kind.is_some()).map(|row| row.members).sum()
     }
 
     /// What each thread did with its time, in no particular order; with `pools` those whose names differ in numbers only
@@ -273,6 +278,7 @@ impl LockReport {
         });
         ThreadSummary {
             thread: row.called(pools),
+            kind: row.kind,
             members: row.members,
             started: row.started,
             ended: row.ended,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use trace::ids::ObjectId;
+use trace::model::ThreadKind;
 use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
@@ -132,6 +133,8 @@ impl fmt::Display for LockSubject<'_> {
 pub struct ThreadSummary<'a> {
     /// The thread.
     pub thread: ThreadName<'a>,
+    /// What it is, if it does not run Java.
+    pub kind: Option<ThreadKind>,
     /// How many threads the row stands for.
     pub members: u64,
     /// When the first of them started, or the trace began.

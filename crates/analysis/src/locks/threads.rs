@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
+use trace::model::ThreadKind;
 use trace::time::{Nanos, Time};
 
 use super::processor_time::ProcessorSum;
@@ -59,6 +60,8 @@ pub(super) struct ThreadRow {
     /// The thread's id; `None` for a shared row, and in a lock log.
     pub(super) id: Option<ThreadId>,
     pub(super) is_shared: bool,
+    /// What it is, if it does not run Java.
+    pub(super) kind: Option<ThreadKind>,
     pub(super) members: u64,
     pub(super) started: Time,
     pub(super) ended: Time,
@@ -174,6 +177,7 @@ impl Threads {
             pool: pool_name(name).into(),
             id,
             is_shared,
+            kind: None,
             members: 0,
             started: time,
             ended: time,

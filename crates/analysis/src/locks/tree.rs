@@ -28,7 +28,14 @@ impl LockReport {
             }
             let thread = Some(self.threads.name(key.waiter, false).name);
             let labels = options.labels(thread, class, frames(), !sites.is_empty());
-            paths.push(Path { labels, count: waits.count as f64, weight: waits.nanos as f64, share: None, counted: 0 });
+            paths.push(Path {
+                labels,
+                count: waits.count as f64,
+                weight: waits.nanos as f64,
+                share: None,
+                counted: 0,
+                ran: Vec::new(),
+            });
         }
         call_tree::build(&paths, &FxHashMap::default(), options.cut, true)
     }

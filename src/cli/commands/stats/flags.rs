@@ -9,7 +9,7 @@ use trace::filter::Pattern;
 
 use super::{Arguments, Names};
 use crate::cli::commands::selection::{note, note_unmatched, selects_site};
-use crate::cli::render::allocation_tables::TableKind;
+use crate::cli::render::allocation_tables::{Column, TableKind};
 use crate::cli::render::line_table::how_to_record;
 
 /// Notes each flag that has no effect on this trace.
@@ -52,6 +52,19 @@ pub(super) fn note_without_effect(arguments: &Arguments, path: &Path, report: &A
     {
         let column = column.to_possible_value().expect("no column is hidden");
         note(path, &format!("--sort {} has no effect: {missing}", column.get_name()));
+    }
+}
+
+/// Whether rows of samples are sorted by the time on the stack; notes a column that these have not.
+pub(super) fn by_total(sort: Option<Column>, path: &Path) -> bool {
+    match sort {
+        None => false,
+        Some(Column::Total) => true,
+        Some(column) => {
+            let column = column.to_possible_value().expect("no column is hidden");
+            note(path, &format!("--sort {} has no effect on samples, but --sort total has", column.get_name()));
+            false
+        }
     }
 }
 

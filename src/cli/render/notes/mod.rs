@@ -3,6 +3,7 @@
 mod allocations;
 mod counters;
 mod locks;
+mod samples;
 
 use std::io::{self, Write};
 
@@ -17,6 +18,7 @@ use crate::cli::render::safepoints;
 
 pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summary, summary, summary_of_classes};
 pub(crate) use locks::of_locks;
+pub(crate) use samples::{of_samples, samples_summary};
 
 /// Writes notes, each from the beginning of a line.
 pub(crate) fn write(notes: &[String], out: &mut Page<'_>) -> io::Result<()> {

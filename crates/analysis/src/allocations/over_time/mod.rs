@@ -15,10 +15,10 @@ pub use slices::{OverTime, Slice};
 pub(super) use sum::Sum;
 
 use super::live::CellIndex;
-use super::scope::Place;
 use super::shares::{Sampled, ShareKey};
 use super::snapshots::Borders;
 use super::totals::Amount;
+use crate::window::Place;
 use axis::Axis;
 use series::{Change, Series, Share};
 

@@ -10,13 +10,13 @@ pub struct Scope {
     pub from: Nanos,
     /// ... and earlier than this.
     pub to: Option<Nanos>,
-    /// Also when it is allocated: [`AllocationReport::over_time`](super::AllocationReport::over_time).
+    /// Also when it is allocated: [`AllocationReport::over_time`](crate::allocations::AllocationReport::over_time).
     pub over_time: bool,
 }
 
 /// Where a time lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Before,
     #[default]
     Inside,
@@ -25,7 +25,7 @@ pub(super) enum Place {
 
 /// The times of a trace, and which of them count.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     from: Nanos,
     to: Option<Nanos>,
     origin: Option<Time>,
@@ -33,13 +33,13 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn of(scope: &Scope) -> Clock {
+    pub(crate) fn of(scope: &Scope) -> Clock {
         Clock { from: scope.from, to: scope.to, ..Clock::default() }
     }
 
     /// Takes in the time of an element. The first one of the recording, of a thread or of an event is the beginning; definitions may be
     /// older.
-    pub(super) fn note(&mut self, element: &Element<'_>) {
+    pub(crate) fn note(&mut self, element: &Element<'_>) {
         let time = match element {
             Element::TraceStart(start) => Some(start.time),
             Element::ThreadStart(start) => Some(start.time),
@@ -52,23 +52,30 @@ impl Clock {
         }
     }
 
+    /// Takes in a time of which the trace says no more than that it belongs to it.
+    pub(crate) fn reach(&mut self, time: Time) {
+        if self.origin.is_some() {
+            self.end = self.end.max(time);
+        }
+    }
+
     /// When the trace begins.
-    pub(super) fn origin(&self) -> Time {
+    pub(crate) fn origin(&self) -> Time {
         self.origin.unwrap_or_default()
     }
 
     /// How long the trace is.
-    pub(super) fn length(&self) -> Nanos {
+    pub(crate) fn length(&self) -> Nanos {
         self.end.since(self.origin())
     }
 
     /// Whether only a part counts.
-    pub(super) fn is_window(&self) -> bool {
+    pub(crate) fn is_window(&self) -> bool {
         self.from.0 > 0 || self.to.is_some()
     }
 
     /// Where a time lies.
-    pub(super) fn place(&self, time: Time) -> Place {
+    pub(crate) fn place(&self, time: Time) -> Place {
         if !self.is_window() {
             return Place::Inside;
         }
@@ -80,7 +87,7 @@ impl Clock {
     }
 
     /// The part that counts: from when to when.
-    pub(super) fn part(&self) -> (Time, Time) {
+    pub(crate) fn part(&self) -> (Time, Time) {
         let at = |after: Nanos| Time(self.origin().0.saturating_add(after.0));
         let begin = at(self.from);
         (begin, self.to.map_or(self.end, |to| self.end.min(at(to))).max(begin))

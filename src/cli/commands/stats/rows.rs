@@ -1,0 +1,73 @@
+//! What `martini stats --by` takes.
+
+use std::path::Path;
+
+use analysis::allocations::By;
+use analysis::cpu::CpuBy;
+use anyhow::bail;
+use clap::ValueEnum;
+
+/// What `--by` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Rows {
+    /// Line of your code
+    Line,
+    /// Method of your code; of samples: that ran
+    Method,
+    /// Module of your code; of samples: that ran
+    Module,
+    /// Package of the objects; of samples: that ran
+    Package,
+    /// Class of the objects; of samples: that ran
+    Class,
+    /// Class, and innermost frame
+    Site,
+    /// Thread; of samples also virtual ones
+    Thread,
+    /// Of samples: thread, with the virtual ones that it carried
+    Carrier,
+    /// Of samples: function of native code
+    Function,
+    /// Of samples: how it ran, compiled or not
+    Kind,
+}
+
+impl Rows {
+    /// The rows of tables of objects.
+    ///
+    /// # Errors
+    /// They have no such rows.
+    pub(super) fn of_objects(self, path: &Path) -> anyhow::Result<By> {
+        Ok(match self {
+            Rows::Line => By::Line,
+            Rows::Method => By::Method,
+            Rows::Module => By::Module,
+            Rows::Package => By::Package,
+            Rows::Class => By::Class,
+            Rows::Site => By::Site,
+            Rows::Thread => By::Thread,
+            Rows::Carrier | Rows::Function | Rows::Kind => {
+                bail!("{}: objects have no such rows; write --cpu or --wall for those of samples", path.display())
+            }
+        })
+    }
+
+    /// The rows of tables of samples.
+    ///
+    /// # Errors
+    /// They have no such rows.
+    pub(super) fn of_samples(self, path: &Path) -> anyhow::Result<CpuBy> {
+        Ok(match self {
+            Rows::Line => CpuBy::Line,
+            Rows::Method => CpuBy::Method,
+            Rows::Module => CpuBy::Module,
+            Rows::Package => CpuBy::Package,
+            Rows::Class => CpuBy::Class,
+            Rows::Thread => CpuBy::Thread,
+            Rows::Carrier => CpuBy::Carrier,
+            Rows::Function => CpuBy::Function,
+            Rows::Kind => CpuBy::Kind,
+            Rows::Site => bail!("{}: samples have no allocation sites; write --by line", path.display()),
+        })
+    }
+}
