@@ -38,7 +38,6 @@ use super::ids::ThreadIndex;
 use super::message::message;
 use super::native_symbols::NativeSymbols;
 use super::native_thread;
-use super::signals::SafeLoads;
 use living::LivingThreads;
 use log::SafepointLog;
 use mailbox::Mailbox;
@@ -102,10 +101,8 @@ impl Safepoints {
     fn find_mailbox(&self, jni: Jni) -> Result<Mailbox, String> {
         let jvm = self.core.jvm;
         let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
-        let loads = SafeLoads::install()?;
-        let walker = hotspot.walker(loads, jvm.java)?;
         let current = JavaThread::current(jvm.env, jni).ok_or("a thread does not show its address")?;
-        walker.self_test(jvm.env, jni, current)?;
+        let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java, current)?;
         let mailbox = Mailbox::open(walker, loads)?;
         let _ = self.walker.set(walker);
         Ok(mailbox)

@@ -4,7 +4,7 @@
 //! `AsyncGetCallTrace` walk it. Each object of so many bytes is a callback of JVMTI, in which both walk too. What came of it is written
 //! to FILE at the end.
 
-#[allow(dead_code, reason = "only part of it is used here")]
+#[allow(dead_code, unused_imports, reason = "only part of it is used here")]
 mod agent;
 mod compared;
 mod sender;
@@ -17,7 +17,7 @@ use jvmti::jni_sys::{JNI_ERR, JNI_OK, JNIEnv, JavaVM, jclass, jint, jlong, jobje
 use jvmti::sys::*;
 use jvmti::{Env, Jni, Vm, guard};
 
-use agent::hotspot::Hotspot;
+use agent::hotspot;
 use agent::hotspot::memory::JavaThread;
 use agent::hotspot::walk::Walker;
 use agent::signals::SafeLoads;
@@ -26,8 +26,7 @@ use agent::signals::SafeLoads;
 const INTERVAL: jint = 16 << 10;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
-static HOTSPOT: OnceLock<Hotspot> = OnceLock::new();
-static WALKER: OnceLock<&'static Walker> = OnceLock::new();
+static WALKER: OnceLock<Walker> = OnceLock::new();
 /// Comparisons are made.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
@@ -92,11 +91,10 @@ unsafe extern "system" fn vm_init(env: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthre
 }
 
 fn begin(env: Env, jni: Jni) -> Result<(), String> {
-    let loads = SafeLoads::install()?;
+    let loads = SafeLoads::install(false)?;
     let java = env.get_system_property(c"java.vm.specification.version").map_err(|error| error.to_string())?;
     let java = String::from_utf8_lossy(&java).trim_end_matches('\0').parse().map_err(|_| "no feature release")?;
-    let walker = HOTSPOT.get_or_init(Hotspot::default).walker(loads, java)?;
-    let _ = WALKER.set(walker);
+    let _ = WALKER.set(hotspot::walker(loads, java)?);
     for &class in env.get_loaded_classes().map_err(|error| error.to_string())?.iter() {
         // SAFETY: a live local reference.
         let _ = unsafe { env.get_class_methods(class) };

@@ -14,8 +14,15 @@ enum Unit {
 const TIMES: Unit = Unit::Of("time", "times");
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 6] =
-    ["classes.rewritten", "counters", "counters.bytes", "owners.asked", "owners.compared", "stackCache.compared"];
+const NOT_SHOWN: [&str; 7] = [
+    "classes.rewritten",
+    "counters",
+    "counters.bytes",
+    "owners.asked",
+    "owners.compared",
+    "sampled.count",
+    "stackCache.compared",
+];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
 const NOTES: [(&str, Unit, &str); 23] = [
