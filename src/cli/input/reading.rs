@@ -177,7 +177,7 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     Ok(Whole { allocations, locks, cpu, collections, safepoints })
 }
 
-/// Reads what a trace says about safepoints, as [`allocations`] does.
+/// Reads what a trace says about safepoints, as [`allocations_in`] does.
 pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
     trace(path, SafepointStats::new())
 }
