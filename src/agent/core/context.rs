@@ -133,12 +133,13 @@ pub(crate) enum Slot {
     Counts,
     Sampling,
     Locks,
+    // The last one: it says how many there are.
     Cpu,
 }
 
 impl Slot {
     /// How many there are.
-    pub(crate) const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = Slot::Cpu as usize + 1;
 }
 
 /// What a feature keeps for one thread.
