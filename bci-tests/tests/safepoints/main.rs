@@ -30,11 +30,20 @@ impl TraceData for Read {
     }
 }
 
+/// Loops without checks, whose lines the JVM knows all the same.
+const FLAGS: [&str; 5] = [
+    "-Xmx640m",
+    "-XX:+UseSerialGC",
+    "-XX:-UseCountedLoopSafepoints",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:+DebugNonSafepoints",
+];
+
 /// A program with a thread that does this all the time, while another one asks for safepoints.
 fn program<'a>(jdk: &'a Jdk, what: &str) -> Profiled<'a> {
     let profiled = Profiled::on(jdk).options("ttsp=on").main("late.Main");
     let file = profiled.dir().join("mapped").display().to_string();
-    profiled.args(&[what, "3000", &file]).flags(&["-Xmx640m", "-XX:+UseSerialGC", "-XX:-UseCountedLoopSafepoints"])
+    profiled.args(&[what, "3000", &file]).flags(&FLAGS)
 }
 
 /// Runs it; its standard output, and what the trace says.

@@ -5,7 +5,7 @@ use std::fs;
 use bci_tests::jdk::Jdk;
 use bci_tests::suite::Suite;
 
-use crate::{program, run};
+use crate::program;
 
 /// What the program asks for all the time, and nobody else does.
 const OPERATION: &str = "ThreadDump";

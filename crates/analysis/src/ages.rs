@@ -45,15 +45,34 @@ impl AgeSpread {
 
     /// Adds an object.
     pub(crate) fn push(&mut self, age: u32) {
-        self.objects += 1;
-        self.sum += u64::from(age);
+        self.push_some(age, 1);
+    }
+
+    /// Adds objects of one age.
+    pub(crate) fn push_some(&mut self, age: u32, objects: u64) {
+        self.objects = self.objects.saturating_add(objects);
+        self.sum = self.sum.saturating_add(u64::from(age).saturating_mul(objects));
         self.different.insert(age);
+    }
+
+    /// Of objects of which only some are known: do they spread over the ages as those do that are released by nobody? Of each age there
+    /// can be no more than one is known of, and the youngest half has its part.
+    pub(crate) fn are_spread(&self) -> bool {
+        /// Fewer may be chance.
+        const LEAST: u64 = 8;
+        let oldest = self.oldest().unwrap_or(0);
+        let expected = self.objects.min(u64::from(oldest) + 1);
+        let young = self.different.iter().filter(|&&age| age <= oldest / 2).count() as u64;
+        self.objects >= LEAST
+            && self.generations() * 2 >= expected
+            && self.generations() >= 3
+            && young * 4 >= self.generations()
     }
 
     /// Adds a group that shares no object with this one.
     pub(crate) fn add(&mut self, other: &AgeSpread) {
-        self.objects += other.objects;
-        self.sum += other.sum;
+        self.objects = self.objects.saturating_add(other.objects);
+        self.sum = self.sum.saturating_add(other.sum);
         self.different.extend(&other.different);
     }
 }

@@ -36,11 +36,30 @@ pub struct WorstThread {
     pub seen: Millionths,
 }
 
+/// How samples of objects were scaled to what the JVM accounts to its threads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// How many samples there are.
+    pub samples: u64,
+    /// For how many bytes they stand, of threads that the JVM accounts.
+    pub estimated: u64,
+    /// What it accounts to these: to that they are scaled.
+    pub accounted: u64,
+    /// What it accounts to threads without a sample.
+    pub unsampled: u64,
+    /// For how many bytes samples stand that were not scaled: of threads without an account, or of a part of the trace.
+    pub uncalibrated: u64,
+    /// The smallest and the largest factor, of threads with samples enough.
+    pub scales: Option<(f64, f64)>,
+}
+
 /// Why the numbers do not say how complete the trace is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyUnknown {
     /// Only a part of the trace counts, and accounts are of the whole.
     Window,
+    /// Objects were sampled, and nothing counted.
+    Sampled,
     /// The trace has no accounts: another profiler wrote it, or an older Martini.
     NoAccounts,
     /// The agent could not read what the JVM accounts, for this reason.
@@ -58,7 +77,7 @@ pub enum WhyUnknown {
 }
 
 /// How much of what the JVM accounts to its threads is in the trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
     /// Allocation sites were counted. The JIT may have removed a part of the objects that they executed.
     pub is_counted: bool,
@@ -78,6 +97,8 @@ pub struct Coverage {
     pub worst: Option<WorstThread>,
     /// Why the numbers above do not say how complete the trace is; `None` if they do.
     pub why_unknown: Option<WhyUnknown>,
+    /// How samples were scaled, if they are all that is known.
+    pub calibration: Option<Calibration>,
 }
 
 impl Coverage {
@@ -118,6 +139,9 @@ impl Coverage {
         match &*count.key {
             "coverage.reported" => {
                 self.is_counted |= detail == "counts";
+                if detail == "sampled" {
+                    self.mark_unknown(WhyUnknown::Sampled);
+                }
                 self.reported = self.reported.saturating_add(count.value);
             }
             "coverage.accounted" => self.accounted = self.accounted.saturating_add(count.value),
@@ -143,11 +167,12 @@ impl Coverage {
         true
     }
 
-    /// Adds a why, unless there is a weightier one. In the order of weight: a window, no accounts, none available, a cut, a limit,
+    /// Adds a why, unless there is a weightier one. In the order of weight: a window, samples, no accounts, none available, a cut, a limit,
     /// dropped events, filters, threads.
     pub fn mark_unknown(&mut self, why: WhyUnknown) {
         let weight = |why: &WhyUnknown| match why {
-            WhyUnknown::Window => 8,
+            WhyUnknown::Window => 9,
+            WhyUnknown::Sampled => 8,
             WhyUnknown::NoAccounts => 7,
             WhyUnknown::Unavailable(_) => 6,
             WhyUnknown::CutOff => 5,
@@ -220,6 +245,7 @@ mod tests {
             unknown_bytes: 0,
             worst: Some(worst),
             why_unknown: None,
+            calibration: None,
         };
         assert_eq!(coverage, expected);
     }

@@ -67,6 +67,8 @@ pub struct Facts {
     pub live_counts: u64,
     /// `allocSample` elements: what a sampler says of allocations.
     pub alloc_samples: u64,
+    /// Bytes between two samples of objects, the largest of all documents.
+    pub sampled_interval: Option<u64>,
     /// `liveSample` elements: sampled objects that live.
     pub live_samples: u64,
     /// `cpuSample` elements: threads that were seen on a processor.
@@ -172,6 +174,9 @@ impl Facts {
             Element::Other(_) => self.unknown += 1,
             Element::MartiniCount(count) if count.key == "callers.interval" => {
                 self.estimate_interval = self.estimate_interval.max(Some(count.value));
+            }
+            Element::MartiniCount(count) if count.key == "sampled.interval" => {
+                self.sampled_interval = self.sampled_interval.max(Some(count.value));
             }
             Element::MartiniCount(count) => self.count(&count.key, count.detail.as_deref(), count.value),
             _ => {}

@@ -127,7 +127,7 @@ impl Recording {
                 ));
             }
         }
-        if let Some(hotspot) = hotspot.filter(|_| options.samples.threads()) {
+        if let Some(hotspot) = hotspot.filter(|_| options.samples.any()) {
             // SAFETY: the compilers look at this flag at each compilation. Whether it took is looked at later.
             unsafe { hotspot.set_bool_flag(c"DebugNonSafepoints", true) };
         }

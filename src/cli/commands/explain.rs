@@ -16,7 +16,7 @@ use crate::cli::input::reading::{self, Reading, Whole};
 use crate::cli::render::explain::{self as render, Source};
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::render::page::{Page, PageArguments};
-use crate::cli::render::{coverage, lock_summary, notes, run_summary};
+use crate::cli::render::{conservation, coverage, lock_summary, notes, run_summary};
 
 /// Says what stands out in a trace: what grows, what churns, which locks cost most
 ///
@@ -28,11 +28,15 @@ Findings:
   deadlock  threads that wait for each other
   stuck     threads that had waited for a lock for a second or more at the end
   growth    a line whose objects are allocated all the time and not released
-            (of traces with single objects, `run --stack 16`); in traces with
-            counts, a heap that is fuller after each third of the collections
+            (of traces with single objects, `run --stack 16`, or with sampled ones,
+            `run --sampled`); in traces with counts, a heap that is fuller after
+            each third of the collections
   churn     a line that makes a tenth or more of all bytes, more than 50 MB a
             second (of single objects: half of all bytes, and 64 MiB), or where
             collections take a twentieth of the time
+  cpu       a line that takes a tenth or more of the CPU time, with what it calls;
+            collectors that do; compilers or the kernel with a fifth; stacks that
+            were not found with a fiftieth (`run --cpu`)
   lock      a lock, or locks of a class, for which threads waited a twentieth of
             the time or more, and 100 ms (`run --locks`, `run --juc`)
   late      threads for which all others waited at safepoints, for a hundredth
@@ -79,8 +83,12 @@ pub(crate) struct Explained<'a> {
     /// How stacks are called.
     names: SiteNames,
     explanation: Explanation<'a>,
-    /// The trace is of allocations, rather than of waits alone.
+    /// The trace is of allocations, rather than of waits or samples of CPU time alone.
     has_allocations: bool,
+    /// It has samples of CPU time.
+    has_cpu: bool,
+    /// How stacks of these are called.
+    cpu_names: SiteNames,
     source: Source<'a>,
 }
 
@@ -88,12 +96,15 @@ impl<'a> Explained<'a> {
     /// Finds what stands out in a trace. `own`: patterns for classes that are the reader's own.
     pub(crate) fn new(path: &'a Path, whole: &'a Whole, own: Vec<Pattern>) -> Self {
         let report = &whole.allocations.report;
-        let names = report.site_names(&Naming::Own(own.clone()));
-        let mut explanation = explain(report, &whole.locks.report, &whole.collections, &names);
+        let naming = Naming::Own(own.clone());
+        let (names, cpu_names) = (report.site_names(&naming), whole.cpu.report.site_names(&naming));
+        let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
         explanation.add_safepoints(&whole.safepoints, &own);
+        let has_cpu = explanation.on_processors.is_some();
         let source = Source { path, dump: last_dump(path), has_stacks: report.has_stacks() };
-        let has_allocations = explanation.allocated.is_some() || !explanation.has_waits && !is_without_heap(whole);
-        Explained { whole, names, explanation, has_allocations, source }
+        let has_allocations =
+            explanation.allocated.is_some() || !explanation.has_waits && !has_cpu && !is_without_heap(whole);
+        Explained { whole, names, explanation, has_allocations, has_cpu, cpu_names, source }
     }
 
     /// Writes what stands out behind the sums of the trace, then what is missing in it.
@@ -101,7 +112,7 @@ impl<'a> Explained<'a> {
         out.write_sentence(0, &self.sums(notes::summary))?;
         render::write(&self.explanation, &self.source, out)?;
         let notes = self.notes(notes::of_allocations);
-        if self.has_allocations || !notes.is_empty() {
+        if self.has_allocations || self.has_cpu || !notes.is_empty() {
             writeln!(out)?;
         }
         self.write_completeness(&notes, out)
@@ -116,14 +127,18 @@ impl<'a> Explained<'a> {
         render::write_heads(&self.explanation, out)?;
         let findings = self.explanation.findings.len().max(1);
         let rows = row_limit(rows, run_summary::rows_beside(findings));
+        let rows = if self.has_cpu && self.has_allocations { run_summary::half(rows) } else { rows };
+        if self.has_cpu {
+            run_summary::write_cpu(&self.whole.cpu.report, &self.cpu_names, rows, out)?;
+        }
         if self.has_allocations {
             run_summary::write_lines(&self.whole.allocations.report, &self.names, rows, out)?;
-        } else {
+        } else if !self.has_cpu {
             run_summary::write_waits(&self.whole.locks.report, rows, out)?;
         }
         self.write_completeness(&self.notes(notes::of_allocations_in_short), out)?;
         let trace = shell_word(self.source.path);
-        let more = if self.has_allocations { "stats" } else { "locks" };
+        let more = if self.has_allocations || self.has_cpu { "stats" } else { "locks" };
         let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
         commands.extend(self.source.dump.as_deref().map(|dump| format!("martini heap {}", shell_word(dump))));
         let line = format!("More: {}", commands.join(", "));
@@ -137,6 +152,7 @@ impl<'a> Explained<'a> {
         let report = &self.whole.allocations.report;
         match self.has_allocations {
             true => of_allocations(&report.sum(|_| true), report.facts()),
+            false if self.has_cpu => notes::samples_summary(&self.whole.cpu.report),
             false => lock_summary::sums(&self.whole.locks.report),
         }
     }
@@ -145,6 +161,7 @@ impl<'a> Explained<'a> {
     fn notes(&self, of_allocations: fn(&Reading) -> Vec<String>) -> Vec<String> {
         match self.has_allocations {
             true => of_allocations(&self.whole.allocations),
+            false if self.has_cpu => notes::of_samples(&self.whole.cpu),
             false => notes::of_locks(&self.whole.locks),
         }
     }
@@ -155,6 +172,9 @@ impl<'a> Explained<'a> {
         if self.has_allocations {
             coverage::write(&self.whole.allocations.coverage(), out)?;
         }
+        if self.has_cpu {
+            conservation::write(&self.whole.cpu.conservation(), out)?;
+        }
         Ok(())
     }
 
@@ -163,6 +183,7 @@ impl<'a> Explained<'a> {
         fields.insert("path".to_owned(), json!(self.source.path.display().to_string()));
         fields.insert("complete".to_owned(), json!(notes::is_complete(&self.whole.allocations)));
         fields.insert("coverage".to_owned(), coverage::json(&self.whole.allocations.coverage()));
+        fields.insert("conservation".to_owned(), conservation::json(&self.whole.cpu.conservation()));
         fields.into()
     }
 }

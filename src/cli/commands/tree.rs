@@ -46,6 +46,7 @@ Examples:
                                                 who makes byte[]
   martini tree app.trcxml --by thread --frames method
   martini tree app.trcxml --in com.acme.Main.run --cut 0.1
+  martini tree app.trcxml --live                where live objects come from
   martini tree app.trcxml --locks               who waits for locks
   martini tree app.trcxml --cpu                 what the processors did
   martini tree app.trcxml --cpu --bottom-up --frames method
@@ -93,6 +94,9 @@ pub(crate) struct Arguments {
     wall: bool,
     #[command(flatten)]
     window: TimeWindow,
+    /// Show what lives of the objects at the end, by where they were allocated (`run --sampled`, or single objects)
+    #[arg(long, conflicts_with_all = ["locks", "waits", "cpu", "wall"])]
+    live: bool,
     /// Show each frame of the JDK and of known runtimes
     #[arg(long)]
     all_frames: bool,
@@ -162,6 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         // What cannot be read again is not asked for its waits.
         let is_file = path.as_os_str() != "-" && path.is_file();
         match arguments.read(path) {
+            Ok(reading) if arguments.live => show_allocations(arguments, path, &reading, out),
             Ok(reading) if is_file && samples::are_all(&reading.report) => {
                 samples::show(arguments, path, SampleClock::Cpu, out)
             }
@@ -261,7 +266,10 @@ fn show_allocations(
     let report = &reading.report;
     let passes = |at: &Location<'_>| arguments.passes(at);
     let code: Option<&dyn Fn(&Location<'_>) -> bool> = (!arguments.code.is_empty()).then_some(&passes);
-    let root = report.tree(&arguments.options(), |class| arguments.selects(class), code);
+    let root = match arguments.live {
+        true => report.live_tree(&arguments.options(), |class| arguments.selects(class), code),
+        false => report.tree(&arguments.options(), |class| arguments.selects(class), code),
+    };
     if !arguments.filter.is_empty() && has_allocations(report) {
         let classes = report.rows(By::Class, |_| true);
         let names = classes.iter().filter_map(|row| match row.subject {
@@ -271,6 +279,11 @@ fn show_allocations(
         note_unmatched(path, &arguments.filter, names);
     }
     let mut notes = Vec::new();
+    if arguments.live && root.count == 0 {
+        notes.push(
+            "the trace does not say what is alive; record it with martini run --sampled, or --heap events".to_owned(),
+        );
+    }
     if has_allocations(report) && !report.has_stacks() {
         notes.push(line_table::no_stacks(report));
     }
@@ -278,12 +291,12 @@ fn show_allocations(
     notes.extend(notes::of_allocations(reading));
     let shown = Shown {
         root,
-        title: "Allocations",
+        title: if arguments.live { "Live objects" } else { "Allocations" },
         nouns: ["object", "objects"],
         amount: bytes,
         heading: "size",
         leaf: "new ",
-        key: "allocations",
+        key: if arguments.live { "live" } else { "allocations" },
         notes,
     };
     let document = show(arguments, path, reading, &shown, out)?;

@@ -59,8 +59,8 @@ macro_rules! impl_stats {
 impl_stats!(AllocationStats, AllocationReport);
 impl_stats!(LockStats<'_>, LockReport);
 impl_stats!(TraceStats, TraceReport);
-impl_stats!(SafepointStats, SafepointReport);
 impl_stats!(CpuStats, CpuReport);
+impl_stats!(SafepointStats, SafepointReport);
 
 impl Report for AllocationReport {
     fn facts(&self) -> &Facts {
@@ -130,6 +130,8 @@ pub(crate) struct Whole {
     pub(crate) allocations: Reading,
     /// What threads waited for.
     pub(crate) locks: Reading<LockReport>,
+    /// What they did on the processors.
+    pub(crate) cpu: Reading<CpuReport>,
     /// What collections cost, and what they left.
     pub(crate) collections: Collections,
     /// How long threads took to stop for the VM.
@@ -151,7 +153,16 @@ pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Re
 pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
         trace(path, TraceStats::new())?;
-    let TraceReport { allocations, locks, collections, safepoints } = report;
+    let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
+    let cpu = Reading {
+        report: cpu,
+        bytes,
+        malformed,
+        first_malformed: first_malformed.clone(),
+        broken: broken.clone(),
+        is_growing,
+        is_log_cut,
+    };
     let locks = Reading {
         report: locks,
         bytes,
@@ -163,10 +174,10 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     };
     let allocations =
         Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
-    Ok(Whole { allocations, locks, collections, safepoints })
+    Ok(Whole { allocations, locks, cpu, collections, safepoints })
 }
 
-/// Reads what a trace says about safepoints, as [`allocations`] does.
+/// Reads what a trace says about safepoints, as [`allocations_in`] does.
 pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
     trace(path, SafepointStats::new())
 }

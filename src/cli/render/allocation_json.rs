@@ -26,7 +26,8 @@ pub(crate) fn table_name(by: By) -> &'static str {
 
 /// A whole trace.
 pub(crate) fn trace(path: &Path, reading: &Reading, sum: &ObjectTotals, tables: Map<String, Value>) -> Value {
-    let facts = reading.report.facts();
+    let report = &reading.report;
+    let facts = report.facts();
     json!({
         "path": path.display().to_string(),
         "bytes": reading.bytes,
@@ -41,6 +42,8 @@ pub(crate) fn trace(path: &Path, reading: &Reading, sum: &ObjectTotals, tables: 
         "frees": facts.frees,
         "collections": facts.collections,
         "calls": facts.calls,
+        "sampled_objects": report.samples(),
+        "sampled_interval_bytes": facts.sampled_interval,
         "estimate_interval_bytes": facts.estimate_interval,
         "problems": {
             "undefined_ids": facts.undefined_ids,
@@ -121,7 +124,7 @@ pub(crate) fn origin(origin: &Origin) -> Value {
 
 fn totals(totals: &ObjectTotals, report: &AllocationReport) -> Map<String, Value> {
     // What was only counted may have been there before, so what was collected is not known.
-    let collected = (!report.is_counted()).then(|| totals.collected());
+    let collected = (!report.is_counted() && !report.is_sampled()).then(|| totals.collected());
     let estimate_error = report.facts().estimate_interval.and_then(|interval| totals.estimate_error(interval));
     let fields = [
         ("live", json!(totals.live())),
@@ -133,6 +136,8 @@ fn totals(totals: &ObjectTotals, report: &AllocationReport) -> Map<String, Value
         ("generations", json!(totals.generations())),
         ("estimated_bytes", json!(totals.estimated_bytes())),
         ("estimate_error_bytes", json!(estimate_error)),
+        ("active_error_bytes", json!((totals.live_samples() > 0).then(|| totals.live_error()))),
+        ("survived_bytes", json!(totals.survived_bytes())),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }

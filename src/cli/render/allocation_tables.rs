@@ -80,10 +80,17 @@ pub(crate) fn noun(by: By) -> &'static str {
 pub(crate) enum TableKind {
     /// Each one, from its allocation to its end.
     Objects,
+    /// Some, with what they stand for.
+    Samples {
+        /// It is known which of them live.
+        live: bool,
+    },
     /// How many were allocated at each site.
     Counts {
-        /// The heap was walked for those that live.
+        /// The heap was walked for those that live, or some were followed.
         live: bool,
+        /// It is known where these were allocated.
+        places: bool,
         /// A sampler estimated how many of the bytes the JIT let be allocated.
         estimates: bool,
         /// Bytes between two of its samples.
@@ -94,22 +101,38 @@ pub(crate) enum TableKind {
 impl TableKind {
     /// The kind of a report's tables.
     pub(crate) fn of(report: &AllocationReport) -> Self {
+        let places = report.has_live_samples() && report.facts().live_counts == 0;
         match report.is_counted() {
+            false if report.is_sampled() => TableKind::Samples { live: places },
             false => TableKind::Objects,
             true => TableKind::Counts {
-                live: report.facts().live_counts > 0,
+                live: places || report.facts().live_counts > 0,
+                places,
                 estimates: report.sum(|_| true).estimated_bytes().is_some(),
                 interval: report.facts().estimate_interval,
             },
         }
     }
 
+    /// Whether it is known of lines of code what lives of their objects.
+    pub(crate) fn has_live_lines(self) -> bool {
+        match self {
+            TableKind::Objects => true,
+            TableKind::Samples { live } => live,
+            TableKind::Counts { places, .. } => places,
+        }
+    }
+
     /// Why there is nothing to sort by in a column, and how to record it.
     pub(crate) fn lacks(self, column: Column) -> Option<&'static str> {
-        let TableKind::Counts { live, .. } = self else { return None };
+        let (live, ages) = match self {
+            TableKind::Objects => return None,
+            TableKind::Samples { live } => (live, live),
+            TableKind::Counts { live, places, .. } => (live, places),
+        };
         match column {
-            Column::Collected | Column::Age | Column::Generations => {
-                Some("heap=counts records no deaths and no ages; record them with martini run --heap events")
+            Column::Collected | Column::Age | Column::Generations if !ages => {
+                Some("the trace has no deaths and no ages; record them with martini run --sampled, or --heap events")
             }
             Column::Live | Column::ActiveSize if !live => {
                 Some("the trace does not have what is alive; record it with martini run --live")
@@ -121,7 +144,9 @@ impl TableKind {
     /// The default column to sort by. Code is looked at for what it makes, not for what is left of that.
     pub(crate) fn column(self, by: By) -> Column {
         match (self, by) {
-            (_, By::Line | By::Method | By::Module) | (TableKind::Counts { .. }, _) => Column::TotalSize,
+            (_, By::Line | By::Method | By::Module) | (TableKind::Counts { .. } | TableKind::Samples { .. }, _) => {
+                Column::TotalSize
+            }
             (TableKind::Objects, _) => Column::ActiveSize,
         }
     }
@@ -131,10 +156,15 @@ impl TableKind {
 pub(crate) fn table<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By, kind: TableKind) -> Table {
     match kind {
         TableKind::Objects => objects(rows, by),
-        // Where objects live is known by class only.
-        TableKind::Counts { live, estimates, interval } => {
+        TableKind::Samples { live } => {
             let rows: Vec<&Row<'_>> = rows.into_iter().collect();
-            counts(&rows, by, live && matches!(by, By::Package | By::Class), estimates, interval)
+            counts(&rows, by, Live { amount: live, ages: live }, false, None)
+        }
+        // Where the objects were allocated that a walk of the heap finds is not known.
+        TableKind::Counts { live, places, estimates, interval } => {
+            let rows: Vec<&Row<'_>> = rows.into_iter().collect();
+            let amount = live && (places || matches!(by, By::Package | By::Class));
+            counts(&rows, by, Live { amount, ages: places }, estimates, interval)
         }
     }
 }
@@ -149,7 +179,7 @@ fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
             human::count(totals.collected()),
             human::bytes(totals.live_bytes()),
             human::bytes(totals.total_bytes()),
-            totals.average_age().map_or_else(|| "-".to_owned(), |age| format!("{age:.1}")),
+            average_age(totals),
             human::count(totals.generations()),
             human::printable(&subject.to_string()),
         ]);
@@ -157,7 +187,14 @@ fn objects<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>, by: By) -> Table {
     table
 }
 
-fn counts(rows: &[&Row<'_>], by: By, live: bool, estimates: bool, interval: Option<u64>) -> Table {
+/// Which columns there are of what lives.
+#[derive(Clone, Copy)]
+struct Live {
+    amount: bool,
+    ages: bool,
+}
+
+fn counts(rows: &[&Row<'_>], by: By, live: Live, estimates: bool, interval: Option<u64>) -> Table {
     let removed: Vec<_> = rows.iter().map(|row| removed(&row.totals, interval)).collect();
     let estimates = estimates && removed.iter().any(Option::is_some);
     let is_spread = rows.iter().any(|row| row.error.is_some());
@@ -168,8 +205,11 @@ fn counts(rows: &[&Row<'_>], by: By, live: bool, estimates: bool, interval: Opti
     if estimates {
         headings.push("removed by JIT");
     }
-    if live {
+    if live.amount {
         headings.extend(["live", "active size"]);
+    }
+    if live.ages {
+        headings.extend(["avg age", "gens"]);
     }
     headings.push(noun(by));
     let mut table = Table::new(headings);
@@ -181,13 +221,20 @@ fn counts(rows: &[&Row<'_>], by: By, live: bool, estimates: bool, interval: Opti
         if estimates {
             row.push(removed.unwrap_or_else(|| "-".to_owned()));
         }
-        if live {
+        if live.amount {
             row.extend([human::count(totals.live()), human::bytes(totals.live_bytes())]);
+        }
+        if live.ages {
+            row.extend([average_age(totals), human::count(totals.generations())]);
         }
         row.push(human::printable(&subject.to_string()));
         table.push(row);
     }
     table
+}
+
+fn average_age(totals: &ObjectTotals) -> String {
+    totals.average_age().map_or_else(|| "-".to_owned(), |age| format!("{age:.1}"))
 }
 
 /// What the JIT removed of objects, with its error; `None` if that is not known to be more than nothing, as where few samples were taken.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use analysis::coverage::{Coverage, Millionths, WhyUnknown};
+use analysis::coverage::{Calibration, Coverage, Millionths, WhyUnknown};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -19,6 +19,9 @@ pub(crate) fn write(coverage: &Coverage, out: &mut Page<'_>) -> io::Result<()> {
 
 /// How complete a trace is: one sentence, and a second one where the JIT removed objects that sites counted.
 fn sentences(coverage: &Coverage) -> Vec<String> {
+    if let Some(calibration) = &coverage.calibration {
+        return vec![sampled(calibration, coverage.why_unknown == Some(WhyUnknown::Window))];
+    }
     let Some(seen) = coverage.seen() else { return vec![unknown(coverage)] };
     let verb = if coverage.is_counted { "counted" } else { "in the trace" };
     let mut sentence = format!(
@@ -51,6 +54,34 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
         });
     }
     sentences
+}
+
+/// The sentence for a trace of samples, or for a part of it.
+fn sampled(calibration: &Calibration, is_part: bool) -> String {
+    let mut sentence = format!("estimated from {}", counted(calibration.samples, "sampled object", "sampled objects"));
+    if is_part {
+        sentence.push_str(", which are not scaled to what the JVM accounted, because only a part of the trace counts");
+        return sentence;
+    }
+    if calibration.accounted > 0 {
+        let scale = calibration.accounted as f64 / (calibration.estimated as f64).max(1.0);
+        let scales = match calibration.scales {
+            Some((lowest, highest)) => format!("{lowest:.2} to {highest:.2} for each thread of 100 samples or more"),
+            None => format!("{scale:.2} in all"),
+        };
+        sentence.push_str(&format!(
+            "; the JVM's accounts of its threads are exact, and the samples of each thread are scaled to its account: by \
+             {scales}"
+        ));
+    }
+    if calibration.unsampled > 0 {
+        sentence.push_str(&format!("; {} of threads without a sample are left out", bytes(calibration.unsampled)));
+    }
+    if calibration.uncalibrated > 0 {
+        sentence
+            .push_str(&format!("; {} of threads without an account are not scaled", bytes(calibration.uncalibrated)));
+    }
+    sentence
 }
 
 /// The sentence for a trace whose coverage is not known.
@@ -96,6 +127,15 @@ pub(crate) fn json(coverage: &Coverage) -> Value {
             "name": worst.thread, "seen_percent": worst.seen.percent(),
         })),
         "why_unknown": coverage.why_unknown.as_ref().map(reason),
+        "calibration": coverage.calibration.as_ref().map(|calibration| json!({
+            "samples": calibration.samples,
+            "estimated_bytes": calibration.estimated,
+            "accounted_bytes": calibration.accounted,
+            "unsampled_bytes": calibration.unsampled,
+            "uncalibrated_bytes": calibration.uncalibrated,
+            "lowest_scale": calibration.scales.map(|(lowest, _)| lowest),
+            "highest_scale": calibration.scales.map(|(_, highest)| highest),
+        })),
     })
 }
 
@@ -109,6 +149,7 @@ fn reason(why: &WhyUnknown) -> String {
         WhyUnknown::Window => {
             "only a part of the trace counts (--from, --to), and the JVM accounts the whole".to_owned()
         }
+        WhyUnknown::Sampled => "objects were sampled, not counted".to_owned(),
         WhyUnknown::NoAccounts => "the trace does not hold what the JVM accounted to its threads".to_owned(),
         WhyUnknown::Unavailable(reason) => format!("the JVM's accounting could not be used, {reason}"),
         WhyUnknown::CutOff => "the trace was cut off".to_owned(),
@@ -137,6 +178,27 @@ mod tests {
         let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted are in the trace, 1 is missing; the worst \
                         thread above 10 MB is \"main\" with 99.99 %";
         assert_eq!(sentences, [expected]);
+    }
+
+    #[test]
+    fn samples_are_said_to_be_scaled() {
+        let calibration = Calibration {
+            samples: 2_345,
+            estimated: 1000,
+            accounted: 990,
+            unsampled: 2048,
+            uncalibrated: 0,
+            scales: Some((0.98, 1.03)),
+        };
+        let sampled = Coverage { calibration: Some(calibration), ..Coverage::default() };
+        assert_eq!(
+            sentences(&sampled),
+            [
+                "estimated from 2,345 sampled objects; the JVM's accounts of its threads are exact, and the samples of each thread \
+              are scaled to its account: by 0.98 to 1.03 for each thread of 100 samples or more; 2.0 KiB of threads without a \
+              sample are left out"
+            ]
+        );
     }
 
     #[test]

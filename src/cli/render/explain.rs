@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analysis::allocations::Location;
-use analysis::explain::{Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, Place, Rising};
+use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, Place, Rising};
 use analysis::locks::{Deadlock, Stuck, ThreadName};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use trace::names;
 
 use crate::cli::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
 use crate::cli::render::page::Page;
-use crate::cli::render::{allocation_json, lock_json, safepoints};
+use crate::cli::render::{allocation_json, explain_cpu, lock_json, safepoints};
 
 /// The trace of a finding, for the commands that show more of it.
 pub(crate) struct Source<'p> {
@@ -67,6 +67,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
     if let Some(share) = explanation.pause_share() {
         looked_at.push(format!("collections took {} of the time", human::share(share)));
     }
+    if let Some(time) = explanation.on_processors {
+        looked_at.push(format!("{} on processors", duration(time)));
+    }
     match explanation.contended {
         Some(most) => looked_at.push(format!("threads waited {} for the lock that cost most", duration(most))),
         None if explanation.has_waits => looked_at.push("no lock was contended".to_owned()),
@@ -76,7 +79,7 @@ fn nothing(explanation: &Explanation<'_>) -> String {
         looked_at.push(format!("threads took {} to stop for safepoints", duration(sync)));
     }
     if looked_at.is_empty() {
-        return "nothing stands out: the trace has neither allocations nor waits".to_owned();
+        return "nothing stands out: the trace has neither allocations nor waits nor samples".to_owned();
     }
     let filters = if explanation.is_filtered { "; filters leave classes out of the trace" } else { "" };
     let ages = if explanation.has_few_ages { "; too few collections to see what grows" } else { "" };
@@ -110,6 +113,7 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             let executed = executed.map_or(String::new(), |all| format!(", {all} with what the JIT removed,"));
             ("churn:", format!("{churned} ({}{error} of all){executed} at {at}", human::share(*share)))
         }
+        Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
         Finding::Contention(contention @ Contention { waited, share, .. }) => {
             let lock = called(contention);
             // Several may wait at the same time.
@@ -165,6 +169,7 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
             sentences
         }
         Finding::Churn(churn) => churn_sentences(churn, explanation),
+        Finding::Cpu(found) => explain_cpu::sentences(found),
         Finding::Contention(contention) => contention_sentences(contention),
         Finding::Lateness(Lateness { stops, longest, .. }) => vec![format!(
             "{} took 1 ms or more to reach, the longest {}",
@@ -187,13 +192,29 @@ fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
     const CLASSES: usize = 3;
     let ages = growth.classes.iter().map(|class| class.generations).max().unwrap_or(0);
     let of_class = |class: &Growing<'_>| {
-        format!("{} of {} {} ({})", count(class.live), count(class.total), class.class, bytes(class.bytes))
+        let error = if class.samples > 0 { format!(" ± {}", bytes(class.error)) } else { String::new() };
+        let about = if class.samples > 0 { "about " } else { "" };
+        format!(
+            "{about}{} of {} {} ({}{error})",
+            count(class.live),
+            count(class.total),
+            class.class,
+            bytes(class.bytes)
+        )
     };
     let classes: Vec<String> = growth.classes.iter().take(CLASSES).map(of_class).collect();
-    vec![
-        format!("alive: {}", classes.join(", ")),
-        format!("of {} different ages: allocated all the time, and not released", count(ages)),
-    ]
+    let samples: u64 = growth.classes.iter().map(|class| class.samples).sum();
+    let oldest = growth.classes.iter().map(|class| class.oldest).max().unwrap_or(0);
+    let known = match samples {
+        0 => format!("of {} different ages: allocated all the time, and not released", count(ages)),
+        _ => format!(
+            "by {}, of {} different ages, the oldest still alive after {}: allocated all the time, and not released",
+            counted(samples, "sample", "samples"),
+            count(ages),
+            counted(oldest.into(), "collection", "collections"),
+        ),
+    };
+    vec![format!("alive: {}", classes.join(", ")), known]
 }
 
 fn churn_sentences(churn: &Churn<'_>, explanation: &Explanation<'_>) -> Vec<String> {
@@ -254,6 +275,12 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             let dump = source.dump.as_deref().map(shell_word).unwrap_or_default();
             words(&["heap", &dump, "--show", "suspects"])
         }
+        Finding::Growth(growth) if growth.classes.iter().any(|class| class.samples > 0) => {
+            let method =
+                growth.at.map(|at| quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room));
+            let code = method.iter().flat_map(|method| ["--in", method]).collect::<Vec<_>>();
+            words(&[&["tree", &trace, "--live"], &code[..]].concat())
+        }
         Finding::Growth(_) => {
             // Late, when much has piled up, but in a run that has a collection less, too.
             let collections = explanation.collections.map_or(0, |(count, _)| count).saturating_sub(1).max(1);
@@ -270,6 +297,16 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             words(&[view, &["--in", &method]].concat())
         }
         Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
+        Finding::Cpu(found) => match found.what {
+            Busy::Line(at) => {
+                let method = quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
+                words(&["tree", &trace, "--cpu", "--in", &method])
+            }
+            Busy::Kernel => words(&["tree", &trace, "--cpu", "--bottom-up"]),
+            Busy::Collector if source.has_stacks => words(&["tree", &trace]),
+            Busy::Collector => words(&["run", "--sampled", "java", "..."]),
+            Busy::Compiler | Busy::Lost => words(&["stats", &trace, "--cpu", "--by", "kind"]),
+        },
         Finding::Contention(Contention { class, .. }) => {
             let class = class.map(|class| quoted(class, room));
             let filter = class.iter().flat_map(|class| ["--filter", class]).collect::<Vec<_>>();
@@ -301,6 +338,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
     let looked_at = json!({
         "length_nanos": explanation.length.0,
         "allocated_bytes": explanation.allocated,
+        "cpu_nanos": explanation.on_processors.map(|time| time.0),
         "collections": explanation.collections.map(|(count, _)| count),
         "pause_nanos": explanation.collections.map(|(_, pauses)| pauses.0),
         "most_contended_nanos": explanation.contended.map(|most| most.0),
@@ -348,6 +386,7 @@ fn fields(finding: &Finding<'_>) -> Value {
             "allocated_by": churn.inside.and_then(|inside| inside.at).as_ref().map(allocation_json::location),
             "called": churn.called.as_ref().map(allocation_json::location),
         }),
+        Finding::Cpu(found) => explain_cpu::json(found),
         Finding::Contention(contention) => json!({
             "kind": "lock",
             "class": contention.class,
@@ -379,6 +418,9 @@ fn growing(class: &Growing<'_>) -> Value {
         "total": class.total,
         "survived_bytes": class.bytes,
         "generations": class.generations,
+        "oldest": class.oldest,
+        "samples": class.samples,
+        "error_bytes": class.error,
     })
 }
 

@@ -19,7 +19,7 @@ const OF_JDK: &str = " [JDK]";
 /// A table of lines or methods in their order, of all that makes `whole` bytes.
 pub(crate) fn table(lines: &[Line<'_>], by: By, whole: u64, kind: TableKind) -> Table {
     let is_spread = lines.iter().any(|line| line.row.error.is_some());
-    let has_live = kind == TableKind::Objects;
+    let has_live = kind.has_live_lines();
     let mut headings = vec!["total size"];
     if is_spread {
         headings.push("±");

@@ -8,6 +8,7 @@ pub(crate) mod coverage;
 pub(crate) mod cpu_json;
 pub(crate) mod cpu_tables;
 pub(crate) mod explain;
+mod explain_cpu;
 pub(crate) mod human;
 pub(crate) mod line_table;
 pub(crate) mod lock_json;

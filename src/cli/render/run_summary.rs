@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 use std::io;
 
 use analysis::allocations::{AllocationReport, Line, SiteNames};
+use analysis::cpu::{CpuBy, CpuReport};
 use analysis::locks::{LockBy, LockReport};
 use trace::time::Nanos;
 
+use crate::cli::render::cpu_tables;
 use crate::cli::render::human::{bytes, count, duration, percent, printable};
 use crate::cli::render::line_table::marked;
 use crate::cli::render::page::Page;
@@ -47,6 +49,25 @@ pub(crate) fn write_lines(
         }
         row.push(marked(&line.row.subject));
         table.push(row);
+    }
+    if lines.is_empty() { Ok(()) } else { table.write(out) }
+}
+
+/// Rows of each of two tables.
+pub(crate) fn half(rows: usize) -> usize {
+    (rows / 2).max(LEAST_ROWS)
+}
+
+/// Writes the lines that take most of the CPU time.
+pub(crate) fn write_cpu(report: &CpuReport, names: &SiteNames, rows: usize, out: &mut Page<'_>) -> io::Result<()> {
+    let mut lines = report.rows(CpuBy::Line, names);
+    lines.retain(|line| line.samples > 0);
+    lines.truncate(rows);
+    let whole = report.sum().1;
+    let mut table = Table::new(vec!["cpu", "share", "±", "where, in your code"]);
+    for line in &lines {
+        let share = |time: Nanos| percent(time.0, whole.0);
+        table.push(vec![duration(line.time), share(line.time), share(line.error), cpu_tables::marked(&line.subject)]);
     }
     if lines.is_empty() { Ok(()) } else { table.write(out) }
 }

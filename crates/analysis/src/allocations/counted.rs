@@ -135,6 +135,11 @@ impl CountedDocument {
         }
     }
 
+    /// Whether anything was counted so far.
+    pub(super) fn has_sites(&self) -> bool {
+        !self.sites.is_empty()
+    }
+
     /// Nothing more will be sampled on this thread.
     pub(super) fn thread_ended(&mut self, thread: ThreadId) {
         self.samples.remove(&Some(thread));

@@ -32,6 +32,9 @@ impl AllocationStats {
     /// Takes in what was sampled. Samples stand behind the counts of their time; those of a thread that ends are older than the next
     /// counts, to which they belong.
     pub(super) fn sampled(&mut self, sample: &AllocSample) {
+        if self.are_samples_alone() {
+            return self.sampled_alone(sample);
+        }
         let cell = self.site_cell(sample.class, sample.method, sample.line);
         let stack = sample.stack.map(|stack| self.stack(stack));
         let thread = sample.thread.map(|thread| self.symbols.thread(thread));

@@ -67,7 +67,10 @@ impl AllocationReport {
     /// The same of what rows of another kind stand for, such as methods.
     pub fn code(&self, by: By, names: &SiteNames, class_filter: impl Fn(&str) -> bool) -> Vec<Line<'_>> {
         let is_whole = |cell: &Cell| names.always_name(cell.site, &self.symbols);
-        let parts = || self.pieces(is_whole, &class_filter).filter(|part| part.cell.totals.total() > 0);
+        let parts = || {
+            self.pieces(is_whole, &class_filter)
+                .filter(|part| part.cell.totals.total() > 0 || part.cell.totals.live_samples() > 0)
+        };
         let mut inside: FxHashMap<Subject<'_>, Vec<Inside<'_>>> = FxHashMap::default();
         let by_class = self.group(parts(), |part| (self.subject(by, names, part), part.cell.class, part.cell.site));
         for ((line, class, site), group) in by_class {

@@ -7,8 +7,10 @@ mod accounts;
 mod alloc_key;
 mod counted;
 mod counting;
+mod estimates;
 mod lines;
 mod live;
+mod living;
 mod naming;
 mod over_time;
 mod part_report;
@@ -45,7 +47,9 @@ use crate::window::{Clock, Place};
 use accounts::Accounts;
 use alloc_key::AllocKey;
 use counted::CountedDocument;
+use estimates::{AloneDocument, Estimates};
 use live::{CellIndex, LiveObject, LiveObjects};
+use living::LiveSamples;
 use over_time::Recorder;
 use parts::Cell;
 use shares::{Sampled, ShareKey, Shares};
@@ -77,6 +81,11 @@ pub struct AllocationStats {
     shares: FxHashMap<ShareKey, Sampled>,
     shares_outside: FxHashMap<ShareKey, Sampled>,
     accounts: Accounts,
+    /// What samples of the document say where nothing is counted.
+    alone: AloneDocument,
+    estimates: Estimates,
+    /// Which of the sampled objects live.
+    living: LiveSamples,
     /// When the document's collections ended.
     collections: Vec<Time>,
     /// Objects that died behind the part of the trace that counts.
@@ -122,6 +131,11 @@ impl AllocationStats {
             Element::ThreadInfo(event) => return event.object.into_iter().for_each(|object| self.monitor(object)),
             Element::AllocCount(count) => return self.counted(count),
             Element::AllocSample(sample) => return self.sampled(sample),
+            Element::LiveSample(sample) => return self.lives(sample),
+            Element::AgentCreate(agent) => {
+                return self.alone.is_counting =
+                    agent.agent_parameters.split(',').any(|option| option == "heap=counts");
+            }
             Element::ThreadEnd(end) => return self.counted.thread_ended(end.thread),
             Element::LiveCount(count) => return self.living(count),
             Element::TraceStart(start) => return self.document = Some(start.time),
@@ -163,6 +177,8 @@ impl AllocationStats {
             let age = age(&collections, object.allocated);
             self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
         }
+        self.end_alone();
+        self.living.end_document();
         self.end_samples();
         let sampled = std::mem::take(&mut self.sampled);
         let sampled = self.of_counted_sites(sampled);
@@ -207,6 +223,12 @@ impl AllocationStats {
 
     /// The statistics of the documents that ended.
     pub fn finish(mut self) -> AllocationReport {
+        let accounts = (!self.clock.is_window()).then_some(&self.accounts);
+        self.estimates.enter(&self.cells, &mut self.allocated, accounts);
+        // What a walk of the heap has counted needs no samples.
+        if self.facts.live_counts == 0 {
+            self.living.iter().for_each(|(cell, living)| self.cells[cell.0 as usize].totals.lives(living));
+        }
         for (cell, &amount) in self.cells.iter_mut().zip(&self.allocated) {
             cell.totals.allocated(amount);
         }
@@ -226,6 +248,8 @@ impl AllocationStats {
             restricted: FxHashSet::default(),
             is_selected: false,
             accounts: self.accounts,
+            estimates: self.estimates,
+            living: self.living,
             facts: self.facts,
             clock: self.clock,
             snapshots: self.snapshots,

@@ -3,11 +3,57 @@
 use rustc_hash::FxHashMap;
 
 use super::report::AllocationReport;
-use crate::call_tree::{self, Node, Path, Source, SourceIndex, TreeOptions};
+use crate::call_tree::{self, Node, Path, Source, SourceIndex, Spread, TreeOptions};
 use crate::location::Location;
 use crate::symbols::SiteIndex;
 
+/// All samples of objects that live.
+const LIVING: SourceIndex = SourceIndex(0);
+
 impl AllocationReport {
+    /// What lives of the objects that were allocated below each frame, likewise. Where samples say it, all of it has an error.
+    pub fn live_tree(
+        &self,
+        options: &TreeOptions,
+        class_filter: impl Fn(&str) -> bool,
+        code_filter: Option<&dyn Fn(&Location<'_>) -> bool>,
+    ) -> Node<'_> {
+        let mut whole = Spread::default();
+        let (mut paths, mut living) = (Vec::new(), Vec::new());
+        if self.living.is_empty() {
+            let cells = self.cells.iter().filter(|cell| cell.totals.live() > 0);
+            living.extend(cells.map(|cell| (cell, cell.totals.live(), cell.totals.live_bytes(), None)));
+        } else {
+            living.extend(self.living.iter().map(|(index, living)| {
+                let spread = Spread { samples: living.samples, weight: living.bytes as f64, variance: living.variance };
+                whole.add(&spread);
+                (&self.cells[index.0 as usize], living.objects, living.bytes, Some((LIVING, spread)))
+            }));
+        }
+        for (cell, objects, bytes, share) in
+            living.into_iter().filter(|(cell, ..)| class_filter(self.class(cell.class)))
+        {
+            let stack = cell.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
+            let sites = stack.unwrap_or(cell.site.as_slice());
+            let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            if code_filter.is_some_and(|filter| !frames().any(|(at, _)| filter(&at))) {
+                continue;
+            }
+            let thread = cell.thread.map(|thread| self.thread(thread).name);
+            let labels = options.labels(thread, self.class(cell.class), frames(), stack.is_some());
+            paths.push(Path {
+                labels,
+                count: objects as f64,
+                weight: bytes as f64,
+                share,
+                counted: 0,
+                ran: Vec::new(),
+            });
+        }
+        let source = Source { weight: whole.weight, whole, is_exact: false };
+        call_tree::build(&paths, &FxHashMap::from_iter([(LIVING, source)]), options.cut, true)
+    }
+
     /// What was allocated below each frame, of all objects whose class name passes the filter: objects and their bytes. At the end of each
     /// path is the class of the objects. With a filter for code only stacks of which some frame passes it.
     pub fn tree(
@@ -30,12 +76,18 @@ impl AllocationReport {
                     continue;
                 }
             }
-            let share = part.share.map(|(sampled, whole)| {
-                let source = SourceIndex(part.index.0);
-                let weight = part.cell.totals.total_bytes() as f64;
-                sources.entry(source).or_insert(Source { weight, whole: whole.bytes, is_exact: true });
-                (source, sampled.bytes)
-            });
+            let share = match part.share {
+                Some((sampled, whole)) => {
+                    let source = SourceIndex(part.index.0);
+                    let weight = part.cell.totals.total_bytes() as f64;
+                    sources.entry(source).or_insert(Source { weight, whole: whole.bytes, is_exact: true });
+                    Some((source, sampled.bytes))
+                }
+                None => self.estimates.of(part.index, part.cell),
+            };
+            if let Some((index, source)) = share.and_then(|(index, _)| Some((index, self.estimates.source(index)?))) {
+                sources.insert(index, source);
+            }
             let frames = sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
             let thread = part.thread.map(|thread| self.thread(thread).name);
             let labels = options.labels(thread, self.class(part.cell.class), frames, stack.is_some());
@@ -44,7 +96,7 @@ impl AllocationReport {
                 count: part.objects(),
                 weight: part.bytes(),
                 share,
-                counted: options.counted(part.cell.site.is_some()),
+                counted: if part.share.is_some() { options.counted(part.cell.site.is_some()) } else { 0 },
                 ran: Vec::new(),
             });
         }

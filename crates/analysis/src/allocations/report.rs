@@ -6,7 +6,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::names;
 
 use super::accounts::{self, Account, Accounts, ThreadSubject};
+use super::estimates::Estimates;
 use super::live::CellIndex;
+use super::living::LiveSamples;
 use super::naming::{Naming, SiteNames};
 use super::over_time::Recorder;
 use super::parts::{Cell, Part};
@@ -14,7 +16,7 @@ use super::shares::Shares;
 use super::snapshots::Snapshots;
 use super::subject::Subject;
 use super::totals::{Amount, ObjectTotals};
-use crate::call_tree::{Spread, error};
+use crate::call_tree::{SourceIndex, Spread, error};
 use crate::coverage::{Coverage, WhyUnknown};
 use crate::facts::Facts;
 use crate::location::Location;
@@ -66,6 +68,8 @@ pub(super) struct Group {
     variance: f64,
     /// What samples say of parts of cells.
     shares: FxHashMap<CellIndex, Spread>,
+    /// What samples say of cells that nothing counts, by what they are a part of.
+    sources: FxHashMap<SourceIndex, Spread>,
 }
 
 /// The statistics of one trace.
@@ -80,6 +84,8 @@ pub struct AllocationReport {
     /// Only what some sites allocate is left.
     pub(super) is_selected: bool,
     pub(super) accounts: Accounts,
+    pub(super) estimates: Estimates,
+    pub(super) living: LiveSamples,
     pub(super) facts: Facts,
     pub(super) clock: Clock,
     pub(super) snapshots: Snapshots,
@@ -107,6 +113,21 @@ impl AllocationReport {
         self.facts.allocations == 0 && self.facts.site_counts > 0
     }
 
+    /// Are objects sampled, and nothing counted?
+    pub fn is_sampled(&self) -> bool {
+        self.facts.allocations == 0 && self.facts.site_counts == 0 && !self.estimates.is_empty()
+    }
+
+    /// How many objects were sampled where nothing is counted.
+    pub fn samples(&self) -> u64 {
+        self.estimates.samples()
+    }
+
+    /// Is it known by samples where objects live?
+    pub fn has_live_samples(&self) -> bool {
+        !self.living.is_empty()
+    }
+
     /// What was reported of each thread, and what the JVM accounts to it, in no particular order.
     pub fn accounts(&self) -> impl Iterator<Item = Account<'_>> {
         self.accounts.iter().map(|(thread, numbers)| Account {
@@ -121,12 +142,17 @@ impl AllocationReport {
     pub fn coverage(&self, is_whole: bool) -> Coverage {
         if self.clock.is_window() {
             let why_unknown = Some(WhyUnknown::Window);
-            return Coverage { is_counted: self.is_counted(), why_unknown, ..Coverage::default() };
+            let calibration = self.is_sampled().then(|| self.estimates.calibration().clone());
+            return Coverage { is_counted: self.is_counted(), why_unknown, calibration, ..Coverage::default() };
         }
         let mut coverage = accounts::coverage(self.accounts());
         coverage.is_counted = self.is_counted();
         for count in &self.facts.counts {
             coverage.note_reason(&count.key, count.detail.as_deref().unwrap_or_default());
+        }
+        if self.is_sampled() {
+            coverage.mark_unknown(WhyUnknown::Sampled);
+            coverage.calibration = Some(self.estimates.calibration().clone());
         }
         if self.facts.is_filtered {
             coverage.mark_unknown(WhyUnknown::Filtered);
@@ -203,8 +229,14 @@ impl AllocationReport {
 
     /// The same, and how far the bytes may be off with a confidence of 95 %: what is left of the sites may be known by samples only.
     pub fn sum_and_error(&self, class_filter: impl Fn(&str) -> bool) -> (ObjectTotals, Option<u64>) {
-        let group = self.group(self.pieces(|_| true, class_filter), |_| ()).remove(&());
-        self.finish_group(group.unwrap_or_default())
+        let group = self.group(self.pieces(|_| true, class_filter), |_| ()).remove(&()).unwrap_or_default();
+        let sampled = group.sources.values().fold(0_u64, |sum, spread| sum.saturating_add(spread.samples));
+        if group.shares.is_empty() && sampled > 0 && sampled == self.estimates.samples() {
+            // All of what is known: the accounts of threads are exact.
+            let error = error(self.estimates.variance_of_all());
+            return (group.totals, (error > 0).then_some(error));
+        }
+        self.finish_group(group)
     }
 
     /// The rows of a table over all objects whose class name passes the filter, in no particular order; places are innermost frames.
@@ -217,7 +249,9 @@ impl AllocationReport {
         let parts = self.pieces(self.is_whole(by, names), class_filter);
         let allocated = parts.filter(|part| match by {
             By::Package | By::Class => true,
-            By::Site | By::Line | By::Method | By::Module | By::Thread => part.cell.totals.total() > 0,
+            By::Site | By::Line | By::Method | By::Module | By::Thread => {
+                part.cell.totals.total() > 0 || part.cell.totals.live_samples() > 0
+            }
         });
         let groups = self.group(allocated, |part| self.subject(by, names, part));
         groups.into_iter().map(|(subject, group)| self.row(subject, group)).collect()
@@ -301,7 +335,12 @@ impl AllocationReport {
         for part in parts {
             let group = groups.entry(key(&part)).or_default();
             match part.share {
-                None => group.totals.add(&part.cell.totals),
+                None => {
+                    group.totals.add(&part.cell.totals);
+                    if let Some((source, spread)) = self.estimates.of(part.index, part.cell) {
+                        group.sources.entry(source).or_default().add(&spread);
+                    }
+                }
                 Some((sampled, _)) => {
                     group.objects += part.objects();
                     group.bytes += part.bytes();
@@ -323,9 +362,11 @@ impl AllocationReport {
 
     /// The sum of a group, and its error.
     pub(super) fn finish_group(&self, group: Group) -> (ObjectTotals, Option<u64>) {
-        let Group { mut totals, objects, bytes, sampled, variance, shares } = group;
+        let Group { mut totals, objects, bytes, sampled, variance, shares, sources } = group;
+        let of_sources = self.estimates.variance(&sources);
         if shares.is_empty() {
-            return (totals, None);
+            let error = (!sources.is_empty()).then(|| error(of_sources).min(totals.total_bytes()));
+            return (totals, error);
         }
         totals.allocated(Amount { objects: objects.round() as u64, bytes: bytes.round() as u64 });
         if let Some(sampled) = sampled {
@@ -335,7 +376,7 @@ impl AllocationReport {
             let bytes = self.cells[index.0 as usize].totals.total_bytes() as f64;
             Some(bytes.powi(2) * self.shares.of(index)?.1.bytes.variance_of_share(part))
         });
-        let error = error(variance.sum()).min(totals.total_bytes());
+        let error = error(variance.sum::<f64>() + of_sources).min(totals.total_bytes());
         (totals, Some(error))
     }
 

@@ -1,5 +1,6 @@
 //! The numbers of one row: how many objects, how large, how old.
 
+use super::living::Living;
 use crate::ages::AgeSpread;
 use crate::call_tree::error;
 
@@ -35,6 +36,10 @@ pub struct ObjectTotals {
     live_bytes: u64,
     survived_bytes: u64,
     estimated_bytes: Option<u64>,
+    /// Of how many samples the live objects are known, if they are not counted.
+    live_samples: u64,
+    /// The standard error of their bytes, squared.
+    live_variance: f64,
     /// The standard error of these, squared, as the samples say; `None` if they do not.
     estimate_variance: Option<f64>,
     /// Of the live objects that the trace reports one by one.
@@ -117,9 +122,29 @@ impl ObjectTotals {
         self.ages.oldest()
     }
 
-    /// Do survivors accumulate? See [`AgeSpread::is_growing`].
+    /// Do survivors accumulate? See [`AgeSpread::is_growing`]; of samples, do they spread over the ages as leaked objects do?
     pub fn is_growing(&self) -> bool {
-        self.ages.is_growing()
+        if self.live_samples > 0 { self.ages.are_spread() } else { self.ages.is_growing() }
+    }
+
+    /// Of how many samples the live objects are known; 0 if they are counted.
+    pub fn live_samples(&self) -> u64 {
+        self.live_samples
+    }
+
+    /// How far the bytes of the live objects may be off with a confidence of 95 %; 0 if they are counted.
+    pub fn live_error(&self) -> u64 {
+        error(self.live_variance).min(self.live_bytes)
+    }
+
+    /// Counts objects that live, as samples say.
+    pub(super) fn lives(&mut self, living: &Living) {
+        self.live = self.live.saturating_add(living.objects);
+        self.live_bytes = self.live_bytes.saturating_add(living.bytes);
+        self.survived_bytes = self.survived_bytes.saturating_add(living.survived_bytes);
+        self.live_samples = self.live_samples.saturating_add(living.samples);
+        self.live_variance += living.variance;
+        self.ages.add(&living.ages);
     }
 
     /// Counts objects that a walk of the heap found.
@@ -162,6 +187,8 @@ impl ObjectTotals {
         self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
         self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
         self.survived_bytes = self.survived_bytes.saturating_add(other.survived_bytes);
+        self.live_samples = self.live_samples.saturating_add(other.live_samples);
+        self.live_variance += other.live_variance;
         self.ages.add(&other.ages);
     }
 }

@@ -33,9 +33,11 @@ pub(super) fn lines<'a>(
     let Some(all) = looked_at.allocated else { return Vec::new() };
     let collects =
         looked_at.pause_share().is_some_and(|share| share >= LEAST_PAUSES) && collections.count() >= LEAST_COLLECTIONS;
+    // Who records each object makes the program slow.
+    let has_rate = report.facts().allocations == 0;
     let matters = |bytes: u64| {
         let share = part(bytes, all);
-        let is_much = match report.is_counted() {
+        let is_much = match has_rate {
             true => per_second(bytes, looked_at.length).is_some_and(|rate| rate >= LEAST_RATE),
             false => bytes >= LEAST_BYTES_OF_OBJECTS && share >= LEAST_SHARE_OF_OBJECTS,
         };
@@ -80,6 +82,7 @@ fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos)
     let totals = &line.row.totals;
     // Single objects are followed to their deaths.
     let (bytes, error) = match report.facts().frees {
+        _ if report.is_sampled() => (totals.total_bytes().saturating_sub(totals.live_bytes()), None),
         0 => allocated(totals, report),
         _ => (totals.collected_bytes(), None),
     };
@@ -87,10 +90,11 @@ fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos)
         at,
         is_own: !is_jdk(at.class),
         bytes,
-        executed: (report.facts().frees == 0 && bytes < totals.total_bytes()).then(|| totals.total_bytes()),
+        executed: (report.facts().frees == 0 && !report.is_sampled() && bytes < totals.total_bytes())
+            .then(|| totals.total_bytes()),
         error: error.max(line.row.error),
         share: part(bytes, all),
-        rate: per_second(bytes, length).filter(|_| report.is_counted()),
+        rate: per_second(bytes, length).filter(|_| report.facts().allocations == 0),
         inside: line.inside.first().copied(),
         called: None,
     })

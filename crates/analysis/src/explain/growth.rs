@@ -24,7 +24,7 @@ const MOST_CLASSES: usize = 3;
 
 /// The lines whose objects pile up, those of most live bytes first.
 pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames, collections: u64) -> Vec<Growth<'a>> {
-    if report.facts().frees == 0 {
+    if report.facts().frees == 0 && !report.has_live_samples() {
         return Vec::new();
     }
     let survived = report.sum(|_| true).survived_bytes();
@@ -39,7 +39,8 @@ pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames, co
         })
         .filter(|growth| growth.share >= LEAST_SHARE)
         .filter(|growth| {
-            growth.bytes >= LEAST_BYTES || growth.classes.iter().any(|class| is_steady(class, collections))
+            let least = growth.classes.iter().fold(growth.bytes, |bytes, class| bytes.saturating_sub(class.error));
+            least >= LEAST_BYTES || growth.classes.iter().any(|class| is_steady(class, collections))
         })
         .collect();
     found.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.at.cmp(&b.at)));
@@ -53,7 +54,8 @@ fn piles_up(row: &Row<'_>) -> bool {
 }
 
 fn is_steady(class: &Growing<'_>, collections: u64) -> bool {
-    class.generations >= MANY_GENERATIONS
+    class.samples == 0
+        && class.generations >= MANY_GENERATIONS
         && class.generations.saturating_mul(2) >= collections
         && part(class.total.saturating_sub(class.live), class.total) <= STEADILY_COLLECTED
 }
@@ -86,6 +88,9 @@ fn by_line<'a>(rows: &[Row<'a>]) -> BTreeMap<Option<Location<'a>>, Vec<Growing<'
             total: row.totals.total(),
             bytes: row.totals.survived_bytes(),
             generations: row.totals.generations(),
+            oldest: row.totals.oldest().unwrap_or(0),
+            samples: row.totals.live_samples(),
+            error: row.totals.live_error(),
         });
     }
     lines

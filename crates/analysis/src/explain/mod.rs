@@ -6,17 +6,20 @@
 mod churn;
 mod collections;
 mod contention;
+mod cpu;
 mod growth;
 mod safepoints;
 
 use trace::model::Element;
 use trace::time::Nanos;
 
-use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, SiteNames};
+use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
+use crate::cpu::{CpuReport, CpuStats, SampleClock};
 use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
 use crate::safepoints::{SafepointReport, SafepointStats};
 
 pub use collections::{Collections, Rise};
+pub use cpu::{Busy, CpuUse};
 pub use safepoints::Lateness;
 
 /// More findings of a kind than this are a table, which other commands show.
@@ -26,6 +29,7 @@ const MOST: usize = 3;
 pub struct TraceStats {
     allocations: AllocationStats,
     locks: LockStats<'static>,
+    cpu: CpuStats,
     collections: Collections,
     safepoints: SafepointStats,
 }
@@ -36,6 +40,7 @@ impl TraceStats {
         Self {
             allocations: AllocationStats::new(),
             locks: LockStats::new(Selection::default(), None),
+            cpu: CpuStats::new(SampleClock::Cpu, &Scope::default()),
             collections: Collections::default(),
             safepoints: SafepointStats::new(),
         }
@@ -45,6 +50,7 @@ impl TraceStats {
     pub fn element(&mut self, element: &Element<'_>) {
         self.allocations.element(element);
         self.locks.element(element);
+        self.cpu.element(element);
         self.collections.element(element);
         self.safepoints.element(element);
     }
@@ -53,6 +59,7 @@ impl TraceStats {
     pub fn end_document(&mut self) {
         self.allocations.end_document();
         self.locks.end_document();
+        self.cpu.end_document();
         self.collections.end_document();
         self.safepoints.end_document();
     }
@@ -62,6 +69,7 @@ impl TraceStats {
         TraceReport {
             allocations: self.allocations.finish(),
             locks: self.locks.finish(),
+            cpu: self.cpu.finish(),
             collections: self.collections,
             safepoints: self.safepoints.finish(),
         }
@@ -80,6 +88,8 @@ pub struct TraceReport {
     pub allocations: AllocationReport,
     /// What threads waited for.
     pub locks: LockReport,
+    /// What they did on the processors.
+    pub cpu: CpuReport,
     /// What collections cost, and what they left.
     pub collections: Collections,
     /// How long threads took to stop for the VM.
@@ -95,6 +105,8 @@ pub struct Explanation<'a> {
     pub length: Nanos,
     /// Bytes allocated, without what the JIT has removed as far as that is known; `None` if the trace has no allocations.
     pub allocated: Option<u64>,
+    /// How long threads were on the processors; `None` if the trace has no samples of that.
+    pub on_processors: Option<Nanos>,
     /// Collections that stopped the program, and how long they took in all; `None` if the trace has none.
     pub collections: Option<(u64, Nanos)>,
     /// How long threads waited for the lock that cost most; `None` if none was contended.
@@ -134,6 +146,8 @@ pub enum Finding<'a> {
     Rise(Rising<'a>),
     /// What a line allocates is much, and soon garbage.
     Churn(Churn<'a>),
+    /// It takes much of the processors' time.
+    Cpu(CpuUse<'a>),
     /// Threads wait long for locks.
     Contention(Contention<'a>),
     /// Threads are late for safepoints.
@@ -175,6 +189,12 @@ pub struct Growing<'a> {
     pub bytes: u64,
     /// How many different ages these have.
     pub generations: u64,
+    /// How many collections the oldest has survived.
+    pub oldest: u32,
+    /// Of how many samples this is known; 0 if each object is.
+    pub samples: u64,
+    /// How far `bytes` may be off with a confidence of 95 %; 0 if each object is known.
+    pub error: u64,
 }
 
 /// What is in use after collections becomes more and more.
@@ -258,26 +278,30 @@ pub struct Place<'a> {
     pub waited: Waited,
 }
 
-/// Finds what stands out; lines are those by which `names` calls stacks.
+/// Finds what stands out; lines are those by which `naming` calls stacks.
 pub fn explain<'a>(
     allocations: &'a AllocationReport,
     locks: &'a LockReport,
+    cpu: &'a CpuReport,
     collections: &Collections,
-    names: &SiteNames,
+    naming: &Naming,
 ) -> Explanation<'a> {
+    let names = &allocations.site_names(naming);
     let facts = allocations.facts();
     let length = locks.span().map_or(Nanos(0), |(begin, end)| end.since(begin));
-    let has_objects = facts.allocations > 0 || facts.site_counts > 0;
+    let has_objects = allocations.has_objects();
     let mut explanation = Explanation {
         findings: Vec::new(),
         length,
         allocated: has_objects.then(|| churn::allocated(&allocations.sum(|_| true), allocations).0),
+        on_processors: (facts.cpu_samples > 0).then(|| cpu.sum().1),
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
         to_safepoint: None,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,
-        has_few_ages: facts.allocations > 0 && collections.count() < growth::LEAST_COLLECTIONS,
+        has_few_ages: (facts.allocations > 0 || facts.live_samples > 0)
+            && collections.count() < growth::LEAST_COLLECTIONS,
     };
     let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
     findings.extend(contention::blocked(locks).map(Finding::Stuck));
@@ -286,6 +310,7 @@ pub fn explain<'a>(
         findings.extend(growth::of_heap(allocations, collections).map(Finding::Rise));
     }
     findings.extend(churn::lines(allocations, collections, names, &explanation).into_iter().map(Finding::Churn));
+    findings.extend(cpu::uses(cpu, &cpu.site_names(naming)).into_iter().map(Finding::Cpu));
     findings.extend(contention::locks(locks, length).into_iter().map(Finding::Contention));
     explanation.findings = findings;
     explanation

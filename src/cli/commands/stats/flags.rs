@@ -14,8 +14,7 @@ use crate::cli::render::line_table::how_to_record;
 
 /// Notes each flag that has no effect on this trace.
 pub(super) fn note_without_effect(arguments: &Arguments, path: &Path, report: &AllocationReport, names: &Names) {
-    let facts = report.facts();
-    if facts.allocations == 0 && facts.site_counts == 0 {
+    if !report.has_objects() {
         // That nothing is there is noted already.
         return;
     }

@@ -32,6 +32,9 @@ fn summary_of(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64)) -> String {
     if facts.allocations == 0 && facts.site_counts > 0 {
         return counts_summary(sum, facts, by_vm, &length);
     }
+    if facts.allocations == 0 && facts.alloc_samples > 0 {
+        return samples_summary(sum, &length);
+    }
     format!(
         "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) live at the end",
         counted(sum.total(), "object", "objects"),
@@ -44,8 +47,26 @@ fn summary_of(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64)) -> String {
     )
 }
 
+fn samples_summary(sum: &ObjectTotals, length: &str) -> String {
+    let live = match sum.live_samples() {
+        0 => String::new(),
+        _ => {
+            let (size, error) = (bytes(sum.live_bytes()), bytes(sum.live_error()));
+            format!("; about {} ({size} ± {error}) live at the end", counted(sum.live(), "object", "objects"))
+        }
+    };
+    let objects = counted(sum.total(), "object", "objects");
+    format!("about {objects} ({}) allocated{length}{live}", bytes(sum.total_bytes()))
+}
+
 fn counts_summary(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64), length: &str) -> String {
     let live = match facts.live_counts {
+        0 if sum.live_samples() > 0 => format!(
+            "; about {} ({} ± {}) live at the end, by samples",
+            count(sum.live()),
+            bytes(sum.live_bytes()),
+            bytes(sum.live_error())
+        ),
         0 => String::new(),
         _ => format!("; {} ({}) live at the end", count(sum.live()), bytes(sum.live_bytes())),
     };
@@ -115,10 +136,11 @@ pub(crate) fn of_allocations_in_short(reading: &Reading) -> Vec<String> {
 fn sentences(reading: &Reading, keeps: impl Fn(&Count) -> bool) -> Vec<String> {
     let facts = reading.report.facts();
     let mut notes = Vec::new();
-    if facts.allocations == 0 && facts.site_counts == 0 && facts.origins.iter().any(is_of_counts) {
+    if !reading.report.has_objects() && facts.origins.iter().any(is_of_counts) {
         notes.push(no_counts(reading));
-    } else if facts.allocations == 0 && facts.site_counts == 0 {
+    } else if !reading.report.has_objects() {
         let holds = match (facts.calls, facts.monitors) {
+            _ if facts.cpu_samples > 0 => "; it holds samples of CPU time, which --cpu shows".to_owned(),
             (0, 0) => String::new(),
             (0, monitors) => {
                 let objects = counted(monitors, "object", "objects");
