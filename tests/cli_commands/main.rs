@@ -14,6 +14,7 @@ mod over_time;
 mod page;
 mod run;
 mod safepoints;
+mod samples;
 mod stats;
 mod support;
 mod tree;

@@ -161,9 +161,8 @@ impl Trace {
 }
 
 fn findings<T>(report: &TraceReport, show: impl Fn(&Explanation<'_>) -> T) -> T {
-    let TraceReport { allocations, locks, collections, .. } = report;
-    let names = allocations.site_names(&Naming::Own(vec![]));
-    show(&explain(allocations, locks, collections, &names))
+    let TraceReport { allocations, locks, cpu, collections, .. } = report;
+    show(&explain(allocations, locks, cpu, collections, &Naming::Own(vec![])))
 }
 
 /// The lines that churn, each with its bytes.

@@ -196,6 +196,19 @@ impl Cpu {
         })
     }
 
+    /// Samples no more; the second time nothing is left to do.
+    fn end(&self) {
+        let Some(engine) = self.engine.get() else { return };
+        engine.is_stopping.store(true, Ordering::Relaxed);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            thread.thread().unpark();
+            // It waits for nothing but the time.
+            let _ = thread.join();
+        }
+        engine.stop();
+    }
+
     /// Prepares all that the handler needs.
     ///
     /// # Errors
@@ -346,14 +359,11 @@ impl Feature for Cpu {
     }
 
     fn stop(&'static self, _: Jni, _: End) {
-        let Some(engine) = self.engine.get() else { return };
-        engine.is_stopping.store(true, Ordering::Relaxed);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            thread.thread().unpark();
-            // It waits for nothing but the time.
-            let _ = thread.join();
-        }
-        engine.stop();
+        self.end();
+    }
+
+    // A recording whose trace has ended before is not stopped.
+    fn stopped(&'static self, _: Jni, _: End) {
+        self.end();
     }
 }

@@ -33,8 +33,7 @@ static IS_INTACT: AtomicBool = AtomicBool::new(false);
 
 /// The handler of faults is installed, so loads may fail.
 ///
-/// All functions but [`install`](SafeLoads::install), [`check`](SafeLoads::check) and [`remove`](SafeLoads::remove) may be called
-/// in a signal handler that does not block SIGSEGV or SIGBUS.
+/// All functions but [`install`](SafeLoads::install) and [`check`](SafeLoads::check) may be called in a signal handler that does not block SIGSEGV or SIGBUS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SafeLoads(());
 
@@ -87,6 +86,7 @@ impl SafeLoads {
     ///
     /// # Safety
     /// No load is running, and none begins before the next `install`.
+    #[cfg(test)]
     pub(crate) unsafe fn remove(self) {
         let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         IS_INTACT.store(false, Ordering::Release);

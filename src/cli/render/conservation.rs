@@ -10,6 +10,9 @@ use trace::time::Nanos;
 use crate::cli::render::human::{counted, duration, printable};
 use crate::cli::render::page::Page;
 
+/// A smaller part than one in so many is not worth words.
+const NEGLIGIBLE: u64 = 1_000;
+
 /// More reasons are one.
 const MOST_REASONS: usize = 3;
 
@@ -36,6 +39,9 @@ fn sentence(conservation: &Conservation) -> String {
     if let Some(worst) = &conservation.worst {
         let share = percent(worst.sampled.0 as f64 / worst.clock.0 as f64);
         sentence.push_str(&format!("; the worst thread above 1 s is {:?} with {share}", printable(&worst.thread)));
+    }
+    if conservation.not_seen.0 > conservation.clocks.0 / NEGLIGIBLE {
+        sentence.push_str(&format!("; {} of threads that were never sampled", duration(conservation.not_seen)));
     }
     if conservation.threads_without_clock > 0 {
         let threads = counted(conservation.threads_without_clock, "thread", "threads");
@@ -94,6 +100,7 @@ pub(crate) fn json(conservation: &Conservation) -> Value {
         "lost": conservation.reasons.iter().map(|reason| json!({
             "reason": reason.reason, "samples": reason.samples, "nanos": reason.time.0,
         })).collect::<Vec<_>>(),
+        "not_seen_nanos": conservation.not_seen.0,
         "without_clock_nanos": conservation.without_clock.0,
         "threads_without_clock": conservation.threads_without_clock,
         "worst_thread": conservation.worst.as_ref().map(|worst| json!({

@@ -61,7 +61,7 @@ impl std::fmt::Display for Label<'_> {
             Label::Thread(None) => f.write_str("(no thread)"),
             Label::NoStack => f.write_str("(no stack)"),
             Label::Function { name, library: "" } => f.write_str(name),
-            Label::Function { name, library } => write!(f, "{name} ({library})"),
+            Label::Function { name, library } => write!(f, "{name} ({})", library_name(library)),
             Label::Library("") => f.write_str("(native code)"),
             Label::Kernel => f.write_str("(kernel)"),
             Label::Lost(reason) => write!(f, "(stack lost: {reason})"),
@@ -76,6 +76,11 @@ impl std::fmt::Display for Label<'_> {
             | Label::Thread(Some(name)) => f.write_str(name),
         }
     }
+}
+
+/// The name of a library without what all have: `libc` of `libc.so.6`.
+pub(crate) fn library_name(file: &str) -> &str {
+    file.split_once(".so").map_or(file, |(name, _)| name)
 }
 
 impl Label<'_> {

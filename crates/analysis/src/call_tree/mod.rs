@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::location::Location;
 pub use label::Label;
+pub(crate) use label::library_name;
 pub use ran::{Ran, RanWeights};
 pub(crate) use spread::Spread;
 

@@ -62,6 +62,8 @@ pub struct Conservation {
     pub without_clock: Nanos,
     /// How many such threads there are.
     pub threads_without_clock: u64,
+    /// How long threads ran that no sample has seen, besides.
+    pub not_seen: Nanos,
     /// The thread whose samples differ most from its clock.
     pub worst: Option<WorstThread>,
     /// Why the sums above cannot be held against each other; `None` if they can.
@@ -124,6 +126,7 @@ impl CpuReport {
             })
             .collect();
         all.reasons.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.reason.cmp(&b.reason)));
+        all.not_seen = Nanos(self.counted("cpu.notSeen"));
         all.why_unknown = why_unknown(self, &all, is_whole);
         all
     }

@@ -129,6 +129,12 @@ impl CpuReport {
         self.part(|key| key.lost.is_some()).0
     }
 
+    /// What the agent has counted about itself under a key, with whatever detail; 0 if it has not.
+    pub fn counted(&self, key: &str) -> u64 {
+        let counts = self.facts.counts.iter().filter(|count| count.key == key);
+        counts.fold(0, |sum: u64, count| sum.saturating_add(count.value))
+    }
+
     fn part(&self, is_in: impl Fn(&CellKey) -> bool) -> (Nanos, Nanos) {
         let mut part = Weight::default();
         self.cells.iter().filter(|(key, _)| is_in(key)).for_each(|(_, weight)| part.add(weight));

@@ -5,6 +5,7 @@ use std::fmt;
 use trace::names;
 
 use crate::allocations::ThreadSubject;
+use crate::call_tree::library_name;
 use crate::location::Location;
 
 /// What kind of code ran.
@@ -95,7 +96,7 @@ impl fmt::Display for CpuSubject<'_> {
             CpuSubject::Thread(ThreadSubject { name: "", .. }) => f.write_str("(unnamed thread)"),
             CpuSubject::Thread(thread) => f.write_str(thread.name),
             CpuSubject::Function(name, "") => f.write_str(name),
-            CpuSubject::Function(name, library) => write!(f, "{name} ({library})"),
+            CpuSubject::Function(name, library) => write!(f, "{name} ({})", library_name(library)),
             CpuSubject::Kind(kind) => f.write_str(kind.as_str()),
             CpuSubject::JavaCode => f.write_str("(Java code)"),
             CpuSubject::Kernel => f.write_str("(kernel)"),

@@ -13,7 +13,7 @@ mod safepoints;
 use trace::model::Element;
 use trace::time::Nanos;
 
-use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope, SiteNames};
+use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
 use crate::cpu::{CpuReport, CpuStats, SampleClock};
 use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
 use crate::safepoints::{SafepointReport, SafepointStats};

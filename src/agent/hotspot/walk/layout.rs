@@ -268,7 +268,7 @@ impl BlobLayout {
         let at = blob + self.frame_complete;
         let distance =
             if self.frame_complete_is_short { i32::from(loads.u16(at)? as i16) } else { loads.u32(at)? as i32 };
-        usize::try_from(distance).ok().map(|distance| begin + distance)
+        usize::try_from(distance).ok().map(|distance| begin.wrapping_add(distance))
     }
 }
 

@@ -74,7 +74,7 @@ impl MethodLayout {
 
 /// Whether it can be the address of something of the VM's: aligned, and neither null nor of the kernel.
 fn is_object(address: usize) -> bool {
-    address.is_multiple_of(size_of::<usize>()) && address >= 1 << 16 && address < 1 << 47
+    address.is_multiple_of(size_of::<usize>()) && (1 << 16..1 << 47).contains(&address)
 }
 
 impl VmMethod {

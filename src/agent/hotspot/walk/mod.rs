@@ -22,7 +22,6 @@ mod method;
 mod methods;
 mod registers;
 mod scopes;
-#[cfg(not(walker_agent))]
 mod self_test;
 mod top;
 mod unwind;
@@ -39,7 +38,6 @@ use crate::agent::signals::SafeLoads;
 pub(crate) use error::WalkError;
 pub(crate) use frame::{Frame, FrameKind, MAX_FRAMES, MethodNumber, RawStack};
 pub(crate) use registers::Registers;
-#[cfg(not(walker_agent))]
 pub(crate) use self_test::compare as compare_in_self_test;
 
 /// What is known of a method that was on a stack: texts as class files have them (modified UTF-8).

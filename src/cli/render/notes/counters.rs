@@ -14,10 +14,17 @@ enum Unit {
 const TIMES: Unit = Unit::Of("time", "times");
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 7] = [
+const NOT_SHOWN: [&str; 14] = [
     "classes.rewritten",
     "counters",
     "counters.bytes",
+    "cpu.agent",
+    "cpu.delivered",
+    "cpu.interval",
+    "cpu.lost",
+    "cpu.notSeen",
+    "cpu.process",
+    "cpu.sampled",
     "owners.asked",
     "owners.compared",
     "sampled.count",
@@ -25,7 +32,7 @@ const NOT_SHOWN: [&str; 7] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 23] = [
+const NOTES: [(&str, Unit, &str); 28] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -61,6 +68,31 @@ const NOTES: [(&str, Unit, &str); 23] = [
         "callers.cut",
         Unit::Of("sample has", "samples have"),
         "{n} a stack of more than 511 frames, of which only the 512 innermost are kept",
+    ),
+    (
+        "sampled.merged",
+        Unit::Of("sample was", "samples were"),
+        "{n} kept without thread or stack, since there were too many different ones",
+    ),
+    (
+        "sampled.cut",
+        Unit::Of("sample has", "samples have"),
+        "{n} a stack of more than 511 frames, of which only the 512 innermost are kept",
+    ),
+    (
+        "sampled.unfollowed",
+        Unit::Of("sampled object was", "sampled objects were"),
+        "{n} not followed, since memory for that is limited; the others stand for them, so what lives has a larger error",
+    ),
+    (
+        "cpu.cut",
+        Unit::Of("sample has", "samples have"),
+        "{n} a stack of 1,024 frames or more, of which only the innermost are kept",
+    ),
+    (
+        "cpu.byProcess",
+        TIMES,
+        "the system gives no timer for each thread, so one for all was used: threads are seen as often as they run, but not each by its own clock",
     ),
     (
         "stackCache.mismatches",

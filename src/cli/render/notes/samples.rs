@@ -35,6 +35,11 @@ pub(crate) fn of_samples(reading: &Reading<CpuReport>) -> Vec<String> {
     if taken == 0 {
         notes.push(format!("no sample of {what} is in the trace; record them with martini run {flag}"));
     }
+    let (asked, delivered) = (report.counted("cpu.interval"), report.counted("cpu.delivered"));
+    if report.sample_clock() == SampleClock::Cpu && delivered > asked.saturating_add(asked / 5) {
+        let (asked, delivered) = (duration(Nanos(asked)), duration(Nanos(delivered)));
+        notes.push(format!("one sample in {asked} was asked for; the system delivers one in {delivered} of CPU time"));
+    }
     if let Some(part) = part(report) {
         notes.push(part);
     }

@@ -1,0 +1,84 @@
+//! Samples of CPU time and of objects, on traces whose numbers are known.
+
+use serde_json::Value;
+
+use crate::support::{run, trace};
+
+fn json(arguments: &[&str]) -> Value {
+    let ended = run(&[arguments, &["--json"]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
+    let mut all: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
+    all["traces"][0].take()
+}
+
+#[test]
+fn tables_of_samples_are_exact_as_json() {
+    let path = trace("cpu.trcxml");
+    let all = json(&["stats", &path]);
+    assert_eq!((&all["of"], &all["samples"], &all["nanos"]), (&"cpu".into(), &340.into(), &3_450_000_000_u64.into()));
+    let conservation = &all["conservation"];
+    assert_eq!(conservation["clock_nanos"], 3_483_000_000_u64);
+    assert_eq!((&conservation["lost_nanos"], &conservation["why_unknown"]), (&200_000_000.into(), &Value::Null));
+    assert_eq!(conservation["lost"][0]["reason"], "frame not walkable");
+    for by in ["line", "method", "class", "package", "module", "thread", "carrier", "function", "kind"] {
+        let rows = json(&["stats", "--cpu", "--by", by, &path])["tables"][by].take();
+        let sum: u64 = rows.as_array().unwrap().iter().map(|row| row["nanos"].as_u64().unwrap()).sum();
+        assert_eq!(sum, 3_450_000_000, "{by}");
+    }
+    let part = json(&["stats", "--cpu", "--from", "1", "--to", "2", &path]);
+    assert_eq!(part["conservation"]["why_unknown"], "window");
+    assert!(part["nanos"].as_u64().unwrap() < 2_000_000_000);
+    let wall = json(&["stats", "--wall", &path]);
+    assert_eq!((&wall["of"], &wall["samples"]), (&"wall".into(), &80.into()));
+}
+
+#[test]
+fn a_tree_of_samples_is_one_of_stacks_that_pass_the_filter() {
+    let path = trace("cpu.trcxml");
+    let of = |flags: &[&str]| json(&[&["tree", "--cpu"], flags, &[&path]].concat())["nodes"].take();
+    assert_eq!(of(&[])[0]["weight"], 3_450_000_000_u64);
+    let parse = of(&["--in", "demo.Worker.parse"]);
+    assert_eq!((&parse[0]["weight"], &parse[1]["ran"]["int"]), (&600_000_000.into(), &600_000_000.into()));
+    assert!(parse[0]["error"].as_u64().unwrap() > 0);
+    let threads = of(&["--by", "thread", "--cut", "0"]);
+    assert!(threads.as_array().unwrap().iter().any(|node| node["kind"] == "thread" && node["name"] == "order-1"));
+    let out = run(&["tree", "--cpu", "--folded", "--frames", "method", &path]).out;
+    assert!(
+        out.contains("demo.Worker.run;demo.Worker.price;java.util.HashMap.get;java.util.HashMap.hash 1000000000\n")
+    );
+}
+
+#[test]
+fn what_samples_do_not_have_is_said() {
+    let path = trace("cpu.trcxml");
+    for (flags, part) in [
+        (&["stats", "--cpu", "--by", "site"][..], "samples have no allocation sites"),
+        (&["tree", "--cpu", "--by", "class"], "samples are not of objects of a class"),
+        (&["tree", "--locks", "--by", "carrier"], "only samples say who carries virtual threads"),
+    ] {
+        let ended = run(&[flags, &[&path]].concat());
+        assert!(ended.status == 2 && ended.err.contains(part), "{flags:?}: {}", ended.err);
+    }
+    let none = run(&["stats", "--cpu", &trace("heap.trcxml")]);
+    assert!(none.out.contains("record them with martini run --cpu"), "{}", none.out);
+    let none = run(&["tree", "--live", &trace("counts.trcxml")]);
+    assert!(none.out.contains("record it with martini run --sampled"), "{}", none.out);
+    let sorted = run(&["stats", "--cpu", "--sort", "age", &path]);
+    assert!(sorted.err.contains("--sort total has"), "{}", sorted.err);
+}
+
+#[test]
+fn sampled_objects_are_scaled_to_the_accounts() {
+    let path = trace("sampled.trcxml");
+    let all = json(&["stats", &path]);
+    assert_eq!(all["sampled_objects"], 402);
+    let calibration = &all["coverage"]["calibration"];
+    assert_eq!(all["sum"]["total_bytes"], calibration["accounted_bytes"]);
+    assert_eq!(all["coverage"]["why_unknown"], "objects were sampled, not counted");
+    let findings = json(&["explain", &path])["findings"].take();
+    let growth = findings.as_array().unwrap().iter().find(|finding| finding["kind"] == "growth").expect("it leaks");
+    assert_eq!((&growth["at"]["class"], &growth["classes"][0]["samples"]), (&"demo.Cache".into(), &38.into()));
+    assert_eq!(growth["classes"][0]["oldest"], 7);
+    let live = json(&["tree", "--live", &path])["nodes"].take();
+    assert_eq!(live[0]["weight"], 40 * 512 * 1024);
+}
