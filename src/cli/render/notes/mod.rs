@@ -75,11 +75,17 @@ fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
     notes
 }
 
+/// What is missing or wrong in a trace, whatever it says; one sentence each.
+pub(crate) fn of_any<R: Report>(reading: &Reading<R>) -> Vec<String> {
+    let mut notes = completeness(reading);
+    notes.extend(reading.report.facts().counts.iter().filter_map(counters::note));
+    notes
+}
+
 /// What is missing or wrong in what a trace says about safepoints; one sentence each.
 pub(crate) fn of_safepoints(reading: &Reading<SafepointReport>) -> Vec<String> {
     let mut notes = safepoints::notes(&reading.report);
-    notes.extend(completeness(reading));
-    notes.extend(reading.report.facts().counts.iter().filter_map(counters::note));
+    notes.extend(of_any(reading));
     notes
 }
 
