@@ -1,11 +1,15 @@
 //! Compiles the Java side: the class that runs inside the profiled JVM, and the demo program, which the agent
 //! and the command carry in their own binaries so that there is no jar to lose.
 
+#[path = "build/javac.rs"]
+mod javac;
+
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use javac::{compile, find_javac};
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -14,7 +18,8 @@ fn main() {
     // Class file version 52 runs on every JVM from 8 on, and `-source 8` knows no modules: the one way to compile
     // into package java.lang without patching java.base.
     let agent = out.join("agent");
-    let classes = ["MartiniHeapProxy", "MartiniCounts", "MartiniParking", "MartiniSleep", "MartiniShutdown"];
+    let classes =
+        ["MartiniHeapProxy", "MartiniCounts", "MartiniParking", "MartiniSleep", "MartiniShutdown", "MartiniWalk"];
     let sources: Vec<_> = classes.iter().map(|class| PathBuf::from(format!("java/{class}.java"))).collect();
     compile(&javac, &["-source", "8", "-target", "8"], &sources, &agent);
     for class in classes.map(|class| format!("{class}.class")) {
@@ -40,39 +45,6 @@ fn main() {
 
     println!("cargo::rerun-if-changed=java");
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
-}
-
-/// The javac of JAVA_HOME, of the PATH, or of the first JDK under /usr/lib/jvm.
-fn find_javac() -> PathBuf {
-    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path());
-    let mut homes: Vec<PathBuf> = installed.collect();
-    homes.sort();
-    let in_path = env::var_os("PATH").map(|p| env::split_paths(&p).map(|d| d.join("javac")).collect::<Vec<_>>());
-    env::var_os("JAVA_HOME")
-        .map(|h| PathBuf::from(h).join("bin/javac"))
-        .into_iter()
-        .chain(in_path.unwrap_or_default())
-        .chain(homes.into_iter().map(|h| h.join("bin/javac")))
-        .find(|p| p.is_file())
-        .unwrap_or_else(|| panic!("no javac found: install a JDK (17 or newer), or set JAVA_HOME to one"))
-}
-
-fn compile(javac: &Path, flags: &[&str], sources: &[PathBuf], out: &Path) {
-    let _ = fs::remove_dir_all(out);
-    fs::create_dir_all(out).expect("OUT_DIR is writable");
-    let result = Command::new(javac)
-        .args(["-nowarn", "-Xlint:-options", "-g", "-encoding", "UTF-8", "-d"])
-        .arg(out)
-        .args(flags)
-        .args(sources)
-        .output()
-        .unwrap_or_else(|e| panic!("{} does not start: {e}", javac.display()));
-    assert!(
-        result.status.success(),
-        "{} failed on {sources:?}:\n{}",
-        javac.display(),
-        String::from_utf8_lossy(&result.stderr)
-    );
 }
 
 /// All files below a folder, in a fixed order; none if there is no such folder.

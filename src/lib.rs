@@ -81,3 +81,13 @@ pub unsafe extern "system" fn Java_java_lang_MartiniSleep_registerNatives(jni: *
 pub unsafe extern "system" fn Java_java_lang_MartiniShutdown_run(_: *mut JNIEnv, _: jobject) {
     guard(agent::shutdown_hooks_done);
 }
+
+/// `MartiniWalk.compare`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniWalk_compare(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: the JVM passes this thread's environment and the class.
+    guard(|| unsafe { agent::compare_in_self_test(jni, class) });
+}

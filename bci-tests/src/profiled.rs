@@ -65,6 +65,7 @@ pub struct Profiled<'a> {
     flags: Vec<OsString>,
     flags_behind: Vec<OsString>,
     class_path: OsString,
+    through: Vec<OsString>,
     folder: Option<PathBuf>,
     main: OsString,
     args: Vec<OsString>,
@@ -94,6 +95,7 @@ impl<'a> Profiled<'a> {
             flags: Vec::new(),
             flags_behind: Vec::new(),
             class_path: java::class_path().clone(),
+            through: Vec::new(),
             folder: None,
             main: OsString::new(),
             args: Vec::new(),
@@ -267,6 +269,13 @@ impl<'a> Profiled<'a> {
         self.dir.path()
     }
 
+    /// A command that starts the JVM: its arguments, behind which the JVM and its own come.
+    #[must_use]
+    pub fn through<S: AsRef<OsStr>>(mut self, command: &[S]) -> Self {
+        self.through = command.iter().map(|word| word.as_ref().to_owned()).collect();
+        self
+    }
+
     /// The JVM option that starts the agent.
     fn agent(&self) -> OsString {
         let usual = || [&[format!("file={}", self.file.display())], &self.options[..]].concat().join(",");
@@ -274,7 +283,15 @@ impl<'a> Profiled<'a> {
     }
 
     fn command(&self) -> Command {
-        let mut command = self.jdk.tool("java");
+        let java = self.jdk.tool("java");
+        let mut command = match self.through.split_first() {
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(java.get_program());
+                command
+            }
+            None => java,
+        };
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }

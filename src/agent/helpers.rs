@@ -45,9 +45,11 @@ pub(crate) static PARKING: Helper = helper!("MartiniParking");
 pub(crate) static SLEEP: Helper = helper!("MartiniSleep");
 /// The last hook of the VM's shutdown.
 pub(crate) static SHUTDOWN: Helper = helper!("MartiniShutdown");
+/// Its stacks test the stack walker.
+pub(crate) static WALK: Helper = helper!("MartiniWalk");
 
 /// All of them.
-pub(crate) static ALL: [&Helper; 5] = [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &SHUTDOWN];
+pub(crate) static ALL: [&Helper; 6] = [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &SHUTDOWN, &WALK];
 
 /// Whether a class of that internal name is one of the helpers, which are never rewritten.
 pub(crate) fn is_helper(internal_name: &[u8]) -> bool {

@@ -10,7 +10,7 @@ const HEAD: &str = "\
 <!-- Written from the command line's definitions in src/cli. To write it again: MARTINI_UPDATE=1 cargo test -p martini --bins reference -->
 
 `martini help COMMAND` shows the same on a terminal, `martini man COMMAND` as a manual page. What the tables and the JSON mean:
-[stats](stats.md), [tree](tree.md), [locks and threads](locks.md), [heap dumps](heap-dump.md).
+[stats](stats.md), [tree](tree.md), [locks and threads](locks.md), [safepoints](safepoints.md), [heap dumps](heap-dump.md).
 ";
 
 /// Flags under such a heading are described on the page of options.

@@ -13,6 +13,7 @@ mod locks;
 mod over_time;
 mod page;
 mod run;
+mod safepoints;
 mod samples;
 mod stats;
 mod support;

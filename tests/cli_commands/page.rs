@@ -59,6 +59,8 @@ fn nothing_is_wider_than_80_columns() {
         ("waits", "contention.trcxml", &["locks", "--waits"]),
         ("other-waits", "waits.trcxml", &["locks"]),
         ("lock-names", "waits.trcxml", &["locks", "--waits", "--idle", "--by", "monitor"]),
+        ("safepoints", "safepoints.trcxml", &["safepoints", "--stacks"]),
+        ("explain-late", "safepoints.trcxml", &["explain"]),
         ("heap", "dump.trcxml", &["heap", "--show", "histogram,suspects,dominators"]),
         ("object", "dump.trcxml", &["heap", "--object", "22"]),
         ("class", "dump.trcxml", &["heap", "--class", LONG[3].1]),

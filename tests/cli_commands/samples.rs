@@ -43,7 +43,9 @@ fn a_tree_of_samples_is_one_of_stacks_that_pass_the_filter() {
     let threads = of(&["--by", "thread", "--cut", "0"]);
     assert!(threads.as_array().unwrap().iter().any(|node| node["kind"] == "thread" && node["name"] == "order-1"));
     let out = run(&["tree", "--cpu", "--folded", "--frames", "method", &path]).out;
-    assert!(out.contains("demo.Worker.run;demo.Worker.price;java.util.HashMap.get;java.util.HashMap.hash 1000000000\n"));
+    assert!(
+        out.contains("demo.Worker.run;demo.Worker.price;java.util.HashMap.get;java.util.HashMap.hash 1000000000\n")
+    );
 }
 
 #[test]

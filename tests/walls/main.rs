@@ -32,7 +32,7 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
     (
         "src/lib.rs",
         "agent::core",
-        &["alloc", "counts", "locks", "heapdump", "trace_out", "recording", "heap_histogram"],
+        &["alloc", "counts", "locks", "cpu", "heapdump", "trace_out", "recording", "heap_histogram"],
     ),
 ];
 

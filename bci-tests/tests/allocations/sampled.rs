@@ -9,8 +9,8 @@ use bci_tests::suite::Suite;
 
 /// Bytes that each thread makes of each size, and that are sampled on average once in an interval.
 const BYTES: u64 = 64 << 20;
-/// JDK 11 comes too early to its samples, for which the agent can allow only roughly.
-const BIAS_OF_11: f64 = 0.05;
+/// JDK 11 comes too early to its samples, for which the agent can allow only roughly: least so for objects as large as the interval.
+const BIAS_OF_11: f64 = 0.15;
 /// Later ones count what is left of a thread's buffer at a collection.
 const BIAS: f64 = 0.01;
 
@@ -23,7 +23,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         &[
             ("locks", "locks=on,juc=on"),
             ("live", "live=true"),
-            ("filtered", "include=byte[]"),
+            ("filtered", "include=lasting.*"),
             ("safe", "internals=off"),
         ],
         work_beside_other_options,
@@ -73,7 +73,7 @@ fn stand_for_what_was_made_of_each_size(jdk: &Jdk, interval: &str) {
     for thread in ["sizes 0", "sizes 1"] {
         let account = &trace.threads[thread];
         let exact = account.vm_bytes.expect("the JVM accounts it");
-        assert!(exact >= 6 * BYTES, "{account:?}");
+        assert!(exact > 5 * BYTES, "{account:?}");
         let variance = sum(trace.by_stack.values()).variance;
         assert_stands_for(jdk, thread, Sampled { samples: 0, bytes: account.bytes, variance }, exact);
     }
@@ -165,9 +165,10 @@ fn work_beside_other_options(jdk: &Jdk, options: &str) {
     let trace = &ran.trace;
     assert!(trace.count("sampled.count") > 100, "{:?}", trace.counts);
     assert_eq!(trace.counts.contains_key(&("coverage.filtered".into(), String::new())), options.starts_with("include"));
-    let is_kept = |class: &str| class == "lasting.Main$Kept" || class == "byte[]";
-    let kept = sum(trace.living.iter().filter(|((site, _), _)| is_kept(&site.class)).map(|(_, sampled)| sampled));
-    assert!(kept.samples > 0 && kept.bytes > 0, "{:?}", trace.living);
+    // Made since the last collection.
+    let dropped = trace.living.iter().filter(|((site, age), _)| site.class == "lasting.Main$Dropped" && *age == 0);
+    let dropped = sum(dropped.map(|(_, sampled)| sampled));
+    assert!(dropped.samples > 0 && dropped.bytes > 0, "{:?}", trace.living);
 }
 
 fn come_from_thousands_of_threads(jdk: &Jdk) {

@@ -16,6 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and_collector(counts);
     suite.each_jdk_and_collector(events);
     suite.each_jdk_and_collector(vm);
+    suite.each_jdk_and_collector(sampled);
     suite.each_jdk_and_collector(threads_only);
     suite.each_jdk_and_collector(halted);
 }
@@ -109,6 +110,11 @@ fn events(jdk: &Jdk, collector: Collector) {
 
 fn vm(jdk: &Jdk, collector: Collector) {
     let trace = each_moment(jdk, collector, "heap=vm,live=true,locks=on,juc=on,dumpformat=xml");
+    assert_eq!(living(&trace), ONLY_KEPT);
+}
+
+fn sampled(jdk: &Jdk, collector: Collector) {
+    let trace = each_moment(jdk, collector, "sampled=256,live=true,locks=on,juc=on");
     assert_eq!(living(&trace), ONLY_KEPT);
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::martini::{self, workspace};
 use bci_tests::process;
-use bci_tests::profiled::{Profiled, Ran};
+use bci_tests::profiled::{Profiled, Ran, is_safe_mode};
 use bci_tests::programs;
 use bci_tests::read::TraceData;
 use bci_tests::say::say;
@@ -42,7 +42,15 @@ pub(crate) fn tests(suite: &mut Suite) {
         match (&jars, jdk::of(feature)) {
             (None, _) => suite.skip(name, "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars"),
             (_, None) => suite.skip(name, &format!("no JDK {feature}")),
-            (Some(_), Some(jdk)) => suite.add(name, || no_request_fails_and_no_wait_is_missed(jdk)),
+            (Some(_), Some(jdk)) => {
+                suite.add(name, || no_request_fails_and_no_wait_is_missed(jdk));
+                let name = format!("server::every_engine_writes_into_one_trace::jdk{feature}");
+                if is_safe_mode() {
+                    suite.skip(name, "samples of threads need what safe mode leaves alone");
+                } else {
+                    suite.add(name, || every_engine_writes_into_one_trace(jdk));
+                }
+            }
         }
     }
 }
@@ -255,4 +263,39 @@ fn check(jdk: &Jdk, ran: &Ran<Waits>, counted: &Counted, bare: &Load, with: &Loa
         trace.count("ownerStacks.skipped"),
         trace.count("owners.unknown"),
     ));
+}
+
+/// Counts, callers, locks, samples of threads and of objects, and safepoints, of a server under load: no request fails, and each
+/// command finds its part of the trace.
+fn every_engine_writes_into_one_trace(jdk: &Jdk) {
+    let options = "heap=counts,callers=64k,juc=on,cpu=10ms,wall=20ms,sampled=512k,ttsp=on";
+    let (load, _, ran) = serve::<Waits>(Profiled::on(jdk).options(options), 2);
+    assert_eq!(load.failed, [""; 0]);
+    assert!(load.answered > 100, "{} answers", load.answered);
+    let trace = &ran.trace;
+    nothing_is_lost(trace);
+    let json = |words: &[&str]| -> Value {
+        let mut command = Command::new(&martini::built().command);
+        let output = process::run(command.args(words).arg("--json").arg(&ran.file)).success();
+        let mut value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        value["traces"][0].take()
+    };
+    let rows = |words: &[&str], table: &str| json(words)["tables"][table].as_array().map_or(0, Vec::len);
+    assert!(rows(&["stats"], "line") > 10);
+    assert!(rows(&["stats", "--cpu", "--by", "line"], "line") > 10);
+    assert!(rows(&["stats", "--wall", "--by", "thread"], "thread") > 10);
+    assert!(rows(&["locks"], "class") > 0);
+    assert_eq!(json(&["validate"])["violation_count"], 0);
+    assert!(json(&["safepoints"])["safepoints"].as_u64().is_some_and(|count| count > 0));
+    for words in
+        [&["tree"][..], &["tree", "--cpu"], &["tree", "--wall"], &["tree", "--live"], &["threads"], &["explain"]]
+    {
+        assert!(json(words).is_object(), "{words:?}");
+    }
+    // What is on a processor is in the samples, or named as lost.
+    let conservation = json(&["stats", "--cpu"])["conservation"].take();
+    let nanos = |key: &str| conservation[key].as_u64().expect("nanoseconds") as f64;
+    let share = (nanos("found_nanos") + nanos("lost_nanos")) / nanos("clock_nanos");
+    assert!((0.95..1.05).contains(&share), "{conservation}");
+    say(&format!("JDK {jdk}: {} answers; of the CPU clocks {share:.4} in samples: {conservation}", load.answered));
 }

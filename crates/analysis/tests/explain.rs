@@ -161,7 +161,7 @@ impl Trace {
 }
 
 fn findings<T>(report: &TraceReport, show: impl Fn(&Explanation<'_>) -> T) -> T {
-    let TraceReport { allocations, locks, cpu, collections } = report;
+    let TraceReport { allocations, locks, cpu, collections, .. } = report;
     show(&explain(allocations, locks, cpu, collections, &Naming::Own(vec![])))
 }
 

@@ -54,6 +54,9 @@ pub enum OptionError {
     /// An option that only `heap=counts` has a use for.
     #[error("option '{0}' is for heap=counts only: leave it out, or write heap=counts")]
     NeedsCounts(&'static str),
+    /// An option that only `heap=counts` and `sampled` have a use for.
+    #[error("option '{0}' is for heap=counts and sampled: leave it out, or write heap=counts")]
+    NeedsTotals(&'static str),
     /// A sampler beside a heap mode that records every object.
     #[error(
         "option 'sampled' is not for heap={0}, which records every object: leave one of them out, or write heap=counts"

@@ -57,6 +57,12 @@ impl Resolver {
         {
             return Err(OptionError::NeedsCounts(spelling));
         }
+        if options.heap != HeapMode::Counts
+            && options.sampled_bytes.is_none()
+            && let Some((_, spelling)) = given.iter().find(|(spec, _)| spec.needs == Need::Totals)
+        {
+            return Err(OptionError::NeedsTotals(spelling));
+        }
         if options.sampled_bytes.is_some() && matches!(options.heap, HeapMode::Vm | HeapMode::Events) {
             return Err(OptionError::SampledWithObjects(options.heap.as_str()));
         }

@@ -94,6 +94,8 @@ pub enum Need {
     Objects,
     /// `heap=counts`; without it the option is refused.
     Counts,
+    /// `heap=counts` or `sampled`; without them the option is refused.
+    Totals,
     /// `locks=on`.
     Locks,
     /// `cpu`, `wall` or `ttsp`.
@@ -109,6 +111,7 @@ impl Need {
             Need::Nothing => None,
             Need::Objects => Some("Has an effect with `heap=events` and `heap=vm` only."),
             Need::Counts => Some("Only allowed with `heap=counts`."),
+            Need::Totals => Some("Only allowed with `heap=counts` and `sampled`."),
             Need::Locks => Some("Has an effect only if locks are recorded."),
             Need::Samples => Some("Has an effect only together with `cpu`, `wall` or `ttsp`."),
             Need::Dump => Some("Has an effect only together with `dump`."),

@@ -144,8 +144,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         },
         default: Default::Value("off"),
         help: "Sample objects as they are allocated, with their stacks, and follow them as long as they live",
-        more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. Without `heap`, nothing else is recorded of \
-               allocations; not with `heap=events` or `heap=vm`, which record every object.",
+        more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. Where samples would cost more than a hundredth \
+               of a processor, SIZE grows by itself until they do not. With `heap=counts` the samples are those of `callers` too, at the smaller \
+               SIZE of both. Without `heap`, nothing else is recorded of allocations; not with `heap=events` or `heap=vm`, which record every object.",
         examples: &["sampled=512k"],
         ..ROW
     },
@@ -154,11 +155,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Heap,
         kind: Kind::Seconds(|d, period| d.options.every = period),
         default: Default::Value("1"),
-        help: "Write the counts so far to the trace every so many seconds, in case the JVM is killed, and to show when what was allocated",
+        help: "Write what was counted or sampled so far to the trace every so many seconds, in case the JVM is killed, and to show when what was allocated",
         more: "After ten times SECONDS the pauses grow: each is then a tenth of the run so far, so that a week has some hundred. \
                Only sites with news are written, and only in the first half of a trace with a `limit`. With 0 the counts are written only at the end.",
         examples: &["every=10"],
-        needs: Need::Counts,
+        needs: Need::Totals,
         ..ROW
     },
     OptionSpec {

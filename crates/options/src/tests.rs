@@ -74,7 +74,7 @@ fn what_is_not_understood_is_named() {
         ("file=a,file=b", "option 'file' is given twice"),
         ("callers=512k", "option 'callers' is for heap=counts only"),
         ("estimate=512k", "option 'estimate' is for heap=counts only"),
-        ("every=60", "option 'every' is for heap=counts only"),
+        ("every=60", "option 'every' is for heap=counts and sampled"),
         (
             "heap=counts,every=-1",
             "option 'every' does not take '-1': it takes SECONDS, a whole number from 0 to 4294967295, such as 10",
@@ -135,6 +135,7 @@ fn samplers_alone_leave_the_heap_alone() {
     {
         assert!(parse(refused).is_err(), "{refused}");
     }
+    assert_eq!(parse("sampled=512k,every=5").unwrap().every, Duration::from_secs(5));
     for heap in ["vm", "events"] {
         let refusal = parse(&format!("sampled=512k,heap={heap}")).unwrap_err().to_string();
         assert!(refusal.contains("heap=counts"), "{refusal}");
@@ -191,7 +192,7 @@ fn the_tptp_spelling_is_understood() {
 fn an_option_that_is_not_given_has_its_default() {
     for option in OPTIONS {
         if let Default::Value(value) = option.default {
-            let heap = if option.needs == Need::Counts { "heap=counts" } else { "" };
+            let heap = if matches!(option.needs, Need::Counts | Need::Totals) { "heap=counts" } else { "" };
             let without = parse(heap).unwrap();
             let with = parse(&format!("{heap},{}", format_pair(option.name, value))).unwrap();
             assert_eq!(
@@ -215,7 +216,7 @@ fn every_row_is_complete_and_its_words_and_examples_are_understood() {
         let words = option.choices().into_iter().map(|choice| format_pair(name, &choice.word.replace('N', "3")));
         for given in option.examples.iter().map(|&example| example.to_owned()).chain(words) {
             assert!(given.starts_with(&format!("{name}=")), "{given}");
-            let heap = if option.needs == Need::Counts { "heap=counts," } else { "" };
+            let heap = if matches!(option.needs, Need::Counts | Need::Totals) { "heap=counts," } else { "" };
             match parse(&format!("{heap}{given}")) {
                 Ok(_) | Err(OptionError::FilterFile(_)) => {}
                 Err(error) => panic!("{given}: {error}"),

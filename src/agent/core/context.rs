@@ -138,7 +138,7 @@ pub(crate) enum Slot {
 
 impl Slot {
     /// How many there are.
-    pub(crate) const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = Slot::Cpu as usize + 1;
 }
 
 /// What a feature keeps for one thread.

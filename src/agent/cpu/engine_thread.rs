@@ -34,7 +34,8 @@ fn run(engine: &Engine) {
     while !engine.is_stopping.load(Ordering::Relaxed) {
         if scanned.is_none_or(|scanned| scanned.elapsed() >= SCAN) {
             scanned = Some(Instant::now());
-            if !check(engine) {
+            // The trace may have ended before the recording.
+            if engine.core.pool.is_closed() || !check(engine) {
                 return engine.stop();
             }
             let now = count();
@@ -55,7 +56,7 @@ fn run(engine: &Engine) {
 
 /// Whether the signal is still ours; else the user is told.
 fn check(engine: &Engine) -> bool {
-    engine.loads.check();
+    engine.handled.loads.check();
     let is_ours = engine.signal.is_handled_by(on_signal);
     if !is_ours {
         message(&format!(

@@ -14,8 +14,8 @@ use super::system_call::is_in_kernel;
 use super::tasks::{Task, TaskRef, Tasks};
 use crate::agent::clock::Ticks;
 use crate::agent::core::current::Current;
-use crate::agent::hotspot::memory::load_u32;
 use crate::agent::hotspot::walk::{Registers, Walker};
+use crate::agent::signals::SafeLoads;
 
 /// The code of a signal that the kernel itself has sent, as by the timer of a process.
 const SI_KERNEL: c_int = 0x80;
@@ -25,6 +25,7 @@ pub(super) struct Handled {
     pub(super) tasks: Tasks,
     pub(super) slots: Slots<Sample>,
     pub(super) walker: &'static Walker,
+    pub(super) loads: SafeLoads,
     /// False: signals that still come are dropped.
     pub(super) is_active: AtomicBool,
     /// Whether the timer of the whole process runs, whose signals name no thread.
@@ -123,10 +124,10 @@ impl Handled {
             Purpose::Wall => time.0.saturating_sub(task.looked.swap(time.0, Ordering::Relaxed)),
         };
         sample.pc = registers.pc;
-        // SAFETY: the thread executes what is there.
-        sample.in_kernel = unsafe { is_in_kernel(registers.pc) };
-        // SAFETY: the VM keeps it as long as the thread is not about to end, and then it is forgotten.
-        sample.state = task.state().map(|state| VmState(unsafe { load_u32(state) }));
+        // A load may not fail while another handler of faults is installed, or this thread blocks it.
+        let loads = Some(self.loads).filter(|loads| loads.is_intact() && !registers.blocks_faults);
+        sample.in_kernel = loads.is_some_and(|loads| is_in_kernel(loads, registers.pc));
+        sample.state = loads.zip(task.state()).and_then(|(loads, state)| loads.u32(state)).map(VmState);
         sample.walked = self.walker.walk(&registers, task.java_thread(), &mut sample.stack);
         self.slots.publish(taken);
     }

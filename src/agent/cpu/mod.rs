@@ -31,10 +31,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use jvmti::Jni;
 use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::{Jni, is_flag_on};
 
-use super::clock::Ticks;
 use super::core::Core;
 use super::core::context::{FeatureState, LocalThread, Slot, ThreadState};
 use super::core::current::Current;
@@ -44,7 +43,6 @@ use super::hotspot::os_threads::OsThreads;
 use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
-use super::signals::SafeLoads;
 use handler::{Handled, on_signal};
 #[cfg(not(target_arch = "x86_64"))]
 use other as system_call;
@@ -73,13 +71,13 @@ pub(crate) struct Cpu {
 
 /// What runs once the VM has shown that it can.
 struct Engine {
+    core: &'static Core,
     handled: &'static Handled,
     signal: Signal,
     interval: Option<u64>,
     wall: Option<Duration>,
     registry: Mutex<Registry>,
     vm: VmLayout,
-    loads: SafeLoads,
     /// CPU time of the process when it began, and from its end on what it had until then.
     begun: u64,
     used: AtomicU64,
@@ -114,6 +112,16 @@ impl FeatureState for CpuThread {
     fn new(_: &'static Core) -> CpuThread {
         let engine = CURRENT.get().and_then(|cpu| cpu.engine.get());
         CpuThread(engine.and_then(|engine| engine.registry().task(own_tid())))
+    }
+}
+
+/// Says how to have the lines of compiled code, if the agent could not see to it.
+fn name_missing_lines(jni: Jni) {
+    if is_flag_on(jni, c"DebugNonSafepoints") == Some(false) {
+        message(
+            "lines of compiled code are those of the nearest safepoint: add -XX:+UnlockDiagnosticVMOptions \
+             -XX:+DebugNonSafepoints",
+        );
     }
 }
 
@@ -183,8 +191,22 @@ impl Cpu {
             agent: registry.agent,
             not_seen: process.saturating_sub(registry.seen + registry.agent),
             unknown: engine.handled.unknown.load(Ordering::Relaxed) * engine.interval.unwrap_or(0),
+            left_out: registry.left_out * engine.interval.unwrap_or(0),
             is_by_process: registry.is_by_process(),
         })
+    }
+
+    /// Samples no more; the second time nothing is left to do.
+    fn end(&self) {
+        let Some(engine) = self.engine.get() else { return };
+        engine.is_stopping.store(true, Ordering::Relaxed);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            thread.thread().unpark();
+            // It waits for nothing but the time.
+            let _ = thread.join();
+        }
+        engine.stop();
     }
 
     /// Prepares all that the handler needs.
@@ -196,14 +218,13 @@ impl Cpu {
         let hotspot = core.hotspot.ok_or("the JVM's private memory is left alone in safe mode")?;
         let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
         let vm = VmLayout::find(jni, current)?;
-        let loads = SafeLoads::install()?;
-        let walker = hotspot.walker(loads, core.jvm.java)?;
-        let _ = walker.self_test(core.jvm.env, jni, current);
+        let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java, current)?;
         let slots = Slots::new(&sample::EMPTY).ok_or("the system gives no memory for samples")?;
         let handled: &'static Handled = Box::leak(Box::new(Handled {
             tasks: Tasks::new(),
             slots,
             walker,
+            loads,
             is_active: AtomicBool::new(true),
             by_process: AtomicBool::new(false),
             unknown: AtomicU64::new(0),
@@ -212,6 +233,7 @@ impl Cpu {
         handler::CURRENT.set(handled);
         let signal = Signal::claim(on_signal)?;
         let samples = core.options.samples;
+        name_missing_lines(jni);
         let interval = samples.cpu.map(|interval| interval.as_nanos() as u64);
         if let Some((interval, tick)) = interval.zip(tick_nanos()).filter(|(interval, tick)| interval < tick) {
             message(&format!(
@@ -222,13 +244,13 @@ impl Cpu {
         }
         let registry = Registry::new(handled, signal, interval, Others::new(core.jvm.ids));
         Ok(Engine {
+            core,
             handled,
             signal,
             interval,
             wall: samples.wall,
             registry: Mutex::new(registry),
             vm,
-            loads,
             begun: CpuClock::PROCESS.nanos().unwrap_or(0),
             used: AtomicU64::new(0),
             is_stopping: AtomicBool::new(false),
@@ -251,7 +273,9 @@ impl Engine {
     /// Samples no more.
     fn stop(&self) {
         self.registry().close();
-        self.handled.is_active.store(false, Ordering::Release);
+        if !self.handled.is_active.swap(false, Ordering::AcqRel) {
+            return;
+        }
         let used = CpuClock::PROCESS.nanos().unwrap_or(0).saturating_sub(self.begun);
         self.used.store(used, Ordering::Relaxed);
     }
@@ -317,8 +341,11 @@ impl Feature for Cpu {
         }
     }
 
-    fn thread_end(&'static self, _: Jni, _: &mut LocalThread, _: Ticks) {
-        if let Some(engine) = self.engine.get() {
+    // Also when the trace takes nothing any more: the VM frees what the handler reads of the thread.
+    unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, _: ThreadIndex) {
+        let Some(engine) = self.engine.get() else { return };
+        // SAFETY: by the caller's promise. A virtual thread has none, and its carrier goes on.
+        if unsafe { jni.get_long_field(thread, engine.vm.eetop) } != 0 {
             engine.registry().remove(own_tid());
         }
     }
@@ -332,14 +359,11 @@ impl Feature for Cpu {
     }
 
     fn stop(&'static self, _: Jni, _: End) {
-        let Some(engine) = self.engine.get() else { return };
-        engine.is_stopping.store(true, Ordering::Relaxed);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            thread.thread().unpark();
-            // It waits for nothing but the time.
-            let _ = thread.join();
-        }
-        engine.stop();
+        self.end();
+    }
+
+    // A recording whose trace has ended before is not stopped.
+    fn stopped(&'static self, _: Jni, _: End) {
+        self.end();
     }
 }

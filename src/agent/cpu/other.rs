@@ -1,9 +1,8 @@
-//! System calls on processors for which nothing is known: the engine does not run there.
+//! System calls on processors for which nothing is known: no stack is walked there, so the engine does not run.
 
-/// Never called with anything to find.
-///
-/// # Safety
-/// None.
-pub(super) unsafe fn is_in_kernel(_: usize) -> bool {
+use crate::agent::signals::SafeLoads;
+
+/// Nothing is known.
+pub(super) fn is_in_kernel(_: SafeLoads, _: usize) -> bool {
     false
 }

@@ -14,7 +14,7 @@ use crate::agent::ids::IdSource;
 #[derive(Clone, Debug)]
 pub(crate) struct Other {
     pub(crate) id: ThreadId,
-    /// As the system has it: its first fifteen bytes.
+    /// As far as the system has it: its first fifteen bytes.
     pub(crate) name: String,
     pub(crate) kind: ThreadKind,
     pub(crate) found: Ticks,
@@ -35,11 +35,15 @@ impl Others {
     /// A thread is found.
     pub(super) fn add(&mut self, tid: libc::pid_t) -> OtherThread {
         let name = fs::read_to_string(format!("/proc/self/task/{tid}/comm")).unwrap_or_default();
-        let name = name.trim_end().to_owned();
-        let kind = if is_of_vm(&name) { ThreadKind::Vm } else { ThreadKind::Native };
+        let kept = name.trim_end();
+        let (name, kind) = match name_of_vm(kept) {
+            Some(name) => (name, ThreadKind::Vm),
+            None => (kept, ThreadKind::Native),
+        };
         let number = self.next;
         self.next += 1;
-        self.known.insert(number, Other { id: ThreadId(self.ids.next()), name, kind, found: Ticks::now() });
+        let id = ThreadId(self.ids.next());
+        self.known.insert(number, Other { id, name: name.to_owned(), kind, found: Ticks::now() });
         OtherThread(number)
     }
 
@@ -53,39 +57,49 @@ impl Others {
     }
 }
 
-/// How HotSpot's own threads are named, JDK 11 to 25: collectors, compilers, and what keeps the house.
-const OF_VM: [&str; 22] = [
+/// How HotSpot's own threads are named, JDK 11 to 25, or how those names begin: collectors, compilers, and what keeps the house.
+const OF_VM: [&str; 27] = [
     "VM Thread",
-    "VM Periodic",
-    "C1 ",
-    "C2 ",
+    "VM Periodic Task Thread",
+    "C1 CompilerThread",
+    "C2 CompilerThread",
     "JVMCI",
     "GC Thread",
+    "G1 Young RemSet Sampling",
     "G1 ",
     "Gang worker",
     "ParGC",
     "Concurrent ",
-    "Z",
+    "ZDriver",
+    "ZWorker",
+    "ZDirector",
+    "ZStat",
+    "ZUnmapper",
+    "ZUncommitter",
+    "ZCollector",
     "RuntimeWorker",
     "Shenandoah",
     "Service Thread",
-    "Sweeper",
-    "Monitor Deflat",
-    "Notification T",
+    "Sweeper thread",
+    "Monitor Deflation Thread",
+    "Notification Thread",
     "StringDedup",
-    "Signal Dispatch",
-    "Common-Cleaner",
     "JFR ",
     "AsyncLog",
 ];
 
-fn is_of_vm(name: &str) -> bool {
-    // Z's are called ZDriver, ZWorker#0, ZMarker: no blank.
-    let matches = |known: &&str| match *known {
-        "Z" => name.starts_with('Z') && name[1..].starts_with(|next: char| next.is_ascii_uppercase()),
-        known => name.starts_with(known),
-    };
-    OF_VM.iter().any(|known| matches(known))
+/// Bytes of a name that the system keeps.
+const KEPT: usize = 15;
+
+/// The name of a thread of the VM, which may be longer than what the system keeps of it; `None` if it is none of the VM's.
+fn name_of_vm(kept: &str) -> Option<&str> {
+    OF_VM.into_iter().find_map(|known| {
+        if kept.starts_with(known) {
+            Some(kept)
+        } else {
+            (kept.len() == KEPT && known.starts_with(kept)).then_some(known)
+        }
+    })
 }
 
 #[cfg(test)]
@@ -94,11 +108,12 @@ mod tests {
 
     #[test]
     fn threads_of_the_vm_are_known_by_their_names() {
-        for name in ["G1 Conc#0", "GC Thread#3", "C2 CompilerThre", "VM Thread", "ZWorker#0", "ZDriverMinor"] {
-            assert!(is_of_vm(name), "{name}");
+        for name in ["G1 Conc#0", "GC Thread#3", "VM Thread", "ZWorker#0", "ZDriverMinor"] {
+            assert_eq!(name_of_vm(name), Some(name));
         }
-        for name in ["java", "Zebra", "worker", "", "Z"] {
-            assert!(!is_of_vm(name), "{name}");
+        for name in ["java", "Zebra", "worker", "", "Z", "C2"] {
+            assert_eq!(name_of_vm(name), None, "{name}");
         }
+        assert_eq!(name_of_vm("C2 CompilerThre"), Some("C2 CompilerThread"));
     }
 }

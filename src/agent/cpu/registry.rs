@@ -81,6 +81,8 @@ pub(super) struct Registry {
     looked: libc::pid_t,
     pub(super) others: Others,
     left: Vec<Left>,
+    /// Intervals of threads for which there was no room in `left`.
+    pub(super) left_out: u64,
     /// CPU time of the threads that are not in the registry any more.
     pub(super) seen: u64,
     pub(super) agent: u64,
@@ -104,6 +106,7 @@ impl Registry {
             looked: 0,
             others,
             left: Vec::new(),
+            left_out: 0,
             seen: 0,
             agent: 0,
             random: Ticks::now().0 | 1,
@@ -129,9 +132,9 @@ impl Registry {
         if self.timing == Timing::Threads && who != Who::Agent {
             match self.timer(tid, task) {
                 Ok(timer) => entry.timer = Some(timer),
-                // Unless it has ended meanwhile.
-                Err(error) if CpuClock::of(tid).nanos().is_some() => self.fall_back(&error),
-                Err(_) => {}
+                // It has ended meanwhile.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ESRCH)) => {}
+                Err(error) => self.fall_back(&error),
             }
         }
         self.entries.insert(tid, entry);
@@ -206,6 +209,9 @@ impl Registry {
         let undelivered = due.saturating_sub(intervals);
         if self.left.len() < tasks::MOST {
             self.left.push(Left { who: entry.who, cpu, undelivered, unwritten, time: Ticks::now(), has_ended });
+        } else {
+            // The writer has not taken any for long.
+            self.left_out += undelivered + unwritten;
         }
     }
 

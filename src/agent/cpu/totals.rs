@@ -13,6 +13,8 @@ pub(crate) struct Totals {
     pub(crate) not_seen: u64,
     /// Of samples that hit a thread which was not known.
     pub(crate) unknown: u64,
+    /// Of threads that ended while the writer had no room for what they left.
+    pub(crate) left_out: u64,
     /// Whether one timer was used for all threads.
     pub(crate) is_by_process: bool,
 }

@@ -60,19 +60,38 @@ impl Hotspot {
         self.monitors.get()?.as_ref()
     }
 
-    /// Where the state of safepoints is, from VMInit on.
+    /// Where the state of safepoints is, from VMInit on; `address` finds a symbol of libjvm.
     ///
     /// # Errors
     /// Why that is not known: part of a sentence.
-    pub(crate) fn safepoints(&self, env: Env, jni: Jni) -> Result<&SafepointLayout, &'static str> {
-        self.safepoints.get_or_init(|| SafepointLayout::find(env, jni)).as_ref().map_err(|&why| why)
+    pub(crate) fn safepoints(
+        &self,
+        env: Env,
+        jni: Jni,
+        address: impl FnMut(&str) -> Option<usize>,
+    ) -> Result<&SafepointLayout, &'static str> {
+        self.safepoints.get_or_init(|| SafepointLayout::find(env, jni, address)).as_ref().map_err(|&why| why)
     }
 
-    /// What walks stacks in signal handlers, from VMInit on; `java` is the feature release.
+    /// What walks stacks in signal handlers, and the handler of faults that it needs, once its self-test has passed; from VMInit on. `java`
+    /// is the feature release, `current` the current thread's `JavaThread`.
     ///
     /// # Errors
     /// Why there is none: one clause.
-    pub(crate) fn walker(&self, loads: SafeLoads, java: u32) -> Result<&Walker, String> {
+    pub(crate) fn trusted_walker(
+        &self,
+        env: Env,
+        jni: Jni,
+        java: u32,
+        current: JavaThread,
+    ) -> Result<(&Walker, SafeLoads), String> {
+        let loads = SafeLoads::install(self.checks_jni())?;
+        let walker = self.walker(loads, java)?;
+        walker.self_test(env, jni, current)?;
+        Ok((walker, loads))
+    }
+
+    fn walker(&self, loads: SafeLoads, java: u32) -> Result<&Walker, String> {
         let _turn = self.finding_walker.lock().unwrap_or_else(PoisonError::into_inner);
         match self.walker.get() {
             Some(walker) => Ok(walker),

@@ -83,17 +83,6 @@ pub(crate) struct ThreadFields {
     pub(crate) tid: jfieldID,
 }
 
-impl ThreadFields {
-    /// Whether a thread that runs is a platform thread.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to it.
-    pub(super) unsafe fn is_platform(self, jni: Jni, thread: jobject) -> bool {
-        // SAFETY: by the caller's promise.
-        unsafe { jni.get_long_field(thread, self.eetop) != 0 }
-    }
-}
-
 /// All living threads that the agent knows.
 pub(crate) struct ThreadRegistry {
     inner: RwLock<Inner>,

@@ -127,6 +127,10 @@ impl Recording {
                 ));
             }
         }
+        if let Some(hotspot) = hotspot.filter(|_| options.samples.any()) {
+            // SAFETY: the compilers look at this flag at each compilation. Whether it took is looked at later.
+            unsafe { hotspot.set_bool_flag(c"DebugNonSafepoints", true) };
+        }
         let plan = Plan {
             number: RecordingNumber(RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1),
             hotspot,

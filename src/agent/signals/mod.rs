@@ -33,19 +33,22 @@ static IS_INTACT: AtomicBool = AtomicBool::new(false);
 
 /// The handler of faults is installed, so loads may fail.
 ///
-/// All functions but [`install`](SafeLoads::install), [`check`](SafeLoads::check) and [`remove`](SafeLoads::remove) may be called
-/// in a signal handler that does not block SIGSEGV or SIGBUS.
+/// All functions but [`install`](SafeLoads::install) and [`check`](SafeLoads::check) may be called in a signal handler that does not block SIGSEGV or SIGBUS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SafeLoads(());
 
 impl SafeLoads {
-    /// Installs the handler of faults, once: a second call finds it installed.
+    /// Installs the handler of faults, once: a second call finds it installed. `is_watched`: the JVM compares its handlers with what
+    /// it has installed (`-Xcheck:jni`), so there must be no other.
     ///
     /// # Errors
-    /// Why it cannot be: one clause, such as "the handler of SIGSEGV was replaced".
-    pub(crate) fn install() -> Result<SafeLoads, String> {
+    /// Why it cannot be: one clause, such as "another library has replaced the handler of SIGSEGV or SIGBUS".
+    pub(crate) fn install(is_watched: bool) -> Result<SafeLoads, String> {
         if !processor::IS_SUPPORTED {
             return Err("this processor is not x86-64".into());
+        }
+        if is_watched {
+            return Err("with -Xcheck:jni the JVM prints a warning if anybody else handles SIGSEGV".into());
         }
         let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_installed {
@@ -83,6 +86,7 @@ impl SafeLoads {
     ///
     /// # Safety
     /// No load is running, and none begins before the next `install`.
+    #[cfg(test)]
     pub(crate) unsafe fn remove(self) {
         let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         IS_INTACT.store(false, Ordering::Release);
@@ -209,5 +213,115 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
     } else {
         // SAFETY: by these flags it is a function of this kind.
         unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal) };
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// A page, and nothing behind it.
+    fn page() -> usize {
+        // SAFETY: new pages, of which the second is given back.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let pages = libc::mmap(std::ptr::null_mut(), 8192, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            assert_ne!(pages, libc::MAP_FAILED);
+            assert_eq!(libc::munmap(pages.byte_add(4096), 4096), 0);
+            pages as usize
+        }
+    }
+
+    /// The status with which a copy of this process ends that does this, 1 if it only returns.
+    fn in_child(body: impl FnOnce()) -> c_int {
+        let held = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the child has one thread, which holds the only lock that it needs, and ends without looking back.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                drop(held);
+                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+                libc::_exit(if ended.is_ok() { 1 } else { 2 });
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+            if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
+        }
+    }
+
+    extern "C" fn end_well(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        // SAFETY: the kernel passes both.
+        let is_complete =
+            unsafe { (*info).si_signo == signal && (*info).si_addr() as usize == 16 && !context.is_null() };
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(if is_complete { 7 } else { 8 }) };
+    }
+
+    fn handle(signal: c_int, handler: usize) {
+        // SAFETY: all zeros are an action; the handler is of this kind, or a constant of the system.
+        unsafe {
+            let mut action = std::mem::zeroed::<libc::sigaction>();
+            action.sa_sigaction = handler;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+
+    /// A fault that is not one of the loads.
+    fn fault() {
+        // SAFETY: none: it is to fault.
+        unsafe { std::arch::asm!("mov {0}, qword ptr [{0}]", inout(reg) 16_usize => _) };
+    }
+
+    #[test]
+    fn what_is_mapped_is_loaded_and_the_rest_is_not() {
+        let loads = SafeLoads::install(false).expect("loads are safe");
+        let end = page() + 4096;
+        // SAFETY: the last word of the page.
+        unsafe { ((end - 8) as *mut u64).write(0x8877_6655_4433_2211) };
+        assert_eq!(loads.word(end - 8), Some(0x8877_6655_4433_2211));
+        let parts = (loads.u32(end - 4), loads.u16(end - 2), loads.u8(end - 1));
+        assert_eq!(parts, (Some(0x8877_6655), Some(0x8877), Some(0x88)));
+        for wrong in [end, end - 7, 0, 8, usize::MAX - 7, 0xdead_0000_0000_0000] {
+            assert_eq!(loads.word(wrong), None, "{wrong:x}");
+        }
+        assert_eq!((loads.u32(end - 3), loads.u16(end - 1), loads.u8(end)), (None, None, None));
+        let mut bytes = [0; 11];
+        assert!(!loads.copy(end - 10, &mut bytes) && loads.copy(end - 11, &mut bytes));
+        assert_eq!(bytes, [0, 0, 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88]);
+        assert!(loads.check());
+        assert!(SafeLoads::install(true).is_err_and(|reason| reason.contains("-Xcheck:jni")));
+    }
+
+    #[test]
+    fn other_faults_go_where_they_went_before() {
+        let with = |handler: usize| {
+            in_child(|| {
+                let loads = SafeLoads::install(false).expect("loads are safe");
+                // SAFETY: no load is running.
+                unsafe { loads.remove() };
+                handle(libc::SIGSEGV, handler);
+                let loads = SafeLoads::install(false).expect("loads are safe");
+                assert_eq!(loads.word(16), None);
+                fault();
+            })
+        };
+        assert_eq!(with(end_well as *const () as usize), 7);
+        assert_eq!(with(libc::SIG_DFL), -libc::SIGSEGV);
+    }
+
+    #[test]
+    fn a_handler_of_somebody_else_is_noticed_and_kept() {
+        let status = in_child(|| {
+            let loads = SafeLoads::install(false).expect("loads are safe");
+            assert!(loads.check() && loads.is_intact());
+            handle(libc::SIGSEGV, end_well as *const () as usize);
+            assert!(!loads.check() && !loads.is_intact());
+            assert!(SafeLoads::install(false).is_err());
+            // SAFETY: no load is running.
+            unsafe { loads.remove() };
+            fault();
+        });
+        assert_eq!(status, 7);
     }
 }

@@ -34,6 +34,7 @@ impl Writer {
                 self.define_thread(thread);
                 // Nothing of it comes behind its end.
                 self.thread_samples();
+                self.safepoints();
                 self.close_all(ticks, thread);
                 let time = self.time(ticks);
                 self.samples_of(thread, time);

@@ -41,14 +41,22 @@ impl Writer {
     }
 
     fn late_thread(&mut self, late: &ttsp::LateThread) {
+        if self.defined.ended.contains(late.thread.0) {
+            // How late it was became known too late.
+            return self.core.count_lost("late threads that have ended", 1);
+        }
         self.define_thread(late.thread);
-        let Some(record) = self.core.jvm.threads.get(late.thread) else { return };
+        let Some(thread) = self.core.jvm.threads.get(late.thread).map(|record| record.id) else { return };
+        let walker = self.features.safepoints.and_then(|safepoints| safepoints.walker());
+        let frames = late.frames.as_ref().ok().zip(walker);
+        let stack = frames.and_then(|(frames, walker)| self.walked_stack(walker, frames));
+        let function = late.pc.and_then(|pc| self.native_function(pc));
         let element = LateThread {
-            thread: record.id,
+            thread,
             time: self.core.clock.time(late.time),
             late: late.late,
-            stack: None,
-            function: None,
+            stack,
+            function,
             lost: late.frames.as_ref().err().map(|why| Cow::Borrowed(*why)),
         };
         self.text.emit(|out| element.write(out));

@@ -46,6 +46,7 @@ impl Writer {
         let lost = sample.walked.err().map(|error| error.name());
         let walker = cpu.walker().filter(|_| lost.is_none());
         let stack = walker.and_then(|walker| self.walked_stack(walker, sample.stack.frames()));
+        self.sampled.cut += u64::from(sample.stack.is_truncated() && lost.is_none());
         let function = self.native_function(sample.pc);
         let time = self.core.clock.time(sample.time);
         match sample.purpose {
@@ -239,12 +240,13 @@ impl Writer {
             ("cpu.sampled", None, interval * sampled.intervals),
             ("cpu.agent", None, totals.agent),
             ("cpu.notSeen", None, totals.not_seen),
+            ("cpu.cut", None, sampled.cut),
         ];
         counts.extend(sampled.lost.iter().map(|(&why, &nanos)| ("cpu.lost", Some(why.to_owned()), nanos)));
-        if totals.is_by_process {
-            counts.push(("cpu.byProcess", None, 1));
-            counts.push(("cpu.lost", Some("unknownThread".into()), totals.unknown));
-        }
+        counts.extend(totals.is_by_process.then_some(("cpu.byProcess", None, 1)));
+        let others = [("unknownThread", totals.unknown), ("noRoomAtEnd", totals.left_out)];
+        let others = others.into_iter().filter(|(_, nanos)| *nanos > 0);
+        counts.extend(others.map(|(why, nanos)| ("cpu.lost", Some(why.to_owned()), nanos)));
         counts
     }
 }

@@ -8,13 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::agent::hotspot::memory::JavaThread;
-use crate::agent::hotspot::safepoints::{SafepointLayout, SystemThread};
+use crate::agent::hotspot::safepoints::SafepointLayout;
 use crate::agent::ids::ThreadIndex;
 
 /// A living thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LivingThread {
-    pub(super) system: SystemThread,
+    /// Its number in the system.
+    pub(super) tid: libc::pid_t,
     pub(super) java: JavaThread,
 }
 
@@ -36,10 +37,10 @@ impl LivingThreads {
 
     /// Enters a thread that has not had its end event.
     pub(super) fn enter(&self, layout: &SafepointLayout, java: JavaThread, index: ThreadIndex) {
-        let Some(system) = layout.system_thread(java) else { return };
+        let Some(tid) = layout.tid(java) else { return };
         let mut inner = self.lock();
         if !inner.is_closed {
-            inner.threads.insert(index.0, LivingThread { system, java });
+            inner.threads.insert(index.0, LivingThread { tid, java });
         }
     }
 

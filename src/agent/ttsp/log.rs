@@ -28,6 +28,7 @@ pub(super) struct SafepointLog {
     /// The beginning of a line whose end has not been written yet.
     rest: Vec<u8>,
     lines: Lines,
+    piece: Box<[u8]>,
 }
 
 impl SafepointLog {
@@ -44,9 +45,14 @@ impl SafepointLog {
             }
             File::from_raw_fd(descriptor)
         };
-        let log = SafepointLog { file, read: 0, freed: 0, rest: Vec::new(), lines: Lines::default() };
+        let log = SafepointLog::of(file);
         log.command(jni, "what=safepoint=info decorators=timenanos output_options=filecount=0")?;
         Ok(log)
+    }
+
+    fn of(file: File) -> SafepointLog {
+        let piece = vec![0; PIECE].into();
+        SafepointLog { file, read: 0, freed: 0, rest: Vec::new(), lines: Lines::default(), piece }
     }
 
     /// Has the VM log no more, and forget the file.
@@ -72,9 +78,8 @@ impl SafepointLog {
     /// # Errors
     /// The log cannot be read.
     pub(super) fn read(&mut self, mut visit: impl FnMut(Stop)) -> io::Result<()> {
-        let mut piece = vec![0; PIECE];
         loop {
-            let length = match self.file.read_at(&mut piece, self.read) {
+            let length = match self.file.read_at(&mut self.piece, self.read) {
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
@@ -83,7 +88,9 @@ impl SafepointLog {
                 break;
             }
             self.read += length as u64;
+            let piece = std::mem::take(&mut self.piece);
             self.add(&piece[..length], &mut visit);
+            self.piece = piece;
         }
         self.give_back();
         Ok(())
@@ -128,7 +135,7 @@ mod tests {
 
     fn log(file: &File) -> SafepointLog {
         let file = file.try_clone().expect("a descriptor");
-        SafepointLog { file, read: 0, freed: 0, rest: Vec::new(), lines: Lines::default() }
+        SafepointLog::of(file)
     }
 
     #[test]

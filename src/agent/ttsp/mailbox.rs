@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use libc::{c_int, c_void, siginfo_t};
 
 use crate::agent::hotspot::memory::JavaThread;
-use crate::agent::hotspot::safepoints::SystemThread;
 use crate::agent::hotspot::walk::{RawStack, Registers, WalkError, Walker};
+use crate::agent::signals::SafeLoads;
 
+/// So many of the last signals.
+const OF_THE_JDK: c_int = 3;
 /// A thread that does not answer in this time is in the kernel, or waits for a processor.
 const PATIENCE: Duration = Duration::from_millis(5);
 /// How often it is looked whether it has answered.
@@ -81,6 +83,7 @@ static WALKER: AtomicPtr<Walker> = AtomicPtr::new(std::ptr::null_mut());
 /// The one mailbox; the asking thread has it.
 pub(super) struct Mailbox {
     signal: c_int,
+    loads: SafeLoads,
 }
 
 impl Mailbox {
@@ -88,10 +91,10 @@ impl Mailbox {
     ///
     /// # Errors
     /// Why that is not possible: part of a sentence.
-    pub(super) fn open(walker: &'static Walker) -> Result<Mailbox, &'static str> {
+    pub(super) fn open(walker: &'static Walker, loads: SafeLoads) -> Result<Mailbox, &'static str> {
         WALKER.store(std::ptr::from_ref(walker).cast_mut(), Ordering::Release);
-        // The last ones are the least used.
-        let mut signals = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev();
+        // The last ones are the JDK's own, those in front of them the least used.
+        let mut signals = (libc::SIGRTMIN() + 1..=libc::SIGRTMAX() - OF_THE_JDK).rev();
         let free = signals.find(|&signal| is_ours(signal) || handler(signal) == Some(libc::SIG_DFL));
         let signal = free.ok_or("no signal is free")?;
         // SAFETY: all zeros are a value of the action, which has a handler of the kind that its flags name.
@@ -102,7 +105,7 @@ impl Mailbox {
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
                 libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0
             };
-        if is_installed { Ok(Mailbox { signal }) } else { Err("the system refuses a signal handler") }
+        if is_installed { Ok(Mailbox { signal, loads }) } else { Err("the system refuses a signal handler") }
     }
 
     /// Asks a thread of this process that lives where it is, and hands the answer to `visit`.
@@ -111,7 +114,7 @@ impl Mailbox {
     /// Why there is no answer.
     pub(super) fn ask<T>(
         &mut self,
-        thread: SystemThread,
+        tid: libc::pid_t,
         java: JavaThread,
         visit: impl FnOnce(&Place, &RawStack) -> T,
     ) -> Result<T, NoAnswer> {
@@ -124,14 +127,16 @@ impl Mailbox {
         if !is_ours(self.signal) {
             return Err(NoAnswer::NotSent);
         }
+        // Else the walk fails by name.
+        self.loads.check();
         let number = stage / STAGES + 1;
         // SAFETY: no handler uses it in this stage, and there is one asking thread.
         unsafe { (*REQUEST.0.get()).thread = java };
-        ASKED.store(thread.0 as usize, Ordering::Relaxed);
+        ASKED.store(tid as usize, Ordering::Relaxed);
         let posted = number * STAGES + POSTED;
         STAGE.store(posted, Ordering::Release);
         // SAFETY: a signal whose handler is ours, to a thread of this process.
-        let is_sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.0, self.signal) } == 0;
+        let is_sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, self.signal) } == 0;
         let begun = Instant::now();
         while is_sent && begun.elapsed() < PATIENCE && STAGE.load(Ordering::Acquire) != number * STAGES + ANSWERED {
             std::thread::sleep(LOOK);

@@ -33,10 +33,11 @@ use super::core::feature::{End, Feature};
 use super::hotspot::Hotspot;
 use super::hotspot::memory::JavaThread;
 use super::hotspot::safepoints::SafepointLayout;
+use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
+use super::native_symbols::NativeSymbols;
 use super::native_thread;
-use super::signals::SafeLoads;
 use living::LivingThreads;
 use log::SafepointLog;
 use mailbox::Mailbox;
@@ -46,13 +47,15 @@ use watch::{LateFinder, Watcher};
 pub(crate) use late::LateThread;
 pub(crate) use line::Stop;
 pub(crate) use report::Report;
-pub(crate) use totals::{StopTotals, Totals};
+pub(crate) use totals::Totals;
 
 /// The feature.
 pub(crate) struct Safepoints {
     core: &'static Core,
     /// Where the VM's state is, if that is known.
     layout: OnceLock<&'static SafepointLayout>,
+    /// What walks the stacks of late threads, if that is trusted.
+    walker: OnceLock<&'static Walker>,
     living: LivingThreads,
     watcher: Mutex<Option<JoinHandle<Watcher>>>,
     has_ended: AtomicBool,
@@ -65,6 +68,7 @@ impl Safepoints {
         Safepoints {
             core,
             layout: OnceLock::new(),
+            walker: OnceLock::new(),
             living: LivingThreads::default(),
             watcher: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -77,6 +81,11 @@ impl Safepoints {
         self.reports.take()
     }
 
+    /// What has walked the stacks of late threads.
+    pub(crate) fn walker(&self) -> Option<&'static Walker> {
+        self.walker.get().copied()
+    }
+
     /// Whether nothing is watched any more.
     fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Relaxed)
@@ -84,17 +93,19 @@ impl Safepoints {
 
     fn find_layout(&self, jni: Jni) -> Result<&'static SafepointLayout, &'static str> {
         let hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
-        hotspot.safepoints(self.core.jvm.env, jni)
+        let mut symbols = NativeSymbols::new();
+        hotspot.safepoints(self.core.jvm.env, jni, |symbol| symbols.address_of("libjvm.so", symbol))
     }
 
     /// Who asks late threads where they are.
     fn find_mailbox(&self, jni: Jni) -> Result<Mailbox, String> {
         let jvm = self.core.jvm;
         let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
-        let walker = hotspot.walker(SafeLoads::install()?, jvm.java)?;
         let current = JavaThread::current(jvm.env, jni).ok_or("a thread does not show its address")?;
-        walker.self_test(jvm.env, jni, current)?;
-        Ok(Mailbox::open(walker)?)
+        let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java, current)?;
+        let mailbox = Mailbox::open(walker, loads)?;
+        let _ = self.walker.set(walker);
+        Ok(mailbox)
     }
 
     /// # Safety

@@ -22,8 +22,8 @@ use crate::agent::hotspot::walk::WalkError;
 const LOOK: Duration = Duration::from_millis(1);
 /// How often it reads the log.
 const READ: Duration = Duration::from_secs(1);
-/// How often it does if threads were late, and if it only reads the log.
-const READ_SOON: Duration = Duration::from_millis(50);
+/// How often it does if it looks for no threads.
+const READ_ONLY: Duration = Duration::from_millis(50);
 /// So many threads are asked at a look where they are.
 const MOST_ASKED: usize = 8;
 
@@ -65,7 +65,7 @@ impl Watcher {
 
     /// Watches until the recording ends.
     pub(super) fn run(mut self) -> Watcher {
-        let rest = if self.finder.is_some() { LOOK } else { READ_SOON };
+        let rest = if self.finder.is_some() { LOOK } else { READ_ONLY };
         while !self.safepoints.has_ended() {
             std::thread::sleep(rest);
             self.look();
@@ -111,7 +111,8 @@ impl Watcher {
         }
         core.count_lost("late threads", late.take_left_out());
         let now = Ticks::now();
-        let wait = if self.late.is_empty() { READ } else { READ_SOON };
+        // Late threads soon, before they end.
+        let wait = if self.late.is_empty() { READ } else { LOOK };
         self.next_read = Ticks(now.0 + wait.as_nanos() as u64);
         let every = core.options.every;
         if !every.is_zero() && now >= self.next_totals {
@@ -141,7 +142,7 @@ impl LateFinder {
                 Ok(_) if asked == MOST_ASKED => Err("notAsked"),
                 Ok(mailbox) => {
                     asked += 1;
-                    let answer = mailbox.ask(thread.system, thread.java, |place, stack| {
+                    let answer = mailbox.ask(thread.tid, thread.java, |place, stack| {
                         (place.pc, place.walked.map(|()| stack.frames().into()).map_err(WalkError::name))
                     });
                     // SAFETY: the thread is in the list, which is held.

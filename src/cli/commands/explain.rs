@@ -39,6 +39,8 @@ Findings:
             were not found with a fiftieth (`run --cpu`)
   lock      a lock, or locks of a class, for which threads waited a twentieth of
             the time or more, and 100 ms (`run --locks`, `run --juc`)
+  late      threads for which all others waited at safepoints, for a hundredth
+            of the time or more, and 20 ms, or for 100 ms once (`run --ttsp`)
 
 Lines are the innermost ones of your own code, if the trace has call stacks.
 
@@ -94,12 +96,14 @@ impl<'a> Explained<'a> {
     /// Finds what stands out in a trace. `own`: patterns for classes that are the reader's own.
     pub(crate) fn new(path: &'a Path, whole: &'a Whole, own: Vec<Pattern>) -> Self {
         let report = &whole.allocations.report;
-        let naming = Naming::Own(own);
+        let naming = Naming::Own(own.clone());
         let (names, cpu_names) = (report.site_names(&naming), whole.cpu.report.site_names(&naming));
-        let explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
+        let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
+        explanation.add_safepoints(&whole.safepoints, &own);
         let has_cpu = explanation.on_processors.is_some();
         let source = Source { path, dump: last_dump(path), has_stacks: report.has_stacks() };
-        let has_allocations = explanation.allocated.is_some() || !explanation.has_waits && !has_cpu && !is_without_heap(whole);
+        let has_allocations =
+            explanation.allocated.is_some() || !explanation.has_waits && !has_cpu && !is_without_heap(whole);
         Explained { whole, names, explanation, has_allocations, has_cpu, cpu_names, source }
     }
 

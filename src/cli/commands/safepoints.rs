@@ -128,7 +128,6 @@ fn print(
         render::late(&rows, by, &report.slow()).write_top(left, out)?;
         if arguments.stacks && by == LateBy::Line {
             render::write_stacks(&rows, out)?;
-            writeln!(out)?;
         }
     }
     let notes = notes::of_safepoints(reading);

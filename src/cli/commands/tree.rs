@@ -280,7 +280,9 @@ fn show_allocations(
     }
     let mut notes = Vec::new();
     if arguments.live && root.count == 0 {
-        notes.push("the trace does not say what is alive; record it with martini run --sampled, or --heap events".to_owned());
+        notes.push(
+            "the trace does not say what is alive; record it with martini run --sampled, or --heap events".to_owned(),
+        );
     }
     if has_allocations(report) && !report.has_stacks() {
         notes.push(line_table::no_stacks(report));

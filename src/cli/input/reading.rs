@@ -134,6 +134,8 @@ pub(crate) struct Whole {
     pub(crate) cpu: Reading<CpuReport>,
     /// What collections cost, and what they left.
     pub(crate) collections: Collections,
+    /// How long threads took to stop for the VM.
+    pub(crate) safepoints: SafepointReport,
 }
 
 /// Reads the allocation statistics of a trace, or of a part of it, or also what happens when; `-` is standard input. A trace is read as
@@ -151,7 +153,7 @@ pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Re
 pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
         trace(path, TraceStats::new())?;
-    let TraceReport { allocations, locks, cpu, collections } = report;
+    let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
     let cpu = Reading {
         report: cpu,
         bytes,
@@ -172,10 +174,10 @@ pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
     };
     let allocations =
         Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
-    Ok(Whole { allocations, locks, cpu, collections })
+    Ok(Whole { allocations, locks, cpu, collections, safepoints })
 }
 
-/// Reads what a trace says about safepoints, as [`allocations`] does.
+/// Reads what a trace says about safepoints, as [`allocations_in`] does.
 pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
     trace(path, SafepointStats::new())
 }

@@ -78,10 +78,8 @@ fn sampled(calibration: &Calibration, is_part: bool) -> String {
         sentence.push_str(&format!("; {} of threads without a sample are left out", bytes(calibration.unsampled)));
     }
     if calibration.uncalibrated > 0 {
-        sentence.push_str(&format!(
-            "; {} of threads without an account are not scaled",
-            bytes(calibration.uncalibrated)
-        ));
+        sentence
+            .push_str(&format!("; {} of threads without an account are not scaled", bytes(calibration.uncalibrated)));
     }
     sentence
 }
@@ -195,9 +193,11 @@ mod tests {
         let sampled = Coverage { calibration: Some(calibration), ..Coverage::default() };
         assert_eq!(
             sentences(&sampled),
-            ["estimated from 2,345 sampled objects; the JVM's accounts of its threads are exact, and the samples of each thread \
+            [
+                "estimated from 2,345 sampled objects; the JVM's accounts of its threads are exact, and the samples of each thread \
               are scaled to its account: by 0.98 to 1.03 for each thread of 100 samples or more; 2.0 KiB of threads without a \
-              sample are left out"]
+              sample are left out"
+            ]
         );
     }
 

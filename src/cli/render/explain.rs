@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analysis::allocations::Location;
-use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Place, Rising};
+use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, Place, Rising};
 use analysis::locks::{Deadlock, Stuck, ThreadName};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use trace::names;
 
 use crate::cli::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
 use crate::cli::render::page::Page;
-use crate::cli::render::{allocation_json, explain_cpu, lock_json};
+use crate::cli::render::{allocation_json, explain_cpu, lock_json, safepoints};
 
 /// The trace of a finding, for the commands that show more of it.
 pub(crate) struct Source<'p> {
@@ -75,6 +75,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
         None if explanation.has_waits => looked_at.push("no lock was contended".to_owned()),
         None => {}
     }
+    if let Some(sync) = explanation.to_safepoint {
+        looked_at.push(format!("threads took {} to stop for safepoints", duration(sync)));
+    }
     if looked_at.is_empty() {
         return "nothing stands out: the trace has neither allocations nor waits nor samples".to_owned();
     }
@@ -120,6 +123,13 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             };
             ("lock:", format!("threads waited {} for {lock}, {share}", duration(waited.total)))
         }
+        Finding::Lateness(Lateness { sync, share, worst, .. }) => {
+            let most = worst.as_ref().map_or(String::new(), |worst| {
+                format!(", {} of it for {}", percent(worst.time.0, sync.0), worst.subject)
+            });
+            let share = human::share(*share);
+            ("late:", format!("all threads waited {} ({share} of the time) until one stopped{most}", duration(*sync)))
+        }
     }
 }
 
@@ -161,6 +171,11 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
         Finding::Churn(churn) => churn_sentences(churn, explanation),
         Finding::Cpu(found) => explain_cpu::sentences(found),
         Finding::Contention(contention) => contention_sentences(contention),
+        Finding::Lateness(Lateness { stops, longest, .. }) => vec![format!(
+            "{} took 1 ms or more to reach, the longest {}",
+            counted(*stops, "safepoint", "safepoints"),
+            duration(*longest)
+        )],
     }
 }
 
@@ -179,7 +194,13 @@ fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
     let of_class = |class: &Growing<'_>| {
         let error = if class.samples > 0 { format!(" ± {}", bytes(class.error)) } else { String::new() };
         let about = if class.samples > 0 { "about " } else { "" };
-        format!("{about}{} of {} {} ({}{error})", count(class.live), count(class.total), class.class, bytes(class.bytes))
+        format!(
+            "{about}{} of {} {} ({}{error})",
+            count(class.live),
+            count(class.total),
+            class.class,
+            bytes(class.bytes)
+        )
     };
     let classes: Vec<String> = growth.classes.iter().take(CLASSES).map(of_class).collect();
     let samples: u64 = growth.classes.iter().map(|class| class.samples).sum();
@@ -255,7 +276,8 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             words(&["heap", &dump, "--show", "suspects"])
         }
         Finding::Growth(growth) if growth.classes.iter().any(|class| class.samples > 0) => {
-            let method = growth.at.map(|at| quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room));
+            let method =
+                growth.at.map(|at| quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room));
             let code = method.iter().flat_map(|method| ["--in", method]).collect::<Vec<_>>();
             words(&[&["tree", &trace, "--live"], &code[..]].concat())
         }
@@ -274,6 +296,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             let view: &[&str] = if source.has_stacks { &["tree", &trace] } else { &["stats", &trace, "--by", "site"] };
             words(&[view, &["--in", &method]].concat())
         }
+        Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
         Finding::Cpu(found) => match found.what {
             Busy::Line(at) => {
                 let method = quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
@@ -319,6 +342,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
         "collections": explanation.collections.map(|(count, _)| count),
         "pause_nanos": explanation.collections.map(|(_, pauses)| pauses.0),
         "most_contended_nanos": explanation.contended.map(|most| most.0),
+        "to_safepoint_nanos": explanation.to_safepoint.map(|sync| sync.0),
     });
     [("findings".to_owned(), findings.into()), ("looked_at".to_owned(), looked_at)].into_iter().collect()
 }
@@ -375,6 +399,14 @@ fn fields(finding: &Finding<'_>) -> Value {
             "waiters": contention.waiters.iter().map(place).collect::<Vec<_>>(),
             "owners": contention.owners.iter().map(place).collect::<Vec<_>>(),
             "owner": contention.owner.as_ref().map(owner),
+        }),
+        Finding::Lateness(lateness) => json!({
+            "kind": "late",
+            "sync_nanos": lateness.sync.0,
+            "share": lateness.share,
+            "safepoints": lateness.stops,
+            "longest_sync_nanos": lateness.longest.0,
+            "worst": lateness.worst.as_ref().map(safepoints::late_json),
         }),
     }
 }

@@ -34,7 +34,9 @@ pub(super) fn sentences(found: &CpuUse<'_>) -> Vec<String> {
                 .into_iter()
                 .collect()
         }
-        Busy::Collector => vec!["the program makes more garbage than its heap has room for, or the heap is full".to_owned()],
+        Busy::Collector => {
+            vec!["the program makes more garbage than its heap has room for, or the heap is full".to_owned()]
+        }
         Busy::Compiler => vec!["the JVM is not warm yet, or compiles the same code again and again".to_owned()],
         Busy::Kernel => vec!["reading and writing, locks, memory: the tree says who calls it".to_owned()],
         Busy::Lost => vec!["the shares of lines may be too low by that".to_owned()],

@@ -7,7 +7,7 @@ use analysis::safepoints::{LateBy, LateInside, LateRow, LateSubject, Operation, 
 use serde_json::{Map, Value, json};
 
 use crate::cli::render::allocation_json;
-use crate::cli::render::human::{count, counted, duration, percent, printable};
+use crate::cli::render::human::{self, count, counted, duration, percent, printable};
 use crate::cli::render::page::Page;
 use crate::cli::render::table::{Below, Table};
 
@@ -29,8 +29,8 @@ pub(crate) fn sums(report: &SafepointReport) -> String {
     match slow {
         0 => format!("{all}; none took 1 ms to reach"),
         _ => format!(
-            "{all}; {} 1 ms or more to reach, {} together, the longest {}",
-            counted(slow, "took", "took"),
+            "{all}; {} took 1 ms or more to reach, {} together, the longest {}",
+            human::count(slow),
             duration(slow_sync),
             duration(longest)
         ),
@@ -79,7 +79,7 @@ fn inside(row: &LateRow<'_>) -> Vec<Below> {
     let is_said = |inside: &LateInside<'_>| match (inside, row.subject) {
         (LateInside::Line(at), LateSubject::Line(of)) => *at == of,
         (LateInside::Function(name), LateSubject::Function(of)) => *name == of,
-        (LateInside::Unknown, subject) => !matches!(subject, LateSubject::Thread(_)),
+        (LateInside::Unknown, _) => true,
         _ => false,
     };
     if row.inside.len() == 1 && is_said(&row.inside[0].0) {
@@ -101,7 +101,6 @@ fn inside(row: &LateRow<'_>) -> Vec<Below> {
 /// Writes the stack of each row's longest time.
 pub(crate) fn write_stacks(rows: &[LateRow<'_>], out: &mut Page<'_>) -> io::Result<()> {
     for row in rows.iter().filter(|row| !row.stack.is_empty()) {
-        writeln!(out)?;
         out.write_sentence(2, &printable(&format!("{}: {}", row.subject, duration(row.time))))?;
         for frame in row.stack.iter().take(FRAMES) {
             let frame = out.fit(4, &printable(&format!("at {frame}")));
@@ -110,6 +109,7 @@ pub(crate) fn write_stacks(rows: &[LateRow<'_>], out: &mut Page<'_>) -> io::Resu
         if let Some(left) = row.stack.len().checked_sub(FRAMES).filter(|&left| left > 0) {
             writeln!(out, "    ... and {} more", counted(left as u64, "frame", "frames"))?;
         }
+        writeln!(out)?;
     }
     Ok(())
 }

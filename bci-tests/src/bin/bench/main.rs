@@ -19,6 +19,7 @@ mod memory;
 mod peers;
 mod request;
 mod run;
+mod sampled;
 mod start;
 mod table;
 mod torture;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Benchmark::Dump => dump::run(&request),
         Benchmark::Collections => collections::run(&request),
         Benchmark::Cpu => cpu::run(&request),
+        Benchmark::Sampled => sampled::run(&request),
         Benchmark::Callers => callers::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };

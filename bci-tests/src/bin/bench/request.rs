@@ -42,6 +42,8 @@ pub(crate) enum Benchmark {
     Callers,
     /// How true profiles of processor time are and what they cost, on programs whose split over methods is known by clocks.
     Cpu,
+    /// How often sampled allocations lie within their stated error, on arrays of 16 bytes to 4 MB, beside other samplers (`--rounds`).
+    Sampled,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }
@@ -66,13 +68,14 @@ pub(crate) struct Request {
     /// Java releases, such as 17,25, or `all`; if none is named, each for `start` and any for the others.
     #[arg(long, value_delimiter = ',', value_name = "RELEASE")]
     jdk: Vec<Release>,
-    /// Only variants whose names contain one of these words (`alloc`, `locks`, `cpu`).
+    /// Only variants whose names contain one of these words (`alloc`, `locks`, `cpu`, `sampled`).
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     pub(crate) only: Vec<String>,
     /// Variants by id, or `all` (`compare`, `instructions`, `memory`, `dump`, `collections`).
     #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
-    /// Programs by id, or `all` (`compare`, `instructions`, `locks`, `memory`, `cpu`); collectors for `collections`.
+    /// Programs by id, or `all` (`compare`, `instructions`, `locks`, `memory`, `cpu`); collectors for
+    /// `collections`, orders for `sampled`.
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
     /// Documents that each thread of the JSON program reads where an allocation is dear; ten times as many where it is cheap (`alloc`).

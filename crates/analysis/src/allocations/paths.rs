@@ -30,7 +30,9 @@ impl AllocationReport {
                 (&self.cells[index.0 as usize], living.objects, living.bytes, Some((LIVING, spread)))
             }));
         }
-        for (cell, objects, bytes, share) in living.into_iter().filter(|(cell, ..)| class_filter(self.class(cell.class))) {
+        for (cell, objects, bytes, share) in
+            living.into_iter().filter(|(cell, ..)| class_filter(self.class(cell.class)))
+        {
             let stack = cell.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
             let sites = stack.unwrap_or(cell.site.as_slice());
             let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
@@ -39,7 +41,14 @@ impl AllocationReport {
             }
             let thread = cell.thread.map(|thread| self.thread(thread).name);
             let labels = options.labels(thread, self.class(cell.class), frames(), stack.is_some());
-            paths.push(Path { labels, count: objects as f64, weight: bytes as f64, share, counted: 0, ran: Vec::new() });
+            paths.push(Path {
+                labels,
+                count: objects as f64,
+                weight: bytes as f64,
+                share,
+                counted: 0,
+                ran: Vec::new(),
+            });
         }
         let source = Source { weight: whole.weight, whole, is_exact: false };
         call_tree::build(&paths, &FxHashMap::from_iter([(LIVING, source)]), options.cut, true)

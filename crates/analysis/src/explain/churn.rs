@@ -90,7 +90,8 @@ fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos)
         at,
         is_own: !is_jdk(at.class),
         bytes,
-        executed: (report.facts().frees == 0 && !report.is_sampled() && bytes < totals.total_bytes()).then(|| totals.total_bytes()),
+        executed: (report.facts().frees == 0 && !report.is_sampled() && bytes < totals.total_bytes())
+            .then(|| totals.total_bytes()),
         error: error.max(line.row.error),
         share: part(bytes, all),
         rate: per_second(bytes, length).filter(|_| report.facts().allocations == 0),

@@ -8,16 +8,19 @@ mod collections;
 mod contention;
 mod cpu;
 mod growth;
+mod safepoints;
 
 use trace::model::Element;
 use trace::time::Nanos;
 
-use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope, SiteNames};
+use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
 use crate::cpu::{CpuReport, CpuStats, SampleClock};
 use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
+use crate::safepoints::{SafepointReport, SafepointStats};
 
 pub use collections::{Collections, Rise};
 pub use cpu::{Busy, CpuUse};
+pub use safepoints::Lateness;
 
 /// More findings of a kind than this are a table, which other commands show.
 const MOST: usize = 3;
@@ -28,6 +31,7 @@ pub struct TraceStats {
     locks: LockStats<'static>,
     cpu: CpuStats,
     collections: Collections,
+    safepoints: SafepointStats,
 }
 
 impl TraceStats {
@@ -38,6 +42,7 @@ impl TraceStats {
             locks: LockStats::new(Selection::default(), None),
             cpu: CpuStats::new(SampleClock::Cpu, &Scope::default()),
             collections: Collections::default(),
+            safepoints: SafepointStats::new(),
         }
     }
 
@@ -47,6 +52,7 @@ impl TraceStats {
         self.locks.element(element);
         self.cpu.element(element);
         self.collections.element(element);
+        self.safepoints.element(element);
     }
 
     /// Ends a document: all ids lose their meaning.
@@ -55,6 +61,7 @@ impl TraceStats {
         self.locks.end_document();
         self.cpu.end_document();
         self.collections.end_document();
+        self.safepoints.end_document();
     }
 
     /// The statistics of the documents that ended.
@@ -64,6 +71,7 @@ impl TraceStats {
             locks: self.locks.finish(),
             cpu: self.cpu.finish(),
             collections: self.collections,
+            safepoints: self.safepoints.finish(),
         }
     }
 }
@@ -84,6 +92,8 @@ pub struct TraceReport {
     pub cpu: CpuReport,
     /// What collections cost, and what they left.
     pub collections: Collections,
+    /// How long threads took to stop for the VM.
+    pub safepoints: SafepointReport,
 }
 
 /// What stands out in a trace, and what was looked at.
@@ -101,6 +111,8 @@ pub struct Explanation<'a> {
     pub collections: Option<(u64, Nanos)>,
     /// How long threads waited for the lock that cost most; `None` if none was contended.
     pub contended: Option<Nanos>,
+    /// How long all safepoints took to reach; `None` if the trace has none.
+    pub to_safepoint: Option<Nanos>,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
     /// Filters leave classes out of the trace.
@@ -138,6 +150,8 @@ pub enum Finding<'a> {
     Cpu(CpuUse<'a>),
     /// Threads wait long for locks.
     Contention(Contention<'a>),
+    /// Threads are late for safepoints.
+    Lateness(Lateness<'a>),
 }
 
 /// Threads that waited for a lock when the trace ended.
@@ -283,9 +297,11 @@ pub fn explain<'a>(
         on_processors: (facts.cpu_samples > 0).then(|| cpu.sum().1),
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
+        to_safepoint: None,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,
-        has_few_ages: (facts.allocations > 0 || facts.live_samples > 0) && collections.count() < growth::LEAST_COLLECTIONS,
+        has_few_ages: (facts.allocations > 0 || facts.live_samples > 0)
+            && collections.count() < growth::LEAST_COLLECTIONS,
     };
     let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
     findings.extend(contention::blocked(locks).map(Finding::Stuck));

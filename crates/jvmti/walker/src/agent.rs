@@ -1,10 +1,7 @@
-//! The part of the profiler's agent that walks stacks, as it is: the same sources.
+//! The part of the profiler's agent that walks stacks: the same sources, as they are.
 
-#[path = "../../../../src/agent/hotspot/mod.rs"]
+#[path = "../../../../src/agent/helpers.rs"]
+mod helpers;
 pub(crate) mod hotspot;
-#[path = "../../../../src/agent/ids.rs"]
-mod ids;
-#[path = "../../../../src/agent/message.rs"]
-pub(crate) mod message;
 #[path = "../../../../src/agent/signals/mod.rs"]
 pub(crate) mod signals;

@@ -187,15 +187,12 @@ fn compare(walker: &Walker, ours: &RawStack, vm: &dyn Fn(usize) -> VmFrame, vm_l
         worst
     };
     let plain = matches(0, 0);
-    if plain == Match::Same && frames.len() < vm_length {
+    if plain != Match::OtherMethod && frames.len() < vm_length {
         if ours.is_truncated() {
             return Outcome::Cut;
         }
-        if walker
-            .number(vm(frames.len()))
-            .and_then(|number| walker.method(number))
-            .is_some_and(|names| names.name == b"enterSpecial")
-        {
+        let next = walker.number(vm(frames.len())).and_then(|number| walker.method(number));
+        if next.is_some_and(|names| names.name == b"enterSpecial") {
             return Outcome::Carrier;
         }
     }

@@ -4,7 +4,7 @@
 //! `AsyncGetCallTrace` walk it. Each object of so many bytes is a callback of JVMTI, in which both walk too. What came of it is written
 //! to FILE at the end.
 
-#[allow(dead_code, reason = "only part of it is used here")]
+#[allow(dead_code, unused_imports, reason = "only part of it is used here")]
 mod agent;
 mod compared;
 mod sender;
@@ -17,7 +17,7 @@ use jvmti::jni_sys::{JNI_ERR, JNI_OK, JNIEnv, JavaVM, jclass, jint, jlong, jobje
 use jvmti::sys::*;
 use jvmti::{Env, Jni, Vm, guard};
 
-use agent::hotspot::Hotspot;
+use agent::hotspot;
 use agent::hotspot::memory::JavaThread;
 use agent::hotspot::walk::Walker;
 use agent::signals::SafeLoads;
@@ -26,14 +26,29 @@ use agent::signals::SafeLoads;
 const INTERVAL: jint = 16 << 10;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
-static HOTSPOT: OnceLock<Hotspot> = OnceLock::new();
-static WALKER: OnceLock<&'static Walker> = OnceLock::new();
+static WALKER: OnceLock<Result<Walker, String>> = OnceLock::new();
 /// Comparisons are made.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 struct Settings {
     period_micros: u64,
     file: String,
+}
+
+/// The walker, once comparisons are made.
+fn walker() -> Option<&'static Walker> {
+    WALKER.get().filter(|_| IS_ON.load(Ordering::Acquire))?.as_ref().ok()
+}
+
+/// `MartiniWalk.compare`.
+///
+/// # Safety
+///
+/// Called by the VM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniWalk_compare(jni: *mut JNIEnv, class: jclass) {
+    // SAFETY: the VM passes this thread's environment and the class.
+    unsafe { hotspot::walk::compare_in_self_test(jni, class) };
 }
 
 /// Reads the settings, and asks for events.
@@ -56,7 +71,7 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_ch
 
 fn load(vm: Vm) -> Result<(), Box<dyn std::error::Error>> {
     let env = vm.get_env(JVMTI_VERSION_1_2)?;
-    env.add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS]))?;
+    env.add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, CAN_GET_LINE_NUMBERS]))?;
     let callbacks = jvmtiEventCallbacks {
         VMInit: Some(vm_init),
         VMDeath: Some(vm_death),
@@ -92,11 +107,12 @@ unsafe extern "system" fn vm_init(env: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthre
 }
 
 fn begin(env: Env, jni: Jni) -> Result<(), String> {
-    let loads = SafeLoads::install()?;
+    let loads = SafeLoads::install(false)?;
     let java = env.get_system_property(c"java.vm.specification.version").map_err(|error| error.to_string())?;
     let java = String::from_utf8_lossy(&java).trim_end_matches('\0').parse().map_err(|_| "no feature release")?;
-    let walker = HOTSPOT.get_or_init(Hotspot::default).walker(loads, java)?;
-    let _ = WALKER.set(walker);
+    let current = JavaThread::current(env, jni).ok_or("Thread has no field eetop")?;
+    let walker = WALKER.get_or_init(|| hotspot::walker(loads, java));
+    walker.as_ref().map_err(Clone::clone)?.self_test(env, jni, current)?;
     for &class in env.get_loaded_classes().map_err(|error| error.to_string())?.iter() {
         // SAFETY: a live local reference.
         let _ = unsafe { env.get_class_methods(class) };
@@ -104,16 +120,16 @@ fn begin(env: Env, jni: Jni) -> Result<(), String> {
     compared::find()?;
     IS_ON.store(true, Ordering::Release);
     sender::begin(SETTINGS.get().map_or(500, |settings| settings.period_micros))?;
-    let current = JavaThread::current(env, jni).ok_or("Thread has no field eetop")?;
     sender::add(current, jni);
     env.enable_event(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC).map_err(|error| error.to_string())
 }
 
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
+    let walker = walker();
     IS_ON.store(false, Ordering::Release);
     sender::end();
     guard(|| {
-        let Some((settings, walker)) = SETTINGS.get().zip(WALKER.get()) else { return };
+        let Some((settings, walker)) = SETTINGS.get().zip(walker) else { return };
         let text = compared::report(walker);
         if std::fs::write(&settings.file, text).is_err() {
             eprintln!("walker agent: {} cannot be written", settings.file);
@@ -147,7 +163,7 @@ unsafe extern "system" fn class_prepare(env: *mut jvmtiEnv, _: *mut JNIEnv, _: j
 }
 
 unsafe extern "system" fn sampled(env: *mut jvmtiEnv, _: *mut JNIEnv, _: jthread, _: jobject, _: jclass, _: jlong) {
-    let Some(walker) = WALKER.get().filter(|_| IS_ON.load(Ordering::Acquire)) else { return };
+    let Some(walker) = walker() else { return };
     // SAFETY: the VM passes a live environment.
     let env = unsafe { Env::from_raw(env) };
     guard(|| compared::with_jvmti(walker, env));

@@ -12,7 +12,7 @@ use libc::{c_int, c_void, pid_t, siginfo_t};
 
 use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::walk::RawStack;
-use crate::{WALKER, compared};
+use crate::{compared, walker};
 
 /// What a thread needs in the handler.
 pub(crate) struct Local {
@@ -109,7 +109,7 @@ pub(crate) fn with(body: impl FnOnce(&mut Local)) {
 extern "C" fn handle(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the address of this thread's own.
     let before = unsafe { *libc::__errno_location() };
-    if let Some(walker) = WALKER.get().filter(|_| crate::IS_ON.load(Ordering::Acquire)) {
+    if let Some(walker) = walker() {
         with(|local| compared::with_async(walker, local, context));
     }
     // SAFETY: as above.

@@ -31,6 +31,13 @@ pub(super) struct Code {
     pub(super) frame: usize,
 }
 
+impl Code {
+    /// Whether an address lies in it, and not in what the VM keeps beside it.
+    pub(super) fn holds(&self, pc: usize) -> bool {
+        (self.begin..self.end).contains(&pc)
+    }
+}
+
 /// No frame of compiled code is larger.
 const MAX_FRAME_WORDS: usize = 1 << 17;
 
@@ -40,7 +47,7 @@ impl Walker {
         let blob = self.cache.blob_at(pc)?;
         let loads = self.loads;
         let name = loads.word(blob + self.layout.blob.name)?;
-        let part = |at: usize| loads.word(name + at).map(usize::to_le_bytes);
+        let part = |at: usize| loads.word(name.wrapping_add(at)).map(usize::to_le_bytes);
         let kind = match &part(0)? {
             b"nmethod\0" => Kind::Java,
             b"native n" => Kind::Native,

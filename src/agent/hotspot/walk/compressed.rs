@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn stream(bytes: &[u8], encoding: Encoding) -> Stream {
-        let loads = SafeLoads::install().expect("loads are safe");
+        let loads = SafeLoads::install(false).expect("loads are safe");
         let at = bytes.as_ptr() as usize;
         Stream::new(loads, encoding, at, at + bytes.len())
     }

@@ -36,6 +36,7 @@ pub(crate) enum WalkError {
 
 impl WalkError {
     /// All of them, by their number.
+    #[cfg(any(test, walker_agent))]
     pub(crate) const ALL: [WalkError; 14] = [
         WalkError::NoSafeLoads,
         WalkError::SignalsBlocked,

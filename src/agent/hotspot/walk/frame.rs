@@ -26,6 +26,7 @@ pub(crate) enum FrameKind {
 
 impl FrameKind {
     /// Its letter in the trace.
+    #[cfg(any(test, walker_agent))]
     pub(crate) fn letter(self) -> char {
         char::from(self as u8)
     }

@@ -102,6 +102,8 @@ pub(super) struct MethodLayout {
     pub(super) pool_length: usize,
     pub(super) pool_bytes: usize,
     pub(super) class_name: usize,
+    /// Half a word with a random number of each text.
+    pub(super) symbol_hash: usize,
     pub(super) symbol_length: usize,
     pub(super) symbol_body: usize,
 }
@@ -231,6 +233,9 @@ impl MethodLayout {
             pool_length: offset(c"ConstantPool", c"_length")?,
             pool_bytes: bytes(c"ConstantPool")?,
             class_name: offset(c"Klass", c"_name")?,
+            // The lower half of the word counts references.
+            symbol_hash: Field::offset_of(c"Symbol", c"_hash_and_refcount")
+                .map_or_else(|| offset(c"Symbol", c"_identity_hash"), |at| Ok(at + size_of::<u16>()))?,
             symbol_length: offset(c"Symbol", c"_length")?,
             symbol_body: offset(c"Symbol", c"_body")?,
         })
@@ -263,7 +268,7 @@ impl BlobLayout {
         let at = blob + self.frame_complete;
         let distance =
             if self.frame_complete_is_short { i32::from(loads.u16(at)? as i16) } else { loads.u32(at)? as i32 };
-        usize::try_from(distance).ok().map(|distance| begin + distance)
+        usize::try_from(distance).ok().map(|distance| begin.wrapping_add(distance))
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Symbol {
     pub(super) address: usize,
     pub(super) body: usize,
     pub(super) length: u16,
+    /// A number that the VM has drawn for it, so that another text at this address is told from it.
+    pub(super) hash: u16,
 }
 
 const ACC_NATIVE: u16 = 0x100;
@@ -65,13 +67,14 @@ impl MethodLayout {
             return None;
         }
         let length = loads.u16(address + self.symbol_length).filter(|&length| length > 0)?;
-        Some(Symbol { address, body: address + self.symbol_body, length })
+        let hash = loads.u16(address + self.symbol_hash)?;
+        Some(Symbol { address, body: address + self.symbol_body, length, hash })
     }
 }
 
 /// Whether it can be the address of something of the VM's: aligned, and neither null nor of the kernel.
 fn is_object(address: usize) -> bool {
-    address.is_multiple_of(size_of::<usize>()) && address >= 1 << 16 && address < 1 << 47
+    address.is_multiple_of(size_of::<usize>()) && (1 << 16..1 << 47).contains(&address)
 }
 
 impl VmMethod {

@@ -1,7 +1,7 @@
 //! The methods that were on stacks, with their names: a table that signal handlers of all threads fill without locks.
 //!
 //! A method is found by its address; since another one may come to lie there once its class has gone, the addresses of its constant
-//! part and names have to be the same too. Names are copied once, into memory that never moves; what is full stays full. Two
+//! part and names have to be the same too, and the numbers that the VM has drawn for these texts and their lengths. Names are copied once, into memory that never moves; what is full stays full. Two
 //! threads that meet a method at the same time may give it two numbers.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -13,7 +13,7 @@ use super::frame::MethodNumber;
 use super::method::{Symbol, VmMethod};
 use crate::agent::signals::SafeLoads;
 
-/// Places in the table: a power of two. 3 MiB, of which the kernel provides what is used.
+/// Places in the table: a power of two. 4 MiB, of which the kernel provides what is used.
 const SLOTS: usize = 1 << 16;
 /// Bytes for all names, also provided as they are used.
 const TEXT_BYTES: usize = 12 << 20;
@@ -30,10 +30,13 @@ struct Slot {
     constant: AtomicUsize,
     class_name: AtomicUsize,
     name: AtomicUsize,
-    /// Where its texts begin in the memory for names: class, name, signature.
-    text: AtomicU32,
-    /// Their lengths, 16 bits each, and what else is known of it.
+    signature: AtomicUsize,
+    /// The numbers of its texts, 16 bits each: class, name, signature.
+    hashes: AtomicU64,
+    /// Their lengths, and what else is known of it.
     lengths: AtomicU64,
+    /// Where they begin in the memory for names.
+    text: AtomicU32,
     state: AtomicU8,
 }
 
@@ -95,22 +98,23 @@ impl Methods {
     }
 
     fn fill(&self, loads: SafeLoads, slot: &Slot, method: &VmMethod) -> Result<u64, WalkError> {
-        let texts = [method.class_name, method.name, method.signature];
+        let texts = method.texts();
         let bytes = texts.iter().map(|text| u32::from(text.length)).sum::<u32>();
         let take = |used: u32| used.checked_add(bytes).filter(|&end| end as usize <= TEXT_BYTES);
         let begin = self.used_text.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         let begin = begin.map_err(|_| WalkError::TableFull)?;
         let mut at = begin as usize;
-        let mut lengths = if is_enter_special(loads, method) { IS_BOTTOM } else { 0 };
-        for (index, text) in texts.into_iter().enumerate() {
+        let lengths = method.lengths() | if is_enter_special(loads, method) { IS_BOTTOM } else { 0 };
+        for text in texts {
             self.copy(loads, text, at)?;
             at += usize::from(text.length);
-            lengths |= u64::from(text.length) << (16 * index);
         }
         slot.method.store(method.address, Ordering::Relaxed);
         slot.constant.store(method.constant, Ordering::Relaxed);
         slot.class_name.store(method.class_name.address, Ordering::Relaxed);
         slot.name.store(method.name.address, Ordering::Relaxed);
+        slot.signature.store(method.signature.address, Ordering::Relaxed);
+        slot.hashes.store(method.hashes(), Ordering::Relaxed);
         slot.text.store(begin, Ordering::Relaxed);
         slot.lengths.store(lengths, Ordering::Relaxed);
         Ok(lengths)
@@ -154,7 +158,29 @@ impl Slot {
             && self.constant.load(Ordering::Relaxed) == method.constant
             && self.class_name.load(Ordering::Relaxed) == method.class_name.address
             && self.name.load(Ordering::Relaxed) == method.name.address
+            && self.signature.load(Ordering::Relaxed) == method.signature.address
+            && self.hashes.load(Ordering::Relaxed) == method.hashes()
+            && self.lengths.load(Ordering::Relaxed) & !IS_BOTTOM == method.lengths()
     }
+}
+
+impl VmMethod {
+    fn texts(&self) -> [Symbol; 3] {
+        [self.class_name, self.name, self.signature]
+    }
+
+    fn hashes(&self) -> u64 {
+        three(self.texts().map(|text| text.hash))
+    }
+
+    fn lengths(&self) -> u64 {
+        three(self.texts().map(|text| text.length))
+    }
+}
+
+/// Three numbers in one, the first one lowest.
+fn three(numbers: [u16; 3]) -> u64 {
+    numbers.into_iter().rev().fold(0, |all, number| all << 16 | u64::from(number))
 }
 
 /// Methods lie at multiples of 8, many in a row.
@@ -179,7 +205,7 @@ mod tests {
     use super::*;
 
     fn symbol(text: &'static str) -> Symbol {
-        Symbol { address: text.as_ptr() as usize, body: text.as_ptr() as usize, length: text.len() as u16 }
+        Symbol { address: text.as_ptr() as usize, body: text.as_ptr() as usize, length: text.len() as u16, hash: 7 }
     }
 
     fn method(address: usize, class_name: &'static str, name: &'static str) -> VmMethod {
@@ -188,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_method_keeps_its_number_and_names() {
-        let loads = SafeLoads::install().expect("loads are safe");
+        let loads = SafeLoads::install(false).expect("loads are safe");
         let methods = Methods::new();
         let number = |method: &VmMethod| methods.number_of(loads, method).expect("there is room");
         let first = method(0x1000, "a/A", "run");
@@ -199,6 +225,13 @@ mod tests {
         // Another class, whose method lies where the first one lay.
         let later = method(0x1000, "b/B", "run");
         assert_ne!(number(&later).number, known.number);
+        // Another text that lies where the first one lay, and another signature.
+        let mut other = first;
+        other.class_name.hash += 1;
+        assert_ne!(number(&other).number, known.number);
+        let mut other = first;
+        other.signature.address += 8;
+        assert_ne!(number(&other).number, known.number);
         assert_eq!(number(&first), known);
         assert!(!known.is_bottom && number(&method(0x2000, "jdk/internal/vm/Continuation", "enterSpecial")).is_bottom);
         assert_eq!(methods.names(MethodNumber(u32::MAX)), None);
@@ -206,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_is_full_is_an_error_and_what_is_known_stays() {
-        let loads = SafeLoads::install().expect("loads are safe");
+        let loads = SafeLoads::install(false).expect("loads are safe");
         let methods = Methods::new();
         let first = methods.number_of(loads, &method(8, "a/A", "run")).expect("there is room");
         let full =
@@ -216,7 +249,7 @@ mod tests {
         // A text that is not mapped, and one that does not fit.
         let methods = Methods::new();
         let mut broken = method(8, "a/A", "run");
-        broken.name = Symbol { address: 1, body: 8, length: 3 };
+        broken.name = Symbol { address: 1, body: 8, length: 3, hash: 0 };
         assert_eq!(methods.number_of(loads, &broken), Err(WalkError::Method));
         methods.used_text.store(TEXT_BYTES as u32 - 2, Ordering::Relaxed);
         assert_eq!(methods.number_of(loads, &method(8, "a/A", "run")), Err(WalkError::TableFull));

@@ -22,11 +22,10 @@ mod method;
 mod methods;
 mod registers;
 mod scopes;
+mod self_test;
 mod top;
 mod unwind;
 mod x86_64;
-
-use jvmti::{Env, Jni};
 
 use super::code_cache::CodeCache;
 use super::memory::JavaThread;
@@ -39,6 +38,7 @@ use crate::agent::signals::SafeLoads;
 pub(crate) use error::WalkError;
 pub(crate) use frame::{Frame, FrameKind, MAX_FRAMES, MethodNumber, RawStack};
 pub(crate) use registers::Registers;
+pub(crate) use self_test::compare as compare_in_self_test;
 
 /// What is known of a method that was on a stack: texts as class files have them (modified UTF-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,14 +69,6 @@ impl Walker {
         let layout = Layout::find()?;
         let cache = CodeCache::find().ok_or("this JVM does not export the layout of its code cache")?;
         Ok(Walker { loads, layout, cache, encoding: Encoding::of(java), methods: Methods::new() })
-    }
-
-    /// Compares with JVMTI what it makes of the current thread's stack; on a thread in a callback of JVMTI or a native method.
-    ///
-    /// # Errors
-    /// Why it is not to be trusted: one clause.
-    pub(crate) fn self_test(&self, _env: Env, _jni: Jni, _current: JavaThread) -> Result<(), String> {
-        Err("the walker is not complete".into())
     }
 
     /// Fills `stack` with the Java frames of the calling thread, which a signal handler has interrupted with these registers. No

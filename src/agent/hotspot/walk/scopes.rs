@@ -30,19 +30,21 @@ impl Walker {
         let info = self.layout.debug.of(self.loads, code.blob).ok_or(WalkError::DebugInfo)?;
         let scope = match at {
             At::Beginning => None,
-            At::Return(pc) => self.scope(info, (pc - code.begin) as i32),
-            At::Stopped(pc) => self.scope(info, (pc - code.begin) as i32 + 1),
+            At::Return(pc) => self.scope(info, pc.wrapping_sub(code.begin) as i32),
+            At::Stopped(pc) => self.scope(info, pc.wrapping_sub(code.begin).wrapping_add(1) as i32),
         };
         let Some(mut scope) = scope else {
             let index = (at == At::Beginning).then_some(0);
             return self.push_method(self.method_of(code)?, kind, index, stack);
         };
         for _ in 0..MAX_INLINED {
-            let mut stream = Stream::new(self.loads, self.encoding, info.scopes + scope as usize, info.scopes_end);
+            let mut stream =
+                Stream::new(self.loads, self.encoding, info.scopes.wrapping_add(scope as usize), info.scopes_end);
             let mut number = || stream.unsigned().ok_or(WalkError::DebugInfo);
             let (sender, method, index) = (number()?, number()?, number()?);
             let method = (method as usize).checked_sub(1).ok_or(WalkError::DebugInfo)?;
-            let method = self.loads.word(info.methods + method * size_of::<usize>()).ok_or(WalkError::DebugInfo)?;
+            let method =
+                self.loads.word(info.methods.wrapping_add(method * size_of::<usize>())).ok_or(WalkError::DebugInfo)?;
             let kind = if sender == 0 { kind } else { FrameKind::Inlined };
             // The lock of a synchronized method is taken before its first bytecode.
             let index = index.saturating_sub(INDEX_BIAS) as usize;
@@ -93,7 +95,7 @@ impl Walker {
     /// Where the scope begins of the first description at or behind that distance from the beginning of the code, or of the last one;
     /// `None` if none is known.
     fn scope(&self, info: DebugInfo, distance: i32) -> Option<u32> {
-        let field = |index: usize, at: usize| self.loads.u32(info.pcs + index * PC_DESC_BYTES + at);
+        let field = |index: usize, at: usize| self.loads.u32(info.pcs.wrapping_add(index * PC_DESC_BYTES + at));
         let (mut low, mut high) = (0, (info.pcs_end - info.pcs) / PC_DESC_BYTES);
         while low < high {
             let middle = low + (high - low) / 2;

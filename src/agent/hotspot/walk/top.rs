@@ -29,7 +29,7 @@ impl Walk<'_> {
         let here = RawFrame { sp: registers.sp, pc: registers.pc, fp: registers.fp };
         let Some(code) = self.walker.code(registers.pc) else { return self.outside(here) };
         match code.kind {
-            Kind::Entry => self.from(here),
+            Kind::Entry => self.walk_from(here),
             Kind::Interpreter => self.top_interpreted(here, registers),
             Kind::Java | Kind::Native => self.top_compiled(here, code),
             Kind::Stub | Kind::Upcall | Kind::Barrier => self.top_stub(here, code, registers),
@@ -45,17 +45,17 @@ impl Walk<'_> {
     /// In native code or the VM.
     fn outside(&mut self, here: RawFrame) -> Result<(), WalkError> {
         if let Some(left) = self.anchored(here.sp)? {
-            return self.from(left);
+            return self.walk_from(left);
         }
         let state = self.walker.loads.u32(self.thread + self.walker.layout.thread.state);
         match state.ok_or(WalkError::NotOnStack)? {
-            IN_JAVA => self.from_leaf_call(here),
+            IN_JAVA => self.walk_from_leaf_call(here),
             _ => Ok(()),
         }
     }
 
     /// Java code has called native code without leaving a note: a function of the VM that ends soon, or of the C library.
-    fn from_leaf_call(&mut self, here: RawFrame) -> Result<(), WalkError> {
+    fn walk_from_leaf_call(&mut self, here: RawFrame) -> Result<(), WalkError> {
         let mut places = [None; LEAF_PLACES];
         let mut number = 0;
         let mut add = |place: Option<RawFrame>| {
@@ -87,7 +87,7 @@ impl Walk<'_> {
         let sure = places.map(|place| place.filter(is_outside));
         let is_unknown = |place: &RawFrame| self.call(place.pc) == Some(Call::Unknown);
         let unsure = places.map(|place| place.filter(is_unknown));
-        self.from_one_of(sure, WalkError::LeafCall).or_else(|_| self.from_one_of(unsure, WalkError::LeafCall))
+        self.walk_from_one_of(sure, WalkError::LeafCall).or_else(|_| self.walk_from_one_of(unsure, WalkError::LeafCall))
     }
 
     fn top_interpreted(&mut self, here: RawFrame, registers: &Registers) -> Result<(), WalkError> {
@@ -96,7 +96,8 @@ impl Walk<'_> {
             let caller = self.caller_of_interpreted(here.fp);
             let pushed = self.push_interpreted(here.fp, Some(registers.bytecode));
             if let (Ok(caller), Ok(has_room)) = (caller, pushed) {
-                let done = if has_room { self.from_one_of([Some(caller)], WalkError::Interpreter) } else { Ok(()) };
+                let done =
+                    if has_room { self.walk_from_one_of([Some(caller)], WalkError::Interpreter) } else { Ok(()) };
                 if done.is_ok() {
                     return done;
                 }
@@ -116,11 +117,11 @@ impl Walk<'_> {
             Some(RawFrame { sp: sender.filter(|&sp| self.holds(sp) && sp > fp)?, ..caller })
         });
         let is_entered = self.walker.push_method(registers.method, FrameKind::Interpreted, Some(0), self.stack).is_ok();
-        if is_entered && self.from_one_of([begun, on_top, taken], WalkError::Interpreter).is_ok() {
+        if is_entered && self.walk_from_one_of([begun, on_top, taken], WalkError::Interpreter).is_ok() {
             return Ok(());
         }
         self.stack.truncate(length);
-        self.from_anywhere(here, WalkError::Interpreter)
+        self.walk_from_anywhere(here, WalkError::Interpreter)
     }
 
     fn top_compiled(&mut self, here: RawFrame, code: Code) -> Result<(), WalkError> {
@@ -152,7 +153,7 @@ impl Walk<'_> {
         let by_pointer = by_pointer.filter(|_| code.kind == Kind::Native);
         let anchored = self.anchored(here.sp).ok().flatten().filter(|left| left.pc != here.pc && left.sp > here.sp);
         let usual = [first, by_pointer, complete, on_top, below, anchored];
-        if self.from_one_of(usual, WalkError::Compiled).is_ok() {
+        if self.walk_from_one_of(usual, WalkError::Compiled).is_ok() {
             return Ok(());
         }
         // Some instructions that stand for whole methods put more on the stack.
@@ -160,7 +161,7 @@ impl Walk<'_> {
         for (index, place) in shifted.iter_mut().enumerate() {
             *place = self.caller_by_size(RawFrame { sp: here.sp + (index + 1) * WORD, ..here }, code);
         }
-        self.from_one_of(shifted, WalkError::Compiled)
+        self.walk_from_one_of(shifted, WalkError::Compiled)
     }
 
     /// The state of the frame at an address of compiled code; `complete` is where it becomes complete, if that is further on.
@@ -181,14 +182,14 @@ impl Walk<'_> {
     fn top_stub(&mut self, here: RawFrame, code: Code, registers: &Registers) -> Result<(), WalkError> {
         // Native code calls stubs too, and some stubs have noted where they left Java.
         let anchored = self.anchored(here.sp).ok().flatten();
-        if self.from_one_of([anchored], WalkError::Stub).is_ok() {
+        if self.walk_from_one_of([anchored], WalkError::Stub).is_ok() {
             return Ok(());
         }
         let entry = self.walker.layout.call_stub_return;
-        if here.pc.abs_diff(entry) < CALL_STUB_BYTES && (code.begin..code.end).contains(&entry) {
+        if here.pc.abs_diff(entry) < CALL_STUB_BYTES && code.holds(entry) {
             match self.caller_of_entry(here) {
                 Ok(None) => return Ok(()),
-                Ok(caller) if self.from_one_of([caller], WalkError::Stub).is_ok() => return Ok(()),
+                Ok(caller) if self.walk_from_one_of([caller], WalkError::Stub).is_ok() => return Ok(()),
                 _ => {}
             }
         }
@@ -196,29 +197,32 @@ impl Walk<'_> {
         if complete.is_some_and(|complete| here.pc >= complete) && code.frame > 0 {
             let state = self.frame_state(here.pc, code, None);
             let caller = self.caller_by_size(here, code).filter(|_| state == FrameState::Complete);
-            if self.from_one_of([caller], WalkError::Stub).is_ok() {
+            if self.walk_from_one_of([caller], WalkError::Stub).is_ok() {
                 return Ok(());
             }
         }
-        let is_call_of_it = |place: &RawFrame| matches!(self.call(place.pc), Some(Call::Of(target)) if (code.begin..code.end).contains(&target));
+        let is_call_of_it =
+            |place: &RawFrame| matches!(self.call(place.pc), Some(Call::Of(target)) if code.holds(target));
         let mut places = [None; 32];
         self.fill(&mut places, here.sp, here.fp);
         let sure = places.map(|place| place.filter(is_call_of_it));
-        if self.from_one_of(sure, WalkError::Stub).is_ok() || self.from_one_of(places, WalkError::Stub).is_ok() {
+        if self.walk_from_one_of(sure, WalkError::Stub).is_ok()
+            || self.walk_from_one_of(places, WalkError::Stub).is_ok()
+        {
             return Ok(());
         }
         // An adapter to the interpreter has taken the return address from the stack.
         let taken = self.call(registers.result).map(|_| RawFrame { sp: here.sp, pc: registers.result, fp: here.fp });
         let at = Some(registers.bytecode).filter(|&sp| self.holds(sp));
         let taken = taken.map(|frame| RawFrame { sp: at.unwrap_or(frame.sp), ..frame });
-        self.from_one_of([taken], WalkError::Stub).or_else(|_| self.from_anywhere(here, WalkError::Stub))
+        self.walk_from_one_of([taken], WalkError::Stub).or_else(|_| self.walk_from_anywhere(here, WalkError::Stub))
     }
 
     /// The frames from the first place above the stack pointer on that can be a return address, or from where the thread left Java.
-    fn from_anywhere(&mut self, here: RawFrame, error: WalkError) -> Result<(), WalkError> {
+    fn walk_from_anywhere(&mut self, here: RawFrame, error: WalkError) -> Result<(), WalkError> {
         let mut places = [None; 33];
         places[0] = self.anchored(here.sp).ok().flatten();
         self.fill(&mut places[1..], here.sp, here.fp);
-        self.from_one_of(places, error)
+        self.walk_from_one_of(places, error)
     }
 }

@@ -70,10 +70,10 @@ impl<'w> Walk<'w> {
     }
 
     /// All frames from one on whose callee has been looked at, or that has none.
-    pub(super) fn from(&mut self, mut frame: RawFrame) -> Result<(), WalkError> {
+    pub(super) fn walk_from(&mut self, mut frame: RawFrame) -> Result<(), WalkError> {
         loop {
             self.steps = self.steps.checked_sub(1).ok_or(WalkError::TooLong)?;
-            let code = self.walker.code(frame.pc).ok_or(WalkError::UnknownCode)?;
+            let code = self.walker.code(frame.pc).filter(|code| code.holds(frame.pc)).ok_or(WalkError::UnknownCode)?;
             let has_room = match code.kind {
                 Kind::Java => self.walker.push_compiled(code, At::Return(self.valid_pc(code, frame)?), self.stack)?,
                 Kind::Native => match self.push_native(code)? {
@@ -85,7 +85,7 @@ impl<'w> Walk<'w> {
                     self.stack.set_truncated();
                     return Ok(());
                 }
-                Kind::Stub => return self.from_stub(frame, code),
+                Kind::Stub => return self.walk_from_stub(frame, code),
                 Kind::Entry | Kind::Upcall => true,
             };
             if !has_room {
@@ -111,7 +111,7 @@ impl<'w> Walk<'w> {
     }
 
     /// The frames from the first of these places on from which the walk succeeds; `error` if there is none.
-    pub(super) fn from_one_of(
+    pub(super) fn walk_from_one_of(
         &mut self,
         places: impl IntoIterator<Item = Option<RawFrame>>,
         error: WalkError,
@@ -122,7 +122,7 @@ impl<'w> Walk<'w> {
         let length = self.stack.frames().len();
         for place in places.into_iter().flatten() {
             self.depth += 1;
-            let done = self.from(place);
+            let done = self.walk_from(place);
             self.depth -= 1;
             match done {
                 Ok(()) => return Ok(()),
@@ -142,23 +142,20 @@ impl<'w> Walk<'w> {
         }
         let at = layout.original_pc_at(self.walker.loads, code.blob, frame.sp);
         let pc = at.and_then(|at| self.word(at)).ok_or(WalkError::Compiled)?;
-        (code.begin..=code.end).contains(&pc).then_some(pc).ok_or(WalkError::Compiled)
+        code.holds(pc).then_some(pc).ok_or(WalkError::Compiled)
     }
 
     /// Whether a call may return to that address: the call, if there is one.
     pub(super) fn call(&self, pc: usize) -> Option<Call> {
-        let code = self.walker.code(pc)?;
-        if pc < code.begin || pc >= code.end {
-            return None;
-        }
+        let code = self.walker.code(pc).filter(|code| code.holds(pc))?;
         match code.kind {
-            Kind::Interpreter | Kind::Entry | Kind::Barrier | Kind::Upcall => return Some(self.call_in_front(pc)?),
+            Kind::Interpreter | Kind::Entry | Kind::Barrier | Kind::Upcall => return self.call_in_front(pc),
             Kind::Java if self.walker.layout.compiled.is_deopt_handler(self.walker.loads, code.blob, pc) => {
                 return Some(Call::Unknown);
             }
             Kind::Java | Kind::Native | Kind::Stub => {}
         }
-        Some(self.call_in_front(pc)?).filter(|&call| call != Call::None)
+        self.call_in_front(pc).filter(|&call| call != Call::None)
     }
 
     fn call_in_front(&self, pc: usize) -> Option<Call> {
@@ -188,8 +185,7 @@ impl<'w> Walk<'w> {
         let sp = frame.sp.checked_add(code.frame).filter(|_| code.frame >= 2 * WORD)?;
         let caller = RawFrame { sp, pc: self.word(sp - WORD)?, fp: self.word(sp - 2 * WORD)? };
         let stopped = self.walker.code(caller.pc)?;
-        let is_inside = (stopped.begin..stopped.end).contains(&caller.pc);
-        (stopped.kind == Kind::Java && is_inside).then_some(caller)
+        (stopped.kind == Kind::Java && stopped.holds(caller.pc)).then_some(caller)
     }
 
     /// Puts a native method on the stack that compiled code calls: whether there is room for more. `None`: what follows is not the
@@ -255,16 +251,16 @@ impl<'w> Walk<'w> {
     }
 
     /// The frames that called a stub or adapter, which calls something else.
-    fn from_stub(&mut self, frame: RawFrame, code: Code) -> Result<(), WalkError> {
+    fn walk_from_stub(&mut self, frame: RawFrame, code: Code) -> Result<(), WalkError> {
         let by_size = self.caller_by_size(frame, code).or_else(|| self.stopped_by_size(frame, code));
         if by_size.is_some() {
-            return self.from_one_of([by_size], WalkError::Stub);
+            return self.walk_from_one_of([by_size], WalkError::Stub);
         }
-        let calls_it = |frame: &RawFrame, walk: &Walk<'_>| matches!(walk.call(frame.pc), Some(Call::Of(target)) if (code.begin..code.end).contains(&target));
+        let calls_it = |frame: &RawFrame, walk: &Walk<'_>| matches!(walk.call(frame.pc), Some(Call::Of(target)) if code.holds(target));
         let mut places = [None; STUB_WORDS];
         self.fill(&mut places, frame.sp, frame.fp);
         let sure = places.map(|place| place.filter(|place| calls_it(place, self)));
-        self.from_one_of(sure, WalkError::Stub).or_else(|_| self.from_one_of(places, WalkError::Stub))
+        self.walk_from_one_of(sure, WalkError::Stub).or_else(|_| self.walk_from_one_of(places, WalkError::Stub))
     }
 
     /// Frames to which the code that was stopped may return, by the words from `sp` on, and by the frame pointer.

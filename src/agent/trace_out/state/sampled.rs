@@ -56,6 +56,8 @@ pub(crate) struct Sampled {
     /// Signals that brought CPU time, and the intervals that they brought.
     pub(crate) samples: u64,
     pub(crate) intervals: u64,
+    /// Samples whose stacks have more frames than were found.
+    pub(crate) cut: u64,
 }
 
 impl Default for Sampled {
@@ -70,6 +72,7 @@ impl Default for Sampled {
             lost: LostTime::new(),
             samples: 0,
             intervals: 0,
+            cut: 0,
         }
     }
 }

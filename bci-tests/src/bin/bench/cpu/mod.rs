@@ -28,8 +28,8 @@ use crate::variant::{Agent, Settings, Variant};
 
 /// How often all variants run, unless asked otherwise.
 const ROUNDS: usize = 5;
-/// Phases of a program: some five seconds of processor time.
-const PHASES: usize = 30;
+/// Phases of a program: some ten seconds of processor time, a thousand samples. Each end of a phase may be half a sample off.
+const PHASES: usize = 60;
 
 /// A variant, and from which Java on there is one.
 struct Entry {

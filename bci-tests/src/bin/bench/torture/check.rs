@@ -199,7 +199,9 @@ fn is_expected(line: &str, case: &Case) -> bool {
         || case.mode.is("dumpformat", "xml") && line.contains("the trace has not taken the one before")
         || sees_no_death(case) && line.contains("deaths of objects are not reported")
         || case.mode.value("cpu").is_some() && line.contains("the system looks at CPU time each")
-        || case.mode.samples_threads() && case.mode.is("internals", "off") && line.contains("is not sampled: ")
+        || case.mode.samples_threads()
+            && (case.mode.is("internals", "off") || case.has_flag("-Xcheck:jni"))
+            && line.contains("is not sampled: ")
 }
 
 /// Whether looking for dead objects would keep them, so that the agent does not look.
@@ -248,9 +250,26 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
         return;
     }
     known(case, ended, facts, lost, problems);
+    if !ended.was_ended() && !facts.has("limit.reached") {
+        conserved(facts, problems);
+    }
     // Of a thread that allocates while the VM goes down the two numbers are not of the same moment.
     if !ended.was_ended() && case.program.is_accounted {
         coverage(case, facts, problems);
+    }
+}
+
+/// What samples stand for is what each thread had of the processors, within one of them and a hundredth.
+fn conserved(facts: &Facts, problems: &mut Vec<Problem>) {
+    /// Between readings of the clock at the beginning and the end of a thread, in nanoseconds.
+    const BETWEEN: u64 = 10_000_000;
+    let interval = facts.sum("cpu.interval");
+    for (thread, &(sampled, cpu)) in facts.cpu.iter().filter(|(_, (sampled, _))| *sampled > 0) {
+        let cpu = cpu.unwrap_or(0);
+        if sampled.abs_diff(cpu) > interval + BETWEEN + cpu / 100 && !facts.has("cpu.byProcess") {
+            let text = format!("{thread:?} ran for {cpu} ns, of which its samples have {sampled}");
+            problems.push(problem(Kind::Numbers, text));
+        }
     }
 }
 

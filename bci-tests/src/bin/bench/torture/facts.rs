@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use trace::ids::{ClassId, MethodId};
+use trace::ids::{ClassId, MethodId, ThreadId};
 use trace::model::Element;
 use trace::reader::{DocumentEnd, Event, TraceReader};
 use trace::validate::{Profile, Report, Validator};
@@ -28,6 +28,8 @@ pub(super) struct Facts {
     pub(super) known_counted: u64,
     /// Every `martiniCount`.
     pub(super) counts: BTreeMap<(String, String), u64>,
+    /// Nanoseconds of CPU time of each thread: what its samples stand for, and what it had.
+    pub(super) cpu: HashMap<ThreadId, (u64, Option<u64>)>,
     classes: HashMap<ClassId, bool>,
     /// What was reported last of each site of that class.
     sites: HashMap<(ClassId, Option<MethodId>, Option<i64>, bool), u64>,
@@ -63,6 +65,8 @@ impl Facts {
             Element::AllocCount(count) if self.is_known(count.class) => {
                 self.sites.insert((count.class, count.method, count.line, count.source.is_some()), count.instances);
             }
+            Element::CpuSample(sample) => self.cpu.entry(sample.thread).or_default().0 += sample.cpu.0,
+            Element::ThreadCpu(thread) => self.cpu.entry(thread.thread).or_default().1 = Some(thread.cpu.0),
             Element::MartiniCount(count) => {
                 let detail = count.detail.as_deref().unwrap_or_default().to_owned();
                 *self.counts.entry((count.key.to_string(), detail)).or_default() += count.value;

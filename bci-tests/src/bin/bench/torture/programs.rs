@@ -77,6 +77,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program { name: "removed", main: ("Removed", &[]), all_escape: false, ..PROGRAM },
     Program { name: "objects", main: ("Objects", &[]), ..PROGRAM },
     Program { name: "fork", main: ("Fork", &[]), ..PROGRAM },
+    Program { name: "signals", main: ("Signals", &[]), ..PROGRAM },
     Program { name: "virtual", main: ("Virtual", &[]), is_accounted: false, releases: (21, u32::MAX), ..PROGRAM },
     Program {
         name: "natives",

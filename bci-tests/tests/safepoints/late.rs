@@ -1,0 +1,55 @@
+//! A thread that is late for safepoints is named, by the line where it was; nobody is named if nobody is late.
+
+use std::fs;
+
+use analysis::safepoints::{LateBy, LateSubject};
+use bci_tests::jdk::Jdk;
+use bci_tests::martini::workspace;
+use bci_tests::profiled::is_safe_mode;
+use bci_tests::suite::Suite;
+
+use crate::{program, run};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    let kinds = [("loop", "loop"), ("copy", "copy"), ("fault", "fault")];
+    suite.each_jdk_and(&kinds, who_is_late_is_named);
+    suite.each_jdk(nobody_is_named_if_nobody_is_late);
+    suite.each_jdk(in_safe_mode_stops_are_counted_and_nobody_is_named);
+}
+
+/// The line of the program that ends in this comment.
+fn line(of: &str) -> u32 {
+    let source = workspace().join("bci-tests/java/11/late/Main.java");
+    let text = fs::read_to_string(source).expect("the program's source");
+    let at = text.lines().position(|line| line.ends_with(&format!("// line of {of}"))).expect("its line");
+    at as u32 + 1
+}
+
+fn who_is_late_is_named(jdk: &Jdk, what: &str) {
+    let (_, report) = run(program(jdk, what));
+    let slow = report.slow();
+    assert!(slow.count > 0, "{report:?}");
+    if is_safe_mode() {
+        return;
+    }
+    let rows = report.late(LateBy::Line, Vec::new());
+    let Some(LateSubject::Line(at)) = rows.first().map(|row| row.subject) else { panic!("{rows:#?}") };
+    assert_eq!((at.class, at.method, at.line), ("late.Main", what, Some(line(what))), "{rows:#?}");
+    // On a busy machine others are late now and then, and the thread that watches has no processor.
+    assert!(rows[0].time.0 * 2 > slow.sync.0, "{slow:?} {rows:#?}");
+    let threads = report.late(LateBy::Thread, Vec::new());
+    assert_eq!(threads[0].subject, LateSubject::Thread("t-late"), "{threads:#?}");
+}
+
+fn nobody_is_named_if_nobody_is_late(jdk: &Jdk) {
+    let (_, report) = run(program(jdk, "none"));
+    assert!(report.sums().count > 0);
+    let rows = report.late(LateBy::Line, Vec::new());
+    assert!(rows.is_empty(), "{rows:#?}");
+}
+
+fn in_safe_mode_stops_are_counted_and_nobody_is_named(jdk: &Jdk) {
+    let (_, report) = run(program(jdk, "loop").options("internals=off"));
+    assert!(report.slow().count > 0, "{report:?}");
+    assert_eq!(report.unseen(), report.slow().sync);
+}
