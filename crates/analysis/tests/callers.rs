@@ -7,7 +7,8 @@ use analysis::call_tree::{Direction, Grouping, Label, Node, TreeOptions};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
-    AgentCreate, AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef, ThreadStart,
+    AgentCreate, AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef,
+    ThreadStart,
 };
 use trace::time::{Nanos, Time};
 
