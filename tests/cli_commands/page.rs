@@ -42,7 +42,7 @@ fn nothing_is_wider_than_80_columns() {
         ("tree-by-thread", "callers.trcxml", &["tree", "--by", "thread", "--frames", "method", "--in", "demo.Main"]),
         ("tree-locks", "contention.trcxml", &["tree", "--locks", "--by", "class"]),
         ("cpu", "cpu.trcxml", &["stats"]),
-        ("cpu-method", "cpu.trcxml", &["stats", "--cpu", "--by", "method", "--in", "demo.Worker", "--from", "0.5"]),
+        ("cpu-method", "cpu.trcxml", &["stats", "--cpu", "--by", "method", "--in", "demo.Main", "--from", "0.5"]),
         ("cpu-thread", "cpu.trcxml", &["stats", "--cpu", "--by", "thread"]),
         ("cpu-function", "cpu.trcxml", &["stats", "--cpu", "--by", "function"]),
         ("tree-cpu", "cpu.trcxml", &["tree"]),

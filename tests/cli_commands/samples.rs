@@ -61,7 +61,7 @@ fn what_samples_do_not_have_is_said() {
     }
     let none = run(&["stats", "--cpu", &trace("heap.trcxml")]);
     assert!(none.out.contains("record them with martini run --cpu"), "{}", none.out);
-    let none = run(&["tree", "--live", &trace("counts.trcxml")]);
+    let none = run(&["tree", "--live", &trace("callers.trcxml")]);
     assert!(none.out.contains("record it with martini run --sampled"), "{}", none.out);
     let sorted = run(&["stats", "--cpu", "--sort", "age", &path]);
     assert!(sorted.err.contains("--sort total has"), "{}", sorted.err);
@@ -73,7 +73,10 @@ fn sampled_objects_are_scaled_to_the_accounts() {
     let all = json(&["stats", &path]);
     assert_eq!(all["sampled_objects"], 402);
     let calibration = &all["coverage"]["calibration"];
-    assert_eq!(all["sum"]["total_bytes"], calibration["accounted_bytes"]);
+    // Each cell is rounded for itself.
+    let [sum, accounted] =
+        [&all["sum"]["total_bytes"], &calibration["accounted_bytes"]].map(|sum| sum.as_u64().unwrap());
+    assert!(sum.abs_diff(accounted) <= 3, "{sum} {accounted}");
     assert_eq!(all["coverage"]["why_unknown"], "objects were sampled, not counted");
     let findings = json(&["explain", &path])["findings"].take();
     let growth = findings.as_array().unwrap().iter().find(|finding| finding["kind"] == "growth").expect("it leaks");

@@ -222,7 +222,7 @@ fn a_flag_without_effect_is_noted() {
         (
             &["--sort", "age"],
             "counts.trcxml",
-            "--sort age has no effect: heap=counts records no deaths and no ages; record them with martini run --heap events",
+            "--sort age has no effect: the trace has no deaths and no ages; record them with martini run --sampled, or --heap events",
         ),
     ] {
         for form in [&[][..], &["--json"]] {

@@ -7,7 +7,8 @@ use analysis::call_tree::{Direction, Grouping, Label, Node, TreeOptions};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
-    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef, ThreadStart,
+    AgentCreate, AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef,
+    ThreadStart,
 };
 use trace::time::{Nanos, Time};
 
@@ -23,6 +24,16 @@ fn frame(code: usize) -> Frame {
 }
 
 fn define(stats: &mut AllocationStats) {
+    // Its samples belong to its counts.
+    stats.element(&Element::AgentCreate(AgentCreate {
+        agent_id: "".into(),
+        version: "".into(),
+        process_id: "".into(),
+        agent_name: "".into(),
+        agent_type: "".into(),
+        agent_parameters: "heap=counts,callers=512k".into(),
+        time: Time(0),
+    }));
     let names = CODE.iter().chain(&OBJECTS);
     for (id, name) in (1..).zip(names) {
         let (class_id, time) = (ClassId(id), Time(0));

@@ -6,7 +6,8 @@ use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{
-    AllocCount, AllocSample, ArrayCode, ClassDef, CountSource, Element, LiveCount, MethodDef, ThreadCount, ThreadStart,
+    AgentCreate, AllocCount, AllocSample, ArrayCode, ClassDef, CountSource, Element, LiveCount, MethodDef, ThreadCount,
+    ThreadStart,
 };
 use trace::time::Time;
 
@@ -41,6 +42,16 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn define(stats: &mut AllocationStats) {
+    // Its samples belong to its counts.
+    stats.element(&Element::AgentCreate(AgentCreate {
+        agent_id: "".into(),
+        version: "".into(),
+        process_id: "".into(),
+        agent_name: "".into(),
+        agent_type: "".into(),
+        agent_parameters: "heap=counts,callers=512k".into(),
+        time: Time(0),
+    }));
     for (id, name) in (1..).zip(CLASSES) {
         let (class_id, time) = (ClassId(id), Time(0));
         let class =

@@ -28,7 +28,7 @@ Findings:
   deadlock  threads that wait for each other
   stuck     threads that had waited for a lock for a second or more at the end
   growth    a line whose objects are allocated all the time and not released
-            (of traces with single objects, `run --stack 16`, or with sampled ones,
+            (of traces with single objects, `run --stack 16`, or with samples,
             `run --sampled`); in traces with counts, a heap that is fuller after
             each third of the collections
   churn     a line that makes a tenth or more of all bytes, more than 50 MB a
