@@ -127,7 +127,8 @@ fn chapter<'a>(setting: &Setting, jdk: &'a Jdk, program: &'a Program, rounds: us
 
 fn take(setting: &Setting, jdk: &Jdk, program: &Program, variant: &Variant) -> Result<Taken, String> {
     let Setting { request, built, peers, classes } = setting;
-    let output = built.traces.join("cpu");
+    // The JDK's tool reads only files with this ending; to the others it is all the same.
+    let output = built.traces.join("cpu.jfr");
     // What an earlier run left is not there to be read again.
     let _ = std::fs::remove_file(&output);
     let mut command = jdk.tool("java");

@@ -133,7 +133,8 @@ fn chapter<'a>(setting: &Setting, jdk: &'a Jdk, order: &'static str, runs: usize
 
 fn take(setting: &Setting, jdk: &Jdk, order: &str, entry: &Entry) -> Result<Taken, String> {
     let Setting { request, built, peers, classes } = setting;
-    let output = built.traces.join("sampled");
+    // The JDK's tool reads only files with this ending; to the others it is all the same.
+    let output = built.traces.join("sampled.jfr");
     // What an earlier run left is not there to be read again.
     let _ = std::fs::remove_file(&output);
     let mut command = jdk.tool("java");
