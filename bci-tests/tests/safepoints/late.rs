@@ -32,11 +32,13 @@ fn who_is_late_is_named(jdk: &Jdk, what: &str) {
     if is_safe_mode() {
         return;
     }
-    let rows = report.late(LateBy::Line, Vec::new());
-    let Some(LateSubject::Line(at)) = rows.first().map(|row| row.subject) else { panic!("{rows:#?}") };
+    // On a busy machine others are late now and then, and a thread without a processor does not answer.
+    let mut rows = report.late(LateBy::Line, Vec::new());
+    rows.retain(|row| matches!(row.subject, LateSubject::Line(_)));
+    let Some(LateSubject::Line(at)) = rows.first().map(|row| row.subject) else { panic!("{report:#?}") };
     assert_eq!((at.class, at.method, at.line), ("late.Main", what, Some(line(what))), "{rows:#?}");
-    // On a busy machine others are late now and then, and the thread that watches has no processor.
-    assert!(rows[0].time.0 * 2 > slow.sync.0, "{slow:?} {rows:#?}");
+    let all: u64 = rows.iter().map(|row| row.time.0).sum();
+    assert!(rows[0].time.0 * 2 > all, "{slow:?} {rows:#?}");
     let threads = report.late(LateBy::Thread, Vec::new());
     assert_eq!(threads[0].subject, LateSubject::Thread("t-late"), "{threads:#?}");
 }
@@ -44,8 +46,10 @@ fn who_is_late_is_named(jdk: &Jdk, what: &str) {
 fn nobody_is_named_if_nobody_is_late(jdk: &Jdk) {
     let (_, report) = run(program(jdk, "none"));
     assert!(report.sums().count > 0);
-    let rows = report.late(LateBy::Line, Vec::new());
-    assert!(rows.is_empty(), "{rows:#?}");
+    // The thread that asks for the stops may be late for those of the JVM's own.
+    let rows = report.late(LateBy::Thread, Vec::new());
+    assert!(rows.iter().all(|row| row.subject == LateSubject::Thread("main")), "{rows:#?}");
+    assert!(report.slow().count > 0 || rows.is_empty(), "{rows:#?}");
 }
 
 fn in_safe_mode_stops_are_counted_and_nobody_is_named(jdk: &Jdk) {

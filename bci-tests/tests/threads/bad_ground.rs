@@ -15,7 +15,7 @@ pub(crate) fn tests(suite: &mut Suite) {
 
 fn without_timers_for_threads_one_serves_all(jdk: &Jdk) {
     let ran = Profiled::on(jdk)
-        .through(&["sh", "-c", "ulimit -i 0; exec \"$@\"", "sh"])
+        .through(&["bash", "-c", "ulimit -i 0; exec \"$@\"", "bash"])
         .options("cpu=10ms")
         .main("running.Main")
         .args(&["1000"])

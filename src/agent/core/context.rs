@@ -133,6 +133,7 @@ pub(crate) enum Slot {
     Counts,
     Sampling,
     Locks,
+    // The last one: it says how many there are.
     Cpu,
 }
 

@@ -47,7 +47,7 @@ const DEPTH: usize = 512;
 /// The first feature release whose sampler counts each byte once.
 const FIRST_EXACT: u32 = 17;
 /// When stacks take so many bytes, no more are looked up.
-const MOST_STACK_BYTES: usize = 64 << 20;
+const MOST_STACK_BYTES: usize = 32 << 20;
 
 /// The feature.
 pub(crate) struct Sampler {

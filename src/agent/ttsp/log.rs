@@ -1,6 +1,6 @@
 //! The VM's own log of safepoints, in memory: what it says of each is exact, for every operation, and no private memory is read.
 //!
-//! The VM is asked as `jcmd PID VM.log` asks it, and writes one line after each safepoint (one to three microseconds) into a file
+//! The VM is asked as `jcmd PID VM.log` asks it, and writes one or a few lines for each safepoint into a file
 //! that only this process has. What was read of the file is given back to the system.
 
 use std::ffi::CString;

@@ -16,7 +16,7 @@ use crate::agent::signals::SafeLoads;
 /// So many of the last signals.
 const OF_THE_JDK: c_int = 3;
 /// A thread that does not answer in this time is in the kernel, or waits for a processor.
-const PATIENCE: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_millis(20);
 /// How often it is looked whether it has answered.
 const LOOK: Duration = Duration::from_micros(50);
 

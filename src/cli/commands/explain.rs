@@ -16,7 +16,7 @@ use crate::cli::input::reading::{self, Reading, Whole};
 use crate::cli::render::explain::{self as render, Source};
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::render::page::{Page, PageArguments};
-use crate::cli::render::{conservation, coverage, lock_summary, notes, run_summary};
+use crate::cli::render::{conservation, coverage, lock_summary, notes, run_summary, safepoints};
 
 /// Says what stands out in a trace: what grows, what churns, which locks cost most
 ///
@@ -133,12 +133,16 @@ impl<'a> Explained<'a> {
         }
         if self.has_allocations {
             run_summary::write_lines(&self.whole.allocations.report, &self.names, rows, out)?;
-        } else if !self.has_cpu {
+        } else if !self.has_cpu && !self.has_safepoints_alone() {
             run_summary::write_waits(&self.whole.locks.report, rows, out)?;
         }
         self.write_completeness(&self.notes(notes::of_allocations_in_short), out)?;
         let trace = shell_word(self.source.path);
-        let more = if self.has_allocations || self.has_cpu { "stats" } else { "locks" };
+        let more = match self.has_allocations || self.has_cpu {
+            true => "stats",
+            false if self.has_safepoints_alone() => "safepoints",
+            false => "locks",
+        };
         let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
         commands.extend(self.source.dump.as_deref().map(|dump| format!("martini heap {}", shell_word(dump))));
         let line = format!("More: {}", commands.join(", "));
@@ -147,12 +151,19 @@ impl<'a> Explained<'a> {
         Ok(())
     }
 
+    /// Whether the trace has safepoints, and nothing else to sum up.
+    fn has_safepoints_alone(&self) -> bool {
+        let has_others = self.has_allocations || self.has_cpu || self.explanation.has_waits;
+        !has_others && self.explanation.to_safepoint.is_some()
+    }
+
     /// What the trace holds, in a sentence.
     fn sums(&self, of_allocations: fn(&ObjectTotals, &Facts) -> String) -> String {
         let report = &self.whole.allocations.report;
         match self.has_allocations {
             true => of_allocations(&report.sum(|_| true), report.facts()),
             false if self.has_cpu => notes::samples_summary(&self.whole.cpu.report),
+            false if self.has_safepoints_alone() => safepoints::sums(&self.whole.safepoints),
             false => lock_summary::sums(&self.whole.locks.report),
         }
     }
@@ -162,6 +173,7 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&self.whole.allocations),
             false if self.has_cpu => notes::of_samples(&self.whole.cpu),
+            false if self.has_safepoints_alone() => notes::of_any(&self.whole.allocations),
             false => notes::of_locks(&self.whole.locks),
         }
     }

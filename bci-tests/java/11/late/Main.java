@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 /** A thread that is late for safepoints, which another one asks for. Arguments: what it does, milliseconds, a file. */
 public class Main {
     private static final int BYTES = 160 << 20;
+    private static final int DUMPS = 5;
 
     private static volatile int sink;
     private static volatile boolean ends;
@@ -18,9 +19,7 @@ public class Main {
     /** C2 leaves out the check in a loop that counts with an int. */
     private static int loop(int count) {
         int sum = sink;
-        for (int i = 0; i < count; i++) {
-            sum = sum * 31 + i; // line of loop
-        }
+        for (int i = 0; i < count; i++) { sum = sum * 31 + i; } // line of loop
         return sum;
     }
 
@@ -77,7 +76,8 @@ public class Main {
             }, "t-late");
             thread.start();
             int dumps = 0;
-            while (System.nanoTime() < end) {
+            // On a busy machine the thread may begin late, and each dump takes long.
+            while (System.nanoTime() < end || dumps < DUMPS) {
                 Thread.sleep(20);
                 dumps += Thread.getAllStackTraces().isEmpty() ? 0 : 1;
             }

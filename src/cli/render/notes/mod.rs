@@ -75,6 +75,13 @@ fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
     notes
 }
 
+/// What is missing or wrong in a trace, whatever it says; one sentence each.
+pub(crate) fn of_any<R: Report>(reading: &Reading<R>) -> Vec<String> {
+    let mut notes = completeness(reading);
+    notes.extend(reading.report.facts().counts.iter().filter_map(counters::note));
+    notes
+}
+
 /// What is missing or wrong in any trace; one sentence each.
 fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
     let facts = reading.report.facts();

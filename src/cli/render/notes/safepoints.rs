@@ -2,7 +2,7 @@
 
 use analysis::safepoints::SafepointReport;
 
-use super::{completeness, counters};
+use super::of_any;
 use crate::cli::input::reading::Reading;
 use crate::cli::render::human::{counted, duration, percent};
 
@@ -31,7 +31,6 @@ pub(crate) fn of_safepoints(reading: &Reading<SafepointReport>) -> Vec<String> {
             counted(report.unmatched(), "late thread is", "late threads are")
         ));
     }
-    notes.extend(completeness(reading));
-    notes.extend(report.facts().counts.iter().filter_map(counters::note));
+    notes.extend(of_any(reading));
     notes
 }
