@@ -34,9 +34,9 @@ Findings:
   churn     a line that makes a tenth or more of all bytes, more than 50 MB a
             second (of single objects: half of all bytes, and 64 MiB), or where
             collections take a twentieth of the time
-  cpu       a line that takes a tenth or more of the CPU time, with what it calls;
-            collectors that do; compilers or the kernel with a fifth; stacks that
-            were not found with a fiftieth (`run --cpu`)
+  cpu       a line that takes a tenth or more of the CPU time, with what it
+            calls; collectors that do; compilers or the kernel with a fifth;
+            stacks that were not found with a fiftieth (`run --cpu`)
   lock      a lock, or locks of a class, for which threads waited a twentieth of
             the time or more, and 100 ms (`run --locks`, `run --juc`)
   late      threads for which all others waited at safepoints, for a hundredth

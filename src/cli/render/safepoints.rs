@@ -114,33 +114,6 @@ pub(crate) fn write_stacks(rows: &[LateRow<'_>], out: &mut Page<'_>) -> io::Resu
     Ok(())
 }
 
-/// What has to be known to read the tables; one sentence each.
-pub(crate) fn notes(report: &SafepointReport) -> Vec<String> {
-    let slow = report.slow();
-    let mut notes = Vec::new();
-    if report.sums().count == 0 && slow.count == 0 {
-        notes.push(
-            "the trace has no safepoints: it was recorded without ttsp=on (martini run --ttsp), or none was reached"
-                .to_owned(),
-        );
-    }
-    if report.unseen().0 > 0 {
-        notes.push(format!(
-            "of {} ({}) no late thread was seen: the threads that the JVM hides, or the watching thread itself had no \
-             processor",
-            duration(report.unseen()),
-            percent(report.unseen().0, slow.sync.0)
-        ));
-    }
-    if report.unmatched() > 0 {
-        notes.push(format!(
-            "{} in no safepoint of the trace; not counted",
-            counted(report.unmatched(), "late thread is", "late threads are")
-        ));
-    }
-    notes
-}
-
 /// What `by` is called in JSON.
 pub(crate) fn table_name(by: LateBy) -> &'static str {
     match by {

@@ -3,21 +3,21 @@
 mod allocations;
 mod counters;
 mod locks;
+mod safepoints;
 mod samples;
 
 use std::io::{self, Write};
 
 use analysis::allocations::{Facts, Origin};
-use analysis::safepoints::SafepointReport;
 use owo_colors::OwoColorize;
 
 use crate::cli::input::reading::{Reading, Report};
 use crate::cli::render::human::{bytes, count, counted};
 use crate::cli::render::page::Page;
-use crate::cli::render::safepoints;
 
 pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summary, summary, summary_of_classes};
 pub(crate) use locks::of_locks;
+pub(crate) use safepoints::of_safepoints;
 pub(crate) use samples::{of_samples, samples_summary};
 
 /// Writes notes, each from the beginning of a line.
@@ -79,13 +79,6 @@ fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
 pub(crate) fn of_any<R: Report>(reading: &Reading<R>) -> Vec<String> {
     let mut notes = completeness(reading);
     notes.extend(reading.report.facts().counts.iter().filter_map(counters::note));
-    notes
-}
-
-/// What is missing or wrong in what a trace says about safepoints; one sentence each.
-pub(crate) fn of_safepoints(reading: &Reading<SafepointReport>) -> Vec<String> {
-    let mut notes = safepoints::notes(&reading.report);
-    notes.extend(of_any(reading));
     notes
 }
 
