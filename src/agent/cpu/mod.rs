@@ -34,6 +34,7 @@ use std::time::Duration;
 use jvmti::jni_sys::{jfieldID, jobject};
 use jvmti::{Jni, is_flag_on};
 
+use super::clock::Ticks;
 use super::core::Core;
 use super::core::context::{FeatureState, LocalThread, Slot, ThreadState};
 use super::core::current::Current;
@@ -346,6 +347,13 @@ impl Feature for Cpu {
         let Some(engine) = self.engine.get() else { return };
         // SAFETY: by the caller's promise. A virtual thread has none, and its carrier goes on.
         if unsafe { jni.get_long_field(thread, engine.vm.eetop) } != 0 {
+            engine.registry().remove(own_tid());
+        }
+    }
+
+    // A thread that attached itself may not be known by its object (DestroyJavaVM on JDK 21).
+    fn thread_end(&'static self, _: Jni, _: &mut LocalThread, _: Ticks) {
+        if let Some(engine) = self.engine.get() {
             engine.registry().remove(own_tid());
         }
     }
