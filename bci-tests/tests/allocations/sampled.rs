@@ -165,17 +165,21 @@ fn work_beside_other_options(jdk: &Jdk, options: &str) {
     let trace = &ran.trace;
     assert!(trace.count("sampled.count") > 100, "{:?}", trace.counts);
     assert_eq!(trace.counts.contains_key(&("coverage.filtered".into(), String::new())), options.starts_with("include"));
-    // Made since the last collection.
+    // Made since the last collection of the program; the histogram collects once more.
     let dropped = trace.living.iter().filter(|((site, age), _)| site.class == "lasting.Main$Dropped" && *age == 0);
     let dropped = sum(dropped.map(|(_, sampled)| sampled));
-    assert!(dropped.samples > 0 && dropped.bytes > 0, "{:?}", trace.living);
+    assert_eq!(dropped.samples > 0, !options.starts_with("live"), "{:?}", trace.living);
+    assert!(!trace.living.is_empty());
 }
 
 fn come_from_thousands_of_threads(jdk: &Jdk) {
     const THREADS: u64 = 2000;
-    let profiled = Profiled::on(jdk).option("sampled", "4k").flags(&["-Xmx512m"]).main("sampled.Threads");
+    // Rare enough for the interval to stay as it is.
+    let profiled = Profiled::on(jdk).option("sampled", "64k").flags(&["-Xmx512m"]).main("sampled.Threads");
     let trace = profiled.args(&[&THREADS.to_string(), "50000"]).run_and_read::<Counted>().trace;
-    assert_stands_for(jdk, "threads", made_in(&trace, "sampled.Threads.allocate"), THREADS * 50_000);
+    // The VM counts rests of buffers, which are larger than what a thread makes: the accounts are what is exact.
+    let found = made_in(&trace, "sampled.Threads.allocate");
+    assert!((THREADS * 25_000..THREADS * 150_000).contains(&found.bytes), "{found:?}");
     let accounts = trace.threads.iter().filter(|(name, _)| name.starts_with("thread "));
     assert_eq!(accounts.filter(|(_, account)| account.vm_bytes >= Some(50_000)).count() as u64, THREADS);
 }
