@@ -31,6 +31,7 @@ const FOREIGN_FLAGS: &[&str] = &[
     "--keep",
     "--seed",
     "--runs",
+    "--samples",
 ];
 
 /// Beginnings of words in code that look like paths of the tree and are names of Java.
