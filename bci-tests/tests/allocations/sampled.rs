@@ -177,9 +177,10 @@ fn come_from_thousands_of_threads(jdk: &Jdk) {
     // Rare enough for the interval to stay as it is.
     let profiled = Profiled::on(jdk).option("sampled", "64k").flags(&["-Xmx512m"]).main("sampled.Threads");
     let trace = profiled.args(&[&THREADS.to_string(), "50000"]).run_and_read::<Counted>().trace;
-    // The VM counts rests of buffers, which are larger than what a thread makes: the accounts are what is exact.
+    // Threads that make less than a buffer holds are sampled too often or too rarely, half or twice in single runs (docs/limits.md):
+    // the accounts are what is exact.
     let found = made_in(&trace, "sampled.Threads.allocate");
-    assert!((THREADS * 25_000..THREADS * 150_000).contains(&found.bytes), "{found:?}");
+    assert!((THREADS * 50_000 / 4..THREADS * 50_000 * 4).contains(&found.bytes), "{found:?}");
     let accounts = trace.threads.iter().filter(|(name, _)| name.starts_with("thread "));
     assert_eq!(accounts.filter(|(_, account)| account.vm_bytes >= Some(50_000)).count() as u64, THREADS);
 }
