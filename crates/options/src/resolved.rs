@@ -79,25 +79,13 @@ pub struct LockOptions {
     pub log: Option<PathBuf>,
 }
 
-/// Who finds the Java frames of a thread that a signal has interrupted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Walker {
-    /// Martini, from what HotSpot exports.
-    #[default]
-    Own,
-    /// HotSpot's `AsyncGetCallTrace`.
-    Agct,
-}
-
-/// What is sampled of what threads do, and how.
+/// What is sampled of what threads do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleOptions {
     /// CPU time of a thread between two samples of it; `None` if there are none.
     pub cpu: Option<Duration>,
     /// Time between two looks at a thread, whether it runs or not; `None` if there are none.
     pub wall: Option<Duration>,
-    /// Who finds Java frames.
-    pub walker: Walker,
     /// Who delays safepoints is recorded.
     pub ttsp: bool,
 }

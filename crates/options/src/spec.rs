@@ -98,8 +98,6 @@ pub enum Need {
     Totals,
     /// `locks=on`.
     Locks,
-    /// `cpu`, `wall` or `ttsp`.
-    Samples,
     /// `dump`.
     Dump,
 }
@@ -113,7 +111,6 @@ impl Need {
             Need::Counts => Some("Only allowed with `heap=counts`."),
             Need::Totals => Some("Only allowed with `heap=counts` and `sampled`."),
             Need::Locks => Some("Has an effect only if locks are recorded."),
-            Need::Samples => Some("Has an effect only together with `cpu`, `wall` or `ttsp`."),
             Need::Dump => Some("Has an effect only together with `dump`."),
         }
     }
@@ -125,7 +122,6 @@ impl Need {
                 Some(format!("with heap={}: write heap=events or heap=vm", options.heap.as_str()))
             }
             Need::Locks if options.locks.is_none() => Some("unless locks are recorded: write locks=on".to_owned()),
-            Need::Samples if !options.samples.any() => Some("without samples: write cpu=10ms".to_owned()),
             Need::Dump if !options.dump.when.ever() => Some("without a dump: write dump=end".to_owned()),
             _ => None,
         }

@@ -10,7 +10,7 @@ use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
 use super::memory;
-use super::resolved::{Format, HeapMode, Owners, Stacks, Walker};
+use super::resolved::{Format, HeapMode, Owners, Stacks};
 use super::spec::{Default, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
@@ -361,21 +361,6 @@ pub static OPTIONS: &[OptionSpec] = &[
         help: "Record how long threads take to stop for the JVM's safepoints, and who is late",
         more: "Without `heap` no allocations are recorded.",
         examples: &["ttsp=on"],
-        ..ROW
-    },
-    OptionSpec {
-        name: "walker",
-        group: Group::Cpu,
-        kind: Kind::OneOf(&[
-            word("own", "Martini's own walker, from what the JVM exports", |d| d.options.samples.walker = Walker::Own),
-            word("agct", "AsyncGetCallTrace of the JVM, which can crash it: to compare", |d| {
-                d.options.samples.walker = Walker::Agct;
-            }),
-        ]),
-        default: Default::Value("own"),
-        help: "Who finds the Java frames of a thread that a signal has interrupted",
-        examples: &["walker=agct"],
-        needs: Need::Samples,
         ..ROW
     },
     OptionSpec {

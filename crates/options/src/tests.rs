@@ -118,13 +118,9 @@ fn samplers_alone_leave_the_heap_alone() {
     for given in ["cpu=10ms", "wall=20ms", "ttsp=on", "sampled=512k"] {
         assert_eq!(parse(given).unwrap().heap, HeapMode::Off, "{given}");
     }
-    let options = parse("cpu=500us,wall=1s,sampled=1m,heap=counts,walker=agct").unwrap();
-    let samples = SampleOptions {
-        cpu: Some(Duration::from_micros(500)),
-        wall: Some(Duration::from_secs(1)),
-        walker: Walker::Agct,
-        ttsp: false,
-    };
+    let options = parse("cpu=500us,wall=1s,sampled=1m,heap=counts").unwrap();
+    let samples =
+        SampleOptions { cpu: Some(Duration::from_micros(500)), wall: Some(Duration::from_secs(1)), ttsp: false };
     assert_eq!((options.heap, options.samples, options.sampled_bytes), (HeapMode::Counts, samples, Some(1 << 20)));
     assert_eq!(
         parse("cpu=off,sampled=off").unwrap(),

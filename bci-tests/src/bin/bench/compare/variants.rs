@@ -60,8 +60,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
     usual("events-stack", "martini heap=events, stacks of 8", Agent::MartiniToDisk("heap=events,stack=8"))
         .dear()
         .on_demand(),
-    usual("sampled", "martini sampled=512k", Agent::MartiniToDisk("sampled=512k")).on_demand(),
-    usual("cpu", "martini cpu=10ms", Agent::MartiniToDisk("cpu=10ms")).on_demand(),
+    usual("sampled", "Martini sampled=512k", Agent::MartiniToDisk("sampled=512k")).on_demand(),
+    usual("cpu", "Martini cpu=10ms", Agent::MartiniToDisk("cpu=10ms")).on_demand(),
     usual("instrumenter", "allocation-instrumenter 3.3.4", Agent::Instrumenter),
     usual("async", "async-profiler 4.3, alloc", Agent::AsyncProfiler("alloc")),
     usual("async-all", "async-profiler 4.3, alloc=1", Agent::AsyncProfiler("alloc=1")).dear().on_demand(),

@@ -44,7 +44,7 @@ const fn entry(name: &'static str, agent: Agent) -> Entry {
 const ENTRIES: &[Entry] = &[
     entry("no agent", Agent::None),
     entry("no agent, once more", Agent::None),
-    entry("martini cpu=10ms", Agent::MartiniToDisk("cpu=10ms")),
+    entry("Martini cpu=10ms", Agent::MartiniToDisk("cpu=10ms")),
     entry("async-profiler 4.3, ctimer", Agent::AsyncProfiler("event=ctimer,interval=10ms,threads")),
     entry("JFR, execution samples", Agent::FlightRecorder(Settings::Own("cpu.jfc"))),
     Entry { since: 25, ..entry("JFR, CPU-time samples", Agent::FlightRecorder(Settings::Own("cputime.jfc"))) },

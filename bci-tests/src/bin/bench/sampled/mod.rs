@@ -41,7 +41,7 @@ const fn entry(name: &'static str, agent: Agent) -> Entry {
 const ENTRIES: &[Entry] = &[
     entry("no agent", Agent::None),
     entry("no agent, once more", Agent::None),
-    entry("martini sampled=512k", Agent::MartiniToDisk("sampled=512k")),
+    entry("Martini sampled=512k", Agent::MartiniToDisk("sampled=512k")),
     entry("async-profiler 4.3, alloc", Agent::AsyncProfiler("event=alloc,alloc=512k,total")),
     Entry {
         is_of_living: true,
