@@ -15,15 +15,18 @@ pub(super) fn is_in_kernel(loads: SafeLoads, pc: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::signals::alone::passes_alone;
 
     #[test]
     fn the_instruction_before_or_at_the_address_is_seen() {
-        let loads = SafeLoads::install(false).expect("nobody else handles faults here");
-        let mut code = [0x90_u8; 64];
-        code[20..22].copy_from_slice(&[0x0f, 0x05]);
-        let base = code.as_ptr() as usize;
-        let seen: Vec<usize> = (2..62).filter(|offset| is_in_kernel(loads, base + offset)).collect();
-        assert_eq!(seen, [20, 22]);
-        assert!(!is_in_kernel(loads, 0));
+        passes_alone(module_path!(), "the_instruction_before_or_at_the_address_is_seen", || {
+            let loads = SafeLoads::install(false).expect("nobody else handles faults here");
+            let mut code = [0x90_u8; 64];
+            code[20..22].copy_from_slice(&[0x0f, 0x05]);
+            let base = code.as_ptr() as usize;
+            let seen: Vec<usize> = (2..62).filter(|offset| is_in_kernel(loads, base + offset)).collect();
+            assert_eq!(seen, [20, 22]);
+            assert!(!is_in_kernel(loads, 0));
+        });
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! The handler is there for the engines that walk stacks in signal handlers, and for nothing else.
 
+#[cfg(test)]
+pub(crate) mod alone;
 #[cfg(not(target_arch = "x86_64"))]
 mod other;
 #[cfg(target_arch = "x86_64")]
@@ -218,6 +220,9 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::alone::{alone, passes_alone};
     use super::*;
 
     /// A page, and nothing behind it.
@@ -229,23 +234,6 @@ mod tests {
             assert_ne!(pages, libc::MAP_FAILED);
             assert_eq!(libc::munmap(pages.byte_add(4096), 4096), 0);
             pages as usize
-        }
-    }
-
-    /// The status with which a copy of this process ends that does this, 1 if it only returns.
-    fn in_child(body: impl FnOnce()) -> c_int {
-        let held = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the child has one thread, which holds the only lock that it needs, and ends without looking back.
-        unsafe {
-            let child = libc::fork();
-            if child == 0 {
-                drop(held);
-                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-                libc::_exit(if ended.is_ok() { 1 } else { 2 });
-            }
-            let mut status = 0;
-            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
-            if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
         }
     }
 
@@ -275,44 +263,56 @@ mod tests {
 
     #[test]
     fn what_is_mapped_is_loaded_and_the_rest_is_not() {
+        passes_alone(module_path!(), "what_is_mapped_is_loaded_and_the_rest_is_not", || {
+            let loads = SafeLoads::install(false).expect("loads are safe");
+            let end = page() + 4096;
+            // SAFETY: the last word of the page.
+            unsafe { ((end - 8) as *mut u64).write(0x8877_6655_4433_2211) };
+            assert_eq!(loads.word(end - 8), Some(0x8877_6655_4433_2211));
+            let parts = (loads.u32(end - 4), loads.u16(end - 2), loads.u8(end - 1));
+            assert_eq!(parts, (Some(0x8877_6655), Some(0x8877), Some(0x88)));
+            for wrong in [end, end - 7, 0, 8, usize::MAX - 7, 0xdead_0000_0000_0000] {
+                assert_eq!(loads.word(wrong), None, "{wrong:x}");
+            }
+            assert_eq!((loads.u32(end - 3), loads.u16(end - 1), loads.u8(end)), (None, None, None));
+            let mut bytes = [0; 11];
+            assert!(!loads.copy(end - 10, &mut bytes) && loads.copy(end - 11, &mut bytes));
+            assert_eq!(bytes, [0, 0, 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88]);
+            assert!(loads.check());
+            assert!(SafeLoads::install(true).is_err_and(|reason| reason.contains("-Xcheck:jni")));
+        });
+    }
+
+    /// A fault where this was the handler before.
+    fn fault_behind(handler: usize) {
         let loads = SafeLoads::install(false).expect("loads are safe");
-        let end = page() + 4096;
-        // SAFETY: the last word of the page.
-        unsafe { ((end - 8) as *mut u64).write(0x8877_6655_4433_2211) };
-        assert_eq!(loads.word(end - 8), Some(0x8877_6655_4433_2211));
-        let parts = (loads.u32(end - 4), loads.u16(end - 2), loads.u8(end - 1));
-        assert_eq!(parts, (Some(0x8877_6655), Some(0x8877), Some(0x88)));
-        for wrong in [end, end - 7, 0, 8, usize::MAX - 7, 0xdead_0000_0000_0000] {
-            assert_eq!(loads.word(wrong), None, "{wrong:x}");
-        }
-        assert_eq!((loads.u32(end - 3), loads.u16(end - 1), loads.u8(end)), (None, None, None));
-        let mut bytes = [0; 11];
-        assert!(!loads.copy(end - 10, &mut bytes) && loads.copy(end - 11, &mut bytes));
-        assert_eq!(bytes, [0, 0, 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88]);
-        assert!(loads.check());
-        assert!(SafeLoads::install(true).is_err_and(|reason| reason.contains("-Xcheck:jni")));
+        // SAFETY: no load is running.
+        unsafe { loads.remove() };
+        handle(libc::SIGSEGV, handler);
+        let loads = SafeLoads::install(false).expect("loads are safe");
+        assert_eq!(loads.word(16), None);
+        fault();
     }
 
     #[test]
     fn other_faults_go_where_they_went_before() {
-        let with = |handler: usize| {
-            in_child(|| {
-                let loads = SafeLoads::install(false).expect("loads are safe");
-                // SAFETY: no load is running.
-                unsafe { loads.remove() };
-                handle(libc::SIGSEGV, handler);
-                let loads = SafeLoads::install(false).expect("loads are safe");
-                assert_eq!(loads.word(16), None);
-                fault();
-            })
-        };
-        assert_eq!(with(end_well as *const () as usize), 7);
-        assert_eq!(with(libc::SIG_DFL), -libc::SIGSEGV);
+        let body = || fault_behind(end_well as *const () as usize);
+        if let Some(ended) = alone(module_path!(), "other_faults_go_where_they_went_before", body) {
+            assert_eq!(ended.status.code(), Some(7), "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn other_faults_end_the_process_if_nobody_handles_them() {
+        let body = || fault_behind(libc::SIG_DFL);
+        if let Some(ended) = alone(module_path!(), "other_faults_end_the_process_if_nobody_handles_them", body) {
+            assert_eq!(ended.status.signal(), Some(libc::SIGSEGV), "{ended:?}");
+        }
     }
 
     #[test]
     fn a_handler_of_somebody_else_is_noticed_and_kept() {
-        let status = in_child(|| {
+        let body = || {
             let loads = SafeLoads::install(false).expect("loads are safe");
             assert!(loads.check() && loads.is_intact());
             handle(libc::SIGSEGV, end_well as *const () as usize);
@@ -321,7 +321,9 @@ mod tests {
             // SAFETY: no load is running.
             unsafe { loads.remove() };
             fault();
-        });
-        assert_eq!(status, 7);
+        };
+        if let Some(ended) = alone(module_path!(), "a_handler_of_somebody_else_is_noticed_and_kept", body) {
+            assert_eq!(ended.status.code(), Some(7), "{ended:?}");
+        }
     }
 }

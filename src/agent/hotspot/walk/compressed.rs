@@ -105,6 +105,7 @@ pub(super) fn line_of(mut table: Stream, bytecode_index: u32) -> Option<u16> {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
+    use crate::agent::signals::alone::passes_alone;
 
     fn stream(bytes: &[u8], encoding: Encoding) -> Stream {
         let loads = SafeLoads::install(false).expect("loads are safe");
@@ -131,30 +132,37 @@ mod tests {
 
     #[test]
     fn numbers_of_all_lengths_are_read() {
-        for encoding in [Encoding::All, Encoding::NoZero] {
-            for value in (0..70_000).chain([1 << 20, 1 << 24, 1 << 30, u32::MAX / 3, u32::MAX]) {
-                let bytes = written(value, encoding);
-                let mut stream = stream(&bytes, encoding);
-                assert_eq!(stream.unsigned(), Some(value), "{encoding:?} {bytes:?}");
-                assert_eq!(stream.unsigned(), None, "{value} ends with its bytes");
+        passes_alone(module_path!(), "numbers_of_all_lengths_are_read", || {
+            for encoding in [Encoding::All, Encoding::NoZero] {
+                for value in (0..70_000).chain([1 << 20, 1 << 24, 1 << 30, u32::MAX / 3, u32::MAX]) {
+                    let bytes = written(value, encoding);
+                    let mut stream = stream(&bytes, encoding);
+                    assert_eq!(stream.unsigned(), Some(value), "{encoding:?} {bytes:?}");
+                    assert_eq!(stream.unsigned(), None, "{value} ends with its bytes");
+                }
             }
-        }
-        assert_eq!(stream(&[0], Encoding::NoZero).unsigned(), None);
-        assert_eq!(stream(&[192], Encoding::All).unsigned(), None, "cut off");
-        let signed = |byte| stream(&[byte], Encoding::All).signed();
-        assert_eq!([0, 1, 2, 3, 4].map(signed), [Some(0), Some(-1), Some(1), Some(-2), Some(2)]);
-        assert_eq!((Encoding::of(19), Encoding::of(20)), (Encoding::All, Encoding::NoZero));
+            assert_eq!(stream(&[0], Encoding::NoZero).unsigned(), None);
+            assert_eq!(stream(&[192], Encoding::All).unsigned(), None, "cut off");
+            let signed = |byte| stream(&[byte], Encoding::All).signed();
+            assert_eq!([0, 1, 2, 3, 4].map(signed), [Some(0), Some(-1), Some(1), Some(-2), Some(2)]);
+            assert_eq!((Encoding::of(19), Encoding::of(20)), (Encoding::All, Encoding::NoZero));
+        });
     }
 
     #[test]
     fn a_line_is_that_of_the_last_entry_before() {
-        // 0: line 10 (escaped); 3: line 12; 5: line 2 (escaped, backwards); 36 and 38: lines 3 and 10.
-        let table = [0xff, 0, 20, 3 << 3 | 2, 0xff, 4, 19, 31 << 3 | 1, 2 << 3 | 7, 0];
-        let line = |index| line_of(stream(&table, Encoding::All), index);
-        assert_eq!([0, 2, 3, 4, 5, 35, 36, 37, 38, 9_999].map(line), [10, 10, 12, 12, 2, 2, 3, 3, 10, 10].map(Some));
-        assert_eq!(line_of(stream(&[0], Encoding::All), 7), Some(0));
-        assert_eq!(line_of(stream(&table[..4], Encoding::All), 7), None, "no end");
-        let later = [0xff, 20, 20, 0];
-        assert_eq!(line_of(stream(&later, Encoding::All), 3), Some(0));
+        passes_alone(module_path!(), "a_line_is_that_of_the_last_entry_before", || {
+            // 0: line 10 (escaped); 3: line 12; 5: line 2 (escaped, backwards); 36 and 38: lines 3 and 10.
+            let table = [0xff, 0, 20, 3 << 3 | 2, 0xff, 4, 19, 31 << 3 | 1, 2 << 3 | 7, 0];
+            let line = |index| line_of(stream(&table, Encoding::All), index);
+            assert_eq!(
+                [0, 2, 3, 4, 5, 35, 36, 37, 38, 9_999].map(line),
+                [10, 10, 12, 12, 2, 2, 3, 3, 10, 10].map(Some)
+            );
+            assert_eq!(line_of(stream(&[0], Encoding::All), 7), Some(0));
+            assert_eq!(line_of(stream(&table[..4], Encoding::All), 7), None, "no end");
+            let later = [0xff, 20, 20, 0];
+            assert_eq!(line_of(stream(&later, Encoding::All), 3), Some(0));
+        });
     }
 }

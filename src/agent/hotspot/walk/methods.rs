@@ -203,6 +203,7 @@ fn is_enter_special(loads: SafeLoads, method: &VmMethod) -> bool {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
+    use crate::agent::signals::alone::passes_alone;
 
     fn symbol(text: &'static str) -> Symbol {
         Symbol { address: text.as_ptr() as usize, body: text.as_ptr() as usize, length: text.len() as u16, hash: 7 }
@@ -214,44 +215,51 @@ mod tests {
 
     #[test]
     fn a_method_keeps_its_number_and_names() {
-        let loads = SafeLoads::install(false).expect("loads are safe");
-        let methods = Methods::new();
-        let number = |method: &VmMethod| methods.number_of(loads, method).expect("there is room");
-        let first = method(0x1000, "a/A", "run");
-        let known = number(&first);
-        assert_eq!(number(&first), known);
-        let names = methods.names(known.number).expect("it is known");
-        assert_eq!((names.class, names.name, names.signature), (&b"a/A"[..], &b"run"[..], &b"()V"[..]));
-        // Another class, whose method lies where the first one lay.
-        let later = method(0x1000, "b/B", "run");
-        assert_ne!(number(&later).number, known.number);
-        // Another text that lies where the first one lay, and another signature.
-        let mut other = first;
-        other.class_name.hash += 1;
-        assert_ne!(number(&other).number, known.number);
-        let mut other = first;
-        other.signature.address += 8;
-        assert_ne!(number(&other).number, known.number);
-        assert_eq!(number(&first), known);
-        assert!(!known.is_bottom && number(&method(0x2000, "jdk/internal/vm/Continuation", "enterSpecial")).is_bottom);
-        assert_eq!(methods.names(MethodNumber(u32::MAX)), None);
+        passes_alone(module_path!(), "a_method_keeps_its_number_and_names", || {
+            let loads = SafeLoads::install(false).expect("loads are safe");
+            let methods = Methods::new();
+            let number = |method: &VmMethod| methods.number_of(loads, method).expect("there is room");
+            let first = method(0x1000, "a/A", "run");
+            let known = number(&first);
+            assert_eq!(number(&first), known);
+            let names = methods.names(known.number).expect("it is known");
+            assert_eq!((names.class, names.name, names.signature), (&b"a/A"[..], &b"run"[..], &b"()V"[..]));
+            // Another class, whose method lies where the first one lay.
+            let later = method(0x1000, "b/B", "run");
+            assert_ne!(number(&later).number, known.number);
+            // Another text that lies where the first one lay, and another signature.
+            let mut other = first;
+            other.class_name.hash += 1;
+            assert_ne!(number(&other).number, known.number);
+            let mut other = first;
+            other.signature.address += 8;
+            assert_ne!(number(&other).number, known.number);
+            assert_eq!(number(&first), known);
+            assert!(
+                !known.is_bottom && number(&method(0x2000, "jdk/internal/vm/Continuation", "enterSpecial")).is_bottom
+            );
+            assert_eq!(methods.names(MethodNumber(u32::MAX)), None);
+        });
     }
 
     #[test]
     fn what_is_full_is_an_error_and_what_is_known_stays() {
-        let loads = SafeLoads::install(false).expect("loads are safe");
-        let methods = Methods::new();
-        let first = methods.number_of(loads, &method(8, "a/A", "run")).expect("there is room");
-        let full =
-            (2..).map(|number| methods.number_of(loads, &method(number * 8, "a/A", "run"))).position(|n| n.is_err());
-        assert!(full.is_some_and(|number| number > SLOTS / 2), "{full:?}");
-        assert_eq!(methods.number_of(loads, &method(8, "a/A", "run")), Ok(first));
-        // A text that is not mapped, and one that does not fit.
-        let methods = Methods::new();
-        let mut broken = method(8, "a/A", "run");
-        broken.name = Symbol { address: 1, body: 8, length: 3, hash: 0 };
-        assert_eq!(methods.number_of(loads, &broken), Err(WalkError::Method));
-        methods.used_text.store(TEXT_BYTES as u32 - 2, Ordering::Relaxed);
-        assert_eq!(methods.number_of(loads, &method(8, "a/A", "run")), Err(WalkError::TableFull));
+        passes_alone(module_path!(), "what_is_full_is_an_error_and_what_is_known_stays", || {
+            let loads = SafeLoads::install(false).expect("loads are safe");
+            let methods = Methods::new();
+            let first = methods.number_of(loads, &method(8, "a/A", "run")).expect("there is room");
+            let full = (2..)
+                .map(|number| methods.number_of(loads, &method(number * 8, "a/A", "run")))
+                .position(|n| n.is_err());
+            assert!(full.is_some_and(|number| number > SLOTS / 2), "{full:?}");
+            assert_eq!(methods.number_of(loads, &method(8, "a/A", "run")), Ok(first));
+            // A text that is not mapped, and one that does not fit.
+            let methods = Methods::new();
+            let mut broken = method(8, "a/A", "run");
+            broken.name = Symbol { address: 1, body: 8, length: 3, hash: 0 };
+            assert_eq!(methods.number_of(loads, &broken), Err(WalkError::Method));
+            methods.used_text.store(TEXT_BYTES as u32 - 2, Ordering::Relaxed);
+            assert_eq!(methods.number_of(loads, &method(8, "a/A", "run")), Err(WalkError::TableFull));
+        });
     }
 }
