@@ -128,7 +128,9 @@ fn beside_counters_samples_are_those_of_callers(jdk: &Jdk) {
         profiled.main(main).args(&[argument]).run_and_read::<Counted>().trace
     };
     let trace = run("sampled=1m,callers=16k", "sampled.Leak", "50000");
-    assert_eq!((trace.count("callers.interval"), trace.count("sampled.interval")), (16 << 10, 16 << 10));
+    // Where samples cost too much it has become longer, up to sixteen times.
+    let intervals = (trace.count("callers.interval"), trace.count("sampled.interval"));
+    assert!(intervals.0 == intervals.1 && (16 << 10..1 << 20).contains(&intervals.0), "{intervals:?}");
     for (method, kept) in [("early", 50_000), ("late", 50_000), ("half", 25_000)] {
         assert_stands_for(jdk, method, sum(living(&trace, method).values()), kept * 1000);
         assert_stands_for(jdk, method, made_in(&trace, &format!("sampled.Leak.{method}")), 50_000_000);
