@@ -151,7 +151,8 @@ fn beside_counters_samples_are_those_of_callers(jdk: &Jdk) {
         .iter()
         .filter(|((site, _), _)| site.method.starts_with("java.lang.Throwable."))
         .map(|(_, s)| s));
-    assert_eq!(others.bytes, sampled.bytes);
+    // Some other object of these methods may be sampled, too.
+    assert!(others.bytes - sampled.bytes <= sampled.bytes / 100, "{others:?} {sampled:?}");
 }
 
 fn work_beside_other_options(jdk: &Jdk, options: &str) {
