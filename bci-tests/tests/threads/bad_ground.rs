@@ -27,7 +27,8 @@ fn without_timers_for_threads_one_serves_all(jdk: &Jdk) {
     let sampled: u64 = samples.threads.values().map(|thread| thread.sampled).sum();
     let all = sampled + samples.count("cpu.lost unknownThread");
     let process = samples.count("cpu.process");
-    assert!(all.abs_diff(process) * 10 <= process, "{all} of {process}");
+    // On a busy machine the timer fires again while its signal still waits, which nobody counts (docs/internals/cpu.md).
+    assert!(all * 2 >= process && all * 10 <= process * 11, "{all} of {process}");
     assert!(samples.of("r-compute").methods.contains_key("running.Main.compute"));
 }
 
