@@ -13,19 +13,24 @@ pub(crate) struct Ticks(pub(crate) u64);
 impl Ticks {
     /// Now; 23 ns.
     pub(crate) fn now() -> Ticks {
-        let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: clock_gettime writes to `ts`, which is ours; CLOCK_MONOTONIC exists on every Linux.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut ts) };
-        Ticks(ts.tv_sec as u64 * 1_000_000_000 + ts.tv_nsec as u64)
+        // It exists on every Linux.
+        Ticks(nanos_of(libc::CLOCK_MONOTONIC).unwrap_or(0))
     }
+}
+
+/// What a clock shows, in nanoseconds; `None` if there is no such clock, as of a thread that has ended.
+#[inline]
+pub(crate) fn nanos_of(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: clock_gettime writes to `time`, which is ours.
+    let result = unsafe { libc::clock_gettime(clock, &mut time) };
+    (result == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// CPU time that the current thread has had.
 pub(crate) fn thread_cpu_nanos() -> u64 {
-    let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: clock_gettime writes to `ts`, which is ours; CLOCK_THREAD_CPUTIME_ID exists on every Linux.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut ts) };
-    ts.tv_sec as u64 * 1_000_000_000 + ts.tv_nsec as u64
+    // It exists on every Linux.
+    nanos_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
 }
 
 /// The relation between the two clocks.

@@ -5,7 +5,7 @@
 //! | part | is |
 //! |---|---|
 //! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `native_thread` `request_file` | small parts that all others use |
-//! | `signals` | loads that may fail, for signal handlers |
+//! | `signals` | loads that may fail, for signal handlers; signals of the agent's own |
 //! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `native_symbols` | names of native functions |
 //! | `tables` `stacks` | what is known of classes, methods, threads and stacks |
@@ -32,11 +32,11 @@ mod ids;
 mod instrument;
 mod locks;
 mod message;
-#[cfg_attr(not(test), expect(dead_code, reason = "the sampling features ask it"))]
 mod native_symbols;
 mod native_thread;
 mod objects;
 mod processor_time;
+mod random;
 mod recording;
 mod request_file;
 mod sampling;

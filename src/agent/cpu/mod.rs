@@ -31,7 +31,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::jni_sys::jobject;
 use jvmti::{Jni, is_flag_on};
 
 use super::clock::Ticks;
@@ -44,12 +44,12 @@ use super::hotspot::os_threads::OsThreads;
 use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
+use super::signals::own::{OwnSignal, real_time_signals};
 use handler::{Handled, on_signal};
 #[cfg(not(target_arch = "x86_64"))]
 use other as system_call;
 use others::Others;
 use registry::Registry;
-use signal::Signal;
 use slots::Slots;
 use tasks::{TaskRef, Tasks, VmThread};
 use timers::{CpuClock, tick_nanos};
@@ -74,7 +74,7 @@ pub(crate) struct Cpu {
 struct Engine {
     core: &'static Core,
     handled: &'static Handled,
-    signal: Signal,
+    signal: OwnSignal,
     interval: Option<u64>,
     wall: Option<Duration>,
     registry: Mutex<Registry>,
@@ -89,16 +89,10 @@ struct Engine {
 
 /// Where the VM keeps threads.
 struct VmLayout {
-    eetop: jfieldID,
     os_threads: OsThreads,
     /// From a `JavaThread` to the JNI environment inside it.
     env: usize,
 }
-
-// SAFETY: an id of a class that is never unloaded, which JNI lets every thread use.
-unsafe impl Send for VmLayout {}
-// SAFETY: as above.
-unsafe impl Sync for VmLayout {}
 
 static CURRENT: Current<Cpu> = Current::none();
 
@@ -232,7 +226,7 @@ impl Cpu {
             unwritten: AtomicU64::new(0),
         }));
         handler::CURRENT.set(handled);
-        let signal = Signal::claim(on_signal)?;
+        let signal = OwnSignal::claim(std::iter::once(libc::SIGPROF).chain(real_time_signals()), on_signal)?;
         let samples = core.options.samples;
         name_missing_lines(jni);
         let interval = samples.cpu.map(|interval| interval.as_nanos() as u64);
@@ -288,13 +282,7 @@ impl VmLayout {
             OsThreads::find(current).ok_or("the JVM hides which of its threads is which of the system's")?;
         let env =
             (jni.as_raw() as usize).checked_sub(current.0).ok_or("the JVM keeps its threads in an unknown way")?;
-        // SAFETY: live local references, deleted when they are done with.
-        unsafe {
-            let class = jni.find_class(c"java/lang/Thread").map_err(|error| jni.cleared(error).to_string())?;
-            let eetop = jni.get_field_id(class, c"eetop", c"J").map_err(|error| jni.cleared(error).to_string());
-            jni.delete_local_ref(class);
-            Ok(VmLayout { eetop: eetop?, os_threads, env })
-        }
+        Ok(VmLayout { os_threads, env })
     }
 
     fn current(&self, jni: Jni) -> JavaThread {
@@ -319,8 +307,7 @@ impl Feature for Cpu {
     unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         let Some(engine) = self.engine.get() else { return };
         // SAFETY: by the caller's promise. A virtual thread has none.
-        let address = unsafe { jni.get_long_field(thread, engine.vm.eetop) } as usize;
-        let java_thread = Some(JavaThread(address)).filter(|_| address != 0);
+        let java_thread = unsafe { JavaThread::of(jni, thread) };
         // Between the two the thread may end, and its number is not found then.
         if let Some((java_thread, tid)) = java_thread.and_then(|t| Some((t, engine.vm.os_threads.tid(t)?))) {
             engine.add(tid, java_thread, index);
@@ -346,7 +333,7 @@ impl Feature for Cpu {
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, _: ThreadIndex) {
         let Some(engine) = self.engine.get() else { return };
         // SAFETY: by the caller's promise. A virtual thread has none, and its carrier goes on.
-        if unsafe { jni.get_long_field(thread, engine.vm.eetop) } != 0 {
+        if unsafe { JavaThread::of(jni, thread) }.is_some() {
             engine.registry().remove(own_tid());
         }
     }

@@ -13,13 +13,15 @@ use rustc_hash::FxHashSet;
 
 use super::handler::Handled;
 use super::others::Others;
-use super::signal::{Purpose, Signal, SignalValue};
+use super::signal::{self, Purpose, SignalValue};
 use super::tasks::{self, NewTask, TaskRef, VmThread};
 use super::timers::{CpuClock, Timer, pending_limit, set_process_timer};
 use super::who::Who;
 use crate::agent::clock::Ticks;
 use crate::agent::message::message;
 use crate::agent::native_thread;
+use crate::agent::random::Random;
+use crate::agent::signals::own::OwnSignal;
 
 /// Threads that are looked at each time, whether they run or not.
 const LOOKS: usize = 16;
@@ -66,7 +68,7 @@ struct Entry {
 /// All of them.
 pub(super) struct Registry {
     handled: &'static Handled,
-    signal: Signal,
+    signal: OwnSignal,
     /// Nanoseconds of CPU time between two samples; 0 if that is not sampled.
     interval: u64,
     timing: Timing,
@@ -86,13 +88,13 @@ pub(super) struct Registry {
     /// CPU time of the threads that are not in the registry any more.
     pub(super) seen: u64,
     pub(super) agent: u64,
-    random: u64,
+    random: Random,
     is_closed: bool,
 }
 
 impl Registry {
     /// No thread yet.
-    pub(super) fn new(handled: &'static Handled, signal: Signal, interval: Option<u64>, others: Others) -> Registry {
+    pub(super) fn new(handled: &'static Handled, signal: OwnSignal, interval: Option<u64>, others: Others) -> Registry {
         Registry {
             handled,
             signal,
@@ -109,7 +111,7 @@ impl Registry {
             left_out: 0,
             seen: 0,
             agent: 0,
-            random: Ticks::now().0 | 1,
+            random: Random::new(),
             is_closed: false,
         }
     }
@@ -142,17 +144,9 @@ impl Registry {
 
     fn timer(&mut self, tid: libc::pid_t, task: TaskRef) -> io::Result<(Timer, u64)> {
         // At random, so that what runs for less than an interval has its share.
-        let first = 1 + self.random() % self.interval;
+        let first = 1 + self.random.below(self.interval);
         let timer = Timer::start(tid, self.signal, SignalValue::new(task, Purpose::Cpu), first, self.interval)?;
         Ok((timer, first))
-    }
-
-    /// Xorshift.
-    fn random(&mut self) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random
     }
 
     /// The system gives no timer for a thread: one for all of them takes their place.
@@ -163,7 +157,7 @@ impl Registry {
             .filter(|_| is_limit)
             .map(|limit| format!(" (each needs a pending signal, of which there may be {limit}: see ulimit -i)"));
         let why = format!("{error}{}", limit.unwrap_or_default());
-        let starts = self.signal.is_prof() && set_process_timer(self.interval);
+        let starts = self.signal.number() == libc::SIGPROF && set_process_timer(self.interval);
         self.handled.by_process.store(starts, Ordering::Relaxed);
         self.timing = if starts { Timing::Process } else { Timing::Off };
         if starts {
@@ -265,7 +259,7 @@ impl Registry {
         let before = self.entries.range(..=self.looked).filter_map(runs_java);
         let turn: Vec<_> = after.chain(before).take(LOOKS).collect();
         for (tid, task) in turn {
-            self.signal.send(tid, SignalValue::new(task, Purpose::Wall));
+            signal::send(self.signal, tid, SignalValue::new(task, Purpose::Wall));
             self.looked = tid;
         }
     }

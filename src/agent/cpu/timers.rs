@@ -4,7 +4,9 @@ use std::io;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 
-use super::signal::{Signal, SignalValue};
+use super::signal::SignalValue;
+use crate::agent::clock;
+use crate::agent::signals::own::OwnSignal;
 
 /// The clock of a thread's CPU time.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +24,7 @@ impl CpuClock {
 
     /// Nanoseconds; `None` if the thread has ended.
     pub(super) fn nanos(self) -> Option<u64> {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: clock_gettime writes to `time`.
-        let result = unsafe { libc::clock_gettime(self.0, &mut time) };
-        (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+        clock::nanos_of(self.0)
     }
 }
 
@@ -43,7 +42,7 @@ impl Timer {
     /// The system has no more timers, or forbids them, or the thread has ended.
     pub(super) fn start(
         tid: libc::pid_t,
-        signal: Signal,
+        signal: OwnSignal,
         value: SignalValue,
         first: u64,
         interval: u64,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::agent::clock::nanos_of;
+
 /// What the thread that dumps shows of itself.
 #[derive(Default)]
 pub(super) struct Progress {
@@ -14,13 +16,13 @@ pub(super) struct Progress {
 }
 
 /// Steps of the thread, and the time that its processor has given it.
-pub(super) type ThreadMark = (u64, Option<(libc::time_t, libc::c_long)>);
+pub(super) type ThreadMark = (u64, Option<u64>);
 
 /// Something that is different after progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     steps: u64,
-    time: Option<(libc::time_t, libc::c_long)>,
+    time: Option<u64>,
     bytes: u64,
 }
 
@@ -47,12 +49,7 @@ impl Progress {
 
     /// How far the thread has come, whatever the file system does.
     pub(super) fn of_thread(&self) -> ThreadMark {
-        let time = self.clock.get().map(|&clock| {
-            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            // SAFETY: a place for the answer; if the thread has ended the call fails and leaves it.
-            unsafe { libc::clock_gettime(clock, &raw mut time) };
-            (time.tv_sec, time.tv_nsec)
-        });
+        let time = self.clock.get().and_then(|&clock| nanos_of(clock));
         (self.steps.load(Ordering::Relaxed), time)
     }
 

@@ -126,6 +126,7 @@ impl Mappings {
     }
 
     /// Bytes that the list takes.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.executable.iter().map(|mapping| size_of::<Mapping>() + mapping.file.len()).sum()
     }

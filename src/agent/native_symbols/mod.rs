@@ -103,6 +103,7 @@ impl NativeSymbols {
     }
 
     /// Bytes that tables and names take, about.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         let names: usize = self.functions.iter().map(|function| function.name.len()).sum();
         let entries = self.functions.len() * 3 * size_of::<Function>() + self.objects.len() * size_of::<Object>();

@@ -9,7 +9,6 @@
 mod interval;
 mod live;
 mod pace;
-mod random;
 mod samples;
 mod snapshot;
 mod thread;

@@ -1,10 +1,10 @@
 //! What the sampler keeps for each thread.
 
 use super::DEPTH;
-use super::random::Random;
 use crate::agent::core::Core;
 use crate::agent::core::context::{FeatureState, Slot, ThreadState};
 use crate::agent::instrument::allocating_method::AllocatingMethods;
+use crate::agent::random::Random;
 use crate::agent::stacks::walker::StackWalker;
 
 /// What the sampler keeps for a thread.

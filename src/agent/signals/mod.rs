@@ -10,6 +10,7 @@
 pub(crate) mod alone;
 #[cfg(not(target_arch = "x86_64"))]
 mod other;
+pub(crate) mod own;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

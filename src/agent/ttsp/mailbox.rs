@@ -12,9 +12,8 @@ use libc::{c_int, c_void, siginfo_t};
 use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::walk::{RawStack, Registers, WalkError, Walker};
 use crate::agent::signals::SafeLoads;
+use crate::agent::signals::own::{OwnSignal, real_time_signals};
 
-/// So many of the last signals.
-const OF_THE_JDK: c_int = 3;
 /// A thread that does not answer in this time is in the kernel, or waits for a processor.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// How often it is looked whether it has answered.
@@ -82,7 +81,7 @@ static WALKER: AtomicPtr<Walker> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The one mailbox; the asking thread has it.
 pub(super) struct Mailbox {
-    signal: c_int,
+    signal: OwnSignal,
     loads: SafeLoads,
 }
 
@@ -91,21 +90,11 @@ impl Mailbox {
     ///
     /// # Errors
     /// Why that is not possible: part of a sentence.
-    pub(super) fn open(walker: &'static Walker, loads: SafeLoads) -> Result<Mailbox, &'static str> {
+    pub(super) fn open(walker: &'static Walker, loads: SafeLoads) -> Result<Mailbox, String> {
         WALKER.store(std::ptr::from_ref(walker).cast_mut(), Ordering::Release);
-        // The last ones are the JDK's own, those in front of them the least used.
-        let mut signals = (libc::SIGRTMIN() + 1..=libc::SIGRTMAX() - OF_THE_JDK).rev();
-        let free = signals.find(|&signal| is_ours(signal) || handler(signal) == Some(libc::SIG_DFL));
-        let signal = free.ok_or("no signal is free")?;
-        // SAFETY: all zeros are a value of the action, which has a handler of the kind that its flags name.
-        let is_installed = is_ours(signal)
-            || unsafe {
-                let mut action = std::mem::zeroed::<libc::sigaction>();
-                action.sa_sigaction = on_signal as *const () as usize;
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-                libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0
-            };
-        if is_installed { Ok(Mailbox { signal, loads }) } else { Err("the system refuses a signal handler") }
+        // The last ones are the least used.
+        let signal = OwnSignal::claim(real_time_signals().rev(), on_signal)?;
+        Ok(Mailbox { signal, loads })
     }
 
     /// Asks a thread of this process that lives where it is, and hands the answer to `visit`.
@@ -124,7 +113,7 @@ impl Mailbox {
             FREE | ANSWERED => {}
             _ => return Err(NoAnswer::Busy),
         }
-        if !is_ours(self.signal) {
+        if !self.signal.is_handled_by(on_signal) {
             return Err(NoAnswer::NotSent);
         }
         // Else the walk fails by name.
@@ -136,7 +125,7 @@ impl Mailbox {
         let posted = number * STAGES + POSTED;
         STAGE.store(posted, Ordering::Release);
         // SAFETY: a signal whose handler is ours, to a thread of this process.
-        let is_sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, self.signal) } == 0;
+        let is_sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, self.signal.number()) } == 0;
         let begun = Instant::now();
         while is_sent && begun.elapsed() < PATIENCE && STAGE.load(Ordering::Acquire) != number * STAGES + ANSWERED {
             std::thread::sleep(LOOK);
@@ -156,20 +145,8 @@ impl Mailbox {
     }
 }
 
-fn handler(signal: c_int) -> Option<usize> {
-    // SAFETY: the kernel fills in the action, of which all zeros are a value.
-    unsafe {
-        let mut action = std::mem::zeroed::<libc::sigaction>();
-        (libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0).then_some(action.sa_sigaction)
-    }
-}
-
-fn is_ours(signal: c_int) -> bool {
-    handler(signal) == Some(on_signal as *const () as usize)
-}
-
 /// The thread that is asked answers.
-extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
+unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: no argument. It does not fail, so it leaves this thread's errno as it is.
     let own = unsafe { libc::syscall(libc::SYS_gettid) };
     let stage = STAGE.load(Ordering::Acquire);

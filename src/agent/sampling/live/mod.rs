@@ -14,13 +14,13 @@ use jvmti::Jni;
 use jvmti::jni_sys::{jobject, jweak};
 
 use super::lock;
-use super::random::Random;
 use super::samples::SampleKey;
 use crate::agent::clock::{Ticks, thread_cpu_nanos};
 use crate::agent::core::Core;
 use crate::agent::hotspot::Hotspot;
 use crate::agent::hotspot::object_addresses::may_be_cleared;
 use crate::agent::ids::GcNumber;
+use crate::agent::random::Random;
 use reservoir::{Chance, Followed, Reservoir};
 
 pub(crate) use look::{Age, LiveLook};

@@ -8,9 +8,9 @@
 
 use jvmti::jni_sys::jweak;
 
-use super::super::random::Random;
 use super::super::samples::{SampleKey, probability};
 use crate::agent::ids::GcNumber;
+use crate::agent::random::Random;
 
 /// A chance of 1, halved so many times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

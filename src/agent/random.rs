@@ -1,9 +1,9 @@
-//! Chance: which samples are followed.
+//! Chance: which samples are followed, and when timers fire first.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// A thread's source of chance (xorshift64*).
+/// A source of chance (xorshift64*), of one thread or behind a lock.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -16,22 +16,26 @@ impl Random {
 
     /// Begins at a place that tests choose.
     #[cfg(test)]
-    pub(super) fn seeded(seed: u64) -> Random {
+    pub(crate) fn seeded(seed: u64) -> Random {
         Random(seed | 1)
     }
 
     /// Whether something happens that has this probability.
-    pub(super) fn happens(&mut self, probability: f64) -> bool {
-        self.next() < probability
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+        // From 0 to 1, with 1 excluded: all numbers of 53 bits are exact.
+        ((self.next() >> 11) as f64 / (1_u64 << 53) as f64) < probability
     }
 
-    /// From 0 to 1, with 1 excluded.
-    fn next(&mut self) -> f64 {
+    /// A number from 0 on that is less than `end`, which is not 0.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        // All numbers of 53 bits are exact.
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 }
 
@@ -49,5 +53,14 @@ mod tests {
             let error = 6.0 * (probability * (1.0 - probability) / f64::from(TRIES)).sqrt();
             assert!((found - probability).abs() <= error, "{probability}: {found}");
         }
+    }
+
+    #[test]
+    fn numbers_below_an_end_are_all_there() {
+        let mut random = Random::new();
+        let mut found = [0_u32; 7];
+        (0..70_000).for_each(|_| found[random.below(7) as usize] += 1);
+        // Six standard errors of 10,000.
+        assert!(found.iter().all(|&times| times.abs_diff(10_000) < 556), "{found:?}");
     }
 }
