@@ -8,6 +8,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, MethodId, ThreadId};
+use trace::model::{Element, Frames};
 use trace::names;
 
 use crate::generated::plain_name;
@@ -129,8 +130,32 @@ impl Symbols {
         self.undefined
     }
 
+    /// Takes in what an element says of classes and methods; says whether an id meant another one before.
+    pub(crate) fn define_code(&mut self, element: &Element<'_>) -> bool {
+        match element {
+            Element::ClassDef(class) => {
+                let source = class.source_name.as_deref().unwrap_or("");
+                let is_redefined = self.define_class(class.class_id, &class.name, source);
+                if let Some(module) = &class.module {
+                    self.define_module(class.class_id, module);
+                }
+                is_redefined
+            }
+            Element::MethodDef(method) => {
+                self.define_method(method.method_id, method.class, &method.name, &method.signature)
+            }
+            _ => false,
+        }
+    }
+
+    /// The places of a stack's frames, in their order.
+    pub(crate) fn sites(&mut self, frames: &Frames<'_>) -> Vec<SiteIndex> {
+        let line = |line: u32| Some(line).filter(|&line| line > 0);
+        frames.0.iter().map(|frame| self.site(frame.method, line(frame.line))).collect()
+    }
+
     /// Names a class; says whether its id meant another one before.
-    pub(crate) fn define_class(&mut self, id: ClassId, name: &str, source: &str) -> bool {
+    fn define_class(&mut self, id: ClassId, name: &str, source: &str) -> bool {
         let class = self.class_named(&plain_name(name), source);
         self.class_ids.insert(id, class).is_some_and(|before| before != class)
     }
@@ -143,7 +168,7 @@ impl Symbols {
     }
 
     /// Names a method; says whether its id meant another one before.
-    pub(crate) fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) -> bool {
+    fn define_method(&mut self, id: MethodId, class: ClassId, name: &str, signature: &str) -> bool {
         let class = self.class(class);
         let method = MethodSymbol { class, name: name.into(), signature: signature.into() };
         let method = MethodIndex(self.methods.intern(method));
@@ -151,7 +176,7 @@ impl Symbols {
     }
 
     /// Says in which module a class is that has just been named.
-    pub(crate) fn define_module(&mut self, id: ClassId, module: &str) {
+    fn define_module(&mut self, id: ClassId, module: &str) {
         let class = self.class(id);
         self.has_modules = true;
         let known = &mut self.classes[class.0 as usize].module;

@@ -143,17 +143,7 @@ impl AllocationStats {
                 let thread = self.symbols.thread(count.thread);
                 return self.accounts.insert(thread, count);
             }
-            Element::ClassDef(class) => {
-                let source = class.source_name.as_deref().unwrap_or("");
-                let is_redefined = self.symbols.define_class(class.class_id, &class.name, source);
-                if let Some(module) = &class.module {
-                    self.symbols.define_module(class.class_id, module);
-                }
-                is_redefined
-            }
-            Element::MethodDef(method) => {
-                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature)
-            }
+            Element::ClassDef(_) | Element::MethodDef(_) => self.symbols.define_code(element),
             Element::ThreadStart(thread) => {
                 self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name)
             }
@@ -362,8 +352,7 @@ impl AllocationStats {
 
     /// Remembers the frames of a stack; says whether its id meant another stack before.
     fn define_stack(&mut self, stack: &StackDef<'_>) -> bool {
-        let frames = stack.frames.0.iter().map(|frame| self.symbols.site(frame.method, line(frame.line.into())));
-        self.stacks.define(stack.stack_id, frames.collect())
+        self.stacks.define(stack.stack_id, self.symbols.sites(&stack.frames))
     }
 }
 

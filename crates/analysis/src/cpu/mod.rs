@@ -125,14 +125,8 @@ impl CpuStats {
                 let thread = self.symbols.thread(cpu.thread);
                 self.threads.has_run(thread, cpu.cpu);
             }
-            Element::ClassDef(class) => {
-                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""));
-                if let Some(module) = &class.module {
-                    self.symbols.define_module(class.class_id, module);
-                }
-            }
-            Element::MethodDef(method) => {
-                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
+            Element::ClassDef(_) | Element::MethodDef(_) => {
+                self.symbols.define_code(element);
             }
             Element::ThreadStart(thread) => {
                 self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name);
@@ -187,8 +181,7 @@ impl CpuStats {
 
     /// Remembers the frames of a stack, and how each ran.
     fn define_stack(&mut self, stack: &StackDef<'_>) {
-        let line = |line: u32| Some(line).filter(|&line| line > 0);
-        let frames = stack.frames.0.iter().map(|frame| self.symbols.site(frame.method, line(frame.line))).collect();
+        let frames = self.symbols.sites(&stack.frames);
         let types = stack.types.as_ref().map_or(&[][..], |types| &types.0);
         self.stacks.define(stack.stack_id, frames, types.iter().map(|&kind| kind.into()).collect());
     }

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 use trace::filter::Pattern;
 use trace::ids::{ObjectId, ThreadId};
 use trace::locklog::{LockEvent, LockEventKind, WallClock};
-use trace::model::{Element, Flag, Frame, MonStillOwned, StackDef};
+use trace::model::{Element, Flag, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
@@ -136,15 +136,8 @@ impl<'o> LockStats<'o> {
         self.facts.note(element);
         self.reach_event(element);
         match element {
-            Element::ClassDef(class) => {
-                let source = class.source_name.as_deref().unwrap_or("");
-                self.symbols.define_class(class.class_id, &class.name, source);
-                if let Some(module) = &class.module {
-                    self.symbols.define_module(class.class_id, module);
-                }
-            }
-            Element::MethodDef(method) => {
-                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
+            Element::ClassDef(_) | Element::MethodDef(_) => {
+                self.symbols.define_code(element);
             }
             Element::StackDef(stack) => self.define_stack(stack),
             Element::ObjAlloc(alloc) => {
@@ -333,8 +326,7 @@ impl<'o> LockStats<'o> {
     }
 
     fn define_stack(&mut self, stack: &StackDef<'_>) {
-        let line = |frame: &Frame| Some(frame.line).filter(|&line| line > 0);
-        let sites = stack.frames.0.iter().map(|frame| self.symbols.site(frame.method, line(frame))).collect();
+        let sites = self.symbols.sites(&stack.frames);
         self.stacks.define(stack.stack_id, sites, &self.symbols);
     }
 

@@ -129,11 +129,8 @@ impl SafepointStats {
             Element::SafepointCount(count) => self.count(count),
             Element::Safepoint(stop) => self.slow_stop(stop),
             Element::LateThread(late) => self.late_thread(late),
-            Element::ClassDef(class) => {
-                self.symbols.define_class(class.class_id, &class.name, class.source_name.as_deref().unwrap_or(""));
-            }
-            Element::MethodDef(method) => {
-                self.symbols.define_method(method.method_id, method.class, &method.name, &method.signature);
+            Element::ClassDef(_) | Element::MethodDef(_) => {
+                self.symbols.define_code(element);
             }
             Element::ThreadStart(thread) => {
                 self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name);
@@ -216,8 +213,6 @@ impl SafepointStats {
     }
 
     fn define_stack(&mut self, stack: &StackDef<'_>) {
-        let line = |line: u32| Some(line).filter(|&line| line > 0);
-        let frames = stack.frames.0.iter().map(|frame| self.symbols.site(frame.method, line(frame.line))).collect();
-        self.stacks.define(stack.stack_id, frames);
+        self.stacks.define(stack.stack_id, self.symbols.sites(&stack.frames));
     }
 }
