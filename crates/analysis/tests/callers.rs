@@ -1,15 +1,14 @@
 //! What samples say of callers: the exact total of each site is spread over its stacks.
 
+mod made;
+
 use std::collections::BTreeMap;
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope};
 use analysis::call_tree::{Direction, Grouping, Label, Node, TreeOptions};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
-use trace::model::{
-    AgentCreate, AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, MethodDef, ObjAlloc, StackDef,
-    ThreadStart,
-};
+use trace::model::{AllocCount, AllocSample, ArrayCode, Element, Frame, ObjAlloc};
 use trace::time::{Nanos, Time};
 
 /// Classes of frames, and methods of the same numbers: the JDK's, a library's, and the user's own.
@@ -25,56 +24,18 @@ fn frame(code: usize) -> Frame {
 
 fn define(stats: &mut AllocationStats) {
     // Its samples belong to its counts.
-    stats.element(&Element::AgentCreate(AgentCreate {
-        agent_id: "".into(),
-        version: "".into(),
-        process_id: "".into(),
-        agent_name: "".into(),
-        agent_type: "".into(),
-        agent_parameters: "heap=counts,callers=512k".into(),
-        time: Time(0),
-    }));
-    let names = CODE.iter().chain(&OBJECTS);
-    for (id, name) in (1..).zip(names) {
-        let (class_id, time) = (ClassId(id), Time(0));
-        let class = ClassDef {
-            thread: None,
-            name: (*name).into(),
-            source_name: None,
-            class_id,
-            object: None,
-            time,
-            module: None,
-        };
-        stats.element(&Element::ClassDef(class));
+    stats.element(&made::agent("heap=counts,callers=512k"));
+    for (id, &name) in (1..).zip(CODE.iter().chain(&OBJECTS)) {
+        stats.element(&made::class(id, name));
     }
     for id in 1..=CODE.len() as u64 {
-        stats.element(&Element::MethodDef(MethodDef {
-            name: "run".into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(id),
-            class: ClassId(id),
-        }));
+        stats.element(&made::method(id, id, "run"));
     }
     for (id, frames) in (1..).zip(STACKS) {
-        let frames: Vec<Frame> = frames.iter().map(|&code| frame(code)).collect();
-        stats.element(&Element::StackDef(StackDef {
-            stack_id: StackId(id),
-            frames: Frames(frames.into()),
-            types: None,
-        }));
+        let frames = frames.iter().map(|&code| (frame(code).method.0, frame(code).line));
+        stats.element(&Element::StackDef(made::stack(id, frames)));
     }
-    stats.element(&Element::ThreadStart(ThreadStart {
-        thread_id: ThreadId(1),
-        time: Time(0),
-        thread_name: "worker".into(),
-        group_name: "main".into(),
-        parent_name: "system".into(),
-        object: None,
-        kind: None,
-    }));
+    stats.element(&made::thread(1, "worker", None));
 }
 
 fn class(object: usize) -> ClassId {

@@ -1,14 +1,13 @@
 //! Counts and accounts against a recount that keeps everything.
 
+mod made;
+
 use std::collections::BTreeMap;
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
-use trace::model::{
-    AgentCreate, AllocCount, AllocSample, ArrayCode, ClassDef, CountSource, Element, LiveCount, MethodDef, ThreadCount,
-    ThreadStart,
-};
+use trace::model::{AllocCount, AllocSample, ArrayCode, CountSource, Element, LiveCount, ThreadCount};
 use trace::time::Time;
 
 /// Two classes have one name, as in two class loaders.
@@ -43,39 +42,13 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn define(stats: &mut AllocationStats) {
     // Its samples belong to its counts.
-    stats.element(&Element::AgentCreate(AgentCreate {
-        agent_id: "".into(),
-        version: "".into(),
-        process_id: "".into(),
-        agent_name: "".into(),
-        agent_type: "".into(),
-        agent_parameters: "heap=counts,callers=512k".into(),
-        time: Time(0),
-    }));
+    stats.element(&made::agent("heap=counts,callers=512k"));
     for (id, name) in (1..).zip(CLASSES) {
-        let (class_id, time) = (ClassId(id), Time(0));
-        let class =
-            ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time, module: None };
-        stats.element(&Element::ClassDef(class));
+        stats.element(&made::class(id, name));
     }
-    stats.element(&Element::MethodDef(MethodDef {
-        name: "run".into(),
-        signature: "()V".into(),
-        start_line: None,
-        end_line: None,
-        method_id: MethodId(9),
-        class: ClassId(1),
-    }));
+    stats.element(&made::method(9, 1, "run"));
     for id in 1..4 {
-        stats.element(&Element::ThreadStart(ThreadStart {
-            thread_id: ThreadId(id),
-            time: Time(0),
-            thread_name: format!("thread {id}").into(),
-            group_name: "main".into(),
-            parent_name: "system".into(),
-            object: None,
-            kind: None,
-        }));
+        stats.element(&made::thread(id, format!("thread {id}"), None));
     }
 }
 

@@ -1,13 +1,14 @@
 //! Samples of CPU clocks: whatever they are grouped by, they add up, also to the clocks.
 
+mod made;
+
 use analysis::allocations::{Naming, Scope};
 use analysis::call_tree::{Direction, Granularity, Grouping, Label, Node, Ran, TreeOptions};
 use analysis::cpu::{CodeKind, CpuBy, CpuReport, CpuStats, CpuSubject, SampleClock, VmWork, WhyUnknown};
 use proptest::prelude::*;
-use trace::ids::{ClassId, FunctionId, MethodId, StackId, ThreadId};
+use trace::ids::{FunctionId, StackId, ThreadId};
 use trace::model::{
-    ClassDef, CpuSample, Element, Flag, Frame, FrameType, FrameTypes, Frames, FunctionDef, MethodDef, StackDef,
-    ThreadCpu, ThreadKind, ThreadStart, Tier, TraceEnd, TraceStart,
+    CpuSample, Element, Flag, FrameType, FrameTypes, StackDef, ThreadCpu, ThreadKind, Tier, TraceEnd, TraceStart,
 };
 use trace::time::{Nanos, Time};
 
@@ -34,43 +35,18 @@ const THREADS: [(&str, Option<ThreadKind>); 6] = [
 fn define(stats: &mut CpuStats) {
     stats.element(&Element::TraceStart(TraceStart { trace_id: "".into(), agent_id: "".into(), time: Time(0) }));
     for (id, name) in (1..).zip(CODE) {
-        stats.element(&Element::ClassDef(ClassDef {
-            thread: None,
-            name: name.into(),
-            source_name: None,
-            class_id: ClassId(id),
-            object: None,
-            time: Time(0),
-            module: None,
-        }));
-        stats.element(&Element::MethodDef(MethodDef {
-            name: "run".into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(id),
-            class: ClassId(id),
-        }));
+        stats.element(&made::class(id, name));
+        stats.element(&made::method(id, id, "run"));
     }
     for (id, (frames, types)) in (1..).zip(STACKS) {
-        let frame = |&code: &usize| Frame { method: MethodId(code as u64 + 1), line: code as u32 + 10 };
-        let frames = Frames(frames.iter().map(frame).collect());
+        let stack = made::stack(id, frames.iter().map(|&code| (code as u64 + 1, code as u32 + 10)));
         let types = (!types.is_empty()).then(|| FrameTypes(types.into()));
-        stats.element(&Element::StackDef(StackDef { stack_id: StackId(id), frames, types }));
+        stats.element(&Element::StackDef(StackDef { types, ..stack }));
     }
     for (id, (name, kind)) in (1..).zip(THREADS) {
-        stats.element(&Element::ThreadStart(ThreadStart {
-            thread_id: ThreadId(id),
-            time: Time(0),
-            thread_name: name.into(),
-            group_name: "".into(),
-            parent_name: "".into(),
-            object: None,
-            kind,
-        }));
+        stats.element(&made::thread(id, name, kind));
     }
-    let function = FunctionDef { function_id: FunctionId(1), name: "memcpy".into(), library: Some("libc.so.6".into()) };
-    stats.element(&Element::FunctionDef(function));
+    stats.element(&made::function(1, "memcpy", "libc.so.6"));
 }
 
 /// A sample of a thread: its stack, whether `memcpy` ran and the kernel, and why it was lost.

@@ -1,11 +1,13 @@
 //! The statistics against a recount that keeps everything and computes each column as TPTP's memory views define it.
 
+mod made;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, ThreadId};
-use trace::model::{ClassDef, Element, GcFinish, GcStart, MethodDef, ObjAlloc, ObjFree, ThreadStart};
+use trace::model::{Element, GcFinish, GcStart, ObjAlloc, ObjFree};
 use trace::names::package;
 use trace::time::Time;
 
@@ -134,39 +136,18 @@ fn group<K: Ord>(objects: &[(Object, u64)], key: impl Fn(&Object) -> K) -> BTree
 }
 
 fn define_class(stats: &mut AllocationStats, base: u64, index: usize, name: &str) {
-    let class_id = ClassId(base + index as u64 + 1);
-    let time = Time(0);
-    let class =
-        ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, time, module: None };
-    stats.element(&Element::ClassDef(class));
+    stats.element(&made::class(base + index as u64 + 1, name.to_owned()));
 }
 
 fn define_thread(stats: &mut AllocationStats, base: u64, id: u64) {
-    let thread = ThreadStart {
-        thread_id: ThreadId(base + id),
-        time: Time(0),
-        thread_name: "worker".into(),
-        group_name: "main".into(),
-        parent_name: "system".into(),
-        object: None,
-        kind: None,
-    };
-    stats.element(&Element::ThreadStart(thread));
+    stats.element(&made::thread(base + id, "worker", None));
 }
 
 fn define(stats: &mut AllocationStats, base: u64) {
     for (index, name) in CLASSES.iter().enumerate() {
         define_class(stats, base, index, name);
     }
-    let method = MethodDef {
-        name: "run".into(),
-        signature: "()V".into(),
-        start_line: None,
-        end_line: None,
-        method_id: MethodId(base + 9),
-        class: ClassId(base + 1),
-    };
-    stats.element(&Element::MethodDef(method));
+    stats.element(&made::method(base + 9, base + 1, "run"));
     for id in 1..4 {
         define_thread(stats, base, id);
     }

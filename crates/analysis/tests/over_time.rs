@@ -1,5 +1,7 @@
 //! What happens when, and parts of traces, against a recount that keeps everything.
 
+mod made;
+
 use std::collections::BTreeMap;
 
 use analysis::allocations::{
@@ -8,8 +10,7 @@ use analysis::allocations::{
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId};
 use trace::model::{
-    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, LiveCount, MethodDef,
-    ObjAlloc, ObjFree, RuntimeShutdown, StackDef,
+    AllocCount, AllocSample, ArrayCode, Element, GcFinish, GcStart, LiveCount, ObjAlloc, ObjFree, RuntimeShutdown,
 };
 use trace::time::{Nanos, Time};
 
@@ -27,26 +28,11 @@ fn begin(scope: &Scope) -> AllocationStats {
     let mut stats = AllocationStats::of(scope);
     stats.element(&Element::RuntimeShutdown(RuntimeShutdown { thread: None, time: time(0) }));
     for (id, name) in [(1, "a.A"), (2, "a.B"), (3, "java.util.Arrays")] {
-        let (class_id, time) = (ClassId(id), Time(0));
-        let class =
-            ClassDef { thread: None, name: name.into(), source_name: None, class_id, object: None, module: None, time };
-        stats.element(&Element::ClassDef(class));
-        stats.element(&Element::MethodDef(MethodDef {
-            name: "run".into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(id),
-            class: class_id,
-        }));
+        stats.element(&made::class(id, name));
+        stats.element(&made::method(id, id, "run"));
     }
     for id in 1..=2 {
-        let frames = [(3, 7), (id, 20)].map(|(method, line)| Frame { method: MethodId(method), line });
-        stats.element(&Element::StackDef(StackDef {
-            stack_id: StackId(id),
-            frames: Frames(frames.to_vec().into()),
-            types: None,
-        }));
+        stats.element(&Element::StackDef(made::stack(id, [(3, 7), (id, 20)])));
     }
     stats
 }

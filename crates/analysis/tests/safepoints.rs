@@ -1,12 +1,11 @@
 //! Time to safepoint: totals of each operation, and who was late.
 
+mod made;
+
 use analysis::safepoints::{LateBy, LateRow, LateSubject, SafepointReport, SafepointStats};
 use proptest::prelude::*;
-use trace::ids::{ClassId, FunctionId, MethodId, StackId, ThreadId};
-use trace::model::{
-    ClassDef, Element, Frame, Frames, FunctionDef, LateThread, MethodDef, Safepoint, SafepointCount, StackDef,
-    ThreadStart,
-};
+use trace::ids::{FunctionId, StackId, ThreadId};
+use trace::model::{Element, LateThread, Safepoint, SafepointCount};
 use trace::time::{Nanos, Time};
 
 /// Classes of frames, and methods and stacks of the same numbers: each stack is called by the last of them.
@@ -14,40 +13,14 @@ const CODE: [&str; 3] = ["java.lang.System", "shop.Cart", "shop.Main"];
 
 fn define(stats: &mut SafepointStats) {
     for (id, name) in (1..).zip(CODE) {
-        stats.element(&Element::ClassDef(ClassDef {
-            thread: None,
-            name: name.into(),
-            source_name: None,
-            class_id: ClassId(id),
-            object: None,
-            time: Time(0),
-            module: None,
-        }));
-        stats.element(&Element::MethodDef(MethodDef {
-            name: "run".into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(id),
-            class: ClassId(id),
-        }));
+        stats.element(&made::class(id, name));
+        stats.element(&made::method(id, id, "run"));
     }
     for id in 1..=3 {
-        let frames: Vec<Frame> = (id..=3).map(|id| Frame { method: MethodId(id), line: id as u32 * 10 }).collect();
-        let frames = Frames(frames.into());
-        stats.element(&Element::StackDef(StackDef { stack_id: StackId(id), frames, types: None }));
-        stats.element(&Element::ThreadStart(ThreadStart {
-            thread_id: ThreadId(id),
-            time: Time(0),
-            thread_name: format!("worker-{id}").into(),
-            group_name: "".into(),
-            parent_name: "".into(),
-            object: None,
-            kind: None,
-        }));
+        stats.element(&Element::StackDef(made::stack(id, (id..=3).map(|method| (method, method as u32 * 10)))));
+        stats.element(&made::thread(id, format!("worker-{id}"), None));
     }
-    let function = FunctionDef { function_id: FunctionId(1), name: "memcpy".into(), library: Some("libc.so.6".into()) };
-    stats.element(&Element::FunctionDef(function));
+    stats.element(&made::function(1, "memcpy", "libc.so.6"));
 }
 
 fn count(operation: &'static str, count: u64, sync: u64, total: u64) -> Element<'static> {

@@ -1,14 +1,13 @@
 //! Sampled objects where nothing is counted: each thread's samples are scaled to what the JVM accounts to it.
 
+mod made;
+
 use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope, Subject};
 use analysis::call_tree::TreeOptions;
 use analysis::coverage::WhyUnknown;
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
-use trace::model::{
-    AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, LiveSample, MethodDef, StackDef, ThreadCount,
-    ThreadStart, TraceEnd,
-};
+use trace::model::{AllocSample, ArrayCode, Element, LiveSample, ThreadCount, TraceEnd};
 use trace::time::{Nanos, Time};
 
 /// Classes of frames and of objects, and methods of the same numbers.
@@ -18,39 +17,15 @@ const STACKS: [&[usize]; 2] = [&[0, 1, 2], &[2]];
 
 fn define(stats: &mut AllocationStats) {
     for (id, name) in (1..).zip(CODE) {
-        stats.element(&Element::ClassDef(ClassDef {
-            thread: None,
-            name: name.into(),
-            source_name: None,
-            class_id: ClassId(id),
-            object: None,
-            time: Time(0),
-            module: None,
-        }));
-        stats.element(&Element::MethodDef(MethodDef {
-            name: "run".into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(id),
-            class: ClassId(id),
-        }));
+        stats.element(&made::class(id, name));
+        stats.element(&made::method(id, id, "run"));
     }
     for (id, frames) in (1..).zip(STACKS) {
-        let frame = |&code: &usize| Frame { method: MethodId(code as u64 + 1), line: code as u32 + 10 };
-        let frames = Frames(frames.iter().map(frame).collect());
-        stats.element(&Element::StackDef(StackDef { stack_id: StackId(id), frames, types: None }));
+        let stack = made::stack(id, frames.iter().map(|&code| (code as u64 + 1, code as u32 + 10)));
+        stats.element(&Element::StackDef(stack));
     }
     for id in 1..=3 {
-        stats.element(&Element::ThreadStart(ThreadStart {
-            thread_id: ThreadId(id),
-            time: Time(0),
-            thread_name: format!("worker-{id}").into(),
-            group_name: "".into(),
-            parent_name: "".into(),
-            object: None,
-            kind: None,
-        }));
+        stats.element(&made::thread(id, format!("worker-{id}"), None));
     }
 }
 

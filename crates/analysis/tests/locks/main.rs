@@ -1,6 +1,8 @@
 //! Threads and monitors against a recount that keeps everything, as a trace and as a lock log.
 
 mod ends;
+#[path = "../made/mod.rs"]
+mod made;
 mod selected;
 mod timeline;
 mod tree;
@@ -9,11 +11,11 @@ use std::collections::BTreeMap;
 
 use analysis::locks::{LockBy, LockReport, LockRow, LockStats, LockSubject, ProcessorTime, Selection, State};
 use proptest::prelude::*;
-use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
+use trace::ids::{ClassId, ObjectId, StackId, ThreadId};
 use trace::locklog::{LockEventKind, LockLogReader, LogItem, WallClock, write_event, write_start};
 use trace::model::{
-    ClassDef, Element, Flag, Frame, Frames, MethodDef, MonContendedEnter, MonContendedEntered, MonWait, MonWaited,
-    ObjAlloc, StackDef, ThreadCpu, ThreadSleep, ThreadSlept, ThreadStart, TraceEnd, TraceStart,
+    Element, Flag, MonContendedEnter, MonContendedEntered, MonWait, MonWaited, ObjAlloc, ThreadCpu, ThreadSleep,
+    ThreadSlept, ThreadStart, TraceEnd, TraceStart,
 };
 use trace::time::{Nanos, Time};
 
@@ -150,31 +152,11 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
     let mut elements =
         vec![Element::TraceStart(TraceStart { trace_id: "t".into(), agent_id: "a".into(), time: time(0) })];
     for (index, name) in (0..).zip(CLASSES.iter().chain(&["site.S"])) {
-        elements.push(Element::ClassDef(ClassDef {
-            thread: None,
-            name: (*name).into(),
-            source_name: None,
-            class_id: ClassId(100 + index),
-            object: None,
-            time: time(0),
-            module: None,
-        }));
+        elements.push(made::class(100 + index, *name));
     }
     for site in 0..SITES as u64 {
-        elements.push(Element::MethodDef(MethodDef {
-            name: format!("m{site}").into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(200 + site),
-            class: ClassId(100 + CLASSES.len() as u64),
-        }));
-        let frames = vec![Frame { method: MethodId(200 + site), line: 7 }];
-        elements.push(Element::StackDef(StackDef {
-            stack_id: StackId(300 + site),
-            frames: Frames(frames.into()),
-            types: None,
-        }));
+        elements.push(made::method(200 + site, 100 + CLASSES.len() as u64, format!("m{site}")));
+        elements.push(Element::StackDef(made::stack(300 + site, [(200 + site, 7)])));
     }
     for (index, name) in (1..).zip(THREADS) {
         elements.push(Element::ThreadStart(ThreadStart {

@@ -1,12 +1,11 @@
 //! Which waits `Selection::classes` selects.
 
 use analysis::locks::{LockHolders, LockReport, LockStats, Selection};
-use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
-use trace::model::{
-    ClassDef, Element, Frame, Frames, LockName, MethodDef, MonContendedEnter, MonContendedEntered, ObjAlloc, StackDef,
-    ThreadStart,
-};
+use trace::ids::{ClassId, ObjectId, StackId, ThreadId};
+use trace::model::{Element, LockName, MonContendedEnter, MonContendedEntered, ObjAlloc};
 use trace::time::Time;
+
+use crate::made;
 
 const CLASSES: [&str; 3] = ["java.lang.Object", "shop.Stock", "web.Page"];
 
@@ -15,38 +14,11 @@ fn report(class: &str, names: LockHolders) -> LockReport {
     let mut stats =
         LockStats::new(Selection { classes: vec![class.parse().unwrap()], names, ..Selection::default() }, None);
     for (id, name) in (1..).zip(CLASSES) {
-        stats.element(&Element::ClassDef(ClassDef {
-            thread: None,
-            name: name.into(),
-            source_name: None,
-            class_id: ClassId(id),
-            object: None,
-            time: Time(0),
-            module: None,
-        }));
+        stats.element(&made::class(id, name));
     }
     let (thread, object, stack) = (ThreadId(1), ObjectId, Some(StackId(9)));
-    let frame = Frame { method: MethodId(5), line: 7 };
-    for element in [
-        Element::MethodDef(MethodDef {
-            name: "show".into(),
-            signature: "()V".into(),
-            start_line: None,
-            end_line: None,
-            method_id: MethodId(5),
-            class: ClassId(3),
-        }),
-        Element::StackDef(StackDef { stack_id: StackId(9), frames: Frames(vec![frame].into()), types: None }),
-        Element::ThreadStart(ThreadStart {
-            thread_id: thread,
-            time: Time(0),
-            thread_name: "main".into(),
-            group_name: "".into(),
-            parent_name: "".into(),
-            object: None,
-            kind: None,
-        }),
-    ] {
+    let code = [made::method(5, 3, "show"), Element::StackDef(made::stack(9, [(5, 7)])), made::thread(1, "main", None)];
+    for element in code {
         stats.element(&element);
     }
     for (id, since, until) in [(1, 10, 20), (2, 100, 200)] {
