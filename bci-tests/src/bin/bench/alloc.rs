@@ -82,9 +82,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let jdk = request.jdks(|| vec![jdk::any()])?[0];
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
-    let wanted = |step: &&Step| {
-        request.only.is_empty() || request.only.iter().any(|word| step.variant.name.contains(word.as_str()))
-    };
+    let wanted = |step: &&Step| request.wants(step.variant.name);
     let steps: Vec<&Step> = [&BASE, &FLOOR].into_iter().chain(STEPS.iter().filter(wanted)).collect();
     let outcomes = alternate(steps.len(), rounds, |round, index| {
         let result = measure(&built, jdk, steps[index], request);

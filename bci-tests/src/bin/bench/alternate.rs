@@ -40,6 +40,14 @@ pub(crate) fn alternate<T>(
     outcomes
 }
 
+/// What a benchmark ends with in which so many variants failed.
+pub(crate) fn all_ran(failures: usize) -> Result<(), String> {
+    match failures {
+        0 => Ok(()),
+        failures => Err(format!("{failures} variants failed: the tables say why")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use std::path::Path;
 use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
 
-use crate::alternate::{Outcome, alternate};
+use crate::alternate::{Outcome, all_ran, alternate};
 use crate::built::{self, Built};
 use crate::figures::Spread;
 use crate::machine::Machine;
@@ -102,10 +102,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "objects": objects, "results": everything }));
     }
-    match failures {
-        0 => Ok(()),
-        failures => Err(format!("{failures} variants failed: the tables say why")),
-    }
+    all_ran(failures)
 }
 
 fn heap_mib(objects: usize) -> usize {

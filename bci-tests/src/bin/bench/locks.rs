@@ -8,7 +8,7 @@
 use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
 
-use crate::alternate::{Outcome, alternate};
+use crate::alternate::{Outcome, all_ran, alternate};
 use crate::built::{self, Built};
 use crate::figures::Spread;
 use crate::jars::Jars;
@@ -69,10 +69,12 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
     let loads = pick(&request.programs, LOADS, |load| load.id, |_| true)?;
-    let is_wanted =
-        |name: &str| request.only.is_empty() || request.only.iter().any(|word| name.contains(word.as_str()));
-    let variants: Vec<&Variant> =
-        VARIANTS.iter().enumerate().filter(|(i, variant)| *i == 0 || is_wanted(variant.name)).map(|(_, v)| v).collect();
+    let variants: Vec<&Variant> = VARIANTS
+        .iter()
+        .enumerate()
+        .filter(|(i, variant)| *i == 0 || request.wants(variant.name))
+        .map(|(_, v)| v)
+        .collect();
     let mut failures = 0;
     let mut everything = Vec::new();
     for jdk in request.jdks(|| vec![jdk::any()])? {
@@ -97,10 +99,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "results": everything }));
     }
-    match failures {
-        0 => Ok(()),
-        failures => Err(format!("{failures} variants failed: the tables say why")),
-    }
+    all_ran(failures)
 }
 
 fn take(

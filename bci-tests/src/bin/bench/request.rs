@@ -70,7 +70,7 @@ pub(crate) struct Request {
     jdk: Vec<Release>,
     /// Only variants whose names contain one of these words (`alloc`, `locks`, `cpu`, `sampled`).
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
-    pub(crate) only: Vec<String>,
+    only: Vec<String>,
     /// Variants by id, or `all` (`compare`, `instructions`, `memory`, `dump`, `collections`).
     #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
@@ -130,6 +130,11 @@ impl Request {
             (_, true) => Form::Markdown,
             _ => Form::Text,
         }
+    }
+
+    /// Whether a variant of that name is to run.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
     }
 
     /// The installed JDKs of the releases asked for, or those of `otherwise`.

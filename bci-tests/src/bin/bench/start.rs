@@ -3,7 +3,7 @@
 use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
 
-use crate::alternate::{Outcome, alternate};
+use crate::alternate::{Outcome, all_ran, alternate};
 use crate::builds::{Builds, Candidate};
 use crate::figures::Spread;
 use crate::machine::Machine;
@@ -63,10 +63,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "results": everything }));
     }
-    match failures {
-        0 => Ok(()),
-        failures => Err(format!("{failures} variants failed: the tables say why")),
-    }
+    all_ran(failures)
 }
 
 /// Milliseconds of one run of the smallest program, from its start to its end.

@@ -17,7 +17,7 @@ use serde_json::json;
 use self::programs::{OPTIONS, PROGRAMS, Program};
 use self::read::Conservation;
 use self::split::{Profile, Truth};
-use crate::alternate::{Outcome, alternate};
+use crate::alternate::{Outcome, all_ran, alternate};
 use crate::built::{self, Built};
 use crate::jars::Jars;
 use crate::machine::Machine;
@@ -102,21 +102,13 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "rounds": rounds, "results": everything }));
     }
-    match failures {
-        0 => Ok(()),
-        failures => Err(format!("{failures} variants failed: the tables say why")),
-    }
+    all_ran(failures)
 }
 
 fn chapter<'a>(setting: &Setting, jdk: &'a Jdk, program: &'a Program, rounds: usize) -> Chapter<'a> {
-    let is_wanted = |name: &str| {
-        let only = &setting.request.only;
-        only.is_empty() || only.iter().any(|word| name.contains(word.as_str()))
-    };
-    let suited = ENTRIES
-        .iter()
-        .enumerate()
-        .filter(|(index, entry)| entry.since <= jdk.feature && (*index == 0 || is_wanted(entry.variant.name)));
+    let suited = ENTRIES.iter().enumerate().filter(|(index, entry)| {
+        entry.since <= jdk.feature && (*index == 0 || setting.request.wants(entry.variant.name))
+    });
     let variants: Vec<&Variant> = suited.map(|(_, entry)| &entry.variant).collect();
     let outcomes = alternate(variants.len(), rounds, |round, index| {
         eprintln!("JDK {}, {}, round {} of {rounds}: {}", jdk.feature, program.id, round + 1, variants[index].name);

@@ -11,7 +11,7 @@ use bci_tests::jdk::{self, Jdk};
 use serde_json::json;
 
 use self::read::{Estimates, Living};
-use crate::alternate::{Outcome, alternate};
+use crate::alternate::{Outcome, all_ran, alternate};
 use crate::built::{self, Built};
 use crate::jars::Jars;
 use crate::machine::Machine;
@@ -106,21 +106,13 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     if request.form() == Form::Json {
         println!("{:#}", json!({ "machine": machine.json(), "runs": runs, "results": everything }));
     }
-    match failures {
-        0 => Ok(()),
-        failures => Err(format!("{failures} variants failed: the tables say why")),
-    }
+    all_ran(failures)
 }
 
 fn chapter<'a>(setting: &Setting, jdk: &'a Jdk, order: &'static str, runs: usize) -> Chapter<'a> {
-    let is_wanted = |name: &str| {
-        let only = &setting.request.only;
-        only.is_empty() || only.iter().any(|word| name.contains(word.as_str()))
-    };
-    let suited = ENTRIES
-        .iter()
-        .enumerate()
-        .filter(|(index, entry)| entry.since <= jdk.feature && (*index == 0 || is_wanted(entry.variant.name)));
+    let suited = ENTRIES.iter().enumerate().filter(|(index, entry)| {
+        entry.since <= jdk.feature && (*index == 0 || setting.request.wants(entry.variant.name))
+    });
     let entries: Vec<&Entry> = suited.map(|(_, entry)| entry).collect();
     let outcomes = alternate(entries.len(), runs, |round, index| {
         if index == 0 {
