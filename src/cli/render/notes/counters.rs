@@ -13,6 +13,12 @@ enum Unit {
 
 const TIMES: Unit = Unit::Of("time", "times");
 
+/// Samples of the one sampler, whether callers asked for them or somebody who follows objects.
+const SAMPLES: Unit = Unit::Of("sample was", "samples were");
+const MERGED: &str = "{n} kept without thread or stack, since there were too many different ones";
+const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
+const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
+
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
 const NOT_SHOWN: [&str; 14] = [
     "classes.rewritten",
@@ -59,36 +65,16 @@ const NOTES: [(&str, Unit, &str); 28] = [
         Unit::Bytes,
         "the sampler estimates that {n} were allocated where no site counts; the tables leave them out",
     ),
-    (
-        "callers.merged",
-        Unit::Of("sample was", "samples were"),
-        "{n} kept without thread or stack, since there were too many different ones",
-    ),
-    (
-        "callers.cut",
-        Unit::Of("sample has", "samples have"),
-        "{n} a stack of more than 511 frames, of which only the 512 innermost are kept",
-    ),
-    (
-        "sampled.merged",
-        Unit::Of("sample was", "samples were"),
-        "{n} kept without thread or stack, since there were too many different ones",
-    ),
-    (
-        "sampled.cut",
-        Unit::Of("sample has", "samples have"),
-        "{n} a stack of more than 511 frames, of which only the 512 innermost are kept",
-    ),
+    ("callers.merged", SAMPLES, MERGED),
+    ("callers.cut", SAMPLES_WITH, CUT),
+    ("sampled.merged", SAMPLES, MERGED),
+    ("sampled.cut", SAMPLES_WITH, CUT),
     (
         "sampled.unfollowed",
         Unit::Of("sampled object was", "sampled objects were"),
         "{n} not followed, since memory for that is limited; the others stand for them, so what lives has a larger error",
     ),
-    (
-        "cpu.cut",
-        Unit::Of("sample has", "samples have"),
-        "{n} a stack of 1,024 frames or more, of which only the innermost are kept",
-    ),
+    ("cpu.cut", SAMPLES_WITH, "{n} a stack of 1,024 frames or more, of which only the innermost are kept"),
     (
         "cpu.byProcess",
         TIMES,
