@@ -54,7 +54,7 @@ fn run(engine: &Engine) {
     }
 }
 
-/// Whether the signal is still ours; else the user is told.
+/// Whether the signal is still ours; else the user is warned.
 fn check(engine: &Engine) -> bool {
     engine.handled.loads.check();
     let is_ours = engine.signal.is_handled_by(on_signal);

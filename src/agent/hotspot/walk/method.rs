@@ -25,7 +25,7 @@ pub(super) struct Symbol {
     pub(super) address: usize,
     pub(super) body: usize,
     pub(super) length: u16,
-    /// A number that the VM has drawn for it, so that another text at this address is told from it.
+    /// A number that the VM has drawn for it, so that another text at this address differs from it.
     pub(super) hash: u16,
 }
 

@@ -13,7 +13,7 @@ pub(super) enum FrameState {
     PointerOnTop,
 }
 
-/// So many bytes in front of a return address tell whether it stands behind a call, and of what.
+/// So many bytes in front of a return address show whether it stands behind a call, and of what.
 pub(super) const BEFORE: usize = 13;
 /// So many bytes from the program counter on are looked at.
 pub(super) const WINDOW: usize = 40;

@@ -1,4 +1,4 @@
-//! The programs of `bci-tests/java-bench/split`, with what the JVM has to be told for them.
+//! The programs of `bci-tests/java-bench/split`, with the options of the JVM that they need.
 
 /// One of them.
 pub(super) struct Program {
