@@ -183,6 +183,8 @@ public final class Main {
                 pool.execute(() -> enter(monitor, "main"));
                 until(workers.get(i), Thread.State.BLOCKED);
             }
+            // A thread is BLOCKED shortly before the JVM reports that, and the owner is looked up.
+            Thread.sleep(5);
         }
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
