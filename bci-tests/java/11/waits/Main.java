@@ -73,7 +73,13 @@ public final class Main {
         return thread;
     }
 
+    /** Returns when the thread is in that state, and the JVM has reported its wait: a thread is BLOCKED shortly before that. */
     static void until(Thread thread, Thread.State state) throws InterruptedException {
+        reaches(thread, state);
+        Thread.sleep(5);
+    }
+
+    static void reaches(Thread thread, Thread.State state) throws InterruptedException {
         while (thread.getState() != state) {
             Thread.sleep(1);
         }
@@ -132,7 +138,6 @@ public final class Main {
             held.await();
             Thread waiter = start("t-enter-" + i, () -> enter(monitor, owner));
             until(waiter, Thread.State.BLOCKED);
-            Thread.sleep(5);
             release.countDown();
             holder.join();
             waiter.join();
@@ -165,7 +170,6 @@ public final class Main {
             until(middle, Thread.State.BLOCKED);
             last = start("t-last", () -> enter(outer, "t-middle"));
             until(last, Thread.State.BLOCKED);
-            Thread.sleep(5);
         }
         last.join();
     }
@@ -183,8 +187,6 @@ public final class Main {
                 pool.execute(() -> enter(monitor, "main"));
                 until(workers.get(i), Thread.State.BLOCKED);
             }
-            // A thread is BLOCKED shortly before the JVM reports that, and the owner is looked up.
-            Thread.sleep(5);
         }
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
@@ -213,7 +215,6 @@ public final class Main {
             return null;
         });
         until(notified, Thread.State.WAITING);
-        Thread.sleep(5);
         synchronized (monitor) {
             monitor.notify();
         }
@@ -230,7 +231,6 @@ public final class Main {
             return null;
         });
         until(interrupted, Thread.State.TIMED_WAITING);
-        Thread.sleep(5);
         interrupted.interrupt();
         interrupted.join();
     }
@@ -259,7 +259,6 @@ public final class Main {
         held.lock();
         Thread waiter = start(name, () -> lock(wanted, owner));
         until(waiter, Thread.State.WAITING);
-        Thread.sleep(5);
         held.unlock();
         waiter.join();
     }
@@ -278,7 +277,6 @@ public final class Main {
         });
         if (wake != null) {
             until(thread, state);
-            Thread.sleep(5);
             wake.call();
         }
         thread.join();
@@ -312,7 +310,6 @@ public final class Main {
             return null;
         });
         until(waiter, Thread.State.WAITING);
-        Thread.sleep(5);
         waiter.interrupt();
         waiter.join();
         park("t-condition-notified", "notified", Thread.State.WAITING, () -> {
@@ -374,7 +371,7 @@ public final class Main {
                 threads[i].start();
             }
             for (Thread thread : threads) {
-                until(thread, Thread.State.BLOCKED);
+                reaches(thread, Thread.State.BLOCKED);
             }
             // A thread is blocked a little before the VM says so, and who holds the monitor is asked then.
             Thread.sleep(500);

@@ -42,7 +42,7 @@ public final class Virtual {
             });
         }
         for (Thread thread : threads) {
-            Main.until(thread, Thread.State.WAITING);
+            Main.reaches(thread, Thread.State.WAITING);
         }
         lock.unlock();
         for (Thread thread : threads) {
@@ -63,7 +63,7 @@ public final class Virtual {
                         MOVED.incrementAndGet();
                     }
                 });
-                Main.until(threads[i], Thread.State.BLOCKED);
+                Main.reaches(threads[i], Thread.State.BLOCKED);
             }
             // A thread is blocked before the wait is reported. From JDK 24 on it leaves its carrier afterwards.
             if (Runtime.version().feature() < 24) {
