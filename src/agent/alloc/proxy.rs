@@ -14,7 +14,7 @@ use crate::agent::helpers::{self, HEAP_PROXY, HelperClass, Helpers, native};
 const LONGEST_CHANGE: Duration = Duration::from_secs(1);
 
 /// Compiled from `java/MartiniHeapProxy.java`.
-const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniHeapProxy.class"));
+const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniHeapProxy.class");
 
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: HEAP_PROXY.internal_name, name, descriptor }

@@ -10,7 +10,7 @@ use crate::agent::core::accounting::tid_field;
 use crate::agent::helpers::{self, COUNTS, HelperClass, Helpers, native, rename};
 
 /// Compiled from `java/MartiniCounts.java`.
-const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniCounts.class"));
+const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniCounts.class");
 
 /// MartiniCounts' `registerNatives`, which its method `bind` calls: binds the natives that the hooks use.
 ///

@@ -27,7 +27,7 @@ use crate::agent::tables::classes::BlockerKind;
 use crate::agent::tables::threads::WaitState;
 
 /// Compiled from `java/MartiniParking.java`.
-const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniParking.class"));
+const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniParking.class");
 
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: PARKING.internal_name, name, descriptor }

@@ -23,7 +23,7 @@ use crate::agent::stacks::walker::FramesToSkip;
 use crate::agent::tables::threads::WaitState;
 
 /// Compiled from `java/MartiniSleep.java`.
-const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniSleep.class"));
+const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniSleep.class");
 
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: SLEEP.internal_name, name, descriptor }

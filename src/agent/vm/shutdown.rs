@@ -6,7 +6,7 @@ use jvmti::Jni;
 
 use crate::agent::helpers::{self, Helpers};
 
-const SHUTDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniShutdown.class"));
+const SHUTDOWN: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniShutdown.class");
 
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 

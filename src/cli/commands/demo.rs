@@ -13,7 +13,7 @@ use crate::cli::exit;
 use crate::cli::input::reading;
 use crate::cli::launch::injection::{self, Injected};
 use crate::cli::launch::options::AgentOptions;
-use crate::cli::launch::{jdk, library, supervise};
+use crate::cli::launch::{jdk, library, program, supervise};
 use crate::cli::render::human::{self, bytes};
 use crate::cli::render::page::{Page, Width};
 
@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let agent = library::find()?;
     let jdk = jdk::find(arguments.java.as_deref())?;
+    let agent = library::find(program::platform(jdk.java.as_os_str()))?;
     let folder = folder(arguments.out.as_deref())?;
     let classes = folder.join("classes");
     unpack(&classes)?;

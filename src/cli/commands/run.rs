@@ -68,7 +68,7 @@ While the program runs (TRACE: path of the trace, PID: process of the JVM):
   kill -QUIT PID    writes what all threads do into the trace (--locks)
 
 Environment:
-  MARTINI_AGENT     the path of libmartini.so, if it is not beside the command
+  MARTINI_AGENT     the path of libmartini.so, instead of the one in the command
   MARTINI_OFF=1     the program runs without being profiled
   MARTINI_SAFE=1    the JVM's private memory is left alone: --internals off")]
 pub(crate) struct Arguments {
@@ -93,9 +93,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if agent_options::is_switched_off() {
         return run_unprofiled(arguments, program, program_arguments);
     }
-    let agent = library::find()?;
+    let agent = library::find(program::platform(program))?;
     let options = arguments.agent.clone().or_counts().resolve()?;
-    program::check(program)?;
+    program::check(program, &agent)?;
     if !arguments.quiet {
         options.without_effect.iter().for_each(|sentence| anstream::eprintln!("martini: {sentence}"));
     }

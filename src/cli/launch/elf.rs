@@ -1,8 +1,10 @@
 //! What an executable file is made for: whether a JVM in it could load the agent.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use memchr::memmem;
 
 /// Longer names of interpreters are no names.
 const LONGEST_NAME: u64 = 4096;
@@ -23,6 +25,9 @@ enum Libc {
     Other,
 }
 
+/// Every library that is linked with glibc names the versions of its functions, such as `GLIBC_2.17`.
+const VERSIONS_OF_GLIBC: &[u8] = b"\0GLIBC_2.";
+
 impl Platform {
     /// That of an ELF file; `None` for other files.
     ///
@@ -38,6 +43,22 @@ impl Platform {
             if is_musl { Libc::Musl } else { Libc::Other }
         });
         Ok(Some(Platform { is_64_bit: header.is_64_bit, machine: header.machine, libc }))
+    }
+
+    /// That of a library that the agent's file is; `None` for other files.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn of_library(path: &Path) -> io::Result<Option<Platform>> {
+        Ok(Platform::of_library_with(&fs::read(path)?))
+    }
+
+    /// The same of a library with these contents.
+    pub(crate) fn of_library_with(bytes: &[u8]) -> Option<Platform> {
+        let header = Header::read(bytes)?;
+        let is_glibc = memmem::find(bytes, VERSIONS_OF_GLIBC).is_some();
+        let libc = Some(if is_glibc { Libc::Other } else { Libc::Musl });
+        Some(Platform { is_64_bit: header.is_64_bit, machine: header.machine, libc })
     }
 
     /// Why a JVM in a program of this platform cannot load an agent of that one: part of a sentence.
@@ -176,6 +197,17 @@ mod tests {
         // A table and a name beyond the end.
         let cut = read(&made(true, X86_64, GLIBC)[..64]).unwrap();
         assert_eq!(cut.libc, None);
+    }
+
+    #[test]
+    fn a_library_names_its_c_library() {
+        let mut glibc = made(true, X86_64, "");
+        let musl = glibc.clone();
+        glibc.extend(b"\0libc.so.6\0GLIBC_2.2.5\0");
+        let program = read(&made(true, X86_64, GLIBC)).unwrap();
+        assert_eq!(program.misfit(Platform::of_library_with(&glibc).unwrap()), None);
+        assert!(program.misfit(Platform::of_library_with(&musl).unwrap()).is_some());
+        assert_eq!(Platform::of_library_with(b"no library"), None);
     }
 
     #[test]

@@ -5,14 +5,23 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use crate::cli::launch::carried;
+use crate::cli::launch::elf::Platform;
+
 /// The agent's file name.
 pub(crate) const NAME: &str = "libmartini.so";
 /// Names the agent's file where it does not lie beside the command.
 const VARIABLE: &str = "MARTINI_AGENT";
 
-/// The agent's absolute path.
-pub(crate) fn find() -> anyhow::Result<PathBuf> {
+/// The agent's absolute path: the one that is named, one that this command carries and that fits the program, or what lies beside it.
+///
+/// # Errors
+/// There is none, or none can be put where a JVM can load it: one sentence.
+pub(crate) fn find(program: Option<Platform>) -> anyhow::Result<PathBuf> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    if let (None, Some(carried)) = (&named, carried::fitting(program)) {
+        return checked(carried::unpack(carried)?);
+    }
     let executable = std::env::current_exe()?;
     look(named.as_deref(), executable.parent().unwrap_or(Path::new("/")))
 }
@@ -35,8 +44,8 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
         return checked(path);
     }
     bail!(
-        "the agent {NAME} is not in {} beside this command; build it with `cargo build --release`, \
-         or set the environment variable {VARIABLE} to its path",
+        "this command was built without the agent {NAME}, which is not in {} beside it either; build it with \
+         `cargo build --release`, or set the environment variable {VARIABLE} to its path",
         folder.display()
     )
 }

@@ -1,5 +1,6 @@
 //! Running a program under the agent: finding the JDK and the library, starting, supervising, and what is left behind.
 
+mod carried;
 mod elf;
 pub(crate) mod growth;
 pub(crate) mod injection;

@@ -7,22 +7,24 @@ use std::path::{Path, PathBuf};
 use crate::cli::exit::{FAILED, Failure};
 use crate::cli::launch::elf::Platform;
 
-/// Refuses a program whose JVM could not load the agent, and would therefore not start. What a script starts is not known.
+/// What a program's JVM can load, as far as its file shows: what a script starts is not known.
+pub(crate) fn platform(program: &OsStr) -> Option<Platform> {
+    Platform::of(&find(program)?).ok().flatten()
+}
+
+/// Refuses a program whose JVM could not load the agent, and would therefore not start.
 ///
 /// # Errors
 /// What the program is.
-pub(crate) fn check(program: &OsStr) -> Result<(), Failure> {
-    let Some(file) = find(program) else { return Ok(()) };
-    let platform = |path: &Path| Platform::of(path).ok().flatten();
-    // The agent is built together with this command.
-    let misfit = platform(&file).zip(platform(Path::new("/proc/self/exe"))).and_then(|(its, own)| its.misfit(own));
-    match misfit {
+pub(crate) fn check(program: &OsStr, agent: &Path) -> Result<(), Failure> {
+    let agent = Platform::of_library(agent).ok().flatten();
+    match platform(program).zip(agent).and_then(|(its, agent)| its.misfit(agent)) {
         None => Ok(()),
         Some(why) => {
             let message = format!(
                 "{} {why}, so a JVM in it could not load the agent and would not start; use another JDK, or start it \
                  without martini run",
-                file.display()
+                find(program).as_deref().unwrap_or(Path::new(program)).display()
             );
             Err(Failure { status: FAILED, message })
         }
@@ -46,7 +48,7 @@ mod tests {
     #[test]
     fn what_fits_and_what_is_not_known_may_start() {
         for program in ["sh", "/proc/self/exe", "no-such-program", "/no/such/program", "/dev/null"] {
-            assert!(check(OsStr::new(program)).is_ok(), "{program}");
+            assert!(check(OsStr::new(program), Path::new("/proc/self/exe")).is_ok(), "{program}");
         }
         assert!(find(OsStr::new("sh")).unwrap().is_absolute());
     }

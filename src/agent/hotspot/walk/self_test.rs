@@ -12,7 +12,7 @@ use super::{Frame, MAX_FRAMES, RawStack, Registers, Walker};
 use crate::agent::helpers::WALK;
 use crate::agent::hotspot::memory::JavaThread;
 
-const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/MartiniWalk.class"));
+const BYTES: &[u8] = include_bytes!("../../../../java/classes/java/lang/MartiniWalk.class");
 /// So many of its stacks are compared, by the class.
 const STACKS: usize = 20;
 /// So many frames each of them has at least.
