@@ -25,7 +25,8 @@ fn main() {
         let name = file.strip_prefix(demo).expect("a file of the folder").display().to_string();
         (name, file)
     });
-    let source = list("DEMO_CLASSES", "Path inside the class path, and bytes, of every class of the demo program", classes);
+    let source =
+        list("DEMO_CLASSES", "Path inside the class path, and bytes, of every class of the demo program", classes);
     fs::write(out.join("demo_classes.rs"), source).expect("OUT_DIR is writable");
 
     println!("cargo::rerun-if-env-changed={BUILT}");
@@ -68,7 +69,7 @@ fn build_agent(out: &Path) -> PathBuf {
     let folder = out.join("agent");
     let target = variable("TARGET");
     let mut cargo = Command::new(variable("CARGO"));
-    cargo.args(["rustc", "--quiet", "--locked", "--release", "--lib", "--no-default-features", "--crate-type", "cdylib"]);
+    cargo.args(["rustc", "--quiet", "--release", "--lib", "--no-default-features", "--crate-type", "cdylib"]);
     cargo.arg("--target").arg(&target).arg("--target-dir").arg(&folder);
     // Its own build script would inherit it.
     cargo.env_remove("CARGO_FEATURE_COMMAND");

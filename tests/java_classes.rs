@@ -96,7 +96,8 @@ fn classes_are_those_of_the_sources() {
         Some(javac) => {
             let made = compiled(javac, &sources);
             assert_eq!(names(&kept), names(&made), "{how}");
-            let differ: Vec<_> = kept.iter().filter(|(name, bytes)| made[*name] != **bytes).map(|(name, _)| name).collect();
+            let differ: Vec<_> =
+                kept.iter().filter(|(name, bytes)| made[*name] != **bytes).map(|(name, _)| name).collect();
             assert!(differ.is_empty(), "{differ:?} are not what javac makes: {how}");
         }
         None => println!("no javac of JDK 17: only the sources were compared"),
