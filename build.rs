@@ -61,10 +61,12 @@ fn list(name: &str, what: &str, files: impl Iterator<Item = (String, PathBuf)>) 
 
 /// Builds the agent for the command's target, without what only the command needs.
 fn build_agent(out: &Path) -> PathBuf {
-    for source in ["src/lib.rs", "src/agent", "crates", "Cargo.toml", "Cargo.lock"] {
-        if Path::new(source).exists() {
-            println!("cargo::rerun-if-changed={source}");
-        }
+    let crates =
+        ["classfile", "hprof", "jvmti", "jvmti-sys", "options", "trace"].map(|name| format!("crates/{name}/src"));
+    // Those are elsewhere if this is a package by itself.
+    let sources = ["src/lib.rs", "src/agent", "Cargo.toml", "Cargo.lock"].map(str::to_owned).into_iter().chain(crates);
+    for source in sources.filter(|source| Path::new(source).exists()) {
+        println!("cargo::rerun-if-changed={source}");
     }
     let folder = out.join("agent");
     let target = variable("TARGET");

@@ -33,6 +33,17 @@ pub(crate) fn thread_cpu_nanos() -> u64 {
     nanos_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
 }
 
+/// A time as clocks on the wall show it, in the local time zone.
+pub(crate) fn local(time: Time) -> libc::tm {
+    // SAFETY: all zero is a valid `tm`, and localtime_r reads the one and fills the other. The type of seconds has a name of its own on
+    // each system.
+    unsafe {
+        let mut local: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&((time.0 / 1_000_000_000) as _), &mut local);
+        local
+    }
+}
+
 /// The relation between the two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {

@@ -10,7 +10,7 @@ use trace::time::Time;
 
 use agent_options::Options;
 
-use crate::agent::clock::Ticks;
+use crate::agent::clock::{Ticks, local};
 
 /// Ids that the end of the trace refers to again.
 pub(super) struct Header {
@@ -126,12 +126,7 @@ fn addresses() -> Vec<String> {
 
 /// Offset of the local time zone from UTC in minutes, positive west.
 fn minutes_west(time: Time) -> i64 {
-    let seconds = (time.0 / 1_000_000_000) as libc::time_t;
-    // SAFETY: all zero is a valid `tm`, whose zone name localtime_r sets and which is not read.
-    let mut local: libc::tm = unsafe { std::mem::zeroed() };
-    // SAFETY: localtime_r reads the one and writes the other.
-    unsafe { libc::localtime_r(&seconds, &mut local) };
-    -local.tm_gmtoff / 60
+    -local(time).tm_gmtoff / 60
 }
 
 #[cfg(test)]

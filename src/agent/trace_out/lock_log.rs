@@ -11,7 +11,7 @@ use trace::locklog::{LockEventKind, WallClock, write_event, write_start};
 use trace::time::{Nanos, Time};
 
 use super::output::Output;
-use crate::agent::clock::Ticks;
+use crate::agent::clock::{Ticks, local};
 use crate::agent::core::Core;
 use crate::agent::events::progress::{MAX_STALL, MAX_STALL_AT_END, Patience, Progress};
 use crate::agent::message::message;
@@ -42,7 +42,7 @@ impl LockLog {
     /// Writes the first line: when the log began, in local time. `None`, after a message, if the system has no thread for it.
     pub(super) fn begin(output: Output, core: &'static Core, time: Time) -> Option<LockLog> {
         let mut text = Vec::with_capacity(PIECE * 2);
-        write_start(&local(time), &mut text);
+        write_start(&wall_clock(time), &mut text);
         let (pieces, received) = sync_channel(MAX_PIECES);
         let (progress, path) = (output.progress().clone(), output.path.display().to_string());
         match thread::Builder::new().name("martini-locklog".into()).spawn(move || write(output, &received)) {
@@ -129,14 +129,8 @@ fn write(mut output: Output, pieces: &Receiver<Vec<u8>>) {
     }
 }
 
-fn local(time: Time) -> WallClock {
-    let seconds = (time.0 / 1_000_000_000) as libc::time_t;
-    // SAFETY: all-zero is a valid `tm`, and localtime_r fills it.
-    let tm = unsafe {
-        let mut tm: libc::tm = std::mem::zeroed();
-        libc::localtime_r(&seconds, &mut tm);
-        tm
-    };
+fn wall_clock(time: Time) -> WallClock {
+    let tm = local(time);
     WallClock {
         year: (tm.tm_year + 1900) as u16,
         month: (tm.tm_mon + 1) as u8,
