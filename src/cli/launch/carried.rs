@@ -12,11 +12,13 @@ use rustix::fs::StatVfsMountFlags;
 
 use crate::cli::exit::sentence;
 use crate::cli::launch::elf::Platform;
-use crate::cli::launch::library::NAME;
 
 mod bundle {
     include!(concat!(env!("OUT_DIR"), "/agents.rs"));
 }
+
+/// The agent's file name.
+pub(crate) const NAME: &str = "libmartini.so";
 
 /// For the user alone.
 const PRIVATE: u32 = 0o700;

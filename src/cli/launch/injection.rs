@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::cli::launch::library;
+use crate::cli::launch::carried;
 
 /// The environment variable whose words every JVM adds to its command line.
 pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
@@ -112,7 +112,7 @@ fn without_agents(words: &[u8]) -> Option<Vec<u8>> {
 fn is_agent(word: &[u8]) -> bool {
     let Some(agent) = word.strip_prefix(b"-agentpath:") else { return false };
     let path = agent.split(|&byte| byte == b'=').next().unwrap_or_default();
-    path.rsplit(|&byte| byte == b'/').next() == Some(library::NAME.as_bytes())
+    path.rsplit(|&byte| byte == b'/').next() == Some(carried::NAME.as_bytes())
 }
 
 fn is_space(byte: u8) -> bool {

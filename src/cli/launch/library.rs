@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use crate::cli::launch::carried;
+use crate::cli::launch::carried::{self, NAME};
 use crate::cli::launch::elf::Platform;
 
-/// The agent's file name.
-pub(crate) const NAME: &str = "libmartini.so";
 /// Names the agent's file where it does not lie beside the command.
 const VARIABLE: &str = "MARTINI_AGENT";
 
