@@ -7,7 +7,7 @@ mod agent;
 use std::ffi::{c_char, c_void};
 
 use jvmti::guard;
-use jvmti::jni_sys::{JNIEnv, JavaVM, jclass, jint, jobject};
+use jvmti::jni_sys::{JNIEnv, JavaVM, jbyteArray, jclass, jint, jobject};
 
 const REFUSED: jint = -1;
 
@@ -90,4 +90,14 @@ pub unsafe extern "system" fn Java_java_lang_MartiniShutdown_run(_: *mut JNIEnv,
 pub unsafe extern "system" fn Java_java_lang_MartiniWalk_compare(jni: *mut JNIEnv, class: jclass) {
     // SAFETY: the JVM passes this thread's environment and the class.
     guard(|| unsafe { agent::compare_in_self_test(jni, class) });
+}
+
+/// `martini.junit.Counts.read`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_martini_junit_Counts_read(jni: *mut JNIEnv, _: jclass) -> jbyteArray {
+    // SAFETY: the JVM passes this thread's environment; no panic leaves it.
+    unsafe { agent::read_own_counts(jni) }
 }

@@ -49,7 +49,7 @@ mod turn;
 mod vm;
 
 pub(crate) use alloc::register_natives;
-pub(crate) use counts::register_natives as register_counts_natives;
+pub(crate) use counts::{read_own_counts, register_natives as register_counts_natives};
 pub(crate) use hotspot::walk::compare_in_self_test;
 pub(crate) use locks::{register_natives as register_parking_natives, register_sleep_natives};
 pub(crate) use message::message;

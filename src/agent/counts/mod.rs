@@ -15,6 +15,7 @@ mod large_arrays;
 mod linking;
 mod marks;
 mod natives;
+mod own_thread;
 mod pending_array;
 mod proxy;
 mod report;
@@ -56,6 +57,7 @@ use snapshot::SnapshotTrigger;
 use space::CounterSpace;
 use threads::{CountsThread, ThreadCounts};
 
+pub(crate) use own_thread::read_own_counts;
 pub(crate) use proxy::register_natives;
 pub(crate) use report::SiteCount;
 pub(crate) use snapshot::CountsSnapshot;

@@ -1,0 +1,39 @@
+package martini.junit;
+
+import org.junit.jupiter.api.Test;
+
+/** Tests that fail; {@link AllocationBudgetTest} runs them. */
+class TooMany {
+    static Object[] kept = new Object[3];
+
+    @Test
+    @AllocationBudget(objects = 3)
+    void justEnough() {
+        for (int i = 0; i < 3; i++) kept[i] = new Object();
+    }
+
+    @Test
+    @AllocationBudget(objects = 2)
+    void oneTooMany() {
+        // One more than the budget.
+        for (int i = 0; i < 3; i++) kept[i] = new Object();
+    }
+
+    @Test
+    @AllocationBudget(bytes = 55)
+    void bytesTooMany() {
+        // 16 bytes in front of ten numbers.
+        int length = 10;
+        kept[0] = new int[length];
+    }
+
+    @Test
+    @AllocationBudget
+    void noLimit() {}
+
+    @Test
+    @AllocationBudget(objects = 0)
+    void own() {
+        throw new IllegalStateException("of the test itself");
+    }
+}
