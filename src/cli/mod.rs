@@ -13,7 +13,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use commands::{completions, demo, explain, heap_dump, locks, man, run, safepoints, stats, threads, tree, validate};
+use commands::{
+    agent, completions, demo, explain, heap_dump, locks, man, run, safepoints, stats, threads, tree, validate,
+};
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
 ///
@@ -51,6 +53,7 @@ enum Command {
     Safepoints(safepoints::Arguments),
     Heap(heap_dump::Arguments),
     Validate(validate::Arguments),
+    Agent(agent::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -69,6 +72,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Safepoints(arguments) => safepoints::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Agent(arguments) => agent::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Command::Man(arguments) => man::run(&arguments, Cli::command()),
     })

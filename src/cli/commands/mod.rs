@@ -1,5 +1,6 @@
 //! One file or folder per subcommand, and what they share.
 
+pub(crate) mod agent;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
