@@ -45,11 +45,11 @@ pub struct Calibration {
     pub estimated: u64,
     /// What it accounts to these: to that they are scaled.
     pub accounted: u64,
-    /// What it accounts to threads without a sample.
+    /// What it accounts to threads without a sample, where nothing can stand for them: there is no other thread of few samples.
     pub unsampled: u64,
     /// For how many bytes samples stand that were not scaled: of threads without an account, or of a part of the trace.
     pub uncalibrated: u64,
-    /// The smallest and the largest factor, of threads with samples enough.
+    /// The smallest and the largest factor, of threads with samples enough and of the others together.
     pub scales: Option<(f64, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Sampled objects where nothing is counted: each thread's samples are scaled to what the JVM accounts to it.
+//! Sampled objects where nothing is counted: they are scaled to what the JVM accounts to threads.
 
 mod made;
 
@@ -106,7 +106,7 @@ fn a_threads_samples_are_scaled_to_its_account() {
     let report = report(&elements, &Scope::default());
     assert!(report.is_sampled() && !report.is_counted() && report.has_objects());
     let (sum, error) = report.sum_and_error(|_| true);
-    assert_eq!((sum.total_bytes(), sum.total(), error), (202_000, 2_020, None));
+    assert_eq!((sum.total_bytes(), sum.total(), error), (202_700, 2_027, None));
     let names = report.site_names(&Naming::Own(Vec::new()));
     let lines = report.rows_named(By::Line, &names, |_| true);
     let of = |class: &str| {
@@ -114,17 +114,45 @@ fn a_threads_samples_are_scaled_to_its_account() {
         (row.totals.total_bytes(), row.error.unwrap())
     };
     let ((cart, cart_error), (main, _)) = (of("shop.Cart"), of("shop.Main"));
-    assert_eq!((cart, main), (142_500, 47_500 + 12_000));
+    assert_eq!((cart, main), (142_500, 47_500 + 12_700));
     // Twice the error of a share of three quarters by 200 samples.
     assert!((11_000..12_500).contains(&cart_error), "{cart_error}");
     let coverage = report.coverage(true);
     assert_eq!(coverage.why_unknown, Some(WhyUnknown::Sampled));
     let calibration = coverage.calibration.unwrap();
-    assert_eq!((calibration.samples, calibration.accounted, calibration.unsampled), (210, 202_000, 700));
+    assert_eq!((calibration.samples, calibration.accounted, calibration.unsampled), (210, 202_700, 0));
     assert_eq!(calibration.scales, Some((0.95, 0.95)), "a thread of few samples says nothing");
     let root = report.tree(&TreeOptions::default(), |_| true, None);
-    assert_eq!((root.weight, root.error), (202_000, 0));
+    assert_eq!((root.weight, root.error), (202_700, 0));
     assert!(root.children.iter().any(|node| node.error > 0));
+}
+
+#[test]
+fn threads_of_few_samples_are_scaled_together() {
+    // One thread in three has a sample, on the one stack or the other, and each makes the same.
+    const THREADS: u64 = 900;
+    let mut elements = vec![sampled(1, 1, 200, 200_000), account(1, Some(100_000))];
+    for id in 10..10 + THREADS {
+        elements.push(made::thread(id, format!("short-{id}"), None));
+        if id % 3 == 0 {
+            elements.push(sampled(1 + u64::from(id % 9 == 0), id, 1, 4_000));
+        }
+        elements.push(account(id, Some(1_000)));
+    }
+    let report = report(&elements, &Scope::default());
+    let (sum, error) = report.sum_and_error(|_| true);
+    assert_eq!((sum.total_bytes(), error), (100_000 + 1_000 * THREADS, None));
+    let names = report.site_names(&Naming::Innermost);
+    let methods = report.rows_named(By::Method, &names, |_| true);
+    let mut bytes: Vec<u64> = methods.iter().map(|row| row.totals.total_bytes()).collect();
+    bytes.sort_unstable();
+    assert_eq!(bytes, [300_000, 100_000 + 600_000]);
+    let calibration = report.coverage(true).calibration.unwrap();
+    assert_eq!((calibration.unsampled, calibration.scales), (0, Some((0.5, 0.75))));
+    // Without any sample nothing says where it was made.
+    let alone = self::report(&[sampled(1, 1, 200, 200_000), account(1, Some(5)), account(2, Some(7))], &Scope::default());
+    let calibration = alone.coverage(true).calibration.unwrap();
+    assert_eq!((alone.sum(|_| true).total_bytes(), calibration.unsampled), (5, 7));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! if it is not known, the part that uses it works without. `object_addresses` reads the addresses of objects through JNI
 //! references; `flags` reads and sets the VM's own switches.
 
+pub(crate) mod buffers;
 mod code_cache;
 pub(crate) mod comparisons;
 mod doubtful;
@@ -21,6 +22,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti::{Env, Jni};
 
+use buffers::BufferLayout;
 use memory::JavaThread;
 use monitors::MonitorLayout;
 use return_addresses::StackLayout;
@@ -33,6 +35,7 @@ use super::signals::SafeLoads;
 #[derive(Default)]
 pub(crate) struct Hotspot {
     stacks: OnceLock<Option<StackLayout>>,
+    buffers: OnceLock<Option<BufferLayout>>,
     monitors: OnceLock<Option<MonitorLayout>>,
     safepoints: OnceLock<Result<SafepointLayout, &'static str>>,
     walker: OnceLock<Walker>,
@@ -48,6 +51,11 @@ impl Hotspot {
     /// How frames lie on stacks, if that was looked up and is known.
     pub(crate) fn stacks(&self) -> Option<&StackLayout> {
         self.stacks.get()?.as_ref()
+    }
+
+    /// Where threads are in their allocation buffers, if that is known; from VMInit on.
+    pub(crate) fn buffers(&self, env: Env, jni: Jni) -> Option<&BufferLayout> {
+        self.buffers.get_or_init(|| BufferLayout::find(env, jni, JavaThread::current(env, jni)?)).as_ref()
     }
 
     /// Looks up where monitors have their owners, from VMInit on.

@@ -6,6 +6,7 @@
 //! bytes is sampled with a probability of `1 - e^(-size / interval)`. Each stands for its size divided by that (Horvitz and Thompson),
 //! whose sum is the number of bytes allocated, on average (`samples`).
 
+mod counted_ahead;
 mod interval;
 mod live;
 mod pace;
@@ -31,9 +32,10 @@ use super::events::event::Event;
 use super::ids::{AllocationSite, ClassIndex, GcNumber, StackIndex, ThreadIndex};
 use super::instrument::allocating_method::{AllocatingMethod, allocating_method};
 use super::stacks::walker::{FramesToSkip, StackWalker};
+use counted_ahead::CountedAhead;
 use live::Following;
 use samples::Samples;
-use thread::SamplerThread;
+use thread::{Interval, SamplerThread};
 
 pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};
@@ -64,6 +66,7 @@ pub(crate) struct Sampler {
     last_look: Mutex<Option<LiveLook>>,
     /// Beside counters, the class that stands for the arrays of a backtrace.
     backtraces: OnceLock<ClassIndex>,
+    ahead: CountedAhead,
 }
 
 static CURRENT: Current<Sampler> = Current::none();
@@ -81,6 +84,7 @@ impl Sampler {
             snapshot: Mutex::default(),
             last_look: Mutex::default(),
             backtraces: OnceLock::new(),
+            ahead: CountedAhead::default(),
         }
     }
 
@@ -104,6 +108,11 @@ impl Sampler {
         lock(&self.samples).merged()
     }
 
+    /// Samples that came early, since the VM counts what nobody allocates.
+    pub(crate) fn early(&self) -> u64 {
+        self.ahead.early()
+    }
+
     /// Samples whose stacks may have more frames than are kept.
     pub(crate) fn cut(&self) -> u64 {
         self.cut.load(Ordering::Relaxed)
@@ -124,7 +133,7 @@ impl Sampler {
         lock(&self.samples).take(thread)
     }
 
-    /// Adds an object that the current thread has made.
+    /// Adds an object that the current thread has made, and that was chosen with that interval.
     ///
     /// # Safety
     /// Both are live references.
@@ -133,12 +142,13 @@ impl Sampler {
         jni: Jni,
         carrier: ThreadIndex,
         state: &mut SamplerThread,
+        interval: Interval,
         (object, class, size): (jobject, jclass, u64),
     ) -> jvmti::Result<()> {
         let core = self.core;
-        // The next one has been chosen with the interval of now.
-        let now = self.interval.pace.interval();
-        let interval = state.next_interval(now - too_near(core.jvm.java, size, now));
+        let earlier = &mut state.earlier;
+        // SAFETY: by the caller's promise.
+        let chosen = unsafe { self.ahead.probability(core, jni, earlier, object, size, interval.bytes()) };
         // SAFETY: by the caller's promise.
         let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
         if !core.includes(class) {
@@ -160,10 +170,10 @@ impl Sampler {
             _ => AllocationSite { class, location: method.map(|method| method.location) },
         };
         let key = SampleKey { site, stack, thread: Some(carrier) };
-        lock(&self.samples).add(key, is_short, size, f64::from(interval));
+        lock(&self.samples).add(key, is_short, size, chosen);
         if let Some(following) = &self.following {
             // SAFETY: by the caller's promise.
-            unsafe { following.follow(core, jni, &mut own.random, object, (key, size, interval)) };
+            unsafe { following.follow(core, jni, &mut own.random, object, (key, size, chosen)) };
         }
         Ok(())
     }
@@ -176,10 +186,10 @@ impl Sampler {
         Ok(stack)
     }
 
-    /// Pays for a sample that began when the thread had had so much CPU time.
-    fn spend(&self, begin: u64) {
+    /// Pays for a sample that was chosen with that interval, and began when the thread had had so much CPU time.
+    fn spend(&self, chosen_with: u32, begin: u64) {
         let nanos = thread_cpu_nanos().saturating_sub(begin);
-        self.interval.pace.spend(nanos, Instant::now, |bytes| set_interval(self.core, bytes));
+        self.interval.pace.spend(chosen_with, nanos, Instant::now, |bytes| set_interval(self.core, bytes));
     }
 
     fn push_sampled(&self, thread: &mut ThreadContext, of: ThreadIndex, now: Ticks) {
@@ -221,15 +231,17 @@ impl Feature for Sampler {
             };
             let _ = self.backtraces.set(index);
         }
+        self.ahead.begin(self.core, jni);
         // For all threads: the VM sends what is enabled for all or for the thread, so it cannot be switched off for one. The agent's own
         // threads always are inside the agent, where the event does nothing.
         let objects = self.core.tags.envs()[0];
         objects.enable_event(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC).map_err(|e| e.to_string())
     }
 
-    unsafe fn thread_start(&'static self, _: Jni, local: &mut LocalThread, _: jobject) {
+    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, _: jobject) {
         let (_, state): (_, &mut SamplerThread) = local.with();
-        state.starts(self.interval.pace.interval());
+        let earlier = self.ahead.begins(self.core, jni);
+        state.starts(self.interval.pace.interval(), earlier);
     }
 
     fn thread_end(&'static self, _: Jni, local: &mut LocalThread, now: Ticks) {
@@ -293,10 +305,15 @@ unsafe extern "system" fn sampled_object_alloc(
     unsafe {
         callback(jni, |sampler: &Sampler, jni, thread, state| {
             let begin = thread_cpu_nanos();
-            if let Err(error) = sampler.add(jni, thread.carrier, state, (object, class, size as u64)) {
+            let size = size as u64;
+            // The next one has been chosen with the interval of now.
+            let set = sampler.interval.pace.interval();
+            let next = Interval { set, too_near: too_near(sampler.core.jvm.java, size, set) };
+            let interval = state.next_interval(next);
+            if let Err(error) = sampler.add(jni, thread.carrier, state, interval, (object, class, size)) {
                 sampler.core.count_failure("sample", error);
             }
-            sampler.spend(begin);
+            sampler.spend(interval.set, begin);
         });
     }
 }

@@ -81,10 +81,14 @@ impl Pace {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// Takes the CPU time of a sample from the credit; `set` gets the interval if it changes.
-    pub(super) fn spend(&self, nanos: u64, time: impl FnOnce() -> Instant, set: impl FnOnce(u32)) {
-        self.spent.fetch_add(nanos, Ordering::Relaxed);
+    /// Takes the CPU time of a sample, which was chosen with that interval, from the credit; `set` gets the interval if it changes. What
+    /// samples cost that were chosen with another interval says nothing of the present one.
+    pub(super) fn spend(&self, chosen_with: u32, nanos: u64, time: impl FnOnce() -> Instant, set: impl FnOnce(u32)) {
         let before = self.credit.fetch_sub(nanos as i64, Ordering::Relaxed);
+        if chosen_with != self.interval() {
+            return;
+        }
+        self.spent.fetch_add(nanos, Ordering::Relaxed);
         let after = before.saturating_sub(nanos as i64);
         // One thread sees it first.
         if after < 0 && before.div_euclid(STEP) > after.div_euclid(STEP) {
@@ -163,7 +167,7 @@ mod tests {
 
     fn spend(pace: &Pace, millis: u64, time: Instant) -> Option<u32> {
         let mut changed = None;
-        pace.spend(millis * MILLI, || time, |bytes| changed = Some(bytes));
+        pace.spend(pace.interval(), millis * MILLI, || time, |bytes| changed = Some(bytes));
         changed
     }
 
@@ -208,7 +212,7 @@ mod tests {
                 // So many samples of 10 us in a millisecond.
                 let samples = (1e6 * bytes_per_nano / f64::from(pace.interval())).ceil() as u64;
                 spent += samples * 10_000;
-                pace.spend(samples * 10_000, || time, |_| ());
+                pace.spend(pace.interval(), samples * 10_000, || time, |_| ());
                 pace.tick(time, |_| ());
             }
             assert!(spent < 20 * 10 * MILLI + 80 * MILLI, "{bytes_per_nano}: {spent}");
@@ -230,6 +234,21 @@ mod tests {
         assert_eq!(spend(&pace, 30, start + PERIOD * 3 / 2), Some(2000));
         let ticks: Vec<_> = (2..9).map(|second| tick(&pace, start + PERIOD * second)).collect();
         assert_eq!(ticks.into_iter().flatten().collect::<Vec<_>>(), [1000, 500]);
+    }
+
+    /// A thousand threads may each have a sample coming that was chosen before.
+    #[test]
+    fn samples_of_an_earlier_interval_do_not_make_the_present_one_longer() {
+        let (pace, start) = pace();
+        assert_eq!(spend(&pace, 21, start + PERIOD), Some(4000));
+        for _ in 0..100 {
+            pace.spend(1000, 10 * MILLI, || start + PERIOD, |bytes| panic!("{bytes}"));
+        }
+        assert_eq!(tick(&pace, start + PERIOD), None);
+        assert_eq!(pace.interval(), 4000);
+        // They are paid for, and it becomes no shorter until then.
+        assert_eq!(tick(&pace, start + PERIOD * 2), None);
+        assert_eq!(spend(&pace, 50, start + PERIOD * 2), Some(16_000));
     }
 
     /// Collections tick too.

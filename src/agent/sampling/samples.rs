@@ -82,8 +82,8 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Adds a sample of so many bytes, one of which comes every `interval` bytes; `is_short` if its stack was not looked up.
-    pub(super) fn add(&mut self, key: SampleKey, is_short: bool, size: u64, interval: f64) {
+    /// Adds a sample of so many bytes, which was chosen with that probability; `is_short` if its stack was not looked up.
+    pub(super) fn add(&mut self, key: SampleKey, is_short: bool, size: u64, probability: f64) {
         let SampleKey { site, stack, thread } = key;
         let is_known =
             |thread, stack| self.by_thread.get(&thread).is_some_and(|map: &OfThread| map.contains_key(&(site, stack)));
@@ -95,7 +95,6 @@ impl Samples {
             (None, StackIndex::default())
         };
         self.merged += u64::from(is_short || (thread, stack) != (key.thread, key.stack));
-        let probability = probability(size as f64, interval);
         if let Some(thread) = key.thread {
             self.of_threads.entry(thread).or_default().add(size, probability);
         }
@@ -155,6 +154,10 @@ mod tests {
         SampleKey { site, stack: StackIndex(stack), thread: Some(ThreadIndex(thread)) }
     }
 
+    fn add(samples: &mut Samples, key: SampleKey, is_short: bool, size: u64, interval: f64) {
+        samples.add(key, is_short, size, probability(size as f64, interval));
+    }
+
     /// What all objects of one size stand for, when each is sampled with its probability.
     fn on_average(size: f64, interval: f64) -> f64 {
         let mut sampled = Sampled::default();
@@ -175,11 +178,11 @@ mod tests {
     #[test]
     fn what_has_changed_is_reported_once() {
         let mut samples = Samples::default();
-        samples.add(key(1, 1), false, 16, 1000.0);
-        samples.add(key(1, 2), false, 16, 1000.0);
+        add(&mut samples, key(1, 1), false, 16, 1000.0);
+        add(&mut samples, key(1, 2), false, 16, 1000.0);
         assert_eq!(samples.changed().len(), 2);
         assert_eq!(samples.changed(), []);
-        samples.add(key(1, 2), false, 1000, 1000.0);
+        add(&mut samples, key(1, 2), false, 1000, 1000.0);
         let changed = samples.changed();
         let [(found, sampled)] = changed[..] else { panic!("{changed:?}") };
         assert_eq!((found, sampled.samples), (key(1, 2), 2));
@@ -193,9 +196,9 @@ mod tests {
     #[test]
     fn a_threads_sum_is_that_of_all_its_samples() {
         let mut samples = Samples::default();
-        samples.add(key(1, 1), false, 16, 1000.0);
-        samples.add(key(2, 1), true, 1000, 1000.0);
-        samples.add(key(1, 2), false, 16, 1000.0);
+        add(&mut samples, key(1, 1), false, 16, 1000.0);
+        add(&mut samples, key(2, 1), true, 1000, 1000.0);
+        add(&mut samples, key(1, 2), false, 16, 1000.0);
         let of = |samples: &Samples, thread| samples.of_thread(ThreadIndex(thread));
         assert_eq!((of(&samples, 1).samples, of(&samples, 2).samples, samples.count()), (2, 1, 3));
         samples.take(ThreadIndex(1));
@@ -205,8 +208,8 @@ mod tests {
     #[test]
     fn a_thread_that_ends_leaves_nothing() {
         let mut samples = Samples::default();
-        samples.add(key(1, 1), false, 16, 1.0);
-        samples.add(key(2, 1), false, 16, 1.0);
+        add(&mut samples, key(1, 1), false, 16, 1.0);
+        add(&mut samples, key(2, 1), false, 16, 1.0);
         assert_eq!((samples.take(ThreadIndex(1)).len(), samples.entries), (2, 0));
         assert!(samples.take(ThreadIndex(1)).is_empty() && samples.changed().is_empty());
     }
@@ -216,14 +219,14 @@ mod tests {
         let mut samples = Samples::default();
         let most = MOST as u32;
         for number in 0..3 * most {
-            samples.add(key(number + 1, 1 + number % 2), false, 16, 1.0);
+            add(&mut samples, key(number + 1, 1 + number % 2), false, 16, 1.0);
         }
         assert!(samples.entries <= 2 * MOST + 1, "{}", samples.entries);
         assert_eq!(samples.merged, u64::from(2 * most));
         // What is known already is still kept apart.
-        samples.add(key(1, 1), false, 16, 1.0);
+        add(&mut samples, key(1, 1), false, 16, 1.0);
         assert_eq!(samples.merged, u64::from(2 * most));
-        samples.add(key(1, 1), true, 16, 1.0);
+        add(&mut samples, key(1, 1), true, 16, 1.0);
         assert_eq!(samples.merged, u64::from(2 * most) + 1);
         let changed = samples.changed();
         assert_eq!(changed.iter().map(|(_, sampled)| sampled.samples).sum::<u64>(), u64::from(3 * most) + 2);

@@ -1,16 +1,35 @@
 //! What the sampler keeps for each thread.
 
 use super::DEPTH;
+use super::counted_ahead::Earlier;
 use crate::agent::core::Core;
 use crate::agent::core::context::{FeatureState, Slot, ThreadState};
 use crate::agent::instrument::allocating_method::AllocatingMethods;
 use crate::agent::random::Random;
 use crate::agent::stacks::walker::StackWalker;
 
+/// With how many bytes on average the VM chooses a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    /// The JVM's interval.
+    pub(super) set: u32,
+    /// By so many bytes the sample comes too early.
+    pub(super) too_near: u32,
+}
+
+impl Interval {
+    /// Bytes from the sample before, on average.
+    pub(super) fn bytes(self) -> f64 {
+        f64::from(self.set - self.too_near)
+    }
+}
+
 /// What the sampler keeps for a thread.
 pub(crate) struct SamplerThread {
-    /// With which interval the VM chooses the thread's next sample.
-    interval_bytes: u32,
+    /// With which the VM chooses the thread's next sample.
+    interval: Interval,
+    /// Where it was at its last sample, if that is known.
+    pub(super) earlier: Option<Earlier>,
     /// From its first sample on.
     own: Option<Box<Own>>,
 }
@@ -25,14 +44,15 @@ pub(super) struct Own {
 }
 
 impl SamplerThread {
-    /// The thread starts: its first sample has been chosen with that interval.
-    pub(super) fn starts(&mut self, interval_bytes: u32) {
-        self.interval_bytes = interval_bytes;
+    /// The thread starts, there if that is known: its first sample has been chosen with that interval.
+    pub(super) fn starts(&mut self, set: u32, earlier: Option<Earlier>) {
+        self.interval = Interval { set, too_near: 0 };
+        self.earlier = earlier;
     }
 
     /// The interval with which its sample of now was chosen; the next one is chosen with the given interval.
-    pub(super) fn next_interval(&mut self, next_bytes: u32) -> u32 {
-        std::mem::replace(&mut self.interval_bytes, next_bytes)
+    pub(super) fn next_interval(&mut self, next: Interval) -> Interval {
+        std::mem::replace(&mut self.interval, next)
     }
 
     pub(super) fn own(&mut self) -> &mut Own {
@@ -52,6 +72,10 @@ impl FeatureState for SamplerThread {
         // A thread that starts says so. Others are older than the recording, and have chosen with the interval of its beginning.
         let asked = [core.options.callers_bytes, core.options.sampled_bytes];
         let finest = asked.into_iter().flatten().min();
-        SamplerThread { interval_bytes: finest.unwrap_or_default(), own: None }
+        SamplerThread {
+            interval: Interval { set: finest.unwrap_or_default(), too_near: 0 },
+            earlier: None,
+            own: None,
+        }
     }
 }

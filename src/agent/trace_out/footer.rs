@@ -68,7 +68,8 @@ impl Writer {
             if self.core.options.sampled_bytes.is_some() {
                 counts.extend([("sampled.interval", None, interval), ("sampled.count", None, sampler.count())]);
                 counts.extend([("sampled.merged", None, merged), ("sampled.cut", None, cut)]);
-                counts.push(("sampled.unfollowed", None, sampler.unfollowed()));
+                let (early, unfollowed) = (sampler.early(), sampler.unfollowed());
+                counts.extend([("sampled.early", None, early), ("sampled.unfollowed", None, unfollowed)]);
             }
         }
         counts.extend(

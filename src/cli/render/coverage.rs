@@ -66,12 +66,12 @@ fn sampled(calibration: &Calibration, is_part: bool) -> String {
     if calibration.accounted > 0 {
         let scale = calibration.accounted as f64 / (calibration.estimated as f64).max(1.0);
         let scales = match calibration.scales {
-            Some((lowest, highest)) => format!("{lowest:.2} to {highest:.2} for each thread of 100 samples or more"),
+            Some((lowest, highest)) => format!("{lowest:.2} to {highest:.2}"),
             None => format!("{scale:.2} in all"),
         };
         sentence.push_str(&format!(
-            "; the JVM's accounts of its threads are exact, and the samples of each thread are scaled to its account: by \
-             {scales}"
+            "; the JVM's accounts of its threads are exact, and samples are scaled to them, those of threads of fewer than \
+             100 samples together: by {scales}"
         ));
     }
     if calibration.unsampled > 0 {
@@ -194,9 +194,9 @@ mod tests {
         assert_eq!(
             sentences(&sampled),
             [
-                "estimated from 2,345 sampled objects; the JVM's accounts of its threads are exact, and the samples of each thread \
-              are scaled to its account: by 0.98 to 1.03 for each thread of 100 samples or more; 2.0 KiB of threads without a \
-              sample are left out"
+                "estimated from 2,345 sampled objects; the JVM's accounts of its threads are exact, and samples are scaled to \
+                 them, those of threads of fewer than 100 samples together: by 0.98 to 1.03; 2.0 KiB of threads without a \
+                 sample are left out"
             ]
         );
     }

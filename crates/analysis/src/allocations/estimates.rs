@@ -1,7 +1,9 @@
 //! Samples of objects where nothing is counted (`sampled=SIZE`): what they say is all that is known.
 //!
 //! The JVM's own accounts of its threads are exact. So what the samples of a thread stand for is scaled to the account of that thread:
-//! the thread's sum is exact then, and the samples say how it is spread.
+//! the thread's sum is exact then, and the samples say how it is spread. Threads of few samples are scaled together, to the sum of
+//! their accounts with those of threads without any sample: of a thousand threads with a sample or none each, those with one would
+//! otherwise have all that they made where it was, and the others nothing.
 
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, MethodId};
@@ -20,8 +22,12 @@ use crate::coverage::Calibration;
 use crate::symbols::ThreadIndex;
 use crate::window::Place;
 
-/// A thread with fewer samples is not named when it comes to by how much threads were scaled: chance alone would have done it.
+/// Threads with fewer samples are scaled together: by itself each would be scaled by chance alone.
 const LEAST_SAMPLES: u64 = 100;
+/// The source of what threads without an account made.
+const UNACCOUNTED: SourceIndex = SourceIndex(u32::MAX);
+/// The source of what threads of few samples made.
+const TOGETHER: SourceIndex = SourceIndex(u32::MAX - 1);
 
 /// The samples of the document that is read.
 #[derive(Debug, Default)]
@@ -37,14 +43,15 @@ pub(super) struct AloneDocument {
 #[derive(Debug, Default)]
 pub(super) struct Estimates {
     cells: FxHashMap<CellIndex, Sampled>,
-    /// What the samples of each thread are a part of.
+    /// Of which source the samples of each thread are a part.
+    source_of: FxHashMap<Option<ThreadIndex>, SourceIndex>,
     sources: FxHashMap<SourceIndex, Source>,
     calibration: Calibration,
 }
 
 /// Of a thread the number as a source of samples. Sites that are counted are sources, too: they have the small numbers.
-fn source_of(thread: Option<ThreadIndex>) -> SourceIndex {
-    SourceIndex(thread.map_or(u32::MAX, |thread| (1 << 31) | thread.rank() as u32))
+fn source_of(thread: ThreadIndex) -> SourceIndex {
+    SourceIndex((1 << 31) | thread.rank() as u32)
 }
 
 impl Estimates {
@@ -65,7 +72,8 @@ impl Estimates {
 
     /// What samples say of a cell, and of which source it is a part.
     pub(super) fn of(&self, index: CellIndex, cell: &Cell) -> Option<(SourceIndex, Spread)> {
-        self.cells.get(&index).map(|sampled| (source_of(cell.thread), sampled.bytes))
+        let sampled = self.cells.get(&index)?;
+        Some((*self.source_of.get(&cell.thread)?, sampled.bytes))
     }
 
     /// A source of samples.
@@ -94,21 +102,34 @@ impl Estimates {
             .flat_map(Accounts::iter)
             .filter_map(|(thread, numbers)| Some((thread, numbers.vm_bytes.filter(|&bytes| bytes > 0)?)))
             .collect();
+        let mut accounted: FxHashMap<SourceIndex, u64> = FxHashMap::default();
         for (&thread, whole) in &threads {
             let account = thread.and_then(|thread| exact.get(&thread).copied()).filter(|_| whole.weight > 0.0);
-            let source = Source {
-                weight: account.map_or(whole.weight, |bytes| bytes as f64),
-                whole: *whole,
-                is_exact: account.is_some(),
+            let index = match (thread, account) {
+                (Some(thread), Some(_)) if whole.samples >= LEAST_SAMPLES => source_of(thread),
+                (_, Some(_)) => TOGETHER,
+                (_, None) => UNACCOUNTED,
             };
-            self.calibration.add(whole, account);
-            self.sources.insert(source_of(thread), source);
+            self.source_of.insert(thread, index);
+            let empty = Source { weight: 0.0, whole: Spread::default(), is_exact: account.is_some() };
+            self.sources.entry(index).or_insert(empty).whole.add(whole);
+            *accounted.entry(index).or_default() += account.unwrap_or(0);
         }
         let unsampled = exact.iter().filter(|(thread, _)| !threads.contains_key(&Some(**thread)));
-        self.calibration.unsampled = unsampled.map(|(_, &bytes)| bytes).fold(0, u64::saturating_add);
+        let unsampled = unsampled.map(|(_, &bytes)| bytes).fold(0, u64::saturating_add);
+        if let Some(together) = accounted.get_mut(&TOGETHER) {
+            *together = together.saturating_add(unsampled);
+        } else {
+            self.calibration.unsampled = unsampled;
+        }
+        for (&index, source) in &mut self.sources {
+            let account = accounted.get(&index).copied().filter(|_| source.is_exact);
+            source.weight = account.map_or(source.whole.weight, |bytes| bytes as f64);
+            self.calibration.add(&source.whole, account);
+        }
         for (index, sampled) in &self.cells {
             let at = index.0 as usize;
-            let source = self.sources.get(&source_of(cells[at].thread));
+            let source = self.source_of.get(&cells[at].thread).and_then(|index| self.sources.get(index));
             let scale =
                 source.filter(|source| source.is_exact).map_or(1.0, |source| source.weight / source.whole.weight);
             let objects = (sampled.instances * scale).round() as u64;
@@ -118,7 +139,7 @@ impl Estimates {
 }
 
 impl Calibration {
-    /// Adds a thread: its samples, and what the JVM accounts to it.
+    /// Adds a thread, or those of few samples together: the samples, and what the JVM accounts.
     fn add(&mut self, whole: &Spread, account: Option<u64>) {
         self.samples = self.samples.saturating_add(whole.samples);
         let Some(account) = account else {

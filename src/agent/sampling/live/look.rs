@@ -70,7 +70,7 @@ mod tests {
         let site = AllocationSite { class: ClassIndex(1), location: None };
         let key = SampleKey { site, stack: StackIndex(stack), thread: Some(ThreadIndex(thread)) };
         let weak = std::ptr::null_mut();
-        Followed { weak, key, interval: 1 << 16, size: 64, since: GcNumber(since), chance: Chance(chance) }
+        Followed { weak, key, sampled: 0.001, size: 64, since: GcNumber(since), chance: Chance(chance) }
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Following {
         self.unfollowed.load(Ordering::Relaxed)
     }
 
-    /// Follows an object of so many bytes that the current thread has just made, if it is one of those that are to be.
+    /// Follows an object of so many bytes that the current thread has just made and that was sampled with that probability, if it is one of those that are to be.
     ///
     /// # Safety
     /// `object` is a live reference, and `jni` belongs to the current thread.
@@ -80,7 +80,7 @@ impl Following {
         jni: Jni,
         random: &mut Random,
         object: jobject,
-        (key, size, interval): (SampleKey, u64, u32),
+        (key, size, sampled): (SampleKey, u64, f64),
     ) {
         if core.leaves_deaths_unseen() {
             return;
@@ -98,7 +98,7 @@ impl Following {
             return core.count_lost("no memory for a weak reference", 1);
         };
         let mut fresh = lock(&self.fresh);
-        fresh.objects.push(Followed { weak, key, interval, size, since, chance });
+        fresh.objects.push(Followed { weak, key, sampled, size, since, chance });
         if fresh.objects.len() >= fresh.room {
             fresh.chance = fresh.chance.halved();
             fresh.room += RESERVE;

@@ -8,7 +8,7 @@
 
 use jvmti::jni_sys::jweak;
 
-use super::super::samples::{SampleKey, probability};
+use super::super::samples::SampleKey;
 use crate::agent::ids::GcNumber;
 use crate::agent::random::Random;
 
@@ -36,8 +36,8 @@ impl Chance {
 pub(super) struct Followed {
     pub(super) weak: jweak,
     pub(super) key: SampleKey,
-    /// Bytes between two samples when it was taken.
-    pub(super) interval: u32,
+    /// The probability with which it was sampled.
+    pub(super) sampled: f64,
     pub(super) size: u64,
     /// Collections before it was taken.
     pub(super) since: GcNumber,
@@ -51,7 +51,7 @@ unsafe impl Send for Followed {}
 impl Followed {
     /// The probability of being sampled and of being followed since.
     pub(super) fn probability(&self) -> f64 {
-        probability(self.size as f64, self.interval.into()) * self.chance.probability()
+        self.sampled * self.chance.probability()
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let site = AllocationSite { class: ClassIndex(1), location: None };
         let key = SampleKey { site, stack: StackIndex(0), thread: None };
         let weak = std::ptr::without_provenance_mut(number);
-        Followed { weak, key, interval: 1, size: 1 << 20, since: GcNumber(0), chance }
+        Followed { weak, key, sampled: 1.0, size: 1 << 20, since: GcNumber(0), chance }
     }
 
     /// Whether a sample is dead when another comes.

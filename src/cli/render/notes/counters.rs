@@ -20,7 +20,7 @@ const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
 const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 14] = [
+const NOT_SHOWN: [&str; 15] = [
     "classes.rewritten",
     "counters",
     "counters.bytes",
@@ -34,6 +34,7 @@ const NOT_SHOWN: [&str; 14] = [
     "owners.asked",
     "owners.compared",
     "sampled.count",
+    "sampled.early",
     "stackCache.compared",
 ];
 

@@ -1,0 +1,210 @@
+//! The VM's sampler as JDK 17 has it, and how far estimates of it are off.
+
+use proptest::prelude::*;
+
+use super::super::samples::probability;
+use super::earlier::{Earlier, Look, counted};
+use crate::agent::hotspot::buffers::Place;
+use crate::agent::random::Random;
+
+const INTERVAL: u64 = 1 << 16;
+
+/// A thread's buffer and sampler, as JDK 17 has them.
+struct Vm {
+    place: Place,
+    /// Bytes of a new buffer.
+    buffer: usize,
+    /// Where the buffer seems to end.
+    next: usize,
+    ahead: usize,
+    until: usize,
+    bytes: u64,
+    random: Random,
+}
+
+impl Vm {
+    fn new(buffer: usize, seed: u64) -> Vm {
+        let (place, random) = (Place { wanted: buffer, ..Place::default() }, Random::seeded(seed));
+        let mut vm = Vm { place, buffer, next: 0, ahead: 0, until: 0, bytes: 0, random };
+        vm.until = vm.chosen();
+        vm
+    }
+
+    fn chosen(&mut self) -> usize {
+        let chance = (self.random.below(1 << 40) + 1) as f64 / (1_u64 << 40) as f64;
+        (-chance.ln() * INTERVAL as f64) as usize + 1
+    }
+
+    fn make(&mut self, size: usize) -> Option<Look> {
+        self.bytes += size as u64;
+        if self.place.top + size <= self.next {
+            self.place.top += size;
+            return None;
+        }
+        let is_outside = self.place_slowly(size);
+        let counted = if is_outside { 0 } else { self.ahead };
+        let offset = (!is_outside).then(|| self.place.top - size - self.place.start);
+        let is_sampled = counted + size >= self.until;
+        self.until = if is_sampled { self.chosen() } else { self.until - counted - size };
+        if counted > 0 {
+            self.ahead = 0;
+        }
+        let look = Look { place: self.place, bytes: self.bytes, offset };
+        let ahead = self.place.rest().min(self.until);
+        self.ahead += ahead;
+        self.next = self.place.top + ahead;
+        is_sampled.then_some(look)
+    }
+
+    /// Whether there was no room in the buffer, and too much of it is left.
+    fn place_slowly(&mut self, size: usize) -> bool {
+        let is_full = self.place.top + size > self.place.end;
+        if is_full && (self.place.rest() > self.buffer / 64 || size > self.buffer) {
+            self.place.outside += 1;
+            return true;
+        }
+        if is_full {
+            let start = self.place.end + 4096;
+            self.place = Place { start, top: start, end: start + self.buffer, ..self.place };
+            self.place.refills += 1;
+        }
+        self.place.top += size;
+        false
+    }
+
+    fn collect(&mut self) {
+        self.place = Place { wanted: self.buffer, ..Place::default() };
+        self.next = 0;
+    }
+}
+
+/// What samples stand for of one size, and its variance; what they would if the sampler counted only what is allocated; and what was made.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    bytes: f64,
+    variance: f64,
+    naive: f64,
+    made: f64,
+}
+
+impl Sum {
+    fn bias(&self) -> f64 {
+        self.bytes / self.made - 1.0
+    }
+
+    fn naive_bias(&self) -> f64 {
+        self.naive / self.made - 1.0
+    }
+
+    fn error(&self) -> f64 {
+        self.variance.sqrt() / self.made
+    }
+}
+
+/// Threads that each make what `program` says.
+fn run<const SIZES: usize>(
+    buffer: usize,
+    threads: u64,
+    sizes: [usize; SIZES],
+    program: impl Fn(&mut dyn FnMut(Option<usize>)),
+) -> [Sum; SIZES] {
+    let mut sums = [Sum::default(); SIZES];
+    for thread in 0..threads {
+        let mut vm = Vm::new(buffer, (2 * thread + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut earlier = Some(Earlier::begins(vm.place, vm.bytes));
+        program(&mut |which| {
+            let Some(which) = which else { return vm.collect() };
+            let (size, sum) = (sizes[which], &mut sums[which]);
+            sum.made += size as f64;
+            let Some(look) = vm.make(size) else { return };
+            let [found, naive] = [counted(earlier.as_ref(), &look, size as u64), size as f64]
+                .map(|counted| probability(counted, INTERVAL as f64));
+            earlier = Some(Earlier::after(earlier.as_ref(), &look, INTERVAL as f64));
+            sum.bytes += size as f64 / found;
+            sum.variance += (size as f64 / found).powi(2) * (1.0 - found);
+            sum.naive += size as f64 / naive;
+        });
+    }
+    sums
+}
+
+fn is_right(sum: &Sum, tolerance: f64) -> bool {
+    sum.bias().abs() <= 6.0 * sum.error() + tolerance
+}
+
+#[test]
+fn short_threads_whose_buffers_a_collection_takes() {
+    let [sum] = run(1 << 18, 4_000, [1000], |make| {
+        (0..25).for_each(|_| make(Some(0)));
+        make(None);
+        (0..25).for_each(|_| make(Some(0)));
+    });
+    assert!(is_right(&sum, 0.0), "{sum:?}");
+    assert!(sum.naive_bias() > 1.0, "the test finds nothing: {sum:?}");
+}
+
+#[test]
+fn small_objects_behind_large_ones() {
+    let [large, small] = run(1 << 17, 400, [1 << 22, 1024], |make| {
+        for _ in 0..20 {
+            make(Some(0));
+            (0..64).for_each(|_| make(Some(1)));
+        }
+    });
+    assert!(is_right(&large, 0.0) && is_right(&small, 0.0), "{large:?} {small:?}");
+    assert!(small.naive_bias() > 0.2, "the test finds nothing: {small:?}");
+}
+
+#[test]
+fn objects_in_and_outside_of_buffers_by_turns() {
+    let mut worst: [f64; 2] = [0.0; 2];
+    for (buffer, small) in [(16, 64), (16, 512), (16, 2048), (18, 64), (18, 2048), (20, 64), (20, 2048)] {
+        let sums = run(1 << buffer, 10, [64, 1 << 16, 1 << 17, 1 << 21], |make| {
+            for round in 0..300 {
+                for outside in [1, 2].repeat(10) {
+                    (0..small).for_each(|_| make(Some(0)));
+                    make(Some(outside));
+                }
+                make(Some(3));
+                if round % 20 == 0 {
+                    make(None);
+                }
+            }
+        });
+        // What the sampler forgets before several objects outside is not known.
+        for sum in sums {
+            assert!(is_right(&sum, 0.1), "{buffer} {small}: {sum:?}");
+            worst = [worst[0].max(sum.bias().abs()), worst[1].max(sum.naive_bias().abs())];
+        }
+    }
+    assert!(worst[1] > 0.5 && worst[0] < 0.12, "{worst:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn small_objects_whatever_is_made_between(
+        buffer in 14_u32..22,
+        parts in proptest::collection::vec((0_usize..3, 1_usize..2000), 1..20),
+        large in 1_usize..1 << 18,
+        collections in 1_usize..100,
+    ) {
+        let sums = run(1 << buffer, 10, [32, 256, large * 8], |make| {
+            for round in 0..100 {
+                for &(which, times) in &parts {
+                    let times = if which == 2 { times % 5 } else { times };
+                    (0..times).for_each(|_| make(Some(which)));
+                }
+                if round % collections == 0 {
+                    make(None);
+                }
+            }
+        });
+        for sum in &sums[..2] {
+            if sum.made > 0.0 {
+                prop_assert!(is_right(sum, 0.05), "{sum:?}");
+            }
+        }
+    }
+}
