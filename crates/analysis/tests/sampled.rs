@@ -150,9 +150,10 @@ fn threads_of_few_samples_are_scaled_together() {
     let calibration = report.coverage(true).calibration.unwrap();
     assert_eq!((calibration.unsampled, calibration.scales), (0, Some((0.5, 0.75))));
     // Without any sample nothing says where it was made.
-    let alone = self::report(&[sampled(1, 1, 200, 200_000), account(1, Some(5)), account(2, Some(7))], &Scope::default());
+    let alone =
+        self::report(&[sampled(1, 1, 200, 200_000), account(1, Some(100_000)), account(2, Some(7))], &Scope::default());
     let calibration = alone.coverage(true).calibration.unwrap();
-    assert_eq!((alone.sum(|_| true).total_bytes(), calibration.unsampled), (5, 7));
+    assert_eq!((alone.sum(|_| true).total_bytes(), calibration.unsampled), (100_000, 7));
 }
 
 #[test]

@@ -72,10 +72,6 @@ impl FeatureState for SamplerThread {
         // A thread that starts says so. Others are older than the recording, and have chosen with the interval of its beginning.
         let asked = [core.options.callers_bytes, core.options.sampled_bytes];
         let finest = asked.into_iter().flatten().min();
-        SamplerThread {
-            interval: Interval { set: finest.unwrap_or_default(), too_near: 0 },
-            earlier: None,
-            own: None,
-        }
+        SamplerThread { interval: Interval { set: finest.unwrap_or_default(), too_near: 0 }, earlier: None, own: None }
     }
 }

@@ -41,7 +41,7 @@ impl Earlier {
                 let since = Since::of(earlier, &look.place);
                 let (ahead, rest) = match since.buffers {
                     0 => (earlier.ahead, earlier.place.rest() as f64),
-                    _ => (0.0, (look.place.end - look.place.start) as f64),
+                    _ => (0.0, look.place.end.saturating_sub(look.place.start) as f64),
                 };
                 // The rest of the buffer, or up to the sample: their minimum on average.
                 let expected = -(-rest / interval).exp_m1() * interval;
@@ -65,7 +65,7 @@ struct Since {
 impl Since {
     fn of(earlier: &Earlier, now: &Place) -> Since {
         let before = &earlier.place;
-        let is_same = before.start == now.start && before.refills <= now.refills && before.top <= now.top;
+        let is_same = before.start == now.start && before.top <= now.top;
         match (is_same, now.refills.checked_sub(before.refills), now.outside.checked_sub(before.outside)) {
             (true, Some(0), Some(outside)) => Since { buffers: 0, is_collected: false, outside },
             (_, Some(buffers @ 1..), Some(outside)) => Since { buffers, is_collected: now.refills == 1, outside },
@@ -110,13 +110,23 @@ fn left_over(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
     }
 }
 
-/// Bytes in the buffer that are not counted because of an object outside.
+/// Bytes of objects outside of the buffer that could not be chosen, behind those that were forgotten: an object that is chosen then stands
+/// for them, too. A single object outside that is larger than what was forgotten stands for itself ([`counted`]).
+pub(super) fn hidden(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
+    let Some(earlier) = earlier.filter(|_| look.offset.is_none()) else { return 0.0 };
+    let (since, forgotten) = (Since::of(earlier, &look.place), in_buffer(earlier, look));
+    if since.outside > 1 && forgotten > size as f64 { forgotten } else { 0.0 }
+}
+
+/// Bytes in the buffer that are forgotten because of an object outside.
 fn forgotten(earlier: &Earlier, look: &Look) -> f64 {
-    let since = Since::of(earlier, &look.place);
-    // Of several it is that of the first one.
-    if since.outside != 1 {
-        return 0.0;
-    }
-    let from = if since.buffers == 0 { earlier.place.top } else { look.place.start };
-    look.place.top.saturating_sub(from) as f64
+    // Of several objects it is that of the first.
+    if Since::of(earlier, &look.place).outside == 1 { in_buffer(earlier, look) } else { 0.0 }
+}
+
+/// Bytes that were allocated since the last sample in the buffer of now.
+fn in_buffer(earlier: &Earlier, look: &Look) -> f64 {
+    let Place { start, top, .. } = look.place;
+    let from = if Since::of(earlier, &look.place).buffers == 0 { earlier.place.top } else { start };
+    top.saturating_sub(from) as f64
 }

@@ -19,7 +19,7 @@ use jvmti::jni_sys::jobject;
 use super::samples::probability;
 use crate::agent::core::Core;
 use crate::agent::hotspot::buffers::BufferLayout;
-use earlier::{Look, counted};
+use earlier::{Look, counted, hidden};
 
 pub(crate) use earlier::Earlier;
 
@@ -56,8 +56,8 @@ impl CountedAhead {
         Some(Earlier::begins(place, core.jvm.accounting.current_thread_bytes(jni)?))
     }
 
-    /// The probability with which an object of that size was chosen that the current thread has just made: one every so many bytes. The
-    /// thread was `earlier` at its last sample, and is so from now on. Asked before anything else that may stop at a safepoint.
+    /// The probability with which an object of that size was chosen that the current thread has just made: one every so many bytes. If it
+    /// stands for objects, too, that could not be chosen it is the less. The thread was `earlier` at its last sample, and is so from now on. Asked before anything else that may stop at a safepoint.
     ///
     /// # Safety
     /// `object` is a local reference.
@@ -78,8 +78,10 @@ impl CountedAhead {
         if counted > EARLY * size as f64 {
             self.early.fetch_add(1, Ordering::Relaxed);
         }
+        let hidden = hidden(earlier.as_ref(), &look, size);
         *earlier = Some(Earlier::after(earlier.as_ref(), &look, interval));
-        probability(counted, interval)
+        let bytes = size as f64;
+        bytes / (bytes / probability(counted, interval) + hidden)
     }
 
     /// # Safety
