@@ -66,8 +66,8 @@ fn sampled(calibration: &Calibration, is_part: bool) -> String {
     if calibration.accounted > 0 {
         let scale = calibration.accounted as f64 / (calibration.estimated as f64).max(1.0);
         let scales = match calibration.scales {
-            Some((lowest, highest)) => format!("{lowest:.2} to {highest:.2}"),
-            None => format!("{scale:.2} in all"),
+            Some((lowest, highest)) if lowest < highest => format!("{lowest:.2} to {highest:.2}"),
+            _ => format!("{scale:.2} in all"),
         };
         sentence.push_str(&format!(
             "; the JVM's accounts of its threads are exact, and samples are scaled to them, those of threads of fewer than \
