@@ -1,0 +1,140 @@
+//! Why a JVM cannot be attached to: each a sentence that says what to do.
+
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::process::Pid;
+
+/// What is in the way.
+#[derive(Debug, Error)]
+pub enum AttachError {
+    /// There is no such process.
+    #[error("there is no process {0}; `martini ps` lists the JVMs of this machine")]
+    NoProcess(Pid),
+    /// It ended meanwhile.
+    #[error("process {0} has ended meanwhile; nothing more can be asked of it")]
+    Gone(Pid),
+    /// It belongs to somebody else.
+    #[error("process {pid} belongs to user {uid} and may not be looked at; run martini as that user, or as root")]
+    NotPermitted {
+        /// The process.
+        pid: Pid,
+        /// Its user.
+        uid: u32,
+    },
+    /// No JVM, or another one than HotSpot.
+    #[error("process {0} is no HotSpot JVM: it has no libjvm.so; `martini ps` lists the JVMs of this machine")]
+    NotAJvm(Pid),
+    /// Its listener could only be started by a signal that would end it.
+    #[error(
+        "JVM {0} does not catch SIGQUIT, which asks it to listen, and the signal would end it: if it is just starting, try again \
+         in a moment; otherwise something took the JVM's handler away, and it can be profiled from its start only (`martini run`)"
+    )]
+    Deaf(Pid),
+    /// It was started with an option that forbids this.
+    #[error(
+        "JVM {0} was started with -XX:+DisableAttachMechanism; start it without, or profile it from its start (`martini run`)"
+    )]
+    Disabled(Pid),
+    /// It loads no agents.
+    #[error(
+        "JVM {0} was started with -XX:-EnableDynamicAgentLoading; start it without, or profile it from its start (`martini run`)"
+    )]
+    NoAgents(Pid),
+    /// It does not run.
+    #[error(
+        "process {0} is stopped, by SIGSTOP or a debugger, and answers nothing; let it go on (`kill -CONT {0}`), and try again"
+    )]
+    Stopped(Pid),
+    /// Its sockets have no place.
+    #[error(
+        "the JVM's user cannot write to /tmp of process {pid} ({error}), where its socket has to be; make it writable"
+    )]
+    NoTmp {
+        /// The process.
+        pid: Pid,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Something else has the name of its socket.
+    #[error("{name} in /tmp of process {pid} is no socket of the JVM's user; remove it, and try again")]
+    ForeignSocket {
+        /// The process.
+        pid: Pid,
+        /// The name.
+        name: String,
+    },
+    /// It does not listen in time.
+    #[error(
+        "JVM {pid} did not begin to listen within {} s: it is at a long safepoint, short of processors, or hangs; try again",
+        .limit.as_secs()
+    )]
+    NoSocket {
+        /// The process.
+        pid: Pid,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// It does not answer in time.
+    #[error(
+        "JVM {pid} did not answer within {} s: it is at a long safepoint, short of processors, or hangs; try again",
+        .limit.as_secs()
+    )]
+    NoAnswer {
+        /// The process.
+        pid: Pid,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// It closed the connection.
+    #[error(
+        "JVM {0} closed the connection without an answer: it wants its own user and group, or root; run martini as one of these"
+    )]
+    Refused(Pid),
+    /// More than the protocol has room for.
+    #[error(
+        "the options have {length} bytes, and a JVM takes {limit}; give fewer or shorter ones, or put filters into a file (--filters)"
+    )]
+    TooLong {
+        /// How many there are.
+        length: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The answer is none of the protocol's.
+    #[error("JVM {pid} gave an answer that is not understood: {text}")]
+    Strange {
+        /// The process.
+        pid: Pid,
+        /// What it said.
+        text: String,
+    },
+    /// The agent is not in the JVM.
+    #[error("JVM {pid} did not load the agent: {text}")]
+    NotLoaded {
+        /// The process.
+        pid: Pid,
+        /// What it said.
+        text: String,
+    },
+    /// The agent refuses.
+    #[error("JVM {pid}: {sentence}")]
+    Agent {
+        /// The process.
+        pid: Pid,
+        /// What the agent says.
+        sentence: String,
+    },
+    /// Anything else.
+    #[error("process {pid}: {what}: {error}")]
+    Io {
+        /// The process.
+        pid: Pid,
+        /// What was tried.
+        what: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+}

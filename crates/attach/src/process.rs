@@ -1,0 +1,202 @@
+//! A process as `/proc` shows it.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid as RawPid, Signal};
+
+use crate::error::AttachError;
+
+/// Longer files of `/proc` are cut.
+const MOST: u64 = 64 << 20;
+const SIGQUIT: u32 = 3;
+
+/// The id of a process, as we see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pid(pub u32);
+
+impl fmt::Display for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The effective user and group of a process, as we see them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The user.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+}
+
+/// A process: another one with the same id is told from it by when it started.
+#[derive(Debug)]
+pub struct Process {
+    pid: Pid,
+    folder: PathBuf,
+    started: u64,
+    owner: Owner,
+    inner_pid: u32,
+}
+
+/// What changes while a process runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    pub(crate) is_stopped: bool,
+    pub(crate) catches_quit: bool,
+}
+
+impl Process {
+    /// Looks a process up.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(pid: Pid) -> Result<Process, AttachError> {
+        Process::in_folder(pid, Path::new("/proc"))
+    }
+
+    /// The same in another place than `/proc`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn in_folder(pid: Pid, proc: &Path) -> Result<Process, AttachError> {
+        let folder = proc.join(pid.to_string());
+        let none = |_| AttachError::NoProcess(pid);
+        let status = fs::read_to_string(folder.join("status")).map_err(none)?;
+        let started = started(&folder).ok_or(AttachError::NoProcess(pid))?;
+        // A thread has a folder too, but is no process. The state Z: it has ended.
+        let is_process = number(&status, "Tgid:", 0) == Some(pid.0) && !state(&status).starts_with(['Z', 'X']);
+        let ids = number(&status, "Uid:", 1).zip(number(&status, "Gid:", 1)).filter(|_| is_process);
+        let (uid, gid) = ids.ok_or(AttachError::NoProcess(pid))?;
+        let inner_pid = field(&status, "NSpid:").and_then(|ids| ids.split_whitespace().last()?.parse().ok());
+        Ok(Process { pid, folder, started, owner: Owner { uid, gid }, inner_pid: inner_pid.unwrap_or(pid.0) })
+    }
+
+    /// Its id.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Its id in its own name space.
+    pub fn inner_pid(&self) -> u32 {
+        self.inner_pid
+    }
+
+    /// Whose it is.
+    pub fn owner(&self) -> Owner {
+        self.owner
+    }
+
+    /// Its folder in `/proc`.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(&self) -> bool {
+        let is_same = || started(&self.folder) == Some(self.started);
+        let status = fs::read_to_string(self.folder.join("status")).unwrap_or_default();
+        is_same() && !status.is_empty() && !state(&status).starts_with(['Z', 'X'])
+    }
+
+    /// What is so at this time.
+    pub(crate) fn state(&self) -> Result<State, AttachError> {
+        let status = fs::read_to_string(self.folder.join("status")).map_err(|_| AttachError::Gone(self.pid))?;
+        let caught = field(&status, "SigCgt:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        Ok(State {
+            is_stopped: state(&status).starts_with(['T', 't']),
+            catches_quit: caught.is_some_and(|mask| mask >> (SIGQUIT - 1) & 1 == 1),
+        })
+    }
+
+    /// Sends SIGQUIT if the process catches it. The process is held meanwhile, so that no other one with its id gets the signal.
+    pub(crate) fn quit(&self) -> Result<(), AttachError> {
+        let raw = i32::try_from(self.pid.0).ok().and_then(RawPid::from_raw).ok_or(AttachError::NoProcess(self.pid))?;
+        let held = rustix::process::pidfd_open(raw, rustix::process::PidfdFlags::empty());
+        if !self.is_alive() {
+            return Err(AttachError::Gone(self.pid));
+        }
+        if !self.state()?.catches_quit {
+            return Err(AttachError::Deaf(self.pid));
+        }
+        let sent = match held {
+            Ok(held) => rustix::process::pidfd_send_signal(held, Signal::QUIT),
+            // Linux before 5.3.
+            Err(_) => rustix::process::kill_process(raw, Signal::QUIT),
+        };
+        sent.map_err(|error| self.io("SIGQUIT cannot be sent", error.into()))
+    }
+
+    /// An error of this process.
+    pub(crate) fn io(&self, what: &'static str, error: io::Error) -> AttachError {
+        let (pid, uid) = (self.pid, self.owner.uid);
+        match error.kind() {
+            _ if !self.is_alive() => AttachError::Gone(pid),
+            ErrorKind::PermissionDenied => AttachError::NotPermitted { pid, uid },
+            _ => AttachError::Io { pid, what, error },
+        }
+    }
+
+    /// A file of its folder.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(self.folder.join(name))?.take(MOST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The words of its command line.
+    pub fn command_line(&self) -> Vec<String> {
+        let words = self.read("cmdline").unwrap_or_default();
+        let words = words.strip_suffix(b"\0").unwrap_or(&words);
+        words.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    }
+
+    /// Whether it is in another name space of this kind than we are: `mnt`, `pid`. Unknown without the right to look.
+    pub fn is_apart(&self, kind: &str) -> Option<bool> {
+        let own = fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+        Some(fs::read_link(self.folder.join("ns").join(kind)).ok()? != own)
+    }
+
+    /// The paths of the files that are mapped into it, without those that have no path.
+    ///
+    /// # Errors
+    /// They may not be looked at.
+    pub fn mapped(&self) -> io::Result<Vec<String>> {
+        let maps = self.read("maps")?;
+        let paths = maps.split(|&byte| byte == b'\n').filter_map(|line| {
+            let path = line.splitn(6, |&byte| byte == b' ').nth(5)?.trim_ascii_start();
+            path.starts_with(b"/").then(|| String::from_utf8_lossy(path).into_owned())
+        });
+        let mut paths: Vec<String> = paths.collect();
+        paths.sort_unstable();
+        paths.dedup();
+        Ok(paths)
+    }
+}
+
+/// The value of a line of `status`.
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name))
+}
+
+fn number(status: &str, name: &str, at: usize) -> Option<u32> {
+    field(status, name)?.split_whitespace().nth(at)?.parse().ok()
+}
+
+fn state(status: &str) -> &str {
+    field(status, "State:").unwrap_or_default().trim_start()
+}
+
+/// When a process started, in ticks since the machine did: the 22nd field of `stat`, counted behind the name, which may hold anything.
+fn started(folder: &Path) -> Option<u64> {
+    let stat = fs::read(folder.join("stat")).ok()?;
+    let behind = stat.iter().rposition(|&byte| byte == b')')?;
+    let fields = std::str::from_utf8(&stat[behind + 1..]).ok()?;
+    fields.split_whitespace().nth(19)?.parse().ok()
+}

@@ -1,0 +1,263 @@
+//! A JVM to attach to.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use crate::agent::{AgentAnswer, Reply, Request};
+use crate::answer::{Answer, Loaded};
+use crate::connection;
+use crate::error::AttachError;
+use crate::files::{make_private, read_regular};
+use crate::jvm;
+use crate::process::Process;
+use crate::rights::as_owner;
+use crate::root::{Folder, Root, TMP};
+
+/// How long a JVM may take to listen, or to answer.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+/// The agent's answers are short.
+const LONGEST_REPLY: u64 = 1 << 20;
+
+/// A JVM that may be attached to: its process, and its folder for temporary files.
+#[derive(Debug)]
+pub struct Target {
+    process: Process,
+    root: Root,
+    tmp: Folder,
+}
+
+impl Target {
+    /// Looks at a process, and refuses it if it is no JVM that can be attached to.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn open(process: Process) -> Result<Target, AttachError> {
+        let mapped = process.mapped().map_err(|error| process.io("its mapped files cannot be read", error))?;
+        if jvm::library(&mapped).is_none() {
+            return Err(AttachError::NotAJvm(process.pid()));
+        }
+        let root = Root::of(&process).map_err(|error| process.io("its root folder cannot be opened", error))?;
+        let tmp = root.folder(Path::new(TMP));
+        let tmp = tmp.map_err(|error| AttachError::NoTmp { pid: process.pid(), error })?;
+        Ok(Target { process, root, tmp })
+    }
+
+    /// The process.
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Its file system.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Its folder for temporary files, `/tmp` for the process.
+    pub fn tmp(&self) -> &Folder {
+        &self.tmp
+    }
+
+    /// Does something with the rights of the JVM's user.
+    ///
+    /// # Errors
+    /// We may not.
+    pub fn as_owner<T: Send>(&self, action: impl FnOnce() -> T + Send) -> Result<T, AttachError> {
+        let done = as_owner(self.process.owner(), action);
+        done.map_err(|error| self.process.io("martini cannot act as its user", error))
+    }
+
+    /// Has the JVM do one of its commands, such as `properties` or `jcmd`.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn execute(&self, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
+        let pid = self.process.pid();
+        if let Some(long) = arguments.iter().find(|argument| argument.len() > connection::LONGEST) {
+            return Err(AttachError::TooLong { length: long.len(), limit: connection::LONGEST });
+        }
+        if self.process.state()?.is_stopped {
+            return Err(AttachError::Stopped(pid));
+        }
+        let request = connection::request(command, arguments);
+        let name = format!(".java_pid{}", self.process.inner_pid());
+        if !self.has_socket(&name)? {
+            self.awaken(&name)?;
+        }
+        let socket = self.tmp.join(&name);
+        let ask = || self.as_owner(|| connection::ask(&socket, &request, LIMIT));
+        let answer = match ask()? {
+            // Left behind by another process with this id, or by the JVM when its listener ended.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                self.as_owner(|| fs::remove_file(&socket))?.ok();
+                self.awaken(&name)?;
+                ask()?
+            }
+            answer => answer,
+        };
+        match answer {
+            Ok(bytes) if bytes.is_empty() && !self.process.is_alive() => Err(AttachError::Gone(pid)),
+            Ok(bytes) if bytes.is_empty() => Err(AttachError::Refused(pid)),
+            Ok(bytes) => Answer::parse(&bytes)
+                .ok_or_else(|| AttachError::Strange { pid, text: String::from_utf8_lossy(&bytes).trim().to_owned() }),
+            Err(error) if connection::is_late(&error) && self.process.is_alive() => {
+                Err(AttachError::NoAnswer { pid, limit: LIMIT })
+            }
+            Err(error) => Err(self.process.io("its socket cannot be used", error)),
+        }
+    }
+
+    /// Loads an agent by its path in the JVM's file system.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn load(&self, library: &str, options: &str) -> Result<(), AttachError> {
+        let pid = self.process.pid();
+        match self.execute("load", &[library, "true", options])?.loaded() {
+            Loaded::Yes => Ok(()),
+            Loaded::Forbidden => Err(AttachError::NoAgents(pid)),
+            Loaded::No(text) => Err(AttachError::NotLoaded { pid, text }),
+        }
+    }
+
+    /// Asks Martini's agent, which is loaded with that, and waits for its answer.
+    ///
+    /// # Errors
+    /// What is in the way, or what the agent refuses.
+    pub fn ask(&self, library: &str, request: Request, rest: &str) -> Result<AgentAnswer, AttachError> {
+        let limit = match request {
+            Request::Start | Request::Stop | Request::Dump => Duration::from_secs(60),
+            Request::Status | Request::Snapshot => LIMIT,
+        };
+        let file = ReplyFile::make(self)?;
+        self.load(library, &format!("{};{TMP}/{};{rest}", request.word(), file.name))?;
+        let begun = Instant::now();
+        loop {
+            // In this order: an answer that came before the process ended is one.
+            let is_alive = self.process.is_alive();
+            let pid = self.process.pid();
+            match file.read()? {
+                Reply::Ok(answer) => return Ok(answer),
+                Reply::Error(sentence) => return Err(AttachError::Agent { pid, sentence }),
+                Reply::Unfinished if !is_alive => return Err(AttachError::Gone(pid)),
+                Reply::Unfinished if begun.elapsed() > limit => return Err(AttachError::NoAnswer { pid, limit }),
+                Reply::Unfinished => thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Whether the JVM's socket is there, and its own.
+    fn has_socket(&self, name: &str) -> Result<bool, AttachError> {
+        let found = match fs::symlink_metadata(self.tmp.join(name)) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(self.process.io("its socket cannot be looked at", error)),
+        };
+        if found.file_type().is_socket() && [self.process.owner().uid, 0].contains(&found.uid()) {
+            return Ok(true);
+        }
+        Err(AttachError::ForeignSocket { pid: self.process.pid(), name: name.to_owned() })
+    }
+
+    /// Has the JVM make its socket: by a file of a certain name, and SIGQUIT.
+    fn awaken(&self, socket: &str) -> Result<(), AttachError> {
+        let pid = self.process.pid();
+        // Any of these would have the JVM print the stacks of its threads, or end.
+        if jvm::has_switched_off_attaching(&self.process, &self.root) {
+            return Err(AttachError::Disabled(pid));
+        }
+        if !self.process.state()?.catches_quit {
+            return Err(AttachError::Deaf(pid));
+        }
+        let can_write = self.as_owner(|| accessat(CWD, self.tmp.path(), Access::WRITE_OK, AtFlags::EACCESS))?;
+        can_write.map_err(|error| AttachError::NoTmp { pid, error: error.into() })?;
+        let _trigger = Trigger::make(self)?;
+        self.process.quit()?;
+        let begun = Instant::now();
+        while !self.has_socket(socket)? {
+            if !self.process.is_alive() {
+                return Err(AttachError::Gone(pid));
+            }
+            if begun.elapsed() > LIMIT {
+                return Err(AttachError::NoSocket { pid, limit: LIMIT });
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+}
+
+/// The file that says to a JVM what SIGQUIT is for, removed when the JVM has understood. It is in /tmp rather than in the JVM's
+/// current folder, which is the program's.
+struct Trigger<'a> {
+    target: &'a Target,
+    name: String,
+}
+
+impl<'a> Trigger<'a> {
+    fn make(target: &'a Target) -> Result<Self, AttachError> {
+        let name = format!(".attach_pid{}", target.process.inner_pid());
+        let path = target.tmp.join(&name);
+        let made = target.as_owner(|| {
+            // One that was left behind serves as well if it is the user's; otherwise the JVM ignores it.
+            let _ = fs::remove_file(&path);
+            make_private(&path)
+        })?;
+        made.map_err(|error| AttachError::NoTmp { pid: target.process.pid(), error })?;
+        Ok(Trigger { target, name })
+    }
+}
+
+impl Drop for Trigger<'_> {
+    fn drop(&mut self) {
+        let path = self.target.tmp.join(&self.name);
+        // The JVM may have ended; nothing depends on this file.
+        let _ = self.target.as_owner(|| fs::remove_file(path));
+    }
+}
+
+/// The file that the agent writes its answer into.
+struct ReplyFile<'a> {
+    target: &'a Target,
+    name: String,
+}
+
+impl<'a> ReplyFile<'a> {
+    fn make(target: &'a Target) -> Result<Self, AttachError> {
+        let name = format!("martini-reply-{}-{}", std::process::id(), unique());
+        let path = target.tmp.join(&name);
+        let made = target.as_owner(|| make_private(&path))?;
+        made.map_err(|error| AttachError::NoTmp { pid: target.process.pid(), error })?;
+        Ok(ReplyFile { target, name })
+    }
+
+    fn read(&self) -> Result<Reply, AttachError> {
+        let path = self.target.tmp.join(&self.name);
+        let read = self.target.as_owner(|| read_regular(&path, LONGEST_REPLY))?;
+        match read {
+            Ok(bytes) => Ok(Reply::parse(&bytes)),
+            Err(error) => Err(self.target.process.io("the agent's answer cannot be read", error)),
+        }
+    }
+}
+
+impl Drop for ReplyFile<'_> {
+    fn drop(&mut self) {
+        let path = self.target.tmp.join(&self.name);
+        // The machine's cleaning of /tmp takes what we cannot.
+        let _ = self.target.as_owner(|| fs::remove_file(path));
+    }
+}
+
+/// A number that no earlier call in this machine's life had, as good as.
+fn unique() -> u128 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |since| since.as_nanos())
+}
