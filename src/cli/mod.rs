@@ -1,5 +1,6 @@
 //! The command line. `commands` has a file or folder per subcommand; `input` reads, `launch` runs programs, `render` prints.
 
+mod attach;
 mod commands;
 mod exit;
 mod input;
@@ -14,12 +15,13 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, completions, demo, explain, heap_dump, locks, man, run, safepoints, stats, threads, tree, validate,
+    agent, attach as attaching, completions, demo, explain, heap_dump, locks, man, ps, recording, run, safepoints, stats,
+    threads, tree, validate,
 };
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
 ///
-/// Martini runs a program under its agent. The agent counts what the program allocates, or records every object and every wait for
+/// Martini runs a program under its agent, or loads the agent into a JVM that runs already. The agent counts what the program allocates, or records every object and every wait for
 /// a lock, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
 #[derive(Debug, Parser)]
 #[command(name = "martini", version, max_term_width = 80, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
@@ -33,6 +35,8 @@ Examples:
   martini demo                                  profile a bundled program
   martini run java -jar app.jar                 profile a program
   martini run --include 'com.acme.*' mvn test   profile every JVM of a build
+  martini ps                                    JVMs that run already
+  martini attach 4711                           record one until Ctrl-C
   martini explain martini-4711.trcxml           what stands out in a trace
   martini stats martini-4711.trcxml             where, in your code
   martini tree martini-4711.trcxml              who calls what allocates
@@ -44,6 +48,13 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Ps(ps::Arguments),
+    Attach(attaching::Arguments),
+    Status(recording::StatusArguments),
+    Snapshot(recording::SnapshotArguments),
+    Dump(recording::DumpArguments),
+    #[command(visible_alias = "detach")]
+    Stop(recording::StopArguments),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
     Stats(stats::Arguments),
@@ -63,6 +74,12 @@ pub(crate) fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| explained(error).exit());
     exit::status(match cli.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
+        Command::Attach(arguments) => attaching::run(&arguments),
+        Command::Status(arguments) => recording::status(&arguments),
+        Command::Snapshot(arguments) => recording::snapshot(&arguments),
+        Command::Dump(arguments) => recording::dump(&arguments),
+        Command::Stop(arguments) => recording::stop(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

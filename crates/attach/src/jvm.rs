@@ -73,8 +73,12 @@ pub fn list() -> Vec<Jvm> {
     pids.into_iter().filter_map(|pid| Jvm::of(Process::find(Pid(pid)).ok()?)).collect()
 }
 
-/// The path of HotSpot among mapped files.
+/// The path of HotSpot among mapped files. OpenJ9 has a library of that name, too, and others beside it.
 pub(crate) fn library(mapped: &[String]) -> Option<&str> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    if mapped.iter().any(|path| name(path).starts_with("libj9vm")) {
+        return None;
+    }
     let mut paths = mapped.iter().map(|path| path.strip_suffix(" (deleted)").unwrap_or(path));
     paths.find(|path| path.rsplit('/').next() == Some(LIBRARY))
 }
@@ -167,6 +171,8 @@ mod tests {
         assert_eq!(library, "/opt/jdk/lib/server/libjvm.so");
         assert_eq!(home(library), Some(Path::new("/opt/jdk")));
         assert_eq!(home("/jdk8/jre/lib/amd64/server/libjvm.so"), Some(Path::new("/jdk8/jre")));
+        let openj9 = ["/j9/lib/default/libj9vm29.so", "/j9/lib/server/libjvm.so"].map(str::to_owned);
+        assert_eq!(super::library(&openj9), None);
         assert_eq!(home("/odd/libjvm.so"), None);
     }
 }

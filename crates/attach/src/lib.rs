@@ -22,7 +22,6 @@ pub use agent::{AgentAnswer, Request};
 pub use answer::Answer;
 pub use error::AttachError;
 pub use jvm::{Jvm, list};
-pub use perf_data::PerfData;
 pub use process::{Owner, Pid, Process};
 pub use root::{Folder, Root};
 pub use target::Target;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::files::{names, read_regular};
+use crate::files::read_regular;
 use crate::process::Owner;
 use crate::root::Folder;
 
@@ -15,12 +15,12 @@ const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 
 /// The texts of a JVM's performance data, by name.
 #[derive(Clone, Debug, Default)]
-pub struct PerfData(Vec<(String, String)>);
+pub(crate) struct PerfData(Vec<(String, String)>);
 
 impl PerfData {
     /// Finds and reads that of a process with this id in its name space.
     pub(crate) fn find(tmp: &Folder, inner_pid: u32, owner: Owner) -> Option<PerfData> {
-        let folders = names(&tmp.path()).into_iter().filter(|name| name.starts_with("hsperfdata_"));
+        let folders = tmp.names().into_iter().filter(|name| name.starts_with("hsperfdata_"));
         folders.map(|name| tmp.join(&name)).find_map(|folder| {
             let is_own = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir() && found.uid() == owner.uid);
             is_own.then(|| read_regular(&folder.join(inner_pid.to_string()), MOST).ok())??.as_slice().try_into().ok()
@@ -28,7 +28,7 @@ impl PerfData {
     }
 
     /// A text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, text)| text.as_str())
     }
 }

@@ -1,5 +1,6 @@
 //! The file system of a process, which may be another than ours.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
-use crate::process::Process;
+use crate::files::names;
+use crate::process::{Owner, Process};
 
 /// Where HotSpot puts its socket and what it publishes, whatever `java.io.tmpdir` says.
 pub(crate) const TMP: &str = "/tmp";
@@ -57,6 +59,42 @@ impl Folder {
     /// A path by which this process reaches it. It is short, as the path of a socket has to be.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+    }
+
+    /// A folder in it, which is no link.
+    ///
+    /// # Errors
+    /// It is not there, or may not be opened.
+    pub fn folder(&self, name: &str) -> io::Result<Folder> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(Folder(openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// Opens a regular file in it, which is no link, for reading.
+    ///
+    /// # Errors
+    /// It is not there, something else, or may not be read.
+    pub fn file(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("it is no regular file")),
+        }
+    }
+
+    /// Whether it belongs to this user, and nobody else may look into it.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn is_private_to(&self, owner: Owner) -> io::Result<bool> {
+        let stat = rustix::fs::fstat(&self.0)?;
+        Ok(stat.st_uid == owner.uid && stat.st_mode & 0o077 == 0)
+    }
+
+    /// The names in it.
+    pub fn names(&self) -> Vec<String> {
+        names(&self.path())
     }
 
     /// The path of something in it.

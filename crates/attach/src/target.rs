@@ -65,6 +65,13 @@ impl Target {
         &self.tmp
     }
 
+    /// Whether paths mean the same to it as to us.
+    pub fn shares_files(&self) -> bool {
+        let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        let roots = (place(&self.process.folder().join("root")), place(Path::new("/")));
+        self.process.is_apart("mnt") == Some(false) && roots.0.is_some() && roots.0 == roots.1
+    }
+
     /// Does something with the rights of the JVM's user.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! One file or folder per subcommand, and what they share.
 
 pub(crate) mod agent;
+pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
@@ -9,12 +10,15 @@ mod lock_selection;
 pub(crate) mod locks;
 pub(crate) mod man;
 mod per_file;
+pub(crate) mod ps;
+pub(crate) mod recording;
 pub(crate) mod run;
 pub(crate) mod safepoints;
 mod selection;
 pub(crate) mod stats;
 mod stats_over_time;
 mod stats_samples;
+mod summary;
 pub(crate) mod threads;
 mod time_window;
 pub(crate) mod tree;

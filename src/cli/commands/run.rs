@@ -6,20 +6,18 @@ use std::path::Path;
 use std::process::Command;
 
 use agent_options::HeapMode;
-use owo_colors::OwoColorize;
 
-use crate::cli::commands::explain::Explained;
 use crate::cli::commands::selection::whole_number;
+use crate::cli::commands::summary::summarize;
 use crate::cli::exit::{self, FAILED, Failure};
-use crate::cli::input::reading;
 use crate::cli::input::trace_end;
 use crate::cli::launch::growth::Growth;
 use crate::cli::launch::injection::{self, Injected, Injection};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::outputs::{Outputs, PID};
 use crate::cli::launch::{library, program, supervise};
+use crate::cli::render::coverage;
 use crate::cli::render::page::{Page, Width};
-use crate::cli::render::{coverage, human};
 
 /// Runs a program and records what its JVM allocates
 ///
@@ -219,24 +217,6 @@ fn report(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::Res
             writeln!(page, "martini: {}", exit::sentence(&error))?;
         }
     }
-    Ok(())
-}
-
-/// Traces beyond this take longer to read than a summary is worth.
-const LARGEST_SUMMARY: u64 = 512 << 20;
-
-fn summarize(path: &Path, top: Option<usize>, heap: HeapMode, err: &mut Page<'_>) -> anyhow::Result<()> {
-    writeln!(err)?;
-    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    if size <= LARGEST_SUMMARY {
-        let whole = reading::whole(path)?;
-        return Explained::new(path, &whole, Vec::new()).write_short(top, err);
-    }
-    writeln!(err, "{} {} ({}: too large for a summary here)", "martini:".bold(), path.display(), human::bytes(size))?;
-    if heap != HeapMode::Off {
-        coverage::write(&trace_end::coverage(path)?, err)?;
-    }
-    writeln!(err, "More: martini explain {}", human::shell_word(path))?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Running a program under the agent: finding the JDK and the library, starting, supervising, and what is left behind.
 
-mod carried;
+pub(crate) mod carried;
 mod elf;
 pub(crate) mod growth;
 pub(crate) mod injection;

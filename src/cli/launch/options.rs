@@ -22,6 +22,9 @@ pub(crate) struct AgentOptions {
     raw: RawOptions,
 }
 
+/// What is recorded of a running JVM where nothing is asked for.
+const AT_ONCE: [&str; 3] = ["sampled", "cpu", "locks"];
+
 /// Options that were understood, ready to hand to the agent.
 #[derive(Debug)]
 pub(crate) struct Resolved {
@@ -48,16 +51,48 @@ impl AgentOptions {
     /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode; and with it `callers`, unless that
     /// is given.
     pub(crate) fn or_counts(mut self) -> Self {
+        self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())]);
+        self.with_callers()
+    }
+
+    /// Sets what a running JVM gives at once, without a class being rewritten, unless an option that the user gave decides what is
+    /// recorded; with `heap=counts` sets `callers`, unless that is given.
+    pub(crate) fn or_at_once(mut self) -> Self {
+        let bare = |name| agent_options::find(name).and_then(OptionSpec::bare_value).map(|value| (name, value));
+        self.set_unless_decided(&AT_ONCE.into_iter().filter_map(bare).collect::<Vec<_>>());
+        self.with_callers()
+    }
+
+    fn set_unless_decided(&mut self, pairs: &[(&str, &str)]) {
         let decides = |name: &str| agent_options::find(name).is_some_and(OptionSpec::decides_heap);
-        let counts = HeapMode::Counts.as_str();
         if !self.raw.pairs().iter().any(|(name, _)| decides(name)) {
             let given = self.raw.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            self.raw = [("heap", counts)].into_iter().chain(given).collect();
+            self.raw = pairs.iter().copied().chain(given).collect();
         }
-        if self.raw.value("heap") == Some(counts) && self.raw.value("callers").is_none() {
+    }
+
+    fn with_callers(mut self) -> Self {
+        if self.raw.value("heap") == Some(HeapMode::Counts.as_str()) && self.raw.value("callers").is_none() {
             self.raw.push("callers", CALLERS);
         }
         self
+    }
+
+    /// The option string for a JVM that sees other files than we do: each path of these options, which have been resolved, is what
+    /// `place` makes of the option's name and the path.
+    pub(crate) fn placed(
+        resolved: &Resolved,
+        mut place: impl FnMut(&str, &Path) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        let given: RawOptions = resolved.string.parse()?;
+        let mut placed = RawOptions::default();
+        for (name, value) in given.pairs() {
+            match agent_options::find(name).is_some_and(OptionSpec::is_path) && !value.is_empty() {
+                true => placed.push(name, &place(name, Path::new(value))?),
+                false => placed.push(name, value),
+            }
+        }
+        Ok(placed.to_string())
     }
 
     /// Checks the options as the agent will, and makes their paths independent of where the program runs.
@@ -282,6 +317,24 @@ mod tests {
             assert_eq!(string(&[("callers", given)]), format!("heap=counts,callers={given},file=/tmp/x.trcxml"));
         }
         assert!(!string(&[("heap", "vm")]).contains("callers") && !string(&[("locks", "on")]).contains("callers"));
+    }
+
+    #[test]
+    fn a_running_jvm_is_asked_for_what_it_gives_at_once_unless_told_otherwise() {
+        let string = |pairs: &[(&str, &str)]| {
+            let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
+            options.or_at_once().resolve().unwrap().string
+        };
+        assert_eq!(string(&[]), "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml");
+        assert_eq!(string(&[("cpu", "1ms")]), "cpu=1ms,file=/tmp/x.trcxml");
+        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
+    }
+
+    #[test]
+    fn paths_are_placed_where_the_jvm_sees_them() {
+        let resolved = resolve(&["--locks", "--file=/tmp/a,b.trcxml", "--locklog=/tmp/x.log"]).unwrap();
+        let placed = AgentOptions::placed(&resolved, |name, path| Ok(format!("/in/{name},{}", path.display())));
+        assert_eq!(placed.unwrap(), "locks=on,file=/in/file,,/tmp/a,,b.trcxml,locklog=/in/locklog,,/tmp/x.log");
     }
 
     #[test]

@@ -17,8 +17,7 @@ pub(crate) fn platform(program: &OsStr) -> Option<Platform> {
 /// # Errors
 /// What the program is.
 pub(crate) fn check(program: &OsStr, agent: &Path) -> Result<(), Failure> {
-    let agent = Platform::of_library(agent).ok().flatten();
-    match platform(program).zip(agent).and_then(|(its, agent)| its.misfit(agent)) {
+    match misfit(program, agent) {
         None => Ok(()),
         Some(why) => {
             let message = format!(
@@ -29,6 +28,12 @@ pub(crate) fn check(program: &OsStr, agent: &Path) -> Result<(), Failure> {
             Err(Failure { status: FAILED, message })
         }
     }
+}
+
+/// Why a JVM in that program could not load the agent: part of a sentence.
+pub(crate) fn misfit(program: &OsStr, agent: &Path) -> Option<&'static str> {
+    let agent = Platform::of_library(agent).ok().flatten();
+    platform(program).zip(agent).and_then(|(its, agent)| its.misfit(agent))
 }
 
 /// The file that the system will start.

@@ -1,0 +1,177 @@
+//! `martini attach`: records a JVM that runs already.
+
+use std::io::Write;
+use std::time::Duration;
+
+use agent_options::HeapMode;
+use anyhow::bail;
+use attach::{Jvm, Pid, Process, Target};
+use trace::file::is_being_written;
+
+use crate::cli::attach::agent_file;
+use crate::cli::attach::live::Live;
+use crate::cli::attach::recording::{self, Started, Trace};
+use crate::cli::attach::stage::Stage;
+use crate::cli::attach::until::{self, Asked, End};
+use crate::cli::commands::selection::whole_number;
+use crate::cli::commands::summary::summarize;
+use crate::cli::exit;
+use crate::cli::launch::options::{AgentOptions, Resolved};
+use crate::cli::render::page::{Page, Width};
+
+/// Records a JVM that runs already, until Ctrl-C
+///
+/// The agent is loaded into the JVM and writes a trace, as with `martini run`. With Ctrl-C (or SIGTERM) the recording ends, and the same
+/// summary is printed; the program goes on. If this command is killed, the JVM goes on recording: `martini stop` ends that.
+///
+/// By default what costs next to nothing and begins at once is recorded, without any class being rewritten: samples of allocations and of CPU time, and
+/// waits for locks (--sampled --cpu --locks). --heap counts and --heap events rewrite all classes that are loaded. Before JDK 23 that makes the
+/// JVM throw its compiled code away: the program is slow until it is compiled again, which may take minutes.
+///
+/// The JVM may be another user's, for root, or in a container: then the agent is copied into its /tmp, and the trace out of it at the end.
+/// Find the process with `martini ps`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini attach 4711                     until Ctrl-C
+  martini attach 4711 --duration 30s
+  martini attach 4711 --cpu               where the time goes, nothing else
+  martini attach 4711 --heap counts       exact counts; rewrites classes
+  martini attach 4711 --detach            go away; martini stop 4711 ends it
+
+Exit status:
+  0 if the recording ended with a trace that can be read, also by Ctrl-C,
+  SIGTERM or the end of the JVM, or was left alone by --detach; 2 if the JVM
+  cannot be recorded, which is said in one sentence, or the trace is not there
+
+While it records (PID: process of the JVM):
+  martini status PID    what is recorded, and where to
+  martini snapshot PID  writes the counts so far, and what is alive
+  martini dump PID      dumps the heap
+
+A JVM from 21 on prints a warning of its own when an agent is loaded (JEP 451).
+Started with -XX:+EnableDynamicAgentLoading it prints none.")]
+pub(crate) struct Arguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+    #[command(flatten)]
+    agent: AgentOptions,
+    /// End the recording after this time, such as 30s, 5m
+    #[arg(long, value_name = "TIME", value_parser = until::time)]
+    duration: Option<Duration>,
+    /// Leave the JVM recording, and return at once
+    #[arg(long, conflicts_with = "duration")]
+    detach: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    if agent_options::is_switched_off() {
+        bail!("{} is set, so nothing is recorded; unset it", agent_options::OFF);
+    }
+    let options = arguments.agent.clone().or_at_once().resolve()?;
+    let target = recording::target(arguments.pid)?;
+    let jvm = Jvm::of(Process::find(Pid(arguments.pid))?);
+    jvm.as_ref().map_or(Ok(()), recording::check)?;
+    let say = |sentence: &str| {
+        if !arguments.quiet {
+            anstream::eprintln!("martini: {sentence}");
+        }
+    };
+    options.without_effect.iter().for_each(|sentence| say(sentence));
+    let is_new = agent_file::loaded(&target)?.is_none();
+    let feature = jvm.as_ref().and_then(Jvm::feature);
+    notes(feature, is_new, options.heap).iter().for_each(|sentence| say(sentence));
+    let asked = Asked::listen()?;
+    let started = recording::start(&target, &options)?;
+    let pid = arguments.pid;
+    if arguments.detach {
+        say(&format!("JVM {pid} records to {}", started.trace));
+        if Stage::of(&started.trace).is_some() {
+            say(&format!("that is a file of process {pid}; martini stop copies it here"));
+        }
+        say(&format!("martini status {pid} shows the recording, martini stop {pid} ends it"));
+        return Ok(exit::OK);
+    }
+    let how = if arguments.duration.is_some() { "Ctrl-C ends it earlier" } else { "Ctrl-C ends the recording" };
+    say(&format!("JVM {pid} records to {}; {how}", started.trace));
+    let end = watch(arguments, &target, &started, &asked);
+    let trace = match end {
+        End::Wanted => recording::stop(&target, &started.library, Some(&started.trace), &options.file)?,
+        End::Foreign => recording::fetch(&target, &started.library, &started.trace, &options.file)?,
+    };
+    if end == End::Foreign {
+        say(if target.process().is_alive() { "the recording has ended by itself" } else { "the JVM has ended" });
+    }
+    print(arguments, &options, &trace)
+}
+
+/// What is to be known before the agent is loaded, as sentences.
+fn notes(feature: Option<u32>, is_new: bool, heap: HeapMode) -> Vec<String> {
+    let mut notes = Vec::new();
+    if matches!(heap, HeapMode::Counts | HeapMode::Events) {
+        let compiled = match feature {
+            Some(23..) => "",
+            _ => {
+                ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)"
+            }
+        };
+        notes.push(format!(
+            "--heap {} rewrites all classes that are loaded{compiled}; --sampled rewrites none",
+            heap.as_str()
+        ));
+    }
+    if is_new && feature.is_none_or(|feature| feature >= 21) {
+        notes.push(
+            "the JVM warns on its own stderr that an agent is loaded dynamically (JEP 451), which is this one"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Waits for the end of the recording.
+fn watch(arguments: &Arguments, target: &Target, started: &Started, asked: &Asked) -> End {
+    let file = recording::visible(target, &started.trace);
+    // The agent holds a lock on its trace while it writes; not all file systems have locks.
+    let (process, is_locked) = (target.process(), is_being_written(&file));
+    let has_ended = || !process.is_alive() || (is_locked && !is_being_written(&file));
+    let mut live = (!arguments.quiet).then(|| Live::new(process, file.clone()));
+    until::wait(asked, arguments.duration, has_ended, |at| live.iter_mut().for_each(|live| live.show(at)))
+}
+
+fn print(arguments: &Arguments, options: &Resolved, trace: &Trace) -> anyhow::Result<u8> {
+    match trace {
+        Trace::Here(path) if !arguments.quiet => {
+            let mut err = anstream::stderr().lock();
+            summarize(path, arguments.top, options.heap, &mut Page::new(&mut err, Width::usual()))?;
+            err.flush()?;
+        }
+        Trace::Here(path) => recording::check_readable(path)?,
+        Trace::There(path) => {
+            anstream::eprintln!("martini: the trace is {path} in the file system of process {}", arguments.pid);
+        }
+    }
+    Ok(exit::OK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_costs_is_said_before() {
+        assert_eq!(notes(Some(17), true, HeapMode::Off), Vec::<String>::new());
+        let old = notes(Some(17), true, HeapMode::Counts);
+        assert!(old[0].starts_with("--heap counts rewrites") && old[0].contains("JDK-8324241"), "{old:?}");
+        assert!(!notes(Some(25), true, HeapMode::Events)[0].contains("JDK-8324241"));
+        assert!(notes(Some(21), true, HeapMode::Off)[0].contains("JEP 451"));
+        assert!(notes(Some(21), false, HeapMode::Off).is_empty());
+    }
+}
