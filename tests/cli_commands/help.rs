@@ -2,8 +2,25 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 11] =
-    ["run", "demo", "explain", "stats", "tree", "threads", "locks", "heap", "validate", "completions", "man"];
+const COMMANDS: [&str; 17] = [
+    "run",
+    "ps",
+    "attach",
+    "status",
+    "snapshot",
+    "dump",
+    "stop",
+    "demo",
+    "explain",
+    "stats",
+    "tree",
+    "threads",
+    "locks",
+    "heap",
+    "validate",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_command_has_help_with_examples() {

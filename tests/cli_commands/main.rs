@@ -1,5 +1,6 @@
 //! The command as its users meet it: what it prints, and how it ends.
 
+mod attach;
 mod bad_input;
 mod code;
 mod counts;

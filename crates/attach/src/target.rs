@@ -32,6 +32,7 @@ pub struct Target {
     process: Process,
     root: Root,
     tmp: Folder,
+    shares_files: bool,
 }
 
 impl Target {
@@ -47,7 +48,10 @@ impl Target {
         let root = Root::of(&process).map_err(|error| process.io("its root folder cannot be opened", error))?;
         let tmp = root.folder(Path::new(TMP));
         let tmp = tmp.map_err(|error| AttachError::NoTmp { pid: process.pid(), error })?;
-        Ok(Target { process, root, tmp })
+        let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        let roots = (place(&process.folder().join("root")), place(Path::new("/")));
+        let shares_files = process.is_apart("mnt") == Some(false) && roots.0.is_some() && roots.0 == roots.1;
+        Ok(Target { process, root, tmp, shares_files })
     }
 
     /// The process.
@@ -65,11 +69,9 @@ impl Target {
         &self.tmp
     }
 
-    /// Whether paths mean the same to it as to us.
+    /// Whether paths mean the same to it as to us, or did while it ran.
     pub fn shares_files(&self) -> bool {
-        let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
-        let roots = (place(&self.process.folder().join("root")), place(Path::new("/")));
-        self.process.is_apart("mnt") == Some(false) && roots.0.is_some() && roots.0 == roots.1
+        self.shares_files
     }
 
     /// Does something with the rights of the JVM's user.

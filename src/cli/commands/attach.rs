@@ -75,8 +75,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if agent_options::is_switched_off() {
         bail!("{} is set, so nothing is recorded; unset it", agent_options::OFF);
     }
-    let options = arguments.agent.clone().or_at_once().resolve()?;
     let target = recording::target(arguments.pid)?;
+    let options = arguments.agent.clone().or_at_once().resolve()?;
     let jvm = Jvm::of(Process::find(Pid(arguments.pid))?);
     jvm.as_ref().map_or(Ok(()), recording::check)?;
     let say = |sentence: &str| {

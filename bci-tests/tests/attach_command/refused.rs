@@ -1,0 +1,67 @@
+//! JVMs and processes that cannot be attached to: the reason is said, and they live on unharmed.
+
+use std::process::{Command, Stdio};
+
+use bci_tests::jdk::Jdk;
+use bci_tests::suite::Suite;
+use bci_tests::workdir::Workdir;
+
+use crate::{Busy, about, assert_valid, end};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk(with_attaching_switched_off);
+    suite.each_jdk(with_fewer_signals_it_listens_from_its_start);
+    suite.each_jdk(without_agents);
+    suite.any_jdk(stopped);
+    suite.once(no_jvm);
+}
+
+fn with_attaching_switched_off(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &["-XX:+DisableAttachMechanism"]);
+    busy.martini("attach", &["--duration", "1s"]).refused("-XX:+DisableAttachMechanism");
+    // No stacks of threads on its standard output.
+    busy.end();
+}
+
+/// SIGQUIT would end it, and is not needed.
+fn with_fewer_signals_it_listens_from_its_start(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &["-Xrs"]);
+    busy.martini("attach", &["--duration", "1s"]).success();
+    assert_valid(&busy.trace(busy.pid(), 1));
+    busy.end();
+    // Without its socket there is no way.
+    let busy = Busy::on(jdk, &["-Xrs"]);
+    std::fs::remove_file(format!("/tmp/.java_pid{}", busy.pid())).expect("the socket is there from the start");
+    busy.martini("attach", &["--duration", "1s"]).refused("does not catch SIGQUIT");
+    busy.end();
+}
+
+fn without_agents(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &["-XX:-EnableDynamicAgentLoading"]);
+    busy.martini("attach", &["--duration", "1s"]).refused("-XX:-EnableDynamicAgentLoading");
+    busy.end();
+}
+
+fn stopped(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args(["-s", name, &busy.pid().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+    };
+    signal("STOP");
+    busy.martini("attach", &["--duration", "1s"]).refused("is stopped");
+    signal("CONT");
+    busy.martini("attach", &["--duration", "500ms"]).success();
+    busy.end();
+}
+
+fn no_jvm() {
+    let folder = Workdir::new();
+    let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat starts");
+    for command in ["attach", "status", "stop", "snapshot", "dump"] {
+        end(&mut about(folder.path(), command, cat.id(), &[])).refused("is no HotSpot JVM");
+    }
+    drop(cat.stdin.take());
+    assert!(cat.wait().expect("it ends").success(), "it was not harmed");
+    end(&mut about(folder.path(), "attach", cat.id(), &[])).refused("there is no process");
+}

@@ -1,0 +1,118 @@
+//! Recordings that are watched until they end, and recordings that are left alone.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+
+use bci_tests::jdk::Jdk;
+use bci_tests::process::wait_until;
+use bci_tests::suite::Suite;
+
+use crate::{Busy, assert_valid};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk(by_default_for_two_seconds);
+    suite.each_jdk(left_alone_and_ended_by_another_command);
+    suite.each_jdk(counts_are_announced_with_their_price);
+    suite.any_jdk(ctrl_c_ends_the_recording);
+    suite.any_jdk(a_killed_command_leaves_a_recording_that_can_be_ended);
+    suite.any_jdk(the_end_of_the_jvm_is_an_end);
+}
+
+fn by_default_for_two_seconds(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let pid = busy.pid();
+    let attached = busy.martini("attach", &["--duration", "2s"]).success();
+    let trace = busy.trace(pid, 1);
+    assert!(attached.err.contains(&format!("JVM {pid} records to {}", trace.display())), "{}", attached.err);
+    // The summary: allocations, locks and CPU time.
+    for words in ["busy.Main.allocate(Main.java:24)", "busy.Main.add(", "lock: threads waited", "samples: "] {
+        assert!(attached.err.contains(words), "{words}: {}", attached.err);
+    }
+    assert_valid(&trace);
+    let says = attached.err.contains("JEP 451");
+    let warning = busy.end();
+    // The JVM warns once, and that is announced.
+    assert_eq!(says, jdk.feature >= 21, "{}", attached.err);
+    assert_eq!(warning.contains("has been loaded dynamically"), jdk.feature >= 21, "{warning}");
+}
+
+fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let pid = busy.pid();
+    assert_eq!(busy.martini("status", &[]).success().out, "recording  no\nagent      not loaded\n");
+    let attached = busy.martini("attach", &["--detach", "--cpu", "--locks"]).success();
+    assert!(attached.err.contains(&format!("martini stop {pid} ends it")), "{}", attached.err);
+    let status = busy.martini("status", &[]).success().out;
+    let trace = busy.trace(pid, 1);
+    assert!(status.starts_with("recording  yes\n"), "{status}");
+    assert!(status.contains(&trace.display().to_string()) && status.contains("cpu=10ms"), "{status}");
+    busy.martini("attach", &["--duration", "1s"]).refused(&format!("JVM {pid}: "));
+    let stopped = busy.martini("stop", &[]).success();
+    assert!(stopped.err.contains("More: martini explain"), "{}", stopped.err);
+    assert_valid(&trace);
+    assert!(busy.martini("status", &[]).success().out.starts_with("recording  no\n"));
+    busy.martini("stop", &[]).refused("not recorded");
+    // Once more, in the same JVM, with other options.
+    busy.martini("attach", &["--duration", "500ms", "--sampled"]).success();
+    assert_valid(&busy.trace(pid, 2));
+    busy.end();
+}
+
+fn counts_are_announced_with_their_price(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let attached = busy.martini("attach", &["--duration", "2s", "--heap", "counts"]).success();
+    let price = "--heap counts rewrites all classes that are loaded";
+    assert!(attached.err.starts_with(&format!("martini: {price}")), "{}", attached.err);
+    assert_eq!(attached.err.contains("JDK-8324241"), jdk.feature < 23, "{}", attached.err);
+    assert!(attached.err.contains("busy.Main.allocate(Main.java:24)"), "{}", attached.err);
+    assert_valid(&busy.trace(busy.pid(), 1));
+    busy.end();
+}
+
+/// Starts to watch, and waits until the recording has begun.
+fn watch(busy: &Busy) -> Child {
+    let child = busy.command("attach", &[]).stderr(Stdio::piped()).spawn().expect("the command starts");
+    wait_until(|| busy.martini("status", &[]).out.starts_with("recording  yes\n"));
+    child
+}
+
+fn ctrl_c_ends_the_recording(jdk: &'static Jdk) {
+    for signal in ["INT", "TERM"] {
+        let busy = Busy::on(jdk, &[]);
+        let mut child = watch(&busy);
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        let mut err = String::new();
+        child.stderr.take().expect("asked for").read_to_string(&mut err).expect("text");
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "{err}");
+        assert!(err.contains("More: martini explain"), "{err}");
+        assert_valid(&busy.trace(busy.pid(), 1));
+        busy.end();
+    }
+}
+
+fn a_killed_command_leaves_a_recording_that_can_be_ended(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let mut child = watch(&busy);
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    assert!(busy.martini("status", &[]).success().out.starts_with("recording  yes\n"));
+    busy.martini("detach", &["--quiet"]).success();
+    assert_valid(&busy.trace(busy.pid(), 1));
+    busy.end();
+}
+
+fn the_end_of_the_jvm_is_an_end(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let mut child = watch(&busy);
+    let trace = busy.trace(busy.pid(), 1);
+    let folder = busy.folder;
+    let finished = busy.program.finish().success();
+    assert_eq!(finished.out(), "up\nover\n");
+    let mut err = String::new();
+    child.stderr.take().expect("asked for").read_to_string(&mut err).expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0), "{err}");
+    assert!(err.contains("martini: the JVM has ended") && err.contains("More: martini explain"), "{err}");
+    assert_valid(&trace);
+    drop(folder);
+}
