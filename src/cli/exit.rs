@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// Success; for `validate`: the trace is valid.
 pub(crate) const OK: u8 = 0;
-/// `validate` found violations.
+/// `validate` found violations, `doctor` something that is in the way.
 pub(crate) const INVALID: u8 = 1;
 /// The command line is wrong, or something could not be read, written or found.
 pub(crate) const FAILED: u8 = 2;
@@ -24,7 +24,7 @@ const BROKEN_PIPE: u8 = SIGNAL_BASE + 13;
 pub(crate) const HELP: &str = "\
 Exit status:
   0    success (validate: the trace is valid)
-  1    validate: the trace breaks a rule
+  1    validate: the trace breaks a rule; doctor: something is in the way
   2    wrong command line, or something could not be read, written or found
   run ends with the program's status: its exit code, or 128+n after signal n;
   127 if it was not found, 126 if it could not be started, 125 if it succeeded

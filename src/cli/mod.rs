@@ -15,8 +15,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, completions, demo, explain, heap_dump, locks, man, ps, recording, run, safepoints, stats,
-    threads, tree, validate,
+    agent, attach as attaching, completions, demo, doctor, explain, heap_dump, locks, man, ps, recording, run, safepoints,
+    stats, threads, tree, validate,
 };
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
@@ -37,6 +37,7 @@ Examples:
   martini run --include 'com.acme.*' mvn test   profile every JVM of a build
   martini ps                                    JVMs that run already
   martini attach 4711                           record one until Ctrl-C
+  martini doctor 4711                           what is in the way, if it fails
   martini explain martini-4711.trcxml           what stands out in a trace
   martini stats martini-4711.trcxml             where, in your code
   martini tree martini-4711.trcxml              who calls what allocates
@@ -55,6 +56,7 @@ enum Command {
     Dump(recording::DumpArguments),
     #[command(visible_alias = "detach")]
     Stop(recording::StopArguments),
+    Doctor(doctor::Arguments),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
     Stats(stats::Arguments),
@@ -80,6 +82,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Snapshot(arguments) => recording::snapshot(&arguments),
         Command::Dump(arguments) => recording::dump(&arguments),
         Command::Stop(arguments) => recording::stop(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

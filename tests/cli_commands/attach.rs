@@ -60,7 +60,21 @@ fn the_list_of_jvms_is_json_on_demand() {
 #[test]
 fn the_help_of_attach_says_what_is_recorded_and_at_which_price() {
     let help = run(&["attach", "--help"]).out;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in ["--sampled --cpu --locks", "compiled code away", "JEP 451", "--detach", "Exit status:"] {
         assert!(help.contains(words), "{words}: {help}");
     }
+}
+
+#[test]
+fn the_doctor_looks_at_the_machine_and_at_a_process() {
+    let ended = run(&["doctor"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.starts_with("yes   agent: ") && ended.out.contains("libmartini.so"), "{}", ended.out);
+    let ended = run(&["doctor", &std::process::id().to_string(), "--json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (1, ""));
+    let json: Value = serde_json::from_str(&ended.out).unwrap();
+    let last = json["checks"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["verdict"], "no", "{last}");
+    assert!(last["why"].as_str().unwrap().contains("is no HotSpot JVM"), "{last}");
 }

@@ -2,7 +2,7 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "run",
     "ps",
     "attach",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 17] = [
     "snapshot",
     "dump",
     "stop",
+    "doctor",
     "demo",
     "explain",
     "stats",

@@ -62,6 +62,8 @@ fn in_a_container(jdk: &'static Jdk) {
     command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script]);
     let busy = Busy::start(&mut command);
     let pid = child_of(busy.pid());
+    let doctor = end(&mut about(busy.folder.path(), "doctor", pid, &[])).success().out;
+    assert!(doctor.contains("note  files: the JVM is in a container"), "{doctor}");
     let attached = end(&mut about(busy.folder.path(), "attach", pid, &["--duration", "1s", "--dump", "end"])).success();
     assert!(attached.err.contains("busy.Main.allocate(Main.java:24)"), "{}", attached.err);
     assert_valid(&busy.trace(pid, 1));

@@ -19,6 +19,9 @@ pub(crate) fn tests(suite: &mut Suite) {
 fn with_attaching_switched_off(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &["-XX:+DisableAttachMechanism"]);
     busy.martini("attach", &["--duration", "1s"]).refused("-XX:+DisableAttachMechanism");
+    let doctor = busy.martini("doctor", &[]);
+    assert_eq!(doctor.status, Some(1), "{}", doctor.out);
+    assert!(doctor.out.contains("\nno    answers: JVM "), "{}", doctor.out);
     // No stacks of threads on its standard output.
     busy.end();
 }

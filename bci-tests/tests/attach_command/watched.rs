@@ -21,6 +21,12 @@ pub(crate) fn tests(suite: &mut Suite) {
 fn by_default_for_two_seconds(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
     let pid = busy.pid();
+    let doctor = busy.martini("doctor", &[]).success().out;
+    for words in
+        [format!("yes   Java: {}\n", jdk.version), "yes   answers: ".to_owned(), "yes   C library: ".to_owned()]
+    {
+        assert!(doctor.contains(&words), "{words}: {doctor}");
+    }
     let attached = busy.martini("attach", &["--duration", "2s"]).success();
     let trace = busy.trace(pid, 1);
     assert!(attached.err.contains(&format!("JVM {pid} records to {}", trace.display())), "{}", attached.err);

@@ -128,23 +128,24 @@ fn command(words: &[String]) -> Option<String> {
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
-/// Whether the JVM was started with `-XX:+DisableAttachMechanism`, as far as can be seen: in what it publishes, its command line or
-/// its environment.
-pub(crate) fn has_switched_off_attaching(process: &Process, root: &Root) -> bool {
+/// Whether a switch of the JVM, `-XX:+NAME` or `-XX:-NAME`, was set at its start, as far as can be seen: in what it publishes, its
+/// command line or its environment.
+pub(crate) fn switch(process: &Process, root: &Root, name: &str) -> Option<bool> {
     let data = perf_data(process, root).unwrap_or_default();
     let published = ["java.rt.vmArgs", "java.rt.vmFlags"].map(|name| data.text(name).unwrap_or_default().to_owned());
     let environment = process.read("environ").unwrap_or_default();
     let variables = environment.split(|&byte| byte == 0).filter_map(|variable| {
-        VARIABLES
-            .iter()
-            .find_map(|name| variable.strip_prefix(*name))
-            .map(|words| String::from_utf8_lossy(words).into_owned())
+        let words = VARIABLES.iter().find_map(|name| variable.strip_prefix(*name))?;
+        Some(String::from_utf8_lossy(words).into_owned())
     });
-    let words = published.into_iter().chain(variables).chain(process.command_line());
-    let words = words.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    let texts = published.into_iter().chain(variables).chain(process.command_line());
+    let set = |word: &str| match word.strip_suffix(name)? {
+        "-XX:+" => Some(true),
+        "-XX:-" => Some(false),
+        _ => None,
+    };
     // The last one counts.
-    words.filter_map(|word| word.strip_suffix("DisableAttachMechanism").map(str::to_owned)).next_back()
-        == Some("-XX:+".to_owned())
+    texts.flat_map(|text| text.split_whitespace().filter_map(set).collect::<Vec<_>>()).last()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat, openat2};
 use rustix::io::Errno;
 
 use crate::files::names;
@@ -90,6 +90,12 @@ impl Folder {
     pub fn is_private_to(&self, owner: Owner) -> io::Result<bool> {
         let stat = rustix::fs::fstat(&self.0)?;
         Ok(stat.st_uid == owner.uid && stat.st_mode & 0o077 == 0)
+    }
+
+    /// Whether nothing in its file system may be executed or loaded.
+    pub fn is_without_execution(&self) -> bool {
+        let flags = rustix::fs::fstatvfs(&self.0).map(|found| found.f_flag);
+        flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::NOEXEC))
     }
 
     /// The names in it.

@@ -74,6 +74,11 @@ impl Target {
         self.shares_files
     }
 
+    /// How a switch of the JVM, `-XX:+NAME` or `-XX:-NAME`, was set at its start, as far as can be seen.
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        jvm::switch(&self.process, &self.root, name)
+    }
+
     /// Does something with the rights of the JVM's user.
     ///
     /// # Errors
@@ -179,7 +184,7 @@ impl Target {
     fn awaken(&self, socket: &str) -> Result<(), AttachError> {
         let pid = self.process.pid();
         // Any of these would have the JVM print the stacks of its threads, or end.
-        if jvm::has_switched_off_attaching(&self.process, &self.root) {
+        if self.switch("DisableAttachMechanism") == Some(true) {
             return Err(AttachError::Disabled(pid));
         }
         if !self.process.state()?.catches_quit {

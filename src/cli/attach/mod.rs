@@ -1,6 +1,8 @@
 //! A JVM that runs already: where the agent and its files go, and the time until a recording ends.
 
 pub(crate) mod agent_file;
+pub(crate) mod checks;
+mod glibc;
 pub(crate) mod live;
 pub(crate) mod recording;
 pub(crate) mod stage;
