@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::process::Pid;
+use crate::ids::Pid;
 
 /// What is in the way.
 #[derive(Debug, Error)]

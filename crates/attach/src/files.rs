@@ -5,21 +5,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
 /// Makes an empty file that only its owner may use.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
 }
 
-/// The bytes of a regular file, without following a link and without waiting for a writer.
-pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    bytes_of(file, most)
-}
-
-/// The same of an open file.
+/// The bytes of an open file, if it is a regular one.
 pub(crate) fn bytes_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no regular file"));

@@ -6,8 +6,9 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use crate::files::bytes_of;
+use crate::ids::Pid;
 use crate::perf_data::PerfData;
-use crate::process::{Pid, Process};
+use crate::process::Process;
 use crate::root::{Root, TMP};
 
 /// HotSpot itself.

@@ -6,11 +6,14 @@
 //!   away afterwards, and root writes nothing where somebody else put a link.
 //! - SIGQUIT starts the listener of a JVM, and ends any process that does not catch it: it is sent only where it is caught.
 
+#![forbid(unsafe_code)]
+
 mod agent;
 mod answer;
 mod connection;
 mod error;
 mod files;
+mod ids;
 mod jvm;
 mod perf_data;
 mod process;
@@ -21,7 +24,8 @@ mod target;
 pub use agent::{AgentAnswer, Request};
 pub use answer::Answer;
 pub use error::AttachError;
+pub use ids::{Owner, Pid};
 pub use jvm::{Jvm, list};
-pub use process::{Owner, Pid, Process};
+pub use process::Process;
 pub use root::{Folder, Root};
 pub use target::Target;

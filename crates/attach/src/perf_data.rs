@@ -1,10 +1,9 @@
 //! What a JVM publishes in `/tmp/hsperfdata_USER/PID`, read as something that anybody may have written.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::files::read_regular;
-use crate::process::Owner;
+use crate::files::bytes_of;
+use crate::ids::Owner;
 use crate::root::Folder;
 
 /// JVMs write 32 KiB.
@@ -21,23 +20,15 @@ impl PerfData {
     /// Finds and reads that of a process with this id in its name space.
     pub(crate) fn find(tmp: &Folder, inner_pid: u32, owner: Owner) -> Option<PerfData> {
         let folders = tmp.names().into_iter().filter(|name| name.starts_with("hsperfdata_"));
-        folders.map(|name| tmp.join(&name)).find_map(|folder| {
-            let is_own = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir() && found.uid() == owner.uid);
-            is_own.then(|| read_regular(&folder.join(inner_pid.to_string()), MOST).ok())??.as_slice().try_into().ok()
+        folders.filter_map(|name| tmp.folder(&name).ok()?.file(&inner_pid.to_string()).ok()).find_map(|file| {
+            let is_own = file.metadata().is_ok_and(|found| found.uid() == owner.uid);
+            read(&bytes_of(file, MOST).ok().filter(|_| is_own)?)
         })
     }
 
     /// A text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, text)| text.as_str())
-    }
-}
-
-impl TryFrom<&[u8]> for PerfData {
-    type Error = ();
-
-    fn try_from(bytes: &[u8]) -> Result<Self, ()> {
-        read(bytes).ok_or(())
     }
 }
 

@@ -1,6 +1,5 @@
 //! A process as `/proc` shows it.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -8,29 +7,11 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid as RawPid, Signal};
 
 use crate::error::AttachError;
+use crate::ids::{Owner, Pid};
 
 /// Longer files of `/proc` are cut.
 const MOST: u64 = 64 << 20;
 const SIGQUIT: u32 = 3;
-
-/// The id of a process, as we see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pid(pub u32);
-
-impl fmt::Display for Pid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The effective user and group of a process, as we see them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// The user.
-    pub uid: u32,
-    /// The group.
-    pub gid: u32,
-}
 
 /// A process: another one with the same id is told from it by when it started.
 #[derive(Debug)]
@@ -199,4 +180,54 @@ fn started(folder: &Path) -> Option<u64> {
     let behind = stat.iter().rposition(|&byte| byte == b')')?;
     let fields = std::str::from_utf8(&stat[behind + 1..]).ok()?;
     fields.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATUS: &str = "Name:\tx\nState:\tS (sleeping)\nTgid:\t12\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t12\t1\n\
+                          SigCgt:\t2000000181005ccf\n";
+
+    fn found(stat: &str, status: &str) -> (tempfile::TempDir, Result<Process, AttachError>) {
+        let proc = tempfile::tempdir().unwrap();
+        fs::create_dir(proc.path().join("12")).unwrap();
+        fs::write(proc.path().join("12/stat"), stat).unwrap();
+        fs::write(proc.path().join("12/status"), status).unwrap();
+        let process = Process::in_folder(Pid(12), proc.path());
+        (proc, process)
+    }
+
+    fn stat(name: &str, started: u64) -> String {
+        format!("12 ({name}) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 {started} 20 21")
+    }
+
+    #[test]
+    fn a_process_is_what_its_files_say_whatever_its_name() {
+        for name in ["java", "a) S 1 (b", ")))", ""] {
+            let (proc, process) = found(&stat(name, 77), STATUS);
+            let process = process.unwrap();
+            assert_eq!((process.owner(), process.inner_pid()), (Owner { uid: 2, gid: 6 }, 1), "{name}");
+            let state = process.state().unwrap();
+            assert!(process.is_alive() && state.catches_quit && !state.is_stopped, "{name}");
+            // Another process has its id.
+            fs::write(proc.path().join("12/stat"), stat(name, 78)).unwrap();
+            assert!(!process.is_alive(), "{name}");
+            assert!(matches!(process.quit(), Err(AttachError::Gone(_))));
+        }
+    }
+
+    #[test]
+    fn what_is_no_process_is_not_found() {
+        for (stat, status) in [
+            ("", STATUS),
+            ("12 (x) S 1", STATUS),
+            (&stat("x", 1), ""),
+            (&stat("x", 1), "Tgid:\t11\nUid:\t1\t1\nGid:\t1\t1\n"),
+            (&stat("x", 1), &STATUS.replace("S (sleeping)", "Z (zombie)")),
+            (&stat("x", 1), &STATUS.replace("Uid:\t1\t2", "Uid:\t1")[..40]),
+        ] {
+            assert!(matches!(found(stat, status).1, Err(AttachError::NoProcess(Pid(12)))), "{stat} {status}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use rustix::process::{Gid, Uid, getegid, geteuid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-use crate::process::Owner;
+use crate::ids::Owner;
 
 /// Does something as that user: at once if we are it, otherwise on a thread that takes its rights, which only root can.
 ///

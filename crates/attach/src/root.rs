@@ -9,7 +9,8 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat, ope
 use rustix::io::Errno;
 
 use crate::files::names;
-use crate::process::{Owner, Process};
+use crate::ids::Owner;
+use crate::process::Process;
 
 /// Where HotSpot puts its socket and what it publishes, whatever `java.io.tmpdir` says.
 pub(crate) const TMP: &str = "/tmp";

@@ -13,7 +13,7 @@ use crate::agent::{AgentAnswer, Reply, Request};
 use crate::answer::{Answer, Loaded};
 use crate::connection;
 use crate::error::AttachError;
-use crate::files::{make_private, read_regular};
+use crate::files::{bytes_of, make_private};
 use crate::jvm;
 use crate::process::Process;
 use crate::rights::as_owner;
@@ -193,6 +193,10 @@ impl Target {
         let can_write = self.as_owner(|| accessat(CWD, self.tmp.path(), Access::WRITE_OK, AtFlags::EACCESS))?;
         can_write.map_err(|error| AttachError::NoTmp { pid, error: error.into() })?;
         let _trigger = Trigger::make(self)?;
+        // Another command may have been faster, and a JVM that listens prints stacks when it gets the signal.
+        if self.has_socket(socket)? {
+            return Ok(());
+        }
         self.process.quit()?;
         let begun = Instant::now();
         while !self.has_socket(socket)? {
@@ -253,8 +257,7 @@ impl<'a> ReplyFile<'a> {
     }
 
     fn read(&self) -> Result<Reply, AttachError> {
-        let path = self.target.tmp.join(&self.name);
-        let read = self.target.as_owner(|| read_regular(&path, LONGEST_REPLY))?;
+        let read = self.target.as_owner(|| bytes_of(self.target.tmp.file(&self.name)?, LONGEST_REPLY))?;
         match read {
             Ok(bytes) => Ok(Reply::parse(&bytes)),
             Err(error) => Err(self.target.process.io("the agent's answer cannot be read", error)),
