@@ -19,6 +19,8 @@ pub(crate) fn tests(suite: &mut Suite) {
     };
     if can(&["unshare", "--mount", "--pid", "--fork", "mount", "-t", "tmpfs", "none", "/mnt"]) {
         suite.each_jdk(in_a_container);
+        let variants = [("noexec", ("noexec", "is mounted noexec")), ("read_only", ("ro", "make its /tmp writable"))];
+        suite.jdks(..).of(&[17]).each_and(&variants, where_no_copy_can_be);
     } else {
         suite.skip("apart::in_a_container".to_owned(), "no right to make name spaces");
     }
@@ -47,21 +49,36 @@ fn classes(folder: &Path) -> PathBuf {
     path
 }
 
-/// With a /tmp, a /proc and process ids of its own.
-fn in_a_container(jdk: &'static Jdk) {
-    let folder = Workdir::new();
+/// A program with a /tmp, a /proc and process ids of its own; the options of its /tmp.
+fn contained(jdk: &Jdk, folder: &Workdir, tmp: &str) -> (Busy, u32) {
     let home = folder.join("home");
     classes(&home);
-    let words = java_words(jdk, Path::new("/mnt/classes"));
+    let words = java_words(jdk, Path::new("/mnt/classes")).join(" ");
+    let home = home.display();
     let script = format!(
-        "mount --bind {} /mnt && mount -t tmpfs none /tmp && mount -t proc proc /proc && exec {}",
-        home.display(),
-        words.join(" ")
+        "mount --bind {home} /mnt && mount -t tmpfs -o {tmp} none /tmp && mount -t proc proc /proc && exec {words}"
     );
     let mut command = Command::new("unshare");
     command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script]);
     let busy = Busy::start(&mut command);
     let pid = child_of(busy.pid());
+    (busy, pid)
+}
+
+/// The agent cannot be put where such a JVM could load it.
+fn where_no_copy_can_be(jdk: &'static Jdk, (tmp, words): (&'static str, &'static str)) {
+    let folder = Workdir::new();
+    let (busy, pid) = contained(jdk, &folder, tmp);
+    end(&mut about(busy.folder.path(), "attach", pid, &["--duration", "1s"])).refused(words);
+    assert_eq!(end(&mut about(busy.folder.path(), "doctor", pid, &[])).status, Some(1));
+    assert_eq!(leftovers(&PathBuf::from(format!("/proc/{pid}/root/tmp"))), Vec::<String>::new());
+    busy.end();
+}
+
+/// With a /tmp, a /proc and process ids of its own.
+fn in_a_container(jdk: &'static Jdk) {
+    let folder = Workdir::new();
+    let (busy, pid) = contained(jdk, &folder, "rw");
     let doctor = end(&mut about(busy.folder.path(), "doctor", pid, &[])).success().out;
     assert!(doctor.contains("note  files: the JVM is in a container"), "{doctor}");
     let attached = end(&mut about(busy.folder.path(), "attach", pid, &["--duration", "1s", "--dump", "end"])).success();

@@ -17,7 +17,9 @@ pub enum AttachError {
     #[error("process {0} has ended meanwhile; nothing more can be asked of it")]
     Gone(Pid),
     /// It belongs to somebody else.
-    #[error("process {pid} belongs to user {uid} and may not be looked at; run martini as that user, or as root")]
+    #[error(
+        "process {pid} belongs to user {uid} and may not be looked at; run martini as that user and its group, or as root"
+    )]
     NotPermitted {
         /// The process.
         pid: Pid,

@@ -45,6 +45,13 @@ pub(crate) fn place(target: &Target) -> anyhow::Result<String> {
     if let Some(path) = own.to_str().filter(|_| is_safe(target, &own)) {
         return Ok(path.to_owned());
     }
+    let pid = target.process().pid();
+    if target.tmp().is_without_execution() {
+        bail!(
+            "JVM {pid} needs a copy of the agent in its /tmp, which is mounted noexec; mount it without, or have the agent in it \
+             from its start (-agentpath)"
+        );
+    }
     let bytes = fs::read(&own).with_context(|| format!("{} cannot be read", own.display()))?;
     let mut hasher = DefaultHasher::new();
     hasher.write(&bytes);
