@@ -15,8 +15,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, completions, demo, doctor, explain, heap_dump, locks, man, ps, recording, run, safepoints,
-    stats, threads, tree, validate,
+    agent, attach as attaching, completions, demo, doctor, explain, heap_dump, locks, man, ps, recording, run,
+    safepoints, stats, threads, tree, validate,
 };
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps

@@ -57,8 +57,11 @@ pub(crate) fn place(target: &Target) -> anyhow::Result<String> {
     hasher.write(&bytes);
     let name = format!("{PREFIX}{:016x}-{}", hasher.finish(), target.process().owner().uid);
     let copied = target.as_owner(|| copy(target, &name, &bytes))?;
-    copied
-        .with_context(|| format!("the agent cannot be copied to {TMP}{name} of process {}", target.process().pid()))?;
+    copied.with_context(|| {
+        format!(
+            "JVM {pid} cannot be given a copy of the agent in {TMP}{name} of its file system; make its /tmp writable"
+        )
+    })?;
     Ok(format!("{TMP}{name}/{}", carried::NAME))
 }
 
