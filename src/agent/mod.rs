@@ -52,8 +52,7 @@ pub(crate) use alloc::register_natives;
 pub(crate) use counts::{read_own_counts, register_natives as register_counts_natives};
 pub(crate) use hotspot::walk::compare_in_self_test;
 pub(crate) use locks::{register_natives as register_parking_natives, register_sleep_natives};
-pub(crate) use message::message;
-pub(crate) use recording::stops_on_load;
+pub(crate) use recording::{stops_on_load, takes_request};
 
 /// All hooks of the VM's shutdown have run.
 pub(crate) fn shutdown_hooks_done() {

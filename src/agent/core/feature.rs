@@ -82,6 +82,11 @@ pub(crate) trait Feature: Sync {
     /// Called each second on the agent's own thread.
     fn tick(&'static self, _jni: Jni) {}
 
+    /// The numbers so far are asked for, on the agent's own thread. False if the feature writes what it finds at once.
+    fn snapshot(&'static self, _jni: Jni) -> bool {
+        false
+    }
+
     /// Collections have ended, those after `before` up to `last`; called on the agent's own thread.
     fn collected(&'static self, _jni: Jni, _before: GcNumber, _last: GcNumber) {}
 

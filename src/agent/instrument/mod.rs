@@ -3,9 +3,11 @@
 
 pub(crate) mod allocating_method;
 pub(crate) mod intrinsics;
+mod late;
 mod others;
 pub(crate) mod retransform;
 mod start_up;
+mod unlinked;
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +26,7 @@ use super::helpers::is_helper;
 use super::hotspot::Hotspot;
 use retransform::is_initialised;
 use start_up::StartUp;
+use unlinked::Unlinked;
 
 /// Bytes of bytecode up to which HotSpot compiles a method by default.
 const HUGE_METHOD_LIMIT: u32 = 8000;
@@ -62,6 +65,8 @@ pub(crate) struct Instrumentation {
     /// Classes of the boot loader that were rewritten before VMInit.
     before_init: Mutex<FxHashSet<Box<[u8]>>>,
     start_up: StartUp,
+    /// Classes that are retransformed once they are linked; the same in all recordings.
+    unlinked: &'static Unlinked,
     /// The hook is on for every class, or will be when the VM has started.
     is_hooked: AtomicBool,
 }
@@ -77,11 +82,12 @@ impl Instrumentation {
             core,
             rewriters,
             is_ready: AtomicBool::new(core.rewrites_early),
-            is_initialised: AtomicBool::new(false),
+            is_initialised: AtomicBool::new(core.is_late),
             swapping: AtomicBool::new(false),
             archive: OnceLock::new(),
             before_init: Mutex::default(),
             start_up: StartUp::default(),
+            unlinked: core.jvm.keep(Unlinked::default),
             is_hooked: AtomicBool::new(is_hooked),
         }
     }

@@ -13,7 +13,7 @@ use crate::agent::helpers::is_helper;
 
 /// Which of the loaded classes a thread retransforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RetransformSubset {
+pub(super) enum RetransformSubset {
     /// All of them.
     All,
     /// One half, while another thread takes the other.
@@ -60,6 +60,9 @@ impl Instrumentation {
     pub(crate) fn begin(&self, jni: Jni) -> Result<(), String> {
         let core = self.core;
         self.is_initialised.store(true, Ordering::Release);
+        if core.is_late {
+            return self.begin_late(jni);
+        }
         let is_shared =
             self.rewrites_all() && !core.rewrites_early && core.source.rewrites_much() && core.jvm.java >= 17;
         if is_shared {
@@ -142,19 +145,33 @@ impl Instrumentation {
 
     /// Makes the VM reload the classes of a subset that came before the hook and that hold something to rewrite.
     fn retransform_loaded(&self, jni: Jni, subset: RetransformSubset) {
+        let mut wanted = self.choose(jni, |class, name| self.needs_rewriting(class, name, subset));
+        match subset {
+            RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
+            RetransformSubset::All => self.swapping.store(true, Ordering::Release),
+        }
+        self.retransform(jni, wanted);
+    }
+
+    /// The loaded classes for which `is_wanted`, by reference and signature, as global references.
+    pub(super) fn choose(&self, jni: Jni, mut is_wanted: impl FnMut(jclass, &[u8]) -> bool) -> Vec<jclass> {
         let env = self.core.jvm.env;
-        let refuse = |reason: String| self.core.rewriting.refuse(&reason);
+        let mut wanted: Vec<jclass> = Vec::new();
         let classes = match env.get_loaded_classes() {
             Ok(classes) => classes,
-            Err(error) => return refuse(format!("loaded classes: {}", error.name())),
+            Err(error) => {
+                self.core.rewriting.refuse(&format!("loaded classes: {}", error.name()));
+                return wanted;
+            }
         };
         jni.expect_local_refs(classes.len());
-        let mut wanted: Vec<jclass> = Vec::new();
         for &class in classes.iter() {
             // SAFETY: a live local reference, deleted at once: the hooks of other agents run below in frames of their own, and
             // -Xcheck:jni holds the references of this one against them.
             unsafe {
-                if self.needs_rewriting(class, subset) {
+                let signature = env.get_class_signature(class).ok();
+                let name = signature.as_ref().and_then(|signature| internal_name(signature));
+                if name.is_some_and(|name| is_wanted(class, name)) {
                     wanted.push(jni.new_global_ref(class));
                 }
                 jni.delete_local_ref(class);
@@ -162,10 +179,13 @@ impl Instrumentation {
         }
         // There may be no memory for one.
         wanted.retain(|class| !class.is_null());
-        match subset {
-            RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
-            RetransformSubset::All => self.swapping.store(true, Ordering::Release),
-        }
+        wanted
+    }
+
+    /// Has the VM load these classes once more, and deletes the global references.
+    pub(super) fn retransform(&self, jni: Jni, wanted: Vec<jclass>) {
+        let env = self.core.jvm.env;
+        let refuse = |reason: String| self.core.rewriting.refuse(&reason);
         IS_OWN.set(true);
         // SAFETY: live references, deleted at the end.
         let result = unsafe { env.retransform_classes(&wanted) };
@@ -189,11 +209,8 @@ impl Instrumentation {
         }
     }
 
-    fn needs_rewriting(&self, class: jclass, subset: RetransformSubset) -> bool {
+    pub(super) fn needs_rewriting(&self, class: jclass, name: &[u8], subset: RetransformSubset) -> bool {
         let env = self.core.jvm.env;
-        // SAFETY: a live local reference.
-        let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
-        let Some(name) = internal_name(&signature) else { return false };
         let considering = || self.rewriters.iter().filter(|rewriter| rewriter.considers(name));
         if !subset.contains(name)
             || is_helper(name)
