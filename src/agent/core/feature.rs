@@ -157,4 +157,10 @@ pub(crate) trait Rewriter: Sync {
 
     /// The VM begins to make a class of that class file on the current thread, if it can be read.
     fn class_loading(&self, _jni: Jni, _class: Option<&ClassFile<'_>>) {}
+
+    /// The VM has made a class on the current thread; called where somebody asks for the event.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    unsafe fn class_loaded(&self, _jni: Jni, _class: jclass) {}
 }

@@ -211,7 +211,8 @@ pub(crate) struct Plan {
 impl Core {
     /// A recording that does not report yet.
     pub(crate) fn new(jvm: &'static Jvm, plan: Plan) -> Core {
-        let Plan { number, options, hotspot, source, is_late, rewrites_early, trace_path, tags, start, progress } = plan;
+        let Plan { number, options, hotspot, source, is_late, rewrites_early, trace_path, tags, start, progress } =
+            plan;
         Core {
             jvm,
             number,

@@ -165,8 +165,7 @@ impl Feature for Counts {
         CURRENT.set(self);
     }
 
-    fn callbacks(&self, main: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
-        main.ClassLoad = Some(vm_allocations::class_load);
+    fn callbacks(&self, _: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
         objects.VMObjectAlloc = Some(vm_allocations::vm_object_alloc);
     }
 
@@ -324,6 +323,11 @@ impl Rewriter for Counts {
             self.class_read(jni, class);
         }
         self.class_begins(jni);
+    }
+
+    unsafe fn class_loaded(&self, jni: Jni, class: jclass) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.class_made(jni, class) }
     }
 }
 

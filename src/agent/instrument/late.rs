@@ -10,12 +10,15 @@ use jvmti::Jni;
 use jvmti::jni_sys::jclass;
 use jvmti::sys::{
     CAN_GET_CONSTANT_POOL, CAN_RETRANSFORM_CLASSES, JVMTI_CLASS_STATUS_PREPARED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
-    JVMTI_EVENT_CLASS_PREPARE, jvmtiCapabilities,
+    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, jvmtiCapabilities, jvmtiEvent,
 };
 
 use super::Instrumentation;
 use super::retransform::{RetransformSubset, names_one};
 use crate::agent::helpers::{self, is_helper};
+
+/// By what the gate sees classes being made.
+const GATE_EVENTS: [jvmtiEvent; 2] = [JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_LOAD];
 
 impl Instrumentation {
     /// The recording begins in a VM that runs: retransforms the classes that are linked and have something to rewrite.
@@ -31,14 +34,16 @@ impl Instrumentation {
             return Ok(());
         }
         // For those that are linked meanwhile.
-        env.enable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE]).map_err(|e| e.to_string())?;
+        env.enable_event(JVMTI_EVENT_CLASS_PREPARE).map_err(|e| e.to_string())?;
+        let watch = self.gate.watch();
+        env.enable_events(&GATE_EVENTS).map_err(|e| e.to_string())?;
         let wanted = self.choose_linked(jni, |class, name| self.needs_rewriting(class, name, RetransformSubset::All));
         self.swapping.store(true, Ordering::Release);
-        self.retransform(jni, wanted);
+        self.retransform_late(jni, wanted);
+        self.disable_gate_events();
+        drop(watch);
         self.core.jvm.methods.redefined.add_own();
         if !self.rewrites_all() {
-            // The hook costs every class that is loaded a little.
-            env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
             self.watch_others();
         }
         Ok(())
@@ -55,8 +60,12 @@ impl Instrumentation {
         let _ = env.add_capabilities(jvmtiCapabilities::of(&[CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL]));
         // First, so that no class is linked unseen between the look at it and the event.
         let _ = env.enable_event(JVMTI_EVENT_CLASS_PREPARE);
+        let watch = self.gate.watch();
+        let _ = env.enable_events(&GATE_EVENTS);
         let wanted = self.choose_linked(jni, |class, name| self.is_rewritten(class, name));
-        self.retransform(jni, wanted);
+        self.retransform_late(jni, wanted);
+        env.disable_events(&GATE_EVENTS);
+        drop(watch);
         self.core.jvm.methods.redefined.add_own();
         if self.unlinked.is_empty() {
             env.disable_events(&[JVMTI_EVENT_CLASS_PREPARE]);
@@ -67,8 +76,9 @@ impl Instrumentation {
     fn choose_linked(&self, jni: Jni, is_wanted: impl Fn(jclass, &[u8]) -> bool) -> Vec<jclass> {
         let env = self.core.jvm.env;
         // SAFETY: live references.
-        let is_linked =
-            |class| unsafe { env.get_class_status(class) }.is_ok_and(|status| status & JVMTI_CLASS_STATUS_PREPARED != 0);
+        let is_linked = |class| {
+            unsafe { env.get_class_status(class) }.is_ok_and(|status| status & JVMTI_CLASS_STATUS_PREPARED != 0)
+        };
         self.choose(jni, |class, name| {
             if is_linked(class) {
                 return is_wanted(class, name);
@@ -103,14 +113,23 @@ impl Instrumentation {
         if self.unlinked.is_empty() || !unsafe { self.unlinked.take(env, jni, class) } {
             return;
         }
-        let is_hook_off = self.is_ready.load(Ordering::Acquire) && !self.is_hooked.load(Ordering::Acquire);
-        if is_hook_off {
-            let _ = env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
-        }
+        let watch = self.gate.watch();
+        let _ = env.enable_events(&GATE_EVENTS);
         // SAFETY: by the caller's promise.
-        self.retransform(jni, vec![unsafe { jni.new_global_ref(class) }]);
-        if is_hook_off {
-            let _ = env.disable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+        self.retransform_late(jni, vec![unsafe { jni.new_global_ref(class) }]);
+        self.disable_gate_events();
+        drop(watch);
+    }
+
+    /// Disables those that nobody else needs: they cost every class that is loaded a little.
+    fn disable_gate_events(&self) {
+        let env = self.core.jvm.env;
+        let is_on = self.is_ready.load(Ordering::Acquire);
+        if !is_on || !self.is_hooked.load(Ordering::Acquire) {
+            env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
+        }
+        if !is_on || !self.core.source.counts() {
+            env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
         }
     }
 }

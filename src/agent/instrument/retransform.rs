@@ -1,6 +1,6 @@
 //! Retransforms the classes that were loaded before the hook was set.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
@@ -40,8 +40,15 @@ const NEVER_VERIFIED: [&[u8]; 4] = [OBJECT, b"java/lang/String", b"java/lang/Cla
 thread_local! {
     /// The last class of this thread's half.
     static LAST: Cell<Option<&'static [u8]>> = const { Cell::new(None) };
+    /// The last class of a request that is made while the program runs.
+    static LAST_LATE: RefCell<Option<Box<[u8]>>> = const { RefCell::new(None) };
     /// This thread has the VM retransform classes.
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether that is the last class that the current thread has the VM retransform, which is done now.
+pub(super) fn is_last(name: Option<&[u8]>) -> bool {
+    IS_OWN.get() && name.is_some() && LAST_LATE.with_borrow(|last| last.as_deref() == name)
 }
 
 /// Whether the current thread has the VM retransform classes for this agent.
@@ -123,15 +130,7 @@ impl Instrumentation {
 
     /// Puts a class that is never verified last, for `meet_before_the_end`.
     fn put_last(&self, wanted: &mut [jclass]) {
-        let env = self.core.jvm.env;
-        let name_of = |class: jclass| {
-            // SAFETY: a live reference.
-            let signature = unsafe { env.get_class_signature(class) }.ok()?;
-            let found = internal_name(&signature)?;
-            NEVER_VERIFIED.into_iter().find(|&name| name == found)
-        };
-        let found = wanted.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)));
-        match found {
+        match self.never_verified(wanted) {
             Some((index, name)) => {
                 wanted.swap(index, wanted.len() - 1);
                 LAST.set(Some(name));
@@ -141,6 +140,34 @@ impl Instrumentation {
                 self.swapping.store(true, Ordering::Release);
             }
         }
+    }
+
+    /// One of these classes that is never verified: its place and name.
+    fn never_verified(&self, classes: &[jclass]) -> Option<(usize, &'static [u8])> {
+        let name_of = |class: jclass| {
+            let found = self.name(class)?;
+            NEVER_VERIFIED.into_iter().find(|&name| *name == *found)
+        };
+        classes.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)))
+    }
+
+    /// The internal name of a class, which is a live reference.
+    fn name(&self, class: jclass) -> Option<Box<[u8]>> {
+        // SAFETY: a live reference.
+        let signature = unsafe { self.core.jvm.env.get_class_signature(class) }.ok()?;
+        internal_name(&signature).map(Into::into)
+    }
+
+    /// Has the VM load these classes once more while the program runs, and deletes the global references. From the last class on,
+    /// which if possible is one that needs no others to be verified, nobody else makes a class until methods are swapped.
+    pub(super) fn retransform_late(&self, jni: Jni, mut wanted: Vec<jclass>) {
+        if let Some((index, _)) = self.never_verified(&wanted) {
+            let last = wanted.len() - 1;
+            wanted.swap(index, last);
+        }
+        LAST_LATE.set(wanted.last().and_then(|&class| self.name(class)));
+        self.retransform(jni, wanted);
+        LAST_LATE.set(None);
     }
 
     /// Makes the VM reload the classes of a subset that came before the hook and that hold something to rewrite.

@@ -78,6 +78,8 @@ fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), Strin
     }
     let turn = Turn::take()?;
     let jvm = jvm(vm)?;
+    // However a recording ends, the end of the VM ends its trace; and it waits for what is under way.
+    jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to end")?;
     let jni = vm.get_jni().map_err(|_| "the JVM does not know the thread on which it loads the agent")?;
     *JOB.lock().unwrap_or_else(PoisonError::into_inner) = Some(Job { vm, jvm, turn, request, reply: reply.take() });
     agent_thread::start(jvm.env, jni, c"Martini attach", serve).map_err(|error| {
@@ -148,8 +150,6 @@ fn start(vm: Vm, jvm: &Jvm, jni: Jni, turn: &Turn, given: &str) -> Answer {
     }
     let options = agent_options::parse(given).map_err(|error| error.to_string())?;
     wait_until_found(jvm, jni)?;
-    // However it ends, the end of the VM ends the trace.
-    jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|error| error.to_string())?;
     let recording = Recording::open(vm, options, Moment::Later).map_err(|refusal| refusal.sentence().to_owned())?;
     turn.set_running(Some(recording));
     Entry::begin_again();

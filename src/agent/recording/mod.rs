@@ -46,7 +46,7 @@ use super::heapdump::HeapDumps;
 use super::hotspot::Hotspot;
 use super::hotspot::safe_mode::{self, SafeMode};
 use super::ids::RecordingNumber;
-use super::instrument::{Instrumentation, class_file_load_hook};
+use super::instrument::{Instrumentation, class_file_load_hook, class_load};
 use super::locks::Locks;
 use super::message::message;
 use super::processor_time::ProcessorTimes;
@@ -466,6 +466,9 @@ fn jvm(vm: Vm) -> Result<&'static Jvm, String> {
         return Ok(jvm);
     }
     let made = Jvm::new(vm, environments::make(vm)?)?;
+    let callbacks = jvmtiEventCallbacks { VMDeath: Some(phases::vm_death), ..jvmtiEventCallbacks::default() };
+    // SAFETY: as in `set_callbacks`, which adds to it.
+    unsafe { made.env.set_event_callbacks(&callbacks) }.map_err(|e| e.to_string())?;
     Ok(JVM.get_or_init(|| made))
 }
 
@@ -475,6 +478,7 @@ fn set_callbacks(core: &'static Core) -> Result<(), String> {
         VMInit: Some(phases::vm_init),
         VMDeath: Some(phases::vm_death),
         ClassFileLoadHook: Some(class_file_load_hook),
+        ClassLoad: Some(class_load),
         ClassPrepare: Some(threads::class_prepare),
         ThreadStart: Some(threads::thread_start),
         ThreadEnd: Some(threads::thread_end),

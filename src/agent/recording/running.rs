@@ -73,8 +73,3 @@ impl Drop for Turn {
 pub(super) fn running() -> Option<&'static Recording> {
     state().running
 }
-
-/// Whether the VM ends, so that nothing long is to be begun.
-pub(super) fn vm_ends() -> bool {
-    state().has_ended
-}

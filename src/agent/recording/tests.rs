@@ -101,7 +101,8 @@ fn record(vm: Vm, jni: Jni, options: &str, body: impl FnOnce()) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.trcxml");
     let given = format!("{options},file={}", path.display());
-    let recording = Recording::open(vm, agent_options::parse(&given).expect("options"), Moment::Start).expect("a recording");
+    let recording =
+        Recording::open(vm, agent_options::parse(&given).expect("options"), Moment::Start).expect("a recording");
     recording.begin(jni).expect("begun");
     body();
     recording.end(jni, End::Recording);
