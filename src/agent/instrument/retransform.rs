@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK};
-use jvmti::{Env, Jni};
+use jvmti::{Env, Error, Jni};
 
 use super::{Instrumentation, OBJECT, runs_once};
 use crate::agent::helpers::is_helper;
@@ -219,12 +219,21 @@ impl Instrumentation {
         if LAST.take().is_some() {
             self.start_up.arrive();
         }
-        if result.is_err() {
+        match result {
+            Ok(()) => {}
+            // Alone each would make the VM collect all garbage.
+            Err(Error::OUT_OF_MEMORY) => wanted.iter().for_each(|_| refuse("class: OUT_OF_MEMORY".into())),
             // One bad class fails them all; alone each shows whether it is the one.
-            for class in &wanted {
-                // SAFETY: as above.
-                if let Err(error) = unsafe { env.retransform_classes(&[*class]) } {
-                    refuse(format!("class: {}", error.name()));
+            Err(_) => {
+                let is_late = LAST_LATE.with_borrow(Option::is_some);
+                for &class in &wanted {
+                    if is_late {
+                        LAST_LATE.set(self.name(class));
+                    }
+                    // SAFETY: as above.
+                    if let Err(error) = unsafe { env.retransform_classes(&[class]) } {
+                        refuse(format!("class: {}", error.name()));
+                    }
                 }
             }
         }
