@@ -282,6 +282,8 @@ impl Feature for Counts {
             self.resolve_counted(jni, None, ResolvePhase::AfterTheEnd);
         }
         if end == End::Recording {
+            // The thread that does so while the program runs ends with the recording.
+            self.space.release_unloadable(jni);
             self.core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
             self.core.tags.envs()[0].disable_events(&[JVMTI_EVENT_VM_OBJECT_ALLOC]);
         }
