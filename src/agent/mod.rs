@@ -15,7 +15,7 @@
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
 //! | `alloc` `counts` `locks` `processor_time` `cpu` `heapdump` `heap_histogram` `ttsp` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
-//! | `recording` | starts and ends all of them |
+//! | `recording` | starts and ends all of them, with the VM or by request |
 
 mod agent_thread;
 mod alloc;
