@@ -48,9 +48,10 @@ pub(crate) unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
 /// Threads that have ended are the agent's no more.
 fn forget_ended(env: Env, jni: Jni) {
     let all = own().clone();
-    // SAFETY: global references, which are deleted here alone, by one thread at a time: whoever may begin or end a recording.
     let has_ended = |own: &&OwnThread| {
-        unsafe { env.get_thread_state(own.0) }.is_ok_and(|state| state & JVMTI_THREAD_STATE_TERMINATED as i32 != 0)
+        // SAFETY: global references, which are deleted here alone, by one thread at a time: whoever may begin or end a recording.
+        let state = unsafe { env.get_thread_state(own.0) };
+        state.is_ok_and(|state| state & JVMTI_THREAD_STATE_TERMINATED != 0)
     };
     let ended: Vec<OwnThread> = all.iter().filter(has_ended).copied().collect();
     own().retain(|own| !ended.contains(own));

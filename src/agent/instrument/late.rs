@@ -75,9 +75,10 @@ impl Instrumentation {
     /// The wanted classes that are linked, as global references; the others are noted.
     fn choose_linked(&self, jni: Jni, is_wanted: impl Fn(jclass, &[u8]) -> bool) -> Vec<jclass> {
         let env = self.core.jvm.env;
-        // SAFETY: live references.
         let is_linked = |class| {
-            unsafe { env.get_class_status(class) }.is_ok_and(|status| status & JVMTI_CLASS_STATUS_PREPARED != 0)
+            // SAFETY: a live reference.
+            let status = unsafe { env.get_class_status(class) };
+            status.is_ok_and(|status| status & JVMTI_CLASS_STATUS_PREPARED != 0)
         };
         self.choose(jni, |class, name| {
             if is_linked(class) {
