@@ -23,14 +23,15 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_ch
     if stops { REFUSED } else { 0 }
 }
 
-/// The agent is loaded into a running JVM, which Martini does not do yet.
+/// The agent is loaded into a running JVM, once for each request (`agent::recording::attach`).
 ///
 /// # Safety
-/// Called by the JVM.
+/// Called by the JVM, with a NUL-terminated or null option string.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnAttach(_: *mut JavaVM, _: *const c_char, _: *const c_void) -> jint {
-    agent::message("this version cannot attach to a running JVM: start the JVM with -agentpath or by martini run");
-    REFUSED
+pub unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_char, _: *const c_void) -> jint {
+    // SAFETY: the JVM passes what `takes_request` asks for.
+    let taken = guard(|| unsafe { agent::takes_request(vm, options) });
+    if taken { 0 } else { REFUSED }
 }
 
 /// `HeapProxy.registerNatives`, which the JVM finds by this name.
@@ -81,6 +82,13 @@ pub unsafe extern "system" fn Java_java_lang_MartiniSleep_registerNatives(jni: *
 pub unsafe extern "system" fn Java_java_lang_MartiniShutdown_run(_: *mut JNIEnv, _: jobject) {
     guard(agent::shutdown_hooks_done);
 }
+
+/// `MartiniReach.reach`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_MartiniReach_reach(_: *mut JNIEnv, _: jclass) {}
 
 /// `MartiniWalk.compare`, which the JVM finds by this name.
 ///

@@ -4,6 +4,7 @@
 //! Everything here panics with a sentence when the machine does not provide what a test needs, because only tests
 //! call it. What is merely absent (a JDK, a collector, the jars of real programs) makes the tests that need it ignored, with the reason.
 
+pub mod attach;
 pub mod counted;
 pub mod histogram;
 pub mod java;

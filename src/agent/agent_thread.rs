@@ -2,16 +2,17 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jvmti::jni_sys::{JNIEnv, jobject, jvalue};
-use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, jvmtiEnv, jvmtiStartFunction};
+use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, JVMTI_THREAD_STATE_TERMINATED, jvmtiEnv, jvmtiStartFunction};
 use jvmti::{Env, Jni};
 
 use super::native_thread::OwnTask;
 
-/// A global reference to a thread of the agent's own, which is never deleted.
-#[derive(Clone, Copy)]
+/// A global reference to a thread of the agent's own.
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct OwnThread(jobject);
 
 // SAFETY: JNI lets every thread use a global reference.
@@ -19,6 +20,12 @@ unsafe impl Send for OwnThread {}
 
 /// All of them; there are few.
 static OWN: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
+
+/// Threads that look whether a thread is among them.
+static LOOKING: AtomicUsize = AtomicUsize::new(0);
+
+/// Those that have ended, whose references somebody may have taken out of the list before.
+static REMOVED: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
 
 fn own() -> MutexGuard<'static, Vec<OwnThread>> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -29,10 +36,34 @@ fn own() -> MutexGuard<'static, Vec<OwnThread>> {
 /// # Safety
 /// `thread` is a live reference to a thread.
 pub(crate) unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
+    LOOKING.fetch_add(1, Ordering::SeqCst);
     // The VM is not called while they are locked.
     let all = own().clone();
-    // SAFETY: by the caller's promise, and global references.
-    all.iter().any(|own| unsafe { jni.is_same_object(own.0, thread) })
+    // SAFETY: by the caller's promise, and global references, which are not deleted while somebody looks.
+    let is_own = all.iter().any(|own| unsafe { jni.is_same_object(own.0, thread) });
+    LOOKING.fetch_sub(1, Ordering::SeqCst);
+    is_own
+}
+
+/// Threads that have ended are the agent's no more.
+fn forget_ended(env: Env, jni: Jni) {
+    let all = own().clone();
+    let has_ended = |own: &&OwnThread| {
+        // SAFETY: global references, which are deleted here alone, by one thread at a time: whoever may begin or end a recording.
+        let state = unsafe { env.get_thread_state(own.0) };
+        state.is_ok_and(|state| state & JVMTI_THREAD_STATE_TERMINATED != 0)
+    };
+    let ended: Vec<OwnThread> = all.iter().filter(has_ended).copied().collect();
+    own().retain(|own| !ended.contains(own));
+    let mut removed = REMOVED.lock().unwrap_or_else(PoisonError::into_inner);
+    removed.extend(ended);
+    // Whoever looks from now on does not find them.
+    if LOOKING.load(Ordering::SeqCst) == 0 {
+        for OwnThread(reference) in removed.drain(..) {
+            // SAFETY: a global reference that nobody has any more.
+            unsafe { jni.delete_global_ref(reference) };
+        }
+    }
 }
 
 /// Runs the body of a thread inside the VM.
@@ -57,6 +88,7 @@ pub(crate) fn start(env: Env, jni: Jni, name: &CStr, body: jvmtiStartFunction) -
         let constructor = constructor.map_err(|error| jni.cleared(error))?;
         let name = jni.new_string_utf(name).map_err(|error| jni.cleared(error))?;
         let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(|error| jni.cleared(error))?;
+        forget_ended(env, jni);
         let known = OwnThread(jni.new_global_ref(thread));
         own().push(known);
         let started = env.run_agent_thread(thread, run, body as *mut c_void, JVMTI_THREAD_NORM_PRIORITY);

@@ -47,13 +47,20 @@ pub(crate) static SLEEP: Helper = helper!("MartiniSleep");
 pub(crate) static SHUTDOWN: Helper = helper!("MartiniShutdown");
 /// Its stacks test the stack walker.
 pub(crate) static WALK: Helper = helper!("MartiniWalk");
+/// Shows whether the VM finds the natives of the others.
+pub(crate) static REACH: Helper = helper!("MartiniReach");
 
 /// All of them.
-pub(crate) static ALL: [&Helper; 6] = [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &SHUTDOWN, &WALK];
+pub(crate) static ALL: [&Helper; 7] = [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &SHUTDOWN, &WALK, &REACH];
 
 /// Whether a class of that internal name is one of the helpers, which are never rewritten.
 pub(crate) fn is_helper(internal_name: &[u8]) -> bool {
     ALL.iter().any(|helper| helper.internal_name.as_bytes() == internal_name)
+}
+
+/// Their internal names.
+pub(crate) fn internal_names() -> [&'static [u8]; ALL.len()] {
+    ALL.map(|helper| helper.internal_name.as_bytes())
 }
 
 /// Whether a class of that dotted name is one of the helpers, whose frames are no part of the program's stacks.

@@ -15,7 +15,7 @@
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
 //! | `alloc` `counts` `locks` `processor_time` `cpu` `heapdump` `heap_histogram` `ttsp` | the features |
 //! | `trace_out` | the writer: from buffers to the trace |
-//! | `recording` | starts and ends all of them |
+//! | `recording` | starts and ends all of them, with the VM or by request |
 
 mod agent_thread;
 mod alloc;
@@ -52,8 +52,7 @@ pub(crate) use alloc::register_natives;
 pub(crate) use counts::{read_own_counts, register_natives as register_counts_natives};
 pub(crate) use hotspot::walk::compare_in_self_test;
 pub(crate) use locks::{register_natives as register_parking_natives, register_sleep_natives};
-pub(crate) use message::message;
-pub(crate) use recording::stops_on_load;
+pub(crate) use recording::{stops_on_load, takes_request};
 
 /// All hooks of the VM's shutdown have run.
 pub(crate) fn shutdown_hooks_done() {

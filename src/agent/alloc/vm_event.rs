@@ -22,6 +22,7 @@ use crate::agent::core::Core;
 use crate::agent::core::context::{ThreadContext, callback};
 use crate::agent::events::event::AllocationSize;
 use crate::agent::ids::ClassIndex;
+use crate::agent::sampling::note_interval;
 use crate::agent::stacks::walker::FramesToSkip;
 
 /// Bytes between two events.
@@ -73,6 +74,8 @@ pub(super) unsafe extern "system" fn sampled_object_alloc(
     if Core::reporting().is_none() {
         return SEEN.set(true);
     }
+    // For the sampler of a later recording: the VM chooses the next object at once.
+    note_interval(1);
     // SAFETY: the VM passes this thread's environment, a live object and its class.
     unsafe {
         callback(jni, |alloc: &Alloc, jni, thread, state: &mut AllocThread| {

@@ -116,17 +116,30 @@ impl Accounting {
     }
 }
 
+/// Finds the accounting, and tests it.
+pub(crate) fn prepare(core: &Core, jni: Jni) {
+    core.jvm.accounting.meter.get_or_init(|| Meter::find(jni, core.jvm.env));
+}
+
 /// Reporting begins: excludes what threads have allocated so far.
 pub(crate) fn begin(core: &Core, jni: Jni) {
-    let found = core.jvm.accounting.meter.get_or_init(|| Meter::find(jni, core.jvm.env));
-    let Ok(meter) = *found else { return };
+    prepare(core, jni);
     core.jvm.threads.each_living(jni, |thread, index| {
-        if let Some(record) = core.jvm.threads.get(index) {
-            // SAFETY: a live reference from `each_living`.
-            let bytes = unsafe { meter.thread_bytes(jni, thread) };
-            record.excluded_bytes.store(bytes.unwrap_or(0), Ordering::Relaxed);
-        }
+        // SAFETY: a live reference from `each_living`.
+        unsafe { begin_thread(core, jni, thread, index) };
     });
+}
+
+/// Excludes what a thread has allocated so far.
+///
+/// # Safety
+/// `thread` is a live reference to it.
+pub(crate) unsafe fn begin_thread(core: &Core, jni: Jni, thread: jobject, index: ThreadIndex) {
+    if let (Some(meter), Some(record)) = (core.jvm.accounting.meter(), core.jvm.threads.get(index)) {
+        // SAFETY: by the caller's promise.
+        let bytes = unsafe { meter.thread_bytes(jni, thread) };
+        record.excluded_bytes.store(bytes.unwrap_or(0), Ordering::Relaxed);
+    }
 }
 
 /// The current thread ends: its last account.

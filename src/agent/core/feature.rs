@@ -82,6 +82,11 @@ pub(crate) trait Feature: Sync {
     /// Called each second on the agent's own thread.
     fn tick(&'static self, _jni: Jni) {}
 
+    /// The numbers so far are asked for, on the agent's own thread. False if the feature writes what it finds at once.
+    fn snapshot(&'static self, _jni: Jni) -> bool {
+        false
+    }
+
     /// Collections have ended, those after `before` up to `last`; called on the agent's own thread.
     fn collected(&'static self, _jni: Jni, _before: GcNumber, _last: GcNumber) {}
 
@@ -152,4 +157,10 @@ pub(crate) trait Rewriter: Sync {
 
     /// The VM begins to make a class of that class file on the current thread, if it can be read.
     fn class_loading(&self, _jni: Jni, _class: Option<&ClassFile<'_>>) {}
+
+    /// The VM has made a class on the current thread; called where somebody asks for the event.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    unsafe fn class_loaded(&self, _jni: Jni, _class: jclass) {}
 }

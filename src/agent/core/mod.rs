@@ -2,6 +2,7 @@
 //! It knows no feature.
 
 pub(crate) mod accounting;
+pub(crate) mod asking;
 pub(crate) mod context;
 pub(crate) mod current;
 pub(crate) mod deep_stacks;
@@ -42,6 +43,7 @@ use super::tables::classes::Classes;
 use super::tables::methods::Methods;
 use super::tables::threads::Threads;
 use accounting::Accounting;
+use asking::SnapshotRequests;
 use current::Current;
 use feature::Feature;
 use lost::{DroppedCounts, Lost};
@@ -159,6 +161,8 @@ pub(crate) struct Core {
     pub(crate) hotspot: Option<&'static Hotspot>,
     /// Who reports allocations.
     pub(crate) source: AllocationSource,
+    /// It began in a VM that ran already.
+    pub(crate) is_late: bool,
     /// Every class is rewritten as it is loaded, from the first on.
     pub(crate) rewrites_early: bool,
     /// The trace file.
@@ -179,6 +183,7 @@ pub(crate) struct Core {
     /// Whether looking at a weak reference would keep its object.
     looks_keep_objects: AtomicBool,
     pub(crate) rewriting: RewritingCounts,
+    pub(crate) snapshots: SnapshotRequests,
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
     reporting: AtomicBool,
@@ -195,6 +200,7 @@ pub(crate) struct Plan {
     pub(crate) options: Options,
     pub(crate) hotspot: Option<&'static Hotspot>,
     pub(crate) source: AllocationSource,
+    pub(crate) is_late: bool,
     pub(crate) rewrites_early: bool,
     pub(crate) trace_path: PathBuf,
     pub(crate) tags: Tags,
@@ -205,12 +211,14 @@ pub(crate) struct Plan {
 impl Core {
     /// A recording that does not report yet.
     pub(crate) fn new(jvm: &'static Jvm, plan: Plan) -> Core {
-        let Plan { number, options, hotspot, source, rewrites_early, trace_path, tags, start, progress } = plan;
+        let Plan { number, options, hotspot, source, is_late, rewrites_early, trace_path, tags, start, progress } =
+            plan;
         Core {
             jvm,
             number,
             hotspot,
             source,
+            is_late,
             rewrites_early,
             trace_path,
             tags,
@@ -225,6 +233,7 @@ impl Core {
             said_stalled: AtomicBool::new(false),
             looks_keep_objects: AtomicBool::new(false),
             rewriting: RewritingCounts::default(),
+            snapshots: SnapshotRequests::default(),
             features: OnceLock::new(),
             reporting: AtomicBool::new(false),
             new_buffers: Mutex::default(),
@@ -272,6 +281,12 @@ impl Core {
     pub(crate) fn stop_reporting(&self) {
         self.set_reporting(false);
         self.pool.close();
+    }
+
+    /// Frees what nobody needs after the end of the recording.
+    pub(crate) fn release(&self) {
+        self.pool.release();
+        drop(self.take_new_buffers());
     }
 
     /// The features, in the order in which they are asked.

@@ -31,7 +31,7 @@ mod upcalls;
 mod vm_allocations;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
 use classfile::ClassFile;
@@ -85,6 +85,8 @@ pub(crate) struct Counts {
     trigger: Mutex<SnapshotTrigger>,
     /// For the writer.
     snapshot: Mutex<Option<CountsSnapshot>>,
+    /// Done once the hooks count.
+    begun: Once,
 }
 
 static CURRENT: Current<Counts> = Current::none();
@@ -106,6 +108,7 @@ impl Counts {
             limit: core.options.buffer_bytes,
             trigger: Mutex::new(SnapshotTrigger::begin(core)),
             snapshot: Mutex::default(),
+            begun: Once::new(),
         }
     }
 
@@ -129,6 +132,13 @@ impl Counts {
         let defined = CountsProxy::define(&jvm.helpers, jni, &class_file).map_err(|error| error.to_string())?;
         let _ = self.space.defined.set(defined);
         Ok(())
+    }
+
+    /// Lets the hooks count.
+    fn let_count(&self, jni: Jni) {
+        if let Some(Err(error)) = self.proxy.get().map(|proxy| proxy.begin(jni)) {
+            message(&format!("MartiniCounts cannot begin, so nothing is counted: {error}"));
+        }
     }
 
     /// Adds what a living thread has counted to the trace.
@@ -155,8 +165,7 @@ impl Feature for Counts {
         CURRENT.set(self);
     }
 
-    fn callbacks(&self, main: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
-        main.ClassLoad = Some(vm_allocations::class_load);
+    fn callbacks(&self, _: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
         objects.VMObjectAlloc = Some(vm_allocations::vm_object_alloc);
     }
 
@@ -187,9 +196,7 @@ impl Feature for Counts {
     }
 
     fn resume(&'static self, jni: Jni) {
-        if let Some(Err(error)) = self.proxy.get().map(|proxy| proxy.begin(jni)) {
-            message(&format!("MartiniCounts cannot begin, so nothing is counted: {error}"));
-        }
+        self.begun.call_once(|| self.let_count(jni));
     }
 
     unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
@@ -223,6 +230,11 @@ impl Feature for Counts {
         if !self.core.is_reporting() {
             self.space.release_unloadable(jni);
         }
+    }
+
+    fn snapshot(&'static self, jni: Jni) -> bool {
+        self.make_snapshot(jni, true);
+        true
     }
 
     fn collected(&'static self, jni: Jni, _: GcNumber, _: GcNumber) {
@@ -270,6 +282,8 @@ impl Feature for Counts {
             self.resolve_counted(jni, None, ResolvePhase::AfterTheEnd);
         }
         if end == End::Recording {
+            // The thread that does so while the program runs ends with the recording.
+            self.space.release_unloadable(jni);
             self.core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
             self.core.tags.envs()[0].disable_events(&[JVMTI_EVENT_VM_OBJECT_ALLOC]);
         }
@@ -311,6 +325,11 @@ impl Rewriter for Counts {
             self.class_read(jni, class);
         }
         self.class_begins(jni);
+    }
+
+    unsafe fn class_loaded(&self, jni: Jni, class: jclass) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.class_made(jni, class) }
     }
 }
 

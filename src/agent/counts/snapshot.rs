@@ -34,7 +34,7 @@ impl Counts {
         lock(&self.snapshot).take()
     }
 
-    fn make_snapshot(&self, jni: Jni, with_live: bool) {
+    pub(super) fn make_snapshot(&self, jni: Jni, with_live: bool) {
         let core = self.core;
         self.resolve_counted(jni, None, ResolvePhase::Meanwhile);
         let live = with_live

@@ -123,6 +123,10 @@ impl Counts {
     /// # Safety
     /// `thread` is a live reference to it.
     pub(super) unsafe fn expect(&self, jni: Jni, index: ThreadIndex, thread: jobject) {
+        if self.core.is_late {
+            // The thread counts from then on that it has counters. Until reporting begins nothing else is done for it.
+            self.begun.call_once(|| self.let_count(jni));
+        }
         let counts = self.begin(index);
         // SAFETY: by the caller's promise.
         unsafe { self.give_counters(jni, &counts, thread) };
@@ -186,16 +190,16 @@ impl Counts {
     /// The current thread ends: its counters are added to the sums.
     fn end(&self, counts: &Arc<ThreadCounts>) {
         let own = counts.own.get();
-        if let (Some(own), Some(table)) = (own, &self.space.table) {
-            table.remove(own.number);
-        }
         // Under the lock, so that these counters are always either among those of living threads or in the sums.
         let mut living = lock(&self.living);
         let Some(found) = living.iter().position(|other| Arc::ptr_eq(other, counts)) else {
-            // Its counters are among the sums already (`end_all`).
+            // Its counters are among the sums already (`end_all`), and the thread may count for another recording by now.
             return;
         };
         living.swap_remove(found);
+        if let (Some(own), Some(table)) = (own, &self.space.table) {
+            table.remove(own.number);
+        }
         let Some(block) = own.and_then(|own| own.block.as_ref()) else { return };
         block.drain(self.space.counters.len(), |counter, value| self.add_to_sums(counter, value));
         drop(living);

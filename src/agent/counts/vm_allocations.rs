@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
+use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv};
-use jvmti::{Jni, guard};
 use trace::model::ArrayCode;
 use trace::names::array_code;
 
@@ -14,7 +14,7 @@ use super::Counts;
 use super::threads::{CountsThread, Totals};
 use crate::agent::clock::Ticks;
 use crate::agent::core::Core;
-use crate::agent::core::context::{Reporter, ThreadContext, callback, enter};
+use crate::agent::core::context::{ThreadContext, callback, enter};
 use crate::agent::ids::{AllocationSite, ClassIndex};
 use crate::agent::instrument::allocating_method::{AllocatingMethod, allocating_method, is_counted_above};
 
@@ -103,20 +103,6 @@ pub(super) unsafe extern "system" fn vm_object_alloc(
     }
 }
 
-/// JVMTI `ClassLoad`: the VM has made a class on the current thread, and with it an object of `java.lang.Class`, unless that came
-/// out of the CDS archive.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {
-    guard(|| {
-        if let Some(counts) = Counts::current() {
-            // SAFETY: the VM passes this thread's environment and a live reference.
-            unsafe { counts.class_loaded(Jni::from_raw(jni), class) };
-        }
-    });
-}
-
 impl Counts {
     /// Looks up what is needed to count the objects that the VM makes for each class.
     ///
@@ -135,9 +121,11 @@ impl Counts {
         MAKING_CLASS.set(self.core.jvm.accounting.current_thread_bytes(jni));
     }
 
+    /// The VM has made a class on the current thread, and with it an object of `java.lang.Class`, unless that came out of the CDS archive.
+    ///
     /// # Safety
     /// `class` is a live reference.
-    unsafe fn class_loaded(&self, jni: Jni, class: jclass) {
+    pub(super) unsafe fn class_made(&self, jni: Jni, class: jclass) {
         let jvm = self.core.jvm;
         // SAFETY: by the caller's promise.
         unsafe { self.space.rewritings.class_loaded(jvm.env, jni, class) };

@@ -95,6 +95,11 @@ impl Pool {
         self.room.notify_all();
     }
 
+    /// Frees the chunks that are kept for producers. Those that a thread fills go when the thread ends, or enters another recording.
+    pub(crate) fn release(&self) {
+        *self.spare() = Vec::new();
+    }
+
     /// True once `close` was called.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)

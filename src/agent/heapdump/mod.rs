@@ -111,6 +111,17 @@ impl HeapDumps {
         }
     }
 
+    /// Has a dump made, and waits for it.
+    ///
+    /// # Errors
+    /// There is none: one sentence.
+    pub(crate) fn make_now(&self) -> Result<(), String> {
+        match self.queue.ask_and_wait(Reason::Request) {
+            Waited::Over => Ok(()),
+            Waited::GaveUp => Err(GAVE_UP.into()),
+        }
+    }
+
     /// Events up to here may be written.
     pub(crate) fn horizon(&self, horizon: Ticks) -> Ticks {
         horizon.min(Ticks(self.barrier.load(Ordering::Acquire)))

@@ -2,10 +2,13 @@
 //! when it is retransformed (`retransform`).
 
 pub(crate) mod allocating_method;
+mod gate;
 pub(crate) mod intrinsics;
+mod late;
 mod others;
 pub(crate) mod retransform;
 mod start_up;
+mod unlinked;
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +16,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use classfile::{ClassFile, MethodView};
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
-use jvmti::sys::{CAN_RETRANSFORM_CLASSES, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, jvmtiCapabilities, jvmtiEnv};
+use jvmti::sys::{CAN_RETRANSFORM_CLASSES, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, jthread, jvmtiCapabilities, jvmtiEnv};
 use jvmti::{Jni, guard};
 use rustc_hash::FxHashSet;
 
@@ -22,8 +25,10 @@ use super::core::current::Current;
 use super::core::feature::{ClassPhase, RewriteRequest, Rewriter};
 use super::helpers::is_helper;
 use super::hotspot::Hotspot;
-use retransform::is_initialised;
+use gate::Gate;
+use retransform::{internal_name, is_initialised};
 use start_up::StartUp;
+use unlinked::Unlinked;
 
 /// Bytes of bytecode up to which HotSpot compiles a method by default.
 const HUGE_METHOD_LIMIT: u32 = 8000;
@@ -62,6 +67,10 @@ pub(crate) struct Instrumentation {
     /// Classes of the boot loader that were rewritten before VMInit.
     before_init: Mutex<FxHashSet<Box<[u8]>>>,
     start_up: StartUp,
+    /// Classes that are retransformed once they are linked; the same in all recordings.
+    unlinked: &'static Unlinked,
+    /// Keeps classes from being made while methods are swapped; the same in all recordings.
+    gate: &'static Gate,
     /// The hook is on for every class, or will be when the VM has started.
     is_hooked: AtomicBool,
 }
@@ -77,11 +86,13 @@ impl Instrumentation {
             core,
             rewriters,
             is_ready: AtomicBool::new(core.rewrites_early),
-            is_initialised: AtomicBool::new(false),
+            is_initialised: AtomicBool::new(core.is_late),
             swapping: AtomicBool::new(false),
             archive: OnceLock::new(),
             before_init: Mutex::default(),
             start_up: StartUp::default(),
+            unlinked: core.jvm.keep(Unlinked::default),
+            gate: core.jvm.keep(Gate::default),
             is_hooked: AtomicBool::new(is_hooked),
         }
     }
@@ -249,16 +260,24 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             // SAFETY: the VM passes this thread's environment, and a live reference.
             unsafe { note_redefinition(Jni::from_raw(jni), redefined) };
         }
-        let is_ready = |current: &&Instrumentation| current.is_ready.load(Ordering::Acquire);
-        let Some(instrumentation) = CURRENT.get().filter(is_ready) else { return };
+        let Some(instrumentation) = CURRENT.get() else { return };
+        // SAFETY: the VM passes a NUL-terminated name or null, which lives until this returns.
+        let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes());
+        if redefined.is_null() && !retransform::is_own() {
+            instrumentation.gate.enter(name.unwrap_or_default());
+        } else if retransform::is_last(name) {
+            instrumentation.gate.close();
+        }
+        if !instrumentation.is_ready.load(Ordering::Acquire) {
+            return;
+        }
         // In its first phase the VM passes no environment, and has no other loader.
         if data.is_null() || len <= 0 || jni.is_null() && !loader.is_null() {
             return;
         }
-        // SAFETY: the VM passes `len` bytes of class file, a NUL-terminated name or null, and this thread's environment, or null,
-        // which nothing below uses for a class of the boot loader; the references are live or null.
+        // SAFETY: the VM passes `len` bytes of class file, and this thread's environment, or null, which nothing below uses for a class of
+        // the boot loader; the references are live or null.
         let changed = unsafe {
-            let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_bytes());
             let bytes = std::slice::from_raw_parts(data, len as usize);
             instrumentation.class_file(Jni::from_raw(jni), redefined, loader, name, bytes)
         };
@@ -271,5 +290,24 @@ pub(crate) unsafe extern "system" fn class_file_load_hook(
             },
             Err(error) => instrumentation.core.rewriting.refuse(&format!("class: {}", error.name())),
         }
+    });
+}
+
+/// JVMTI `ClassLoad`: the VM has made a class on the current thread.
+///
+/// # Safety
+/// Called by the VM.
+pub(crate) unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread, class: jclass) {
+    guard(|| {
+        let Some(instrumentation) = CURRENT.get() else { return };
+        // SAFETY: the VM passes a live reference.
+        if let Ok(signature) = unsafe { instrumentation.core.jvm.env.get_class_signature(class) }
+            && let Some(name) = internal_name(&signature)
+        {
+            instrumentation.gate.leave(name);
+        }
+        // SAFETY: the VM passes this thread's environment and a live reference.
+        let visit = |rewriter: &&dyn Rewriter| unsafe { rewriter.class_loaded(Jni::from_raw(jni), class) };
+        instrumentation.rewriters.iter().for_each(visit);
     });
 }

@@ -1,19 +1,19 @@
 //! Retransforms the classes that were loaded before the hook was set.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK};
-use jvmti::{Env, Jni};
+use jvmti::{Env, Error, Jni};
 
 use super::{Instrumentation, OBJECT, runs_once};
 use crate::agent::helpers::is_helper;
 
 /// Which of the loaded classes a thread retransforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RetransformSubset {
+pub(super) enum RetransformSubset {
     /// All of them.
     All,
     /// One half, while another thread takes the other.
@@ -40,8 +40,15 @@ const NEVER_VERIFIED: [&[u8]; 4] = [OBJECT, b"java/lang/String", b"java/lang/Cla
 thread_local! {
     /// The last class of this thread's half.
     static LAST: Cell<Option<&'static [u8]>> = const { Cell::new(None) };
+    /// The last class of a request that is made while the program runs.
+    static LAST_LATE: RefCell<Option<Box<[u8]>>> = const { RefCell::new(None) };
     /// This thread has the VM retransform classes.
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether that is the last class that the current thread has the VM retransform, which is done now.
+pub(super) fn is_last(name: Option<&[u8]>) -> bool {
+    IS_OWN.get() && name.is_some() && LAST_LATE.with_borrow(|last| last.as_deref() == name)
 }
 
 /// Whether the current thread has the VM retransform classes for this agent.
@@ -60,6 +67,9 @@ impl Instrumentation {
     pub(crate) fn begin(&self, jni: Jni) -> Result<(), String> {
         let core = self.core;
         self.is_initialised.store(true, Ordering::Release);
+        if core.is_late {
+            return self.begin_late(jni);
+        }
         let is_shared =
             self.rewrites_all() && !core.rewrites_early && core.source.rewrites_much() && core.jvm.java >= 17;
         if is_shared {
@@ -120,15 +130,7 @@ impl Instrumentation {
 
     /// Puts a class that is never verified last, for `meet_before_the_end`.
     fn put_last(&self, wanted: &mut [jclass]) {
-        let env = self.core.jvm.env;
-        let name_of = |class: jclass| {
-            // SAFETY: a live reference.
-            let signature = unsafe { env.get_class_signature(class) }.ok()?;
-            let found = internal_name(&signature)?;
-            NEVER_VERIFIED.into_iter().find(|&name| name == found)
-        };
-        let found = wanted.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)));
-        match found {
+        match self.never_verified(wanted) {
             Some((index, name)) => {
                 wanted.swap(index, wanted.len() - 1);
                 LAST.set(Some(name));
@@ -140,21 +142,63 @@ impl Instrumentation {
         }
     }
 
+    /// One of these classes that is never verified: its place and name.
+    fn never_verified(&self, classes: &[jclass]) -> Option<(usize, &'static [u8])> {
+        let name_of = |class: jclass| {
+            let found = self.name(class)?;
+            NEVER_VERIFIED.into_iter().find(|&name| *name == *found)
+        };
+        classes.iter().enumerate().find_map(|(index, &class)| Some((index, name_of(class)?)))
+    }
+
+    /// The internal name of a class, which is a live reference.
+    fn name(&self, class: jclass) -> Option<Box<[u8]>> {
+        // SAFETY: a live reference.
+        let signature = unsafe { self.core.jvm.env.get_class_signature(class) }.ok()?;
+        internal_name(&signature).map(Into::into)
+    }
+
+    /// Has the VM load these classes once more while the program runs, and deletes the global references. From the last class on,
+    /// which if possible is one that needs no others to be verified, nobody else makes a class until methods are swapped.
+    pub(super) fn retransform_late(&self, jni: Jni, mut wanted: Vec<jclass>) {
+        if let Some((index, _)) = self.never_verified(&wanted) {
+            let last = wanted.len() - 1;
+            wanted.swap(index, last);
+        }
+        LAST_LATE.set(wanted.last().and_then(|&class| self.name(class)));
+        self.retransform(jni, wanted);
+        LAST_LATE.set(None);
+    }
+
     /// Makes the VM reload the classes of a subset that came before the hook and that hold something to rewrite.
     fn retransform_loaded(&self, jni: Jni, subset: RetransformSubset) {
+        let mut wanted = self.choose(jni, |class, name| self.needs_rewriting(class, name, subset));
+        match subset {
+            RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
+            RetransformSubset::All => self.swapping.store(true, Ordering::Release),
+        }
+        self.retransform(jni, wanted);
+    }
+
+    /// The loaded classes for which `is_wanted`, by reference and signature, as global references.
+    pub(super) fn choose(&self, jni: Jni, mut is_wanted: impl FnMut(jclass, &[u8]) -> bool) -> Vec<jclass> {
         let env = self.core.jvm.env;
-        let refuse = |reason: String| self.core.rewriting.refuse(&reason);
+        let mut wanted: Vec<jclass> = Vec::new();
         let classes = match env.get_loaded_classes() {
             Ok(classes) => classes,
-            Err(error) => return refuse(format!("loaded classes: {}", error.name())),
+            Err(error) => {
+                self.core.rewriting.refuse(&format!("loaded classes: {}", error.name()));
+                return wanted;
+            }
         };
         jni.expect_local_refs(classes.len());
-        let mut wanted: Vec<jclass> = Vec::new();
         for &class in classes.iter() {
             // SAFETY: a live local reference, deleted at once: the hooks of other agents run below in frames of their own, and
             // -Xcheck:jni holds the references of this one against them.
             unsafe {
-                if self.needs_rewriting(class, subset) {
+                let signature = env.get_class_signature(class).ok();
+                let name = signature.as_ref().and_then(|signature| internal_name(signature));
+                if name.is_some_and(|name| is_wanted(class, name)) {
                     wanted.push(jni.new_global_ref(class));
                 }
                 jni.delete_local_ref(class);
@@ -162,22 +206,34 @@ impl Instrumentation {
         }
         // There may be no memory for one.
         wanted.retain(|class| !class.is_null());
-        match subset {
-            RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
-            RetransformSubset::All => self.swapping.store(true, Ordering::Release),
-        }
+        wanted
+    }
+
+    /// Has the VM load these classes once more, and deletes the global references.
+    pub(super) fn retransform(&self, jni: Jni, wanted: Vec<jclass>) {
+        let env = self.core.jvm.env;
+        let refuse = |reason: String| self.core.rewriting.refuse(&reason);
         IS_OWN.set(true);
         // SAFETY: live references, deleted at the end.
         let result = unsafe { env.retransform_classes(&wanted) };
         if LAST.take().is_some() {
             self.start_up.arrive();
         }
-        if result.is_err() {
+        match result {
+            Ok(()) => {}
+            // Alone each would make the VM collect all garbage.
+            Err(Error::OUT_OF_MEMORY) => wanted.iter().for_each(|_| refuse("class: OUT_OF_MEMORY".into())),
             // One bad class fails them all; alone each shows whether it is the one.
-            for class in &wanted {
-                // SAFETY: as above.
-                if let Err(error) = unsafe { env.retransform_classes(&[*class]) } {
-                    refuse(format!("class: {}", error.name()));
+            Err(_) => {
+                let is_late = LAST_LATE.with_borrow(Option::is_some);
+                for &class in &wanted {
+                    if is_late {
+                        LAST_LATE.set(self.name(class));
+                    }
+                    // SAFETY: as above.
+                    if let Err(error) = unsafe { env.retransform_classes(&[class]) } {
+                        refuse(format!("class: {}", error.name()));
+                    }
                 }
             }
         }
@@ -189,11 +245,8 @@ impl Instrumentation {
         }
     }
 
-    fn needs_rewriting(&self, class: jclass, subset: RetransformSubset) -> bool {
+    pub(super) fn needs_rewriting(&self, class: jclass, name: &[u8], subset: RetransformSubset) -> bool {
         let env = self.core.jvm.env;
-        // SAFETY: a live local reference.
-        let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
-        let Some(name) = internal_name(&signature) else { return false };
         let considering = || self.rewriters.iter().filter(|rewriter| rewriter.considers(name));
         if !subset.contains(name)
             || is_helper(name)

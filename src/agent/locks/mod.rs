@@ -289,7 +289,7 @@ impl Feature for Locks {
             hotspot.find_monitors(env, jni);
         }
         let _ = self.fields.set(fields);
-        let _ = self.question.set(OwnerQuestion::of(self.core.jvm.java, jni));
+        let _ = self.question.set(OwnerQuestion::of(env, self.core.jvm.java, jni));
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }

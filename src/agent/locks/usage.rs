@@ -13,7 +13,8 @@
 use std::ops::ControlFlow;
 
 use jvmti::jni_sys::jobject;
-use jvmti::{Jni, is_flag_on};
+use jvmti::sys::CAN_GET_OWNED_MONITOR_INFO;
+use jvmti::{Env, Jni, is_flag_on};
 
 use super::Locks;
 use super::owner::Owner;
@@ -36,9 +37,11 @@ pub(super) enum OwnerQuestion {
 pub(crate) const FIRST_BY_THREADS: u32 = 23;
 
 impl OwnerQuestion {
-    /// The one that this VM survives.
-    pub(super) fn of(java: u32, jni: Jni) -> OwnerQuestion {
+    /// The one that this VM survives, if it grants what that needs.
+    pub(super) fn of(env: Env, java: u32, jni: Jni) -> OwnerQuestion {
+        let can_ask_threads = || env.get_capabilities().is_ok_and(|granted| granted.has(CAN_GET_OWNED_MONITOR_INFO));
         match java {
+            FIRST_BY_THREADS.. if !can_ask_threads() => OwnerQuestion::None,
             FIRST_BY_THREADS.. => OwnerQuestion::Threads,
             ..=17 if is_flag_on(jni, c"UseHeavyMonitors") == Some(true) => OwnerQuestion::None,
             _ => OwnerQuestion::Monitor,

@@ -40,6 +40,8 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
                 core.collections.measure(number, HeapRoom::now(jni));
             }
             core.features().for_each(|feature| feature.tick(jni));
+            // All of them.
+            core.snapshots.answer(|| core.features().fold(false, |made, feature| feature.snapshot(jni) | made));
             if number == seen {
                 continue;
             }

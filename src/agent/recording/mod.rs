@@ -1,22 +1,28 @@
 //! A recording, from its options to the end of its trace: which features it has, and in which order they begin and end.
 //!
 //! One JVM can be recorded several times, one recording after the other. If the agent is loaded at the start of the VM, the
-//! VM's phases begin and end the first one (`phases`).
+//! VM's phases begin and end the first one (`phases`); all others begin and end by request (`attach`).
 
+mod attach;
 mod command_line;
 mod control;
 mod copies;
 mod outputs;
 mod phases;
 mod refusal;
+mod request;
+mod running;
+mod status;
 #[cfg(test)]
 mod tests;
 mod writer_thread;
 
+pub(crate) use attach::takes_request;
 pub(crate) use phases::stops_on_load;
 
 use std::ffi::CStr;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -37,9 +43,10 @@ use super::cpu::Cpu;
 use super::events::event::Event;
 use super::heap_histogram::HeapHistogram;
 use super::heapdump::HeapDumps;
+use super::hotspot::Hotspot;
 use super::hotspot::safe_mode::{self, SafeMode};
 use super::ids::RecordingNumber;
-use super::instrument::{Instrumentation, class_file_load_hook};
+use super::instrument::{Instrumentation, class_file_load_hook, class_load};
 use super::locks::Locks;
 use super::message::message;
 use super::processor_time::ProcessorTimes;
@@ -67,9 +74,23 @@ pub(super) struct Recording {
     core: &'static Core,
     instrumentation: &'static Instrumentation,
     counts: Option<&'static Counts>,
+    dumps: Option<&'static HeapDumps>,
+    /// Its regular files.
+    files: Vec<PathBuf>,
     /// Whether the classes that rewritten code calls are defined, once that was tried.
-    prepared: OnceLock<bool>,
+    prepared: OnceLock<Result<(), String>>,
     writer: Mutex<Option<WriterThread>>,
+    /// Flags of the VM that were set, and what they were.
+    flags: Vec<(&'static CStr, bool)>,
+}
+
+/// When a recording begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// With the VM.
+    Start,
+    /// In a VM that runs already.
+    Later,
 }
 
 fn feature<F: Feature>(feature: Option<&'static F>) -> Option<&'static dyn Feature> {
@@ -86,19 +107,24 @@ impl Recording {
     ///
     /// # Errors
     /// Why there is none. The JVM is as it was then, and so are files.
-    pub(super) fn open(vm: Vm, options: Options) -> Result<&'static Recording, Refusal> {
+    pub(super) fn open(vm: Vm, options: Options, moment: Moment) -> Result<&'static Recording, Refusal> {
         let jvm = jvm(vm)?;
         // Files first: what they may refuse needs nothing of the JVM.
         let outputs = Outputs::open(&options)?;
         let files = outputs.files();
-        Recording::make(jvm, options, outputs).map_err(|problem| {
+        Recording::make(jvm, options, outputs, moment).map_err(|problem| {
             // Nobody is to take them for what was recorded.
             files.iter().for_each(|file| drop(fs::remove_file(file)));
             Refusal::Circumstances(problem)
         })
     }
 
-    fn make(jvm: &'static Jvm, mut options: Options, outputs: Outputs) -> Result<&'static Recording, String> {
+    fn make(
+        jvm: &'static Jvm,
+        mut options: Options,
+        outputs: Outputs,
+        moment: Moment,
+    ) -> Result<&'static Recording, String> {
         static RECORDINGS: AtomicU32 = AtomicU32::new(0);
         let source = AllocationSource::of(&options, jvm.java);
         if !source.tracks_objects() {
@@ -107,7 +133,8 @@ impl Recording {
         let safe_mode = SafeMode::of(options.internals, std::env::var_os(safe_mode::VARIABLE).as_deref(), jvm.java);
         safe_mode.and_then(SafeMode::message).inspect(|text| message(text));
         let hotspot = jvm.hotspot(safe_mode);
-        let rewrites_early = environments::rewrites_early(jvm, hotspot, source, &options);
+        let is_late = moment == Moment::Later;
+        let rewrites_early = !is_late && environments::rewrites_early(jvm, hotspot, source, &options);
         let interval = source.is_by_vm_event().then_some(alloc::INTERVAL);
         let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
         let sampling = SamplingInterval::new();
@@ -118,20 +145,9 @@ impl Recording {
             message(&format!("{what} are not sampled: {why}"));
             (options.callers_bytes, options.sampled_bytes) = (None, None);
         }
-        for flag in source.unwanted_flags(options.heap) {
-            // SAFETY: C2 looks at these flags at each compilation.
-            if hotspot.is_some_and(|hotspot| unsafe { hotspot.set_bool_flag(flag, false) }.is_none()) {
-                let flag = flag.to_string_lossy();
-                message(&format!(
-                    "this JVM hides its flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
-                ));
-            }
-        }
-        if let Some(hotspot) = hotspot.filter(|_| options.samples.any()) {
-            // SAFETY: the compilers look at this flag at each compilation. Whether it took is looked at later.
-            unsafe { hotspot.set_bool_flag(c"DebugNonSafepoints", true) };
-        }
+        let flags = hotspot.map_or_else(Vec::new, |hotspot| set_flags(hotspot, source, &options));
         let plan = Plan {
+            is_late,
             number: RecordingNumber(RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1),
             hotspot,
             source,
@@ -142,10 +158,15 @@ impl Recording {
             progress: outputs.trace.progress().clone(),
             options,
         };
-        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), sampling, outputs)?))
+        Ok(leak(Recording::with_features(leak(Core::new(jvm, plan)), sampling, outputs, flags)?))
     }
 
-    fn with_features(core: &'static Core, sampling: SamplingInterval, outputs: Outputs) -> Result<Recording, String> {
+    fn with_features(
+        core: &'static Core,
+        sampling: SamplingInterval,
+        outputs: Outputs,
+        flags: Vec<(&'static CStr, bool)>,
+    ) -> Result<Recording, String> {
         let options = &core.options;
         let dumps = options.dump.when.ever().then(|| leak(HeapDumps::new(core)));
         let counts = core.source.counts().then(|| leak(Counts::new(core)));
@@ -185,46 +206,105 @@ impl Recording {
         core.install(features.into());
         instrumentation.install();
         set_callbacks(core)?;
+        let files = outputs.files();
         let writer = writer_thread::start(
             core,
             Features { counts, sampler, locks, dumps, histogram, safepoints, cpu },
             outputs,
         )?;
-        Ok(Recording { core, instrumentation, counts, prepared: OnceLock::new(), writer: Mutex::new(Some(writer)) })
+        let writer = Mutex::new(Some(writer));
+        Ok(Recording { core, instrumentation, counts, dumps, files, prepared: OnceLock::new(), writer, flags })
     }
 
-    /// Defines the classes that rewritten code calls; from then on code is rewritten. False, after a message, if that fails.
-    fn prepare(&self, jni: Jni) -> bool {
-        *self.prepared.get_or_init(|| {
-            let prepared = self.core.features().try_for_each(|feature| feature.prepare(jni));
-            match &prepared {
-                Ok(()) => self.instrumentation.set_ready(),
-                Err(problem) => message(problem),
-            }
-            prepared.is_ok()
-        })
+    /// Defines the classes that rewritten code calls; from then on code is rewritten.
+    ///
+    /// # Errors
+    /// What went wrong: one sentence.
+    fn prepare(&self, jni: Jni) -> Result<(), String> {
+        let prepare = || {
+            self.core.features().try_for_each(|feature| feature.prepare(jni))?;
+            self.instrumentation.set_ready();
+            Ok(())
+        };
+        self.prepared.get_or_init(prepare).clone()
     }
 
     /// Begins to report, at VMInit or later.
-    pub(super) fn begin(&'static self, jni: Jni) {
-        if !self.prepare(jni) {
-            return;
-        }
+    ///
+    /// # Errors
+    /// Why nothing is reported: one sentence.
+    pub(super) fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        self.prepare(jni)?;
+        let core = self.core;
         self.name_unwanted_flags(jni);
         self.keep_no_garbage(jni);
         // Before the agent's own threads are started, which are not to be announced.
-        let existing = self.core.jvm.env.get_all_threads();
+        let existing = core.jvm.env.get_all_threads();
+        if core.is_late {
+            drop(existing);
+            self.initialise(jni).map_err(|error| format!("nothing is reported: {error}"))?;
+            self.begin_among_threads(jni);
+            return Ok(());
+        }
         jni.expect_local_refs(existing.as_ref().map_or(0, |threads| threads.len()));
-        if let Err(error) = self.initialise(jni) {
-            return message(&format!("nothing is reported: {error}"));
-        }
-        alloc::close_first_buffer(self.core, jni);
+        self.initialise(jni).map_err(|error| format!("nothing is reported: {error}"))?;
+        alloc::close_first_buffer(core, jni);
         self.announce_threads(jni, &existing);
-        if self.core.records_allocations() {
-            accounting::begin(self.core, jni);
+        if core.records_allocations() {
+            accounting::begin(core, jni);
         }
-        self.core.set_reporting(true);
-        self.core.features().for_each(|feature| feature.resume(jni));
+        core.set_reporting(true);
+        core.features().for_each(|feature| feature.resume(jni));
+        Ok(())
+    }
+
+    /// Begins to report while the program's threads run. Threads that start meanwhile are found here, or announce themselves.
+    fn begin_among_threads(&self, jni: Jni) {
+        let core = self.core;
+        if core.records_allocations() {
+            accounting::prepare(core, jni);
+        }
+        self.find_threads(jni);
+        core.set_reporting(true);
+        self.find_threads(jni);
+        enter(core, jni, Ticks::now, |local| {
+            let carrier = local.thread.carrier;
+            local.thread.push(Event::InitDone(carrier), Ticks::now());
+        });
+        core.features().for_each(|feature| feature.resume(jni));
+    }
+
+    /// Reports the threads that exist and were not announced yet.
+    fn find_threads(&self, jni: Jni) {
+        let core = self.core;
+        let Ok(existing) = core.jvm.env.get_all_threads() else { return };
+        jni.expect_local_refs(existing.len());
+        let now = Ticks::now();
+        enter(
+            core,
+            jni,
+            || now,
+            |local| {
+                for &thread in existing.iter() {
+                    // SAFETY: live local references, each deleted when it is done with.
+                    unsafe {
+                        if !agent_thread::is_own(jni, thread) {
+                            let index = core.jvm.threads.resolve(jni, thread, now);
+                            let is_new = core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number));
+                            if is_new {
+                                if core.records_allocations() {
+                                    // Next to the features, which may count from then on: the thread goes on meanwhile.
+                                    accounting::begin_thread(core, jni, thread, index);
+                                }
+                                core.features().for_each(|feature| feature.thread_found(jni, thread, index));
+                                local.thread.push(Event::ThreadStart(index), now);
+                            }
+                        }
+                        jni.delete_local_ref(thread);
+                    }
+                }
+            },
+        );
     }
 
     /// In safe mode says which flags of the JIT the user has to switch off, if they are on.
@@ -326,6 +406,7 @@ impl Recording {
         core.stop_reporting();
         if end == End::Recording {
             self.instrumentation.stop();
+            virtual_threads::disable(core.jvm.env);
             core.jvm.env.disable_events(&THREAD_EVENTS);
             core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
             core.tags.envs()[0].disable_events(&COLLECTION_EVENTS);
@@ -335,7 +416,48 @@ impl Recording {
         if let Some(writer) = writer {
             writer.finish(core, jni);
         }
+        if end == End::Recording {
+            // The trace is whole by now, whatever happens to the VM.
+            self.restore(jni);
+        }
     }
+
+    /// The VM goes on as it was before the recording, and what the recording does not need any more is freed.
+    fn restore(&self, jni: Jni) {
+        let core = self.core;
+        self.instrumentation.restore(jni);
+        if let Some(hotspot) = core.hotspot {
+            for &(flag, before) in &self.flags {
+                // SAFETY: as in `set_flags`.
+                unsafe { hotspot.set_bool_flag(flag, before) };
+            }
+        }
+        environments::give_back(core.jvm.env, &core.tags);
+        core.release();
+    }
+}
+
+/// Sets the flags of the VM on which the recording depends, and returns those that it has changed, with what they were.
+fn set_flags(hotspot: &Hotspot, source: AllocationSource, options: &Options) -> Vec<(&'static CStr, bool)> {
+    let mut changed = Vec::new();
+    for &flag in source.unwanted_flags(options.heap) {
+        // SAFETY: C2 looks at these flags at each compilation.
+        match unsafe { hotspot.set_bool_flag(flag, false) } {
+            Some(before) => changed.push((flag, before)),
+            None => {
+                let flag = flag.to_string_lossy();
+                message(&format!(
+                    "this JVM hides its flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
+                ));
+            }
+        }
+    }
+    if options.samples.any() {
+        // SAFETY: the compilers look at this flag at each compilation. Whether it took is looked at later.
+        let before = unsafe { hotspot.set_bool_flag(c"DebugNonSafepoints", true) };
+        changed.extend(before.map(|before| (c"DebugNonSafepoints", before)));
+    }
+    changed
 }
 
 /// The JVM's part of the agent, which is made once.
@@ -344,6 +466,9 @@ fn jvm(vm: Vm) -> Result<&'static Jvm, String> {
         return Ok(jvm);
     }
     let made = Jvm::new(vm, environments::make(vm)?)?;
+    let callbacks = jvmtiEventCallbacks { VMDeath: Some(phases::vm_death), ..jvmtiEventCallbacks::default() };
+    // SAFETY: as in `set_callbacks`, which adds to it.
+    unsafe { made.env.set_event_callbacks(&callbacks) }.map_err(|e| e.to_string())?;
     Ok(JVM.get_or_init(|| made))
 }
 
@@ -353,6 +478,7 @@ fn set_callbacks(core: &'static Core) -> Result<(), String> {
         VMInit: Some(phases::vm_init),
         VMDeath: Some(phases::vm_death),
         ClassFileLoadHook: Some(class_file_load_hook),
+        ClassLoad: Some(class_load),
         ClassPrepare: Some(threads::class_prepare),
         ThreadStart: Some(threads::thread_start),
         ThreadEnd: Some(threads::thread_end),

@@ -1,7 +1,7 @@
 //! The phases of a VM that starts with the agent, and what is enabled in which.
 
 use std::ffi::{CStr, c_char};
-use std::sync::OnceLock;
+use std::time::Duration;
 
 use jvmti::jni_sys::{JNIEnv, JavaVM};
 use jvmti::sys::{
@@ -11,13 +11,14 @@ use jvmti::sys::{
 use jvmti::{Jni, Vm, guard};
 
 use super::refusal::Refusal;
-use super::{Recording, copies};
+use super::running::{self, Turn};
+use super::{Moment, Recording, copies};
 use crate::agent::core::feature::End;
 use crate::agent::hotspot::flags::ArchiveWish;
 use crate::agent::message::message;
 
-/// The recording that the VM started with.
-static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
+/// The end of the VM waits so long for a request that is being served.
+const LONGEST_REQUEST: Duration = Duration::from_secs(10);
 
 /// The JVM starts with the agent. True, after a message, if it must not start.
 ///
@@ -37,14 +38,15 @@ pub(crate) unsafe fn stops_on_load(vm: *mut JavaVM, given: *const c_char) -> boo
 
 fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
     let options = agent_options::parse(given).map_err(|error| Refusal::Options(error.to_string()))?;
-    if RECORDING.get().is_some() {
+    let turn = Turn::take().map_err(str::to_owned)?;
+    if turn.running().is_some() {
         return Err(Refusal::Twice);
     }
     if copies::is_another_loaded() {
         return Err(Refusal::Circumstances("another copy of the agent is loaded already".into()));
     }
-    let recording = Recording::open(vm, options)?;
-    let _ = RECORDING.set(recording);
+    let recording = Recording::open(vm, options, Moment::Start)?;
+    turn.set_running(Some(recording));
     // The hook cannot be enabled at VMStart, only here or from VMInit on. Unless classes are rewritten early it does nothing
     // until the classes that rewritten code calls are defined. With it the VM refuses an AOT cache, so where the command line
     // names an archive the classes from VMStart to VMInit are rewritten once they are loaded, as those before are.
@@ -62,7 +64,7 @@ fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
 /// Called by the VM.
 pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guard(|| {
-        let Some(recording) = RECORDING.get() else { return };
+        let Some(recording) = running::running() else { return };
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         match recording.counts.filter(|_| recording.core.rewrites_early) {
@@ -71,9 +73,8 @@ pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv
                     message(&format!("MartiniCounts cannot be defined, which all classes need by now: {error}"));
                 }
             }
-            None => {
-                recording.prepare(jni);
-            }
+            // It says so once more at VMInit.
+            None => drop(recording.prepare(jni)),
         }
     });
 }
@@ -82,9 +83,11 @@ pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv
 /// Called by the VM.
 pub(super) unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     guard(|| {
-        let Some(recording) = RECORDING.get() else { return };
+        let Some(recording) = running::running() else { return };
         // SAFETY: the VM passes this thread's environment.
-        recording.begin(unsafe { Jni::from_raw(jni) });
+        if let Err(problem) = recording.begin(unsafe { Jni::from_raw(jni) }) {
+            message(&problem);
+        }
     });
 }
 
@@ -92,8 +95,11 @@ pub(super) unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv,
 /// Called by the VM.
 pub(super) unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guard(|| {
-        let Some(recording) = RECORDING.get() else { return };
-        // SAFETY: the VM passes this thread's environment.
-        recording.end(unsafe { Jni::from_raw(jni) }, End::Vm);
+        // Nobody gets the turn after this.
+        let Some(turn) = Turn::last(LONGEST_REQUEST) else { return };
+        if let Some(recording) = turn.running() {
+            // SAFETY: the VM passes this thread's environment.
+            recording.end(unsafe { Jni::from_raw(jni) }, End::Vm);
+        }
     });
 }

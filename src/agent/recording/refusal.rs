@@ -26,6 +26,14 @@ impl Refusal {
         }
     }
 
+    /// What is wrong.
+    pub(super) fn sentence(&self) -> &str {
+        match self {
+            Refusal::Options(sentence) | Refusal::Circumstances(sentence) => sentence,
+            Refusal::Twice => "the agent is loaded twice",
+        }
+    }
+
     /// Says it in one line. True if the JVM is to stop: only what somebody typed wrongly for this very JVM stops it. An agent that
     /// it inherited, by `JAVA_TOOL_OPTIONS` for example, was typed for another command, and nobody may be there to read what it says.
     pub(super) fn stops(&self, given: &str) -> bool {

@@ -41,6 +41,7 @@ pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};
 pub(crate) use samples::{SampleKey, Sampled};
 pub(crate) use snapshot::SamplesSnapshot;
+pub(crate) use thread::note_interval;
 
 /// Frames of a stack that are kept, the innermost ones: enough to come to the program's own code from within a compiler, a build tool or
 /// a framework.
@@ -261,6 +262,13 @@ impl Feature for Sampler {
             following.tick(self.core, jni);
         }
         self.make_snapshot_if_due(jni);
+    }
+
+    fn snapshot(&'static self, jni: Jni) -> bool {
+        if self.following.is_some() {
+            self.make_snapshot(jni);
+        }
+        self.following.is_some()
     }
 
     fn collected(&'static self, jni: Jni, _: GcNumber, _: GcNumber) {

@@ -42,7 +42,7 @@ impl Sampler {
         }
     }
 
-    fn make_snapshot(&self, jni: Jni) {
+    pub(super) fn make_snapshot(&self, jni: Jni) {
         let threads = if self.accounts() { self.living_accounts(jni) } else { Vec::new() };
         let live = self.following.as_ref().map(|following| following.look(self.core, jni));
         *lock(&self.snapshot) = Some(SamplesSnapshot { time: Ticks::now(), threads, live });

@@ -1,5 +1,7 @@
 //! What the sampler keeps for each thread.
 
+use std::cell::Cell;
+
 use super::DEPTH;
 use super::counted_ahead::Earlier;
 use crate::agent::core::Core;
@@ -7,6 +9,17 @@ use crate::agent::core::context::{FeatureState, Slot, ThreadState};
 use crate::agent::instrument::allocating_method::AllocatingMethods;
 use crate::agent::random::Random;
 use crate::agent::stacks::walker::StackWalker;
+use crate::agent::vm::environments::DEFAULT_SAMPLING_INTERVAL;
+
+thread_local! {
+    /// With which interval the VM chose the next sample of this thread, whatever recording that was in; 0 if that is not known.
+    static CHOSEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The VM chooses the next sample of the current thread with that interval.
+pub(crate) fn note_interval(bytes: u32) {
+    CHOSEN.set(bytes);
+}
 
 /// With how many bytes on average the VM chooses a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +59,14 @@ pub(super) struct Own {
 impl SamplerThread {
     /// The thread starts, there if that is known: its first sample has been chosen with that interval.
     pub(super) fn starts(&mut self, set: u32, earlier: Option<Earlier>) {
+        note_interval(set);
         self.interval = Interval { set, too_near: 0 };
         self.earlier = earlier;
     }
 
     /// The interval with which its sample of now was chosen; the next one is chosen with the given interval.
     pub(super) fn next_interval(&mut self, next: Interval) -> Interval {
+        note_interval(next.set);
         std::mem::replace(&mut self.interval, next)
     }
 
@@ -72,6 +87,12 @@ impl FeatureState for SamplerThread {
         // A thread that starts says so. Others are older than the recording, and have chosen with the interval of its beginning.
         let asked = [core.options.callers_bytes, core.options.sampled_bytes];
         let finest = asked.into_iter().flatten().min();
-        SamplerThread { interval: Interval { set: finest.unwrap_or_default(), too_near: 0 }, earlier: None, own: None }
+        // If the recording is younger than the VM they chose before it. The bytes from there to the sample have the same distribution.
+        let before = core.is_late.then(|| match CHOSEN.get() {
+            0 => DEFAULT_SAMPLING_INTERVAL,
+            chosen => chosen,
+        });
+        let set = before.or(finest).unwrap_or_default();
+        SamplerThread { interval: Interval { set, too_near: 0 }, earlier: None, own: None }
     }
 }

@@ -24,6 +24,12 @@ impl Redefined {
         self.begin_epoch();
     }
 
+    /// The agent itself has had classes retransformed while the program ran: their methods as they were are freed, sooner or later.
+    pub(crate) fn add_own(&self) {
+        self.is_any.store(true, Ordering::Release);
+        self.begin_epoch();
+    }
+
     /// Whether a class is one of them.
     pub(crate) fn contains(&self, class: ClassIndex) -> bool {
         self.is_any.load(Ordering::Acquire)

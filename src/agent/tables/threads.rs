@@ -30,7 +30,7 @@ pub(crate) struct ThreadRecord {
     /// Bytes that the JVM accounts to it and that do not belong to the program's work while the agent reports: what was
     /// allocated earlier, and what the agent itself allocates on it.
     pub(crate) excluded_bytes: AtomicU64,
-    /// Of a virtual thread: the last recording that announced it to its features.
+    /// The last recording that announced it to its features, but for platform threads of a recording that began with the VM.
     announced: AtomicU32,
     /// Its end has begun: later events do not name it as an owner.
     has_ended: AtomicBool,
@@ -60,6 +60,11 @@ impl ThreadRecord {
     /// True the first time that a recording asks: then it announces the thread to its features.
     pub(crate) fn announce(&self, recording: RecordingNumber) -> bool {
         self.announced.swap(recording.0, Ordering::Relaxed) != recording.0
+    }
+
+    /// Whether a recording has announced it.
+    pub(crate) fn is_announced(&self, recording: RecordingNumber) -> bool {
+        self.announced.load(Ordering::Relaxed) == recording.0
     }
 
     /// The thread begins to wait, and the trace shows it or not.

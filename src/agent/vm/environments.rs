@@ -110,8 +110,10 @@ pub(crate) fn prepare(
         if jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_CURRENT_CONTENDED_MONITOR)) {
             classes = classes.with(CAN_GET_CURRENT_CONTENDED_MONITOR);
         }
-        // The JIT of earlier VMs would leave objects alone that it removes else.
-        if jvm.java >= FIRST_BY_THREADS {
+        // The JIT of earlier VMs would leave objects alone that it removes else. A VM that runs already does not grant it.
+        if jvm.java >= FIRST_BY_THREADS
+            && jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_OWNED_MONITOR_INFO))
+        {
             classes = classes.with(CAN_GET_OWNED_MONITOR_INFO);
         }
         if locks.juc || virtual_threads::are_offered(jvm.env) {
@@ -156,6 +158,23 @@ pub(crate) fn prepare(
         tags.set_sampling_interval(bytes).map_err(|e| e.to_string())?;
     }
     Ok(tags)
+}
+
+/// Bytes between two samples of the VM, unless somebody asks for another number.
+pub(crate) const DEFAULT_SAMPLING_INTERVAL: u32 = 512 << 10;
+
+/// The recording has ended, and the VM goes on: gives back what costs it something, or what another agent cannot have meanwhile.
+pub(crate) fn give_back(env: Env, tags: &Tags) {
+    let keep = |env: Env, kept: jvmtiCapabilities| {
+        let granted = env.get_capabilities().unwrap_or(jvmtiCapabilities::NONE);
+        if granted.has(CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS) {
+            let _ = tags.set_sampling_interval(DEFAULT_SAMPLING_INTERVAL);
+        }
+        let _ = env.relinquish_capabilities(granted.difference(kept));
+    };
+    // Classes that wait to be linked are retransformed later.
+    keep(env, CLASSES.with(CAN_RETRANSFORM_CLASSES).with(CAN_GET_CONSTANT_POOL));
+    tags.envs().iter().for_each(|&env| keep(env, TAGS));
 }
 
 /// Has the VM sample an object per so many bytes on average, beside what `prepare` has asked for.

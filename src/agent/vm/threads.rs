@@ -29,6 +29,10 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
         if unsafe { agent_thread::is_own(jni, thread) } {
             return Entry::stay();
         }
+        // The recording, which is about to begin, finds it among the living.
+        if core.is_late && !core.is_reporting() {
+            return;
+        }
         let now = Ticks::now();
         Entry::begin_again();
         enter(
@@ -36,6 +40,10 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
             jni,
             || now,
             |local| {
+                let record = core.jvm.threads.get(local.thread.carrier);
+                if core.is_late && record.is_some_and(|record| !record.announce(core.number)) {
+                    return;
+                }
                 // SAFETY: the VM passes a live reference to the thread.
                 unsafe {
                     core.jvm.threads.name(local.thread.carrier, jni, thread, NameStage::Constructed);
@@ -67,7 +75,12 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
         // SAFETY: the VM passes this thread's environment, and a live reference to the thread.
         let jni = unsafe {
             let jni = Jni::from_raw(jni);
-            if let Some(index) = core.jvm.threads.find(thread) {
+            let found = core.jvm.threads.find(thread);
+            let record = found.and_then(|index| core.jvm.threads.get(index));
+            if core.is_late && !record.is_some_and(|record| record.is_announced(core.number)) {
+                return Entry::end(jni);
+            }
+            if let Some(index) = found {
                 core.features().for_each(|feature| feature.thread_leaves(jni, thread, index));
             }
             jni
@@ -105,6 +118,10 @@ pub(crate) unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut J
         // the agent's start.
         unsafe {
             let jni = Jni::from_raw(jni);
+            Instrumentation::current().inspect(|instrumentation| instrumentation.class_linked(jni, class));
+            if core.pool.is_closed() {
+                return;
+            }
             core.jvm.methods.redefined.class_loaded();
             Instrumentation::current().inspect(|instrumentation| instrumentation.watch_others());
             core.features().for_each(|feature| feature.class_prepared(jni, class));

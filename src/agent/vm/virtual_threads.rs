@@ -48,6 +48,21 @@ pub(crate) fn enable(env: Env) {
     let _ = env.enable_event(JVMTI_EVENT_VIRTUAL_THREAD_END);
 }
 
+/// Switches the events off.
+pub(crate) fn disable(env: Env) {
+    if !env.get_capabilities().is_ok_and(|c| c.has(CAN_SUPPORT_VIRTUAL_THREADS)) {
+        return;
+    }
+    for event in env.get_extension_events().unwrap_or_default() {
+        if matches!(&*event.id, MOUNT | UNMOUNT) {
+            let _ = env.disable_event(event.index);
+            // SAFETY: no callback.
+            let _ = unsafe { env.set_extension_event_callback(event.index, None) };
+        }
+    }
+    env.disable_events(&[JVMTI_EVENT_VIRTUAL_THREAD_END]);
+}
+
 /// # Safety
 /// Called by the VM on the carrier.
 unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {

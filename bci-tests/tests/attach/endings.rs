@@ -1,0 +1,77 @@
+//! What is refused, and JVMs that end while they are recorded or asked.
+
+use std::fs;
+
+use bci_tests::jdk::Jdk;
+use bci_tests::suite::Suite;
+use bci_tests::{attach, martini};
+
+use crate::program::{Program, read};
+
+const NODES: u64 = 200_000;
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk(end_of_the_jvm_ends_the_trace);
+    suite.each_jdk_and(&[("start", "start"), ("stop", "stop")], jvm_ends_in_the_middle_of_a_request);
+    suite.any_jdk(wrong_requests_are_answered);
+    suite.any_jdk(options_alone_start_a_recording);
+}
+
+fn end_of_the_jvm_ends_the_trace(jdk: &Jdk) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let trace = tempfile::tempdir().expect("a folder");
+    let file = trace.path().join("late.trcxml");
+    let options = format!("heap=counts,locks=on,cpu=5ms,file={}", file.display());
+    assert!(program.ask("start", &options).starts_with("ok\n"));
+    program.make(NODES);
+    program.finish();
+    let found = read(&file);
+    assert!(found.counted_nodes == NODES && found.is_covered(), "{found:?}");
+}
+
+fn jvm_ends_in_the_middle_of_a_request(jdk: &Jdk, request: &str) {
+    let program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, reply) = (folder.path().join("late.trcxml"), folder.path().join("reply"));
+    let options = format!("heap=counts,locks=on,juc=on,file={}", file.display());
+    if request == "stop" {
+        assert!(program.ask("start", &options).starts_with("ok\n"));
+    }
+    fs::write(&reply, "").expect("a file");
+    let rest = if request == "start" { &*options } else { "" };
+    let options = format!("{request};{};{rest}", reply.display());
+    attach::load(program.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
+    // It was taken, and is under way.
+    program.finish();
+    read(&file);
+}
+
+fn wrong_requests_are_answered(jdk: &Jdk) {
+    let program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let trace = program.trace();
+    assert!(program.ask("start", "heap=nothing").starts_with("error option 'heap'"));
+    assert!(program.ask("start", "file=/nowhere/x.trcxml").starts_with("error "));
+    assert_eq!(program.ask("snapshot", ""), "error this JVM is not recorded\n");
+    let load = |options: &str| attach::load(program.running.pid(), &martini::built().agent, options);
+    assert!(!load("status;relative;").expect("an answer").contains("return code: 0"));
+    assert!(!trace.exists());
+    let err = program.finish();
+    assert!(err.contains("martini: the reply file relative is not written: its path is not absolute"), "{err}");
+
+    let program = Program::start(jdk, &["-Xmx256m"], &[("MARTINI_OFF", "1")]);
+    assert!(program.ask("start", "heap=vm").starts_with("error this JVM was started with MARTINI_OFF=1"));
+    program.finish();
+}
+
+fn options_alone_start_a_recording(jdk: &Jdk) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("late.trcxml");
+    let options = format!("heap=counts,file={}", file.display());
+    let answer = attach::load(program.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
+    assert!(answer.contains("return code: 0") || jdk.feature < 21, "{answer}");
+    bci_tests::process::wait_until(|| program.ask("status", "").starts_with("ok\nrecording yes"));
+    program.make(NODES);
+    program.finish();
+    assert_eq!(read(&file).counted_nodes, NODES);
+}

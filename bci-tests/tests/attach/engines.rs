@@ -1,0 +1,67 @@
+//! Each engine, attached to the busy program.
+
+use std::time::Duration;
+
+use bci_tests::jdk::{Collector, Jdk};
+use bci_tests::profiled::is_safe_mode;
+use bci_tests::suite::Suite;
+
+use crate::program::{Found, Program};
+
+/// Nodes that the program makes while it is recorded.
+const NODES: u64 = 1_000_000;
+/// So many of them may be missed by the VM's events, whose interval a thread takes over at its next sample: 512 KiB later on average.
+const MISSED_BY_EVENTS: u64 = 300_000;
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk_and(&ENGINES, engine_sees_what_the_program_does);
+    suite.each_jdk_and_collector(counts_are_exact_with_each_collector);
+    suite.oldest_and_newest_jdk(safe_mode_counts_too);
+}
+
+/// An engine: its options, and whether the trace shows what was done.
+type Engine = (&'static str, fn(&Found) -> bool);
+
+const ENGINES: [(&str, Engine); 8] = [
+    ("sampled", ("heap=off,sampled=16k", |found| (NODES / 2..2 * NODES).contains(&found.sampled_nodes))),
+    ("vm", ("heap=vm,include=attach.*", |found| (NODES - MISSED_BY_EVENTS..=NODES).contains(&found.nodes))),
+    ("counts", ("heap=counts", |found| found.counted_nodes == NODES && found.is_covered())),
+    ("events", ("heap=events,include=attach.*", |found| found.nodes == NODES)),
+    (
+        "cpu",
+        ("heap=off,cpu=5ms,wall=20ms", |found| {
+            is_safe_mode() || found.has("cpuSample") && found.has("wallSample") && found.has("threadStart")
+        }),
+    ),
+    ("locks", ("heap=off,locks=on", |found| found.has("monContendedEnter"))),
+    ("juc", ("heap=off,locks=on,juc=on", |found| found.has("monContendedEnter"))),
+    ("ttsp", ("heap=off,ttsp=on", |found| found.has("safepointCount"))),
+];
+
+fn engine_sees_what_the_program_does(jdk: &Jdk, (options, is_true): Engine) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let found = program.record(options, |program| {
+        program.make(NODES);
+        program.running.send("collect");
+        program.running.wait_for("collected");
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(program.ask("status", "").starts_with("ok\nrecording yes\n"));
+    });
+    assert!(is_true(&found), "{found:?}");
+    assert_eq!(program.ask("status", ""), "ok\nrecording no\n");
+    program.finish();
+}
+
+fn counts_are_exact_with_each_collector(jdk: &Jdk, collector: Collector) {
+    let mut program = Program::start(jdk, &[&["-Xmx256m"], collector.flags()].concat(), &[]);
+    let found = program.record("heap=counts,callers=64k,live=true", |program| program.make(NODES));
+    assert!(found.counted_nodes == NODES && found.is_covered(), "{found:?}");
+    program.finish();
+}
+
+fn safe_mode_counts_too(jdk: &Jdk) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[("MARTINI_SAFE", "1")]);
+    let found = program.record("heap=counts,locks=on,juc=on", |program| program.make(NODES));
+    assert!(found.counted_nodes == NODES && found.is_covered() && found.has("monContendedEnter"), "{found:?}");
+    program.finish();
+}

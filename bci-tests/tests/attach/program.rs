@@ -1,0 +1,166 @@
+//! The busy program, the requests that it gets, and what the traces say.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use bci_tests::jdk::Jdk;
+use bci_tests::process::{Running, wait_until};
+use bci_tests::read::{self, Judged, TraceData};
+use bci_tests::schema::{self, Schema};
+use bci_tests::workdir::Workdir;
+use bci_tests::{attach, java, martini};
+use trace::ids::ClassId;
+use trace::model::Element;
+
+/// The class whose objects the program counts itself.
+const NODE: &str = "attach.Main$Node";
+
+/// The program, running.
+pub(crate) struct Program {
+    pub(crate) running: Running,
+    dir: Workdir,
+}
+
+impl Program {
+    pub(crate) fn start(jdk: &Jdk, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+        let dir = Workdir::new();
+        // The JIT removes no object that is counted.
+        let flags = [&["-XX:-DoEscapeAnalysis"], flags].concat();
+        let mut command = java::program(jdk, &flags, "attach.Main", &[]);
+        command.current_dir(dir.path()).envs(variables.iter().copied());
+        let mut running = Running::start(&mut command);
+        running.wait_for("ready");
+        Self { running, dir }
+    }
+
+    pub(crate) fn trace(&self) -> PathBuf {
+        self.dir.join("app.trcxml")
+    }
+
+    /// Makes a request and waits for the answer, without its last line.
+    pub(crate) fn ask(&self, request: &str, rest: &str) -> String {
+        let reply = self.dir.join("reply");
+        fs::write(&reply, "").expect("a file");
+        let options = format!("{request};{};{rest}", reply.display());
+        attach::load(self.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
+        let mut answer = String::new();
+        wait_until(|| {
+            answer = fs::read_to_string(&reply).expect("the reply");
+            answer.ends_with("end\n")
+        });
+        fs::remove_file(reply).expect("it is there");
+        answer.trim_end_matches("end\n").to_owned()
+    }
+
+    /// Records with these options while `body` runs.
+    pub(crate) fn record(&mut self, options: &str, body: impl FnOnce(&mut Self)) -> Found {
+        let trace = self.trace();
+        let is_started = format!("ok\ntrace {}\n", trace.display());
+        let options = format!("{options},file={}", trace.display());
+        assert_eq!(self.ask("start", &options), is_started);
+        body(self);
+        assert_eq!(self.ask("stop", ""), is_started, "{options}");
+        let found = read(&trace);
+        fs::remove_file(trace).expect("it is there");
+        found
+    }
+
+    /// Has the program make so many nodes.
+    pub(crate) fn make(&mut self, nodes: u64) {
+        self.running.send(&format!("run {nodes}"));
+        self.running.wait_for(&format!("sum {}", nodes * (nodes - 1) / 2));
+    }
+
+    /// Ends it. It says itself whether it has done what it should.
+    pub(crate) fn finish(self) -> String {
+        let finished = self.running.finish().success();
+        assert!(finished.out().ends_with("right\n"), "{}", finished.out());
+        finished.err()
+    }
+}
+
+/// Reads a trace, which has to be complete, and what the schema allows.
+pub(crate) fn read(trace: &Path) -> Found {
+    schema::check(trace, Schema::Strict);
+    read::trace(trace, Found::default(), Judged::Valid)
+}
+
+/// The names of classes, too many to be shown.
+#[derive(Default)]
+struct Classes(HashMap<ClassId, String>);
+
+impl fmt::Debug for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} classes", self.0.len())
+    }
+}
+
+/// What a trace says.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    classes: Classes,
+    /// Nodes as objects, as counted, and as they are estimated.
+    pub(crate) nodes: u64,
+    pub(crate) counted_nodes: u64,
+    pub(crate) sampled_nodes: u64,
+    /// Elements of other kinds.
+    pub(crate) elements: HashMap<&'static str, u64>,
+    /// Bytes that were reported and that the JVM accounts.
+    pub(crate) reported: u64,
+    pub(crate) accounted: u64,
+    pub(crate) rewritten: u64,
+}
+
+impl TraceData for Found {
+    fn element(&mut self, element: &Element<'_>) {
+        let is_node = |class: &ClassId| self.classes.0.get(class).is_some_and(|name| name == NODE);
+        let kind = match element {
+            Element::ClassDef(class) => {
+                self.classes.0.insert(class.class_id, class.name.to_string());
+                return;
+            }
+            Element::ObjAlloc(object) => {
+                self.nodes += u64::from(is_node(&object.class));
+                return;
+            }
+            Element::AllocCount(count) if is_node(&count.class) => {
+                // Each element has all so far.
+                self.counted_nodes = self.counted_nodes.max(count.instances);
+                return;
+            }
+            Element::AllocSample(sample) if is_node(&sample.class) => {
+                self.sampled_nodes = self.sampled_nodes.max(sample.instances);
+                return;
+            }
+            Element::MartiniCount(count) => {
+                match &*count.key {
+                    "coverage.reported" => self.reported = count.value,
+                    "coverage.accounted" => self.accounted = count.value,
+                    "classes.rewritten" => self.rewritten = count.value,
+                    _ => {}
+                }
+                return;
+            }
+            Element::ThreadStart(_) => "threadStart",
+            Element::CpuSample(_) => "cpuSample",
+            Element::WallSample(_) => "wallSample",
+            Element::MonContendedEnter(_) => "monContendedEnter",
+            Element::SafepointCount(_) => "safepointCount",
+            Element::LiveCount(count) if is_node(&count.class) => "liveNodes",
+            _ => return,
+        };
+        *self.elements.entry(kind).or_default() += 1;
+    }
+}
+
+impl Found {
+    pub(crate) fn has(&self, kind: &str) -> bool {
+        self.elements.get(kind).is_some_and(|&number| number > 0)
+    }
+
+    /// Whether what was counted differs from the JVM's accounts by no more than a hundredth.
+    pub(crate) fn is_covered(&self) -> bool {
+        self.accounted > 0 && self.reported.abs_diff(self.accounted) <= self.accounted / 100
+    }
+}

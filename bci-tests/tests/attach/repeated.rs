@@ -1,0 +1,74 @@
+//! One recording after the other in one JVM, which is left as it was.
+
+use std::fs;
+
+use bci_tests::jdk::Jdk;
+use bci_tests::process::wait_until;
+use bci_tests::suite::Suite;
+
+use crate::program::Program;
+
+const NODES: u64 = 200_000;
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk(engines_in_turn_leave_nothing_behind);
+    suite.oldest_and_newest_jdk(agent_of_the_start_can_be_stopped);
+}
+
+const ENGINES: [&str; 5] = [
+    "heap=counts",
+    "heap=events,include=attach.*",
+    "heap=off,cpu=5ms,sampled=64k",
+    "heap=off,locks=on,juc=on,ttsp=on",
+    "heap=vm",
+];
+
+/// Threads and open files of a process.
+fn left(pid: u32) -> [usize; 2] {
+    ["task", "fd"].map(|what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count())
+}
+
+fn all_in_turn(program: &mut Program) {
+    for options in ENGINES {
+        let found = program.record(options, |program| program.make(NODES));
+        match options {
+            "heap=counts" => assert!(found.counted_nodes == NODES && found.is_covered(), "{found:?}"),
+            "heap=vm" => assert!((1..=NODES).contains(&found.nodes), "{found:?}"),
+            _ if options.contains("events") => assert_eq!(found.nodes, NODES),
+            _ => assert_eq!(found.nodes, 0, "{found:?}"),
+        }
+    }
+}
+
+fn engines_in_turn_leave_nothing_behind(jdk: &Jdk) {
+    // Their number of threads is the same all the time.
+    let flags = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads"];
+    let mut program = Program::start(jdk, &flags, &[]);
+    all_in_turn(&mut program);
+    let pid = program.running.pid();
+    let first = left(pid);
+    for _ in 0..2 {
+        all_in_turn(&mut program);
+        // The agent's threads have been asked to end, and the JVM's own may come and go.
+        wait_until(|| left(pid).iter().zip(first).all(|(&now, first)| now <= first));
+    }
+    // Restored classes are not hooked: a recording without rewriting sees nothing of another, and the program is right to its end.
+    program.finish();
+}
+
+fn agent_of_the_start_can_be_stopped(jdk: &Jdk) {
+    let agent = bci_tests::martini::built().agent_path("heap=counts,file=start.trcxml");
+    let agent = agent.to_str().expect("text");
+    let mut program = Program::start(jdk, &["-Xmx256m", agent], &[]);
+    program.make(NODES);
+    assert!(program.ask("start", "heap=vm").starts_with("error this JVM is recorded already, into "));
+    assert!(program.ask("snapshot", "").starts_with("ok\ntrace "));
+    assert!(program.ask("dump", "").starts_with("error this recording makes no heap dumps"));
+    let stopped = program.ask("stop", "");
+    let trace = stopped.trim_end().strip_prefix("ok\ntrace ").expect("the trace").to_owned();
+    let found = crate::program::read(trace.as_ref());
+    assert!(found.counted_nodes == NODES && found.rewritten > 0, "{found:?}");
+    assert_eq!(program.ask("stop", ""), "error this JVM is not recorded\n");
+    all_in_turn(&mut program);
+    program.finish();
+}

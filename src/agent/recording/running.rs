@@ -1,0 +1,75 @@
+//! Which recording runs, and whose turn it is to begin or end one: one thread at a time.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::Recording;
+
+/// The state of the JVM's recordings.
+struct State {
+    running: Option<&'static Recording>,
+    /// Somebody has the turn.
+    is_taken: bool,
+    /// The VM ends: nobody gets a turn any more.
+    has_ended: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { running: None, is_taken: false, has_ended: false });
+static CHANGED: Condvar = Condvar::new();
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The right to begin and end recordings, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn(());
+
+impl Turn {
+    /// Takes the turn.
+    ///
+    /// # Errors
+    /// Why it cannot be had now: one sentence.
+    pub(super) fn take() -> Result<Turn, &'static str> {
+        let mut state = state();
+        if state.has_ended {
+            return Err("the JVM is about to end");
+        }
+        if state.is_taken {
+            return Err("another request is under way; ask again when it is answered");
+        }
+        state.is_taken = true;
+        Ok(Turn(()))
+    }
+
+    /// The VM ends: takes the last turn, for which it waits at most so long. `None` if whoever has it does not come to an end.
+    pub(super) fn last(longest: Duration) -> Option<Turn> {
+        let mut state = state();
+        state.has_ended = true;
+        let waited = CHANGED.wait_timeout_while(state, longest, |state| state.is_taken);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        (!std::mem::replace(&mut state.is_taken, true)).then_some(Turn(()))
+    }
+
+    /// The recording that runs.
+    pub(super) fn running(&self) -> Option<&'static Recording> {
+        state().running
+    }
+
+    /// Another recording runs from now on, or none.
+    pub(super) fn set_running(&self, recording: Option<&'static Recording>) {
+        state().running = recording;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        state().is_taken = false;
+        CHANGED.notify_all();
+    }
+}
+
+/// The recording that runs, for the events of the VM's start.
+pub(super) fn running() -> Option<&'static Recording> {
+    state().running
+}

@@ -1,0 +1,74 @@
+//! What can be asked of a recording that runs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jvmti::Jni;
+
+use super::Recording;
+use super::request::{Answer, Lines};
+use crate::agent::clock::Ticks;
+use crate::agent::core::feature::End;
+
+/// A snapshot is waited for so long.
+const LONGEST_SNAPSHOT: Duration = Duration::from_secs(60);
+
+/// Whether there is a recording, and which.
+pub(super) fn lines(running: Option<&Recording>) -> Lines {
+    let Some(recording) = running else { return Lines::default().with("recording", "no") };
+    let core = recording.core;
+    let bytes = fs::metadata(&core.trace_path).map_or(0, |metadata| metadata.len());
+    let lost: u64 = core.lost.all().into_values().sum();
+    Lines::default()
+        .with("recording", "yes")
+        .with("trace", recording.trace().display())
+        .with("options", &core.options.given)
+        .with("seconds", Ticks::now().0.saturating_sub(core.start.0) / 1_000_000_000)
+        .with("bytes", bytes)
+        .with("lost", lost)
+        .with("rewritten", core.rewriting.rewritten())
+}
+
+impl Recording {
+    /// Where the trace is, from the root on.
+    pub(super) fn trace(&self) -> PathBuf {
+        let path = &self.core.trace_path;
+        std::path::absolute(path).unwrap_or_else(|_| path.clone())
+    }
+
+    /// Has the numbers so far written.
+    pub(super) fn snapshot(&self) -> Answer {
+        let answers = self.core.watches_collections() && self.core.features().any(|feature| feature.wants_ticks());
+        let made = if answers { self.core.snapshots.ask(LONGEST_SNAPSHOT) } else { Some(false) };
+        match made {
+            Some(true) => Ok(Lines::default().with("trace", self.trace().display())),
+            Some(false) => Err("this recording writes all it finds at once, so there is nothing to ask for".into()),
+            None => Err(format!("there is no snapshot after {} seconds", LONGEST_SNAPSHOT.as_secs())),
+        }
+    }
+
+    /// Has the heap dumped.
+    pub(super) fn dump(&self, path: &str) -> Answer {
+        let Some(dumps) = self.dumps else {
+            return Err("this recording makes no heap dumps; start it with dump=request".into());
+        };
+        if !path.is_empty() {
+            return Err("the place of a heap dump is beside the trace; leave the path out".into());
+        }
+        dumps.make_now()?;
+        Ok(Lines::default().with("trace", self.trace().display()))
+    }
+
+    /// Changes options.
+    pub(super) fn set(&self, given: &str) -> Answer {
+        let _ = given;
+        Err("no option of a recording that runs can be changed; stop it and start another".into())
+    }
+
+    /// Ends a recording that could not begin, and removes its files: nobody is to take them for what was recorded.
+    pub(super) fn give_up(&self, jni: Jni) {
+        self.end(jni, End::Recording);
+        self.files.iter().for_each(|file| drop(fs::remove_file(file)));
+    }
+}
