@@ -125,13 +125,25 @@ impl Running {
     /// Waits until it has printed exactly this line.
     #[track_caller]
     pub fn wait_for(&mut self, line: &str) {
+        self.wait_for_what(&format!("{line:?}"), |found| found == line.as_bytes());
+    }
+
+    /// Waits for a line that begins so; the rest of it.
+    #[track_caller]
+    pub fn wait_for_rest(&mut self, beginning: &str) -> String {
+        let line = self.wait_for_what(&format!("{beginning:?}..."), |found| found.starts_with(beginning.as_bytes()));
+        String::from_utf8_lossy(&line[beginning.len()..]).into_owned()
+    }
+
+    #[track_caller]
+    fn wait_for_what(&mut self, what: &str, is_it: impl Fn(&[u8]) -> bool) -> Vec<u8> {
         let deadline = Instant::now() + limit();
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => {
                     self.seen.extend_from_slice(&bytes);
-                    if bytes.trim_ascii_end() == line.as_bytes() {
-                        return;
+                    if is_it(bytes.trim_ascii_end()) {
+                        return bytes.trim_ascii_end().to_vec();
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => self.hung(),
@@ -139,7 +151,7 @@ impl Running {
                     let status = self.wait();
                     let err = String::from_utf8_lossy(&self.collect_stderr()).into_owned();
                     let out = String::from_utf8_lossy(&self.seen).into_owned();
-                    panic!("{} ended with {status} before it printed {line:?}\n{out}\n{err}", self.command);
+                    panic!("{} ended with {status} before it printed {what}\n{out}\n{err}", self.command);
                 }
             }
         }

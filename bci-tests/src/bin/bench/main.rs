@@ -3,6 +3,7 @@
 
 mod alloc;
 mod alternate;
+mod attach;
 mod builds;
 mod built;
 mod callers;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Benchmark::Cpu => cpu::run(&request),
         Benchmark::Sampled => sampled::run(&request),
         Benchmark::Callers => callers::run(&request),
+        Benchmark::Attach => attach::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

@@ -44,6 +44,8 @@ pub(crate) enum Benchmark {
     Cpu,
     /// How often sampled allocations lie within their stated error, on arrays of 16 bytes to 4 MB, beside other samplers (`--rounds`).
     Sampled,
+    /// What recordings leave behind in a JVM that runs: memory, threads, files, classes, speed (`--rounds`: how many recordings).
+    Attach,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }

@@ -1,0 +1,228 @@
+//! Recordings in a JVM that runs, one after the other, and what they leave behind; beside it runs the same program without any.
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::process::{Running, wait_until};
+use bci_tests::read::{self, Judged, TraceData};
+use bci_tests::workdir::Workdir;
+use bci_tests::{attach, java, martini};
+use serde_json::json;
+use trace::model::Element;
+
+use crate::figures::Spread;
+use crate::machine::Machine;
+use crate::request::{Form, Request};
+use crate::table::Table;
+
+/// Recordings on each JDK, unless asked otherwise.
+const RECORDINGS: usize = 200;
+/// How long each lasts.
+const RECORDED: Duration = Duration::from_secs(5);
+/// Over so long speeds are compared.
+const WINDOW: Duration = Duration::from_secs(30);
+/// How long after the last recording.
+const LATER: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(300)];
+/// What is recorded, in turn; the last round has all that go together.
+const ENGINES: [&str; 7] = [
+    "heap=counts",
+    "heap=events,include=attach.*,stack=8",
+    "heap=vm",
+    "heap=off,sampled=64k",
+    "heap=off,cpu=5ms,wall=20ms",
+    "heap=off,locks=on,juc=on",
+    "heap=off,ttsp=on",
+];
+const ALL_TOGETHER: &str = "heap=counts,callers=16k,sampled=64k,cpu=10ms,wall=20ms,locks=on,juc=on,ttsp=on";
+
+/// What a process has.
+#[derive(Clone, Copy, Debug)]
+struct Holds {
+    threads: usize,
+    files: usize,
+    classes: u64,
+    kib: u64,
+}
+
+/// What a trace has to show.
+#[derive(Debug, Default)]
+struct Coverage {
+    reported: u64,
+    accounted: u64,
+}
+
+impl TraceData for Coverage {
+    fn element(&mut self, element: &Element<'_>) {
+        if let Element::MartiniCount(count) = element {
+            match &*count.key {
+                "coverage.reported" => self.reported = count.value,
+                "coverage.accounted" => self.accounted = count.value,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The program, running.
+struct Program {
+    running: Running,
+    dir: Workdir,
+}
+
+impl Program {
+    fn start(jdk: &Jdk) -> Program {
+        let dir = Workdir::new();
+        // Their number of threads is the same all the time.
+        let flags = ["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads"];
+        let mut command = java::program(jdk, &flags, "attach.Main", &[]);
+        let mut running = Running::start(command.current_dir(dir.path()));
+        running.wait_for("ready");
+        Program { running, dir }
+    }
+
+    fn number(&mut self, what: &str) -> u64 {
+        self.running.send(what);
+        self.running.wait_for_rest(&format!("{what} ")).parse().expect("a number")
+    }
+
+    fn holds(&mut self) -> Holds {
+        self.running.send("collect");
+        self.running.wait_for("collected");
+        let pid = self.running.pid();
+        let count = |what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count();
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
+        Holds { threads: count("task"), files: count("fd"), classes: self.number("classes"), kib }
+    }
+
+    /// Makes a request and waits for the answer.
+    fn ask(&self, request: &str, rest: &str) -> Result<(), String> {
+        let reply = self.dir.join("reply");
+        fs::write(&reply, "").map_err(|e| e.to_string())?;
+        let options = format!("{request};{};{rest}", reply.display());
+        attach::load(self.running.pid(), &martini::built().agent, &options).map_err(|e| e.to_string())?;
+        let mut answer = String::new();
+        wait_until(|| {
+            answer = fs::read_to_string(&reply).expect("the reply");
+            answer.ends_with("end\n")
+        });
+        if answer.starts_with("ok\n") { Ok(()) } else { Err(format!("{request} {rest}: {answer}")) }
+    }
+
+    /// One recording; how long it took to begin, in milliseconds, and how much of the bytes its trace has, if it counts them.
+    fn record(&mut self, options: &str) -> Result<(f64, Option<f64>), String> {
+        let trace: PathBuf = self.dir.join("app.trcxml");
+        let begun = Instant::now();
+        self.ask("start", &format!("{options},file={}", trace.display()))?;
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        sleep(RECORDED);
+        self.ask("stop", "")?;
+        let Coverage { reported, accounted } = read::trace(&trace, Coverage::default(), Judged::Valid);
+        fs::remove_file(trace).map_err(|e| e.to_string())?;
+        let counts = options.starts_with("heap=counts").then(|| 100.0 * reported as f64 / accounted.max(1) as f64);
+        Ok((took, counts))
+    }
+}
+
+/// How fast the first program is in terms of the second.
+fn speed(programs: &mut [Program; 2]) -> f64 {
+    let before = programs.each_mut().map(|program| program.number("turns"));
+    sleep(WINDOW);
+    let after = programs.each_mut().map(|program| program.number("turns"));
+    let [attached, control] = [0, 1].map(|at| (after[at] - before[at]) as f64);
+    attached / control
+}
+
+/// Runs it on each JDK, and prints a row for each.
+pub(crate) fn run(request: &Request) -> Result<(), String> {
+    let machine = Machine::now();
+    let recordings = request.rounds.unwrap_or(RECORDINGS);
+    let mut table = Table::new(&[
+        "JDK",
+        "recordings",
+        "begin, ms",
+        "bytes in counts, %",
+        "threads",
+        "files",
+        "classes",
+        "memory, MiB",
+        "speed before",
+        "1 min after",
+        "5 min after",
+    ]);
+    let mut everything = Vec::new();
+    for jdk in request.jdks(jdk::each_feature)? {
+        let (row, values) = on(jdk, recordings)?;
+        table.row(row);
+        everything.push(values);
+    }
+    let head = format!(
+        "{}\nrecordings of {} s in one JVM that is busy; what it had after the first round of all engines, and at the end; its speed in \
+         terms of the same program beside it that was never attached to, over {} s",
+        machine.line(),
+        RECORDED.as_secs(),
+        WINDOW.as_secs()
+    );
+    match request.form() {
+        Form::Text => println!("{head}\n\n{}", table.text()),
+        Form::Markdown => println!("{head}\n\n{}", table.markdown()),
+        Form::Json => println!("{:#}", json!({ "machine": machine.json(), "results": everything })),
+    }
+    Ok(())
+}
+
+fn on(jdk: &Jdk, recordings: usize) -> Result<([String; 11], serde_json::Value), String> {
+    let mut programs = [Program::start(jdk), Program::start(jdk)];
+    // Compiled by then.
+    sleep(WINDOW / 2);
+    let before = speed(&mut programs);
+    let (mut begins, mut coverages, mut first) = (Vec::new(), Vec::new(), None);
+    for number in 0..recordings {
+        let is_last = recordings - number <= ENGINES.len();
+        let options = if is_last { ALL_TOGETHER } else { ENGINES[number % ENGINES.len()] };
+        let (took, coverage) = programs[0].record(options)?;
+        begins.push(took);
+        coverages.extend(coverage);
+        if number + 1 == ENGINES.len() {
+            first = Some(programs[0].holds());
+        }
+        eprintln!("JDK {}, {} of {recordings}: {options}", jdk.feature, number + 1);
+    }
+    let begun = Instant::now();
+    let last = programs[0].holds();
+    let first = first.unwrap_or(last);
+    let later = LATER.map(|later| {
+        sleep(later.saturating_sub(begun.elapsed()));
+        speed(&mut programs)
+    });
+    for program in programs {
+        let out = program.running.finish().success().out();
+        if !out.ends_with("right\n") {
+            return Err(format!("the program has counted wrongly on JDK {}: {out}", jdk.feature));
+        }
+    }
+    let mib = |holds: Holds| holds.kib as f64 / 1024.0;
+    let row = [
+        format!("{} ({})", jdk.build, jdk.vendor),
+        recordings.to_string(),
+        format!("{:.0}", Spread::of(begins.iter().copied())),
+        if coverages.is_empty() { "-".into() } else { format!("{:.2}", Spread::of(coverages.iter().copied())) },
+        format!("{}, {}", first.threads, last.threads),
+        format!("{}, {}", first.files, last.files),
+        format!("{}, {}", first.classes, last.classes),
+        format!("{:.0}, {:.0}", mib(first), mib(last)),
+        format!("{before:.3}"),
+        format!("{:.3}", later[0]),
+        format!("{:.3}", later[1]),
+    ];
+    let holds = |holds: Holds| json!({ "threads": holds.threads, "files": holds.files, "classes": holds.classes, "kib": holds.kib });
+    let values = json!({
+        "jdk": jdk.build, "recordings": recordings, "begins": begins, "coverages": coverages,
+        "first": holds(first), "last": holds(last), "speed": { "before": before, "later": later },
+    });
+    Ok((row, values))
+}
