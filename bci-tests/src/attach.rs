@@ -1,8 +1,14 @@
-//! Asks a JVM that runs to load an agent.
+//! Asks JVMs that run to load the agent, and the program `attach.Main`, which is busy while they are asked.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use attach::{AttachError, Pid, Process, Target};
+
+use crate::jdk::Jdk;
+use crate::process::{Running, wait_until};
+use crate::workdir::Workdir;
+use crate::{java, martini};
 
 /// Has the JVM of that number load a library as an agent, with these options; its answer.
 ///
@@ -12,4 +18,46 @@ pub fn load(pid: u32, library: &Path, options: &str) -> Result<String, AttachErr
     let library = library.to_str().expect("the target folder is text");
     let target = Target::open(Process::find(Pid(pid))?)?;
     Ok(target.execute("load", &[library, "true", options])?.text)
+}
+
+/// The program, running in a folder of its own.
+#[derive(Debug)]
+pub struct Program {
+    /// Its process.
+    pub running: Running,
+    dir: Workdir,
+}
+
+impl Program {
+    /// Starts it; it is busy then.
+    #[track_caller]
+    pub fn start(jdk: &Jdk, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+        let dir = Workdir::new();
+        let mut command = java::program(jdk, flags, "attach.Main", &[]);
+        command.current_dir(dir.path()).envs(variables.iter().copied());
+        let mut running = Running::start(&mut command);
+        running.wait_for("ready");
+        Self { running, dir }
+    }
+
+    /// Where its trace goes.
+    pub fn trace(&self) -> PathBuf {
+        self.dir.join("app.trcxml")
+    }
+
+    /// Makes a request of the agent and waits for the answer, without its last line.
+    #[track_caller]
+    pub fn ask(&self, request: &str, rest: &str) -> String {
+        let reply = self.dir.join("reply");
+        fs::write(&reply, "").expect("a file");
+        let options = format!("{request};{};{rest}", reply.display());
+        load(self.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
+        let mut answer = String::new();
+        wait_until(|| {
+            answer = fs::read_to_string(&reply).expect("the reply");
+            answer.ends_with("end\n")
+        });
+        fs::remove_file(reply).expect("it is there");
+        answer.trim_end_matches("end\n").to_owned()
+    }
 }

@@ -1,15 +1,14 @@
 //! The busy program, the requests that it gets, and what the traces say.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::{fmt, fs};
 
+use bci_tests::attach;
 use bci_tests::jdk::Jdk;
-use bci_tests::process::{Running, wait_until};
 use bci_tests::read::{self, Judged, TraceData};
 use bci_tests::schema::{self, Schema};
-use bci_tests::workdir::Workdir;
-use bci_tests::{attach, java, martini};
 use trace::ids::ClassId;
 use trace::model::Element;
 
@@ -17,40 +16,26 @@ use trace::model::Element;
 const NODE: &str = "attach.Main$Node";
 
 /// The program, running.
-pub(crate) struct Program {
-    pub(crate) running: Running,
-    dir: Workdir,
+pub(crate) struct Program(attach::Program);
+
+impl Deref for Program {
+    type Target = attach::Program;
+
+    fn deref(&self) -> &attach::Program {
+        &self.0
+    }
+}
+
+impl DerefMut for Program {
+    fn deref_mut(&mut self) -> &mut attach::Program {
+        &mut self.0
+    }
 }
 
 impl Program {
     pub(crate) fn start(jdk: &Jdk, flags: &[&str], variables: &[(&str, &str)]) -> Self {
-        let dir = Workdir::new();
         // The JIT removes no object that is counted.
-        let flags = [&["-XX:-DoEscapeAnalysis"], flags].concat();
-        let mut command = java::program(jdk, &flags, "attach.Main", &[]);
-        command.current_dir(dir.path()).envs(variables.iter().copied());
-        let mut running = Running::start(&mut command);
-        running.wait_for("ready");
-        Self { running, dir }
-    }
-
-    pub(crate) fn trace(&self) -> PathBuf {
-        self.dir.join("app.trcxml")
-    }
-
-    /// Makes a request and waits for the answer, without its last line.
-    pub(crate) fn ask(&self, request: &str, rest: &str) -> String {
-        let reply = self.dir.join("reply");
-        fs::write(&reply, "").expect("a file");
-        let options = format!("{request};{};{rest}", reply.display());
-        attach::load(self.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
-        let mut answer = String::new();
-        wait_until(|| {
-            answer = fs::read_to_string(&reply).expect("the reply");
-            answer.ends_with("end\n")
-        });
-        fs::remove_file(reply).expect("it is there");
-        answer.trim_end_matches("end\n").to_owned()
+        Self(attach::Program::start(jdk, &[&["-XX:-DoEscapeAnalysis"], flags].concat(), variables))
     }
 
     /// Records with these options while `body` runs.
@@ -74,7 +59,7 @@ impl Program {
 
     /// Ends it. It says itself whether it has done what it should.
     pub(crate) fn finish(self) -> String {
-        let finished = self.running.finish().success();
+        let finished = self.0.running.finish().success();
         assert!(finished.out().ends_with("right\n"), "{}", finished.out());
         finished.err()
     }

@@ -2,7 +2,6 @@
 //! change it, otherwise a copy in the JVM's `/tmp`.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -53,9 +52,7 @@ pub(crate) fn place(target: &Target) -> anyhow::Result<String> {
         );
     }
     let bytes = fs::read(&own).with_context(|| format!("{} cannot be read", own.display()))?;
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&bytes);
-    let name = format!("{PREFIX}{:016x}-{}", hasher.finish(), target.process().owner().uid);
+    let name = format!("{PREFIX}{}-{}", carried::number_of(&bytes), target.process().owner().uid);
     let copied = target.as_owner(|| copy(target, &name, &bytes))?;
     copied.with_context(|| {
         format!(

@@ -7,10 +7,10 @@ use attach::{Jvm, Pid, Process, Target};
 use rustix::fs::OFlags;
 
 use crate::cli::attach::agent_file;
-use crate::cli::attach::glibc;
 use crate::cli::attach::recording::{self, OLDEST};
 use crate::cli::attach::stage::Stage;
 use crate::cli::exit;
+use crate::cli::launch::glibc;
 use crate::cli::launch::{library, program};
 use crate::cli::render::human::bytes;
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod agent_file;
 pub(crate) mod checks;
-mod glibc;
 pub(crate) mod live;
 pub(crate) mod recording;
 pub(crate) mod stage;

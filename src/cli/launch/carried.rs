@@ -55,6 +55,13 @@ pub(super) fn unpack(agent: &[u8]) -> anyhow::Result<PathBuf> {
     )
 }
 
+/// The number of a file's contents, for its folder's name.
+pub(crate) fn number_of(contents: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(contents);
+    format!("{:016x}", hasher.finish())
+}
+
 /// Where an agent may be put.
 fn folders() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -65,9 +72,7 @@ fn folders() -> Vec<PathBuf> {
 
 fn unpack_into(folder: &Path, agent: &[u8]) -> anyhow::Result<PathBuf> {
     // The name is not trusted: contents are compared below.
-    let mut hasher = DefaultHasher::new();
-    hasher.write(agent);
-    let place = folder.join(format!("{:016x}", hasher.finish()));
+    let place = folder.join(number_of(agent));
     for made in [folder, &place] {
         DirBuilder::new().recursive(true).mode(PRIVATE).create(made)?;
         let found = fs::symlink_metadata(made)?;

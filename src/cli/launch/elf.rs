@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use memchr::memmem;
+use crate::cli::launch::glibc;
 
 /// Longer names of interpreters are no names.
 const LONGEST_NAME: u64 = 4096;
@@ -24,9 +24,6 @@ enum Libc {
     Musl,
     Other,
 }
-
-/// Every library that is linked with glibc names the versions of its functions, such as `GLIBC_2.17`.
-const VERSIONS_OF_GLIBC: &[u8] = b"\0GLIBC_2.";
 
 impl Platform {
     /// That of an ELF file; `None` for other files.
@@ -56,7 +53,7 @@ impl Platform {
     /// The same of a library with these contents.
     pub(crate) fn of_library_with(bytes: &[u8]) -> Option<Platform> {
         let header = Header::read(bytes)?;
-        let is_glibc = memmem::find(bytes, VERSIONS_OF_GLIBC).is_some();
+        let is_glibc = glibc::newest(bytes).is_ok_and(|release| release.is_some());
         let libc = Some(if is_glibc { Libc::Other } else { Libc::Musl });
         Some(Platform { is_64_bit: header.is_64_bit, machine: header.machine, libc })
     }

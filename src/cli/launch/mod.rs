@@ -2,6 +2,7 @@
 
 pub(crate) mod carried;
 mod elf;
+pub(crate) mod glibc;
 pub(crate) mod growth;
 pub(crate) mod injection;
 pub(crate) mod jdk;

@@ -1,15 +1,12 @@
 //! Recordings in a JVM that runs, one after the other, and what they leave behind; beside it runs the same program without any.
 
 use std::fs;
-use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use bci_tests::attach::Program;
 use bci_tests::jdk::{self, Jdk};
-use bci_tests::process::{Running, wait_until};
 use bci_tests::read::{self, Judged, TraceData};
-use bci_tests::workdir::Workdir;
-use bci_tests::{attach, java, martini};
 use serde_json::json;
 use trace::model::Element;
 
@@ -66,73 +63,52 @@ impl TraceData for Coverage {
     }
 }
 
-/// The program, running.
-struct Program {
-    running: Running,
-    dir: Workdir,
+fn start(jdk: &Jdk) -> Program {
+    // Their number of threads is the same all the time.
+    Program::start(jdk, &["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads"], &[])
 }
 
-impl Program {
-    fn start(jdk: &Jdk) -> Program {
-        let dir = Workdir::new();
-        // Their number of threads is the same all the time.
-        let flags = ["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads"];
-        let mut command = java::program(jdk, &flags, "attach.Main", &[]);
-        let mut running = Running::start(command.current_dir(dir.path()));
-        running.wait_for("ready");
-        Program { running, dir }
-    }
+fn number(program: &mut Program, what: &str) -> u64 {
+    program.running.send(what);
+    program.running.wait_for_rest(&format!("{what} ")).parse().expect("a number")
+}
 
-    fn number(&mut self, what: &str) -> u64 {
-        self.running.send(what);
-        self.running.wait_for_rest(&format!("{what} ")).parse().expect("a number")
-    }
+fn holds(program: &mut Program) -> Holds {
+    program.running.send("collect");
+    program.running.wait_for("collected");
+    let pid = program.running.pid();
+    let count = |what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
+    Holds { threads: count("task"), files: count("fd"), classes: number(program, "classes"), kib }
+}
 
-    fn holds(&mut self) -> Holds {
-        self.running.send("collect");
-        self.running.wait_for("collected");
-        let pid = self.running.pid();
-        let count = |what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count();
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
-        let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
-        Holds { threads: count("task"), files: count("fd"), classes: self.number("classes"), kib }
-    }
+/// Makes a request, which is not to be refused.
+fn ask(program: &Program, request: &str, rest: &str) -> Result<(), String> {
+    let answer = program.ask(request, rest);
+    if answer.starts_with("ok\n") { Ok(()) } else { Err(format!("{request} {rest}: {answer}")) }
+}
 
-    /// Makes a request and waits for the answer.
-    fn ask(&self, request: &str, rest: &str) -> Result<(), String> {
-        let reply = self.dir.join("reply");
-        fs::write(&reply, "").map_err(|e| e.to_string())?;
-        let options = format!("{request};{};{rest}", reply.display());
-        attach::load(self.running.pid(), &martini::built().agent, &options).map_err(|e| e.to_string())?;
-        let mut answer = String::new();
-        wait_until(|| {
-            answer = fs::read_to_string(&reply).expect("the reply");
-            answer.ends_with("end\n")
-        });
-        if answer.starts_with("ok\n") { Ok(()) } else { Err(format!("{request} {rest}: {answer}")) }
-    }
-
-    /// One recording; how long it took to begin, in milliseconds, and how much of the bytes its trace has, if it counts them.
-    fn record(&mut self, options: &str) -> Result<(f64, Option<f64>), String> {
-        let trace: PathBuf = self.dir.join("app.trcxml");
-        let begun = Instant::now();
-        self.ask("start", &format!("{options},file={}", trace.display()))?;
-        let took = begun.elapsed().as_secs_f64() * 1e3;
-        sleep(RECORDED);
-        self.ask("stop", "")?;
-        let Coverage { reported, accounted } = read::trace(&trace, Coverage::default(), Judged::Valid);
-        fs::remove_file(trace).map_err(|e| e.to_string())?;
-        let counts = options.starts_with("heap=counts").then(|| 100.0 * reported as f64 / accounted.max(1) as f64);
-        Ok((took, counts))
-    }
+/// One recording; how long it took to begin, in milliseconds, and how much of the bytes its trace has, if it counts them.
+fn record(program: &Program, options: &str) -> Result<(f64, Option<f64>), String> {
+    let trace = program.trace();
+    let begun = Instant::now();
+    ask(program, "start", &format!("{options},file={}", trace.display()))?;
+    let took = begun.elapsed().as_secs_f64() * 1e3;
+    sleep(RECORDED);
+    ask(program, "stop", "")?;
+    let Coverage { reported, accounted } = read::trace(&trace, Coverage::default(), Judged::Valid);
+    fs::remove_file(trace).map_err(|e| e.to_string())?;
+    let counts = options.starts_with("heap=counts").then(|| 100.0 * reported as f64 / accounted.max(1) as f64);
+    Ok((took, counts))
 }
 
 /// How fast the first program is in terms of the second.
 fn speed(programs: &mut [Program; 2]) -> f64 {
-    let before = programs.each_mut().map(|program| program.number("turns"));
+    let before = programs.each_mut().map(|program| number(program, "turns"));
     sleep(WINDOW);
-    let after = programs.each_mut().map(|program| program.number("turns"));
+    let after = programs.each_mut().map(|program| number(program, "turns"));
     let [attached, control] = [0, 1].map(|at| (after[at] - before[at]) as f64);
     attached / control
 }
@@ -176,7 +152,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
 }
 
 fn on(jdk: &Jdk, recordings: usize) -> Result<([String; 11], serde_json::Value), String> {
-    let mut programs = [Program::start(jdk), Program::start(jdk)];
+    let mut programs = [start(jdk), start(jdk)];
     // Compiled by then.
     sleep(WINDOW / 2);
     let before = speed(&mut programs);
@@ -184,16 +160,16 @@ fn on(jdk: &Jdk, recordings: usize) -> Result<([String; 11], serde_json::Value),
     for number in 0..recordings {
         let is_last = recordings - number <= ENGINES.len();
         let options = if is_last { ALL_TOGETHER } else { ENGINES[number % ENGINES.len()] };
-        let (took, coverage) = programs[0].record(options)?;
+        let (took, coverage) = record(&programs[0], options)?;
         begins.push(took);
         coverages.extend(coverage);
         if number + 1 == ENGINES.len() {
-            first = Some(programs[0].holds());
+            first = Some(holds(&mut programs[0]));
         }
         eprintln!("JDK {}, {} of {recordings}: {options}", jdk.feature, number + 1);
     }
     let begun = Instant::now();
-    let last = programs[0].holds();
+    let last = holds(&mut programs[0]);
     let first = first.unwrap_or(last);
     let later = LATER.map(|later| {
         sleep(later.saturating_sub(begun.elapsed()));
@@ -219,10 +195,10 @@ fn on(jdk: &Jdk, recordings: usize) -> Result<([String; 11], serde_json::Value),
         format!("{:.3}", later[0]),
         format!("{:.3}", later[1]),
     ];
-    let holds = |holds: Holds| json!({ "threads": holds.threads, "files": holds.files, "classes": holds.classes, "kib": holds.kib });
+    let to_json = |holds: Holds| json!({ "threads": holds.threads, "files": holds.files, "classes": holds.classes, "kib": holds.kib });
     let values = json!({
         "jdk": jdk.build, "recordings": recordings, "begins": begins, "coverages": coverages,
-        "first": holds(first), "last": holds(last), "speed": { "before": before, "later": later },
+        "first": to_json(first), "last": to_json(last), "speed": { "before": before, "later": later },
     });
     Ok((row, values))
 }
