@@ -76,7 +76,8 @@ impl Program {
     fn start(jdk: &Jdk) -> Program {
         let dir = Workdir::new();
         // Their number of threads is the same all the time.
-        let flags = ["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads"];
+        // And the JIT removes no object that is counted.
+        let flags = ["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-DoEscapeAnalysis"];
         let mut command = java::program(jdk, &flags, "attach.Main", &[]);
         let mut running = Running::start(command.current_dir(dir.path()));
         running.wait_for("ready");
@@ -96,7 +97,7 @@ impl Program {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
         let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
         let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
-        Holds { threads: count("task"), files: count("fd"), classes: self.number("classes"), kib }
+        Holds { threads: count("task"), files: count("fd"), classes: attach::classes(pid).expect("it answers"), kib }
     }
 
     /// Makes a request and waits for the answer.
@@ -140,6 +141,8 @@ fn speed(programs: &mut [Program; 2]) -> f64 {
 /// Runs it on each JDK, and prints a row for each.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let machine = Machine::now();
+    // No recording waits for it.
+    martini::built();
     let recordings = request.rounds.unwrap_or(RECORDINGS);
     let mut table = Table::new(&[
         "JDK",
