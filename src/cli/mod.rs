@@ -54,6 +54,7 @@ enum Command {
     Status(recording::StatusArguments),
     Snapshot(recording::SnapshotArguments),
     Dump(recording::DumpArguments),
+    Set(recording::SetArguments),
     #[command(visible_alias = "detach")]
     Stop(recording::StopArguments),
     Doctor(doctor::Arguments),
@@ -81,6 +82,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Status(arguments) => recording::status(&arguments),
         Command::Snapshot(arguments) => recording::snapshot(&arguments),
         Command::Dump(arguments) => recording::dump(&arguments),
+        Command::Set(arguments) => recording::set(&arguments),
         Command::Stop(arguments) => recording::stop(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

@@ -4,15 +4,18 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
 use bci_tests::jdk::Jdk;
+use bci_tests::martini;
 use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
 
-use crate::{Busy, assert_valid};
+use crate::{Busy, assert_valid, end};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(by_default_for_two_seconds);
     suite.each_jdk(left_alone_and_ended_by_another_command);
     suite.each_jdk(counts_are_announced_with_their_price);
+    suite.each_jdk(the_heap_is_dumped_with_and_without_a_recording);
+    suite.each_jdk(the_interval_of_samples_can_be_changed);
     suite.any_jdk(ctrl_c_ends_the_recording);
     suite.any_jdk(a_killed_command_leaves_a_recording_that_can_be_ended);
     suite.any_jdk(the_end_of_the_jvm_is_an_end);
@@ -71,6 +74,39 @@ fn counts_are_announced_with_their_price(jdk: &'static Jdk) {
     assert!(attached.err.starts_with(&format!("martini: {price}")), "{}", attached.err);
     assert_eq!(attached.err.contains("JDK-8324241"), jdk.feature < 23, "{}", attached.err);
     assert!(attached.err.contains("busy.Main.allocate(Main.java:24)"), "{}", attached.err);
+    assert_valid(&busy.trace(busy.pid(), 1));
+    busy.end();
+}
+
+fn the_heap_is_dumped_with_and_without_a_recording(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let own = busy.folder.join("own.hprof");
+    let dumped = busy.martini("dump", &["own.hprof"]).success();
+    assert_eq!(dumped.out, format!("{}\n", own.display()));
+    let mut heap = Command::new(&martini::built().command);
+    let read = end(heap.arg("heap").arg(&own)).success();
+    assert!(read.out.contains("byte[]"), "{}", read.out);
+    busy.martini("dump", &["own.hprof"]).refused("is there already");
+    busy.martini("attach", &["--detach", "--sampled", "--dump", "request"]).success();
+    busy.martini("dump", &[]).success();
+    busy.martini("stop", &["--quiet"]).success();
+    let files = std::fs::read_dir(busy.folder.path()).expect("the folder is there").flatten();
+    let dumps = files.filter(|file| file.path().extension().is_some_and(|name| name == "hprof"));
+    assert_eq!(dumps.count(), 2);
+    busy.end();
+}
+
+fn the_interval_of_samples_can_be_changed(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    busy.martini("set", &["--sampled", "64k"]).refused("does not have the agent");
+    busy.martini("attach", &["--detach", "--sampled=512m"]).success();
+    busy.martini("set", &["--callers", "64k"]).refused("this recording was started without callers");
+    busy.martini("set", &["--sampled", "off"]).refused("sampled of a recording that runs needs a size");
+    busy.martini("set", &["--sampled", "64k"]).success();
+    // With the interval of the beginning there would be none for minutes.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let stopped = busy.martini("stop", &[]).success();
+    assert!(stopped.err.contains("sampled objects"), "{}", stopped.err);
     assert_valid(&busy.trace(busy.pid(), 1));
     busy.end();
 }

@@ -11,8 +11,10 @@ pub enum Request {
     Status,
     /// The counts so far, and what is alive.
     Snapshot,
-    /// A heap dump, at a path or where the agent likes.
+    /// A heap dump beside the trace.
     Dump,
+    /// Other values of options.
+    Set,
 }
 
 impl Request {
@@ -24,6 +26,7 @@ impl Request {
             Request::Status => "status",
             Request::Snapshot => "snapshot",
             Request::Dump => "dump",
+            Request::Set => "set",
         }
     }
 }

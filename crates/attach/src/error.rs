@@ -113,6 +113,14 @@ pub enum AttachError {
         /// What it said.
         text: String,
     },
+    /// There is no heap dump.
+    #[error("JVM {pid} did not dump its heap: {text}")]
+    NotDumped {
+        /// The process.
+        pid: Pid,
+        /// What it said.
+        text: String,
+    },
     /// The agent is not in the JVM.
     #[error("JVM {pid} did not load the agent: {text}")]
     NotLoaded {

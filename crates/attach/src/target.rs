@@ -21,6 +21,10 @@ use crate::root::{Folder, Root, TMP};
 
 /// How long a JVM may take to listen, or to answer.
 const LIMIT: Duration = Duration::from_secs(10);
+/// How long it may take to dump its heap.
+const LONGEST_DUMP: Duration = Duration::from_secs(600);
+/// What it says when it has.
+const DUMPED: &str = "Heap dump file created";
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The agent's answers are short.
@@ -93,6 +97,10 @@ impl Target {
     /// # Errors
     /// What is in the way.
     pub fn execute(&self, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
+        self.execute_within(LIMIT, command, arguments)
+    }
+
+    fn execute_within(&self, limit: Duration, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
         let pid = self.process.pid();
         if let Some(long) = arguments.iter().find(|argument| argument.len() > connection::LONGEST) {
             return Err(AttachError::TooLong { length: long.len(), limit: connection::LONGEST });
@@ -106,7 +114,7 @@ impl Target {
             self.awaken(&name)?;
         }
         let socket = self.tmp.join(&name);
-        let ask = || self.as_owner(|| connection::ask(&socket, &request, LIMIT));
+        let ask = || self.as_owner(|| connection::ask(&socket, &request, limit));
         let answer = match ask()? {
             // Left behind by another process with this id, or by the JVM when its listener ended.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
@@ -122,10 +130,24 @@ impl Target {
             Ok(bytes) => Answer::parse(&bytes)
                 .ok_or_else(|| AttachError::Strange { pid, text: String::from_utf8_lossy(&bytes).trim().to_owned() }),
             Err(error) if connection::is_late(&error) && self.process.is_alive() => {
-                Err(AttachError::NoAnswer { pid, limit: LIMIT })
+                Err(AttachError::NoAnswer { pid, limit })
             }
             Err(error) => Err(self.process.io("its socket cannot be used", error)),
         }
+    }
+
+    /// Has the JVM dump its live objects with its own dumper, into a file that is not there yet, by its path in the JVM's file system.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn dump_heap(&self, path: &str) -> Result<(), AttachError> {
+        let answer = self.execute_within(LONGEST_DUMP, "dumpheap", &[path, "-live"])?;
+        // The status is 0 even if there is no dump.
+        if answer.status == 0 && answer.text.contains(DUMPED) {
+            return Ok(());
+        }
+        let text = answer.text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        Err(AttachError::NotDumped { pid: self.process.pid(), text })
     }
 
     /// Loads an agent by its path in the JVM's file system.
@@ -148,7 +170,7 @@ impl Target {
     pub fn ask(&self, library: &str, request: Request, rest: &str) -> Result<AgentAnswer, AttachError> {
         let limit = match request {
             Request::Start | Request::Stop | Request::Dump => Duration::from_secs(60),
-            Request::Status | Request::Snapshot => LIMIT,
+            Request::Status | Request::Snapshot | Request::Set => LIMIT,
         };
         let file = ReplyFile::make(self)?;
         self.load(library, &format!("{};{TMP}/{};{rest}", request.word(), file.name))?;

@@ -75,6 +75,7 @@ pub(super) struct Recording {
     instrumentation: &'static Instrumentation,
     counts: Option<&'static Counts>,
     dumps: Option<&'static HeapDumps>,
+    sampler: Option<&'static Sampler>,
     /// Its regular files.
     files: Vec<PathBuf>,
     /// Whether the classes that rewritten code calls are defined, once that was tried.
@@ -213,7 +214,7 @@ impl Recording {
             outputs,
         )?;
         let writer = Mutex::new(Some(writer));
-        Ok(Recording { core, instrumentation, counts, dumps, files, prepared: OnceLock::new(), writer, flags })
+        Ok(Recording { core, instrumentation, counts, dumps, sampler, files, prepared: OnceLock::new(), writer, flags })
     }
 
     /// Defines the classes that rewritten code calls; from then on code is rewritten.

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agent_options::{OptionError, RawOptions};
 use jvmti::Jni;
 
 use super::Recording;
 use super::request::{Answer, Lines};
 use crate::agent::clock::Ticks;
 use crate::agent::core::feature::End;
+use crate::agent::sampling::Asker;
 
 /// A snapshot is waited for so long.
 const LONGEST_SNAPSHOT: Duration = Duration::from_secs(60);
@@ -60,10 +62,34 @@ impl Recording {
         Ok(Lines::default().with("trace", self.trace().display()))
     }
 
-    /// Changes options.
+    /// Changes how often allocations are sampled.
     pub(super) fn set(&self, given: &str) -> Answer {
-        let _ = given;
-        Err("no option of a recording that runs can be changed; stop it and start another".into())
+        let raw: RawOptions = given.parse().map_err(|error: OptionError| error.to_string())?;
+        // Beside counts each of them has a meaning.
+        let beside: Result<RawOptions, OptionError> = format!("heap=counts,{given}").parse();
+        let options = beside.and_then(|raw| raw.resolve()).map_err(|error| error.to_string())?;
+        let running = &self.core.options;
+        let changeable = [
+            ("sampled", Asker::Sampled, running.sampled_bytes, options.sampled_bytes),
+            ("callers", Asker::Callers, running.callers_bytes, options.callers_bytes),
+        ];
+        let is_changeable = |name: &str| changeable.iter().any(|(known, ..)| *known == name);
+        if raw.pairs().is_empty() || !raw.pairs().iter().all(|(name, _)| is_changeable(name)) {
+            return Err(
+                "only sampled=SIZE and callers=SIZE of a recording that runs can be changed; stop it and start another"
+                    .into(),
+            );
+        }
+        for (name, asker, before, after) in changeable.into_iter().filter(|(name, ..)| raw.value(name).is_some()) {
+            match (self.sampler, before, after) {
+                (Some(sampler), Some(_), Some(bytes)) => sampler.ask(asker, bytes),
+                (_, _, None) => {
+                    return Err(format!("{name} of a recording that runs needs a size, such as {name}=64k"));
+                }
+                _ => return Err(format!("this recording was started without {name}")),
+            }
+        }
+        Ok(Lines::default().with("trace", self.trace().display()))
     }
 
     /// Ends a recording that could not begin, and removes its files: nobody is to take them for what was recorded.

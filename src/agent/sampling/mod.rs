@@ -94,6 +94,11 @@ impl Sampler {
         !self.core.source.counts()
     }
 
+    /// From now on that one wants a sample every so many bytes.
+    pub(crate) fn ask(&self, asker: Asker, bytes: u32) {
+        self.interval.ask(asker, Some(bytes), |bytes| set_interval(self.core, bytes));
+    }
+
     /// Bytes between two samples, on average: at most so many until now.
     pub(crate) fn longest_interval(&self) -> u32 {
         self.interval.pace.longest()

@@ -1,11 +1,11 @@
-//! `martini status`, `snapshot`, `dump` and `stop`: what the agent in a running JVM does, from a command of its own.
+//! `martini status`, `snapshot`, `dump`, `set` and `stop`: what the agent in a running JVM does, from a command of its own.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use agent_options::{HeapMode, RawOptions};
 use anyhow::{Context, bail};
-use attach::{AgentAnswer, Request, Target};
+use attach::{AgentAnswer, AttachError, Request, Target};
 use serde_json::{Map, Value, json};
 
 use crate::cli::attach::recording::{self, Trace};
@@ -56,24 +56,50 @@ pub(crate) struct SnapshotArguments {
     pid: u32,
 }
 
-/// Has a JVM that is recorded dump its heap
+/// Has a JVM dump its heap
 ///
-/// `martini heap` reads the file. While a dump is written the program stands still.
+/// Without FILE a recording that was started with --dump makes one as it does by itself, with allocation sites and ages, beside its trace. Else
+/// the JVM's own dumper writes what is alive to FILE. `martini heap` reads both. While a dump is written the program stands still.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini dump 4711
   martini dump 4711 before.hprof
+  martini heap before.hprof
 
 Exit status:
-  0 if the dump is written; 2 if nothing is recorded, or the JVM cannot be asked")]
+  0 if the dump is written; 2 if it is not, or the JVM cannot be asked")]
 pub(crate) struct DumpArguments {
     /// The process of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
-    /// The file to write, which must not be there [default: one beside the trace]
+    /// The file to write, which must not be there [default: martini-PID.hprof]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+}
+
+/// Changes how often a recording in a JVM samples allocations
+///
+/// What was started with --sampled or --callers takes another size; each sample keeps the weight of the size with which it was chosen.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini set 4711 --sampled 64k
+  martini set 4711 --callers 1m
+
+Exit status:
+  0 if it was done; 2 if nothing is recorded, or not this, or the JVM cannot be
+  asked")]
+pub(crate) struct SetArguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+    /// A sampled object per so many bytes
+    #[arg(long, value_name = "SIZE", required_unless_present = "callers")]
+    sampled: Option<String>,
+    /// A sample of callers per so many bytes
+    #[arg(long, value_name = "SIZE")]
+    callers: Option<String>,
 }
 
 /// Ends the recording in a JVM, and prints the summary of its trace
@@ -129,26 +155,40 @@ pub(crate) fn snapshot(arguments: &SnapshotArguments) -> anyhow::Result<u8> {
     show(&answer, "the numbers so far are in the trace", "trace")
 }
 
-pub(crate) fn dump(arguments: &DumpArguments) -> anyhow::Result<u8> {
+pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
     let (target, library) = with_agent(arguments.pid)?;
-    let Some(file) = &arguments.file else {
-        let answer = target.ask(&library, Request::Dump, "")?;
-        return show(&answer, "the heap is dumped", "dump");
-    };
-    let file = std::path::absolute(file).with_context(|| format!("{} is no path", file.display()))?;
+    let mut options = RawOptions::default();
+    for (name, value) in [("sampled", &arguments.sampled), ("callers", &arguments.callers)] {
+        value.iter().for_each(|value| options.push(name, value));
+    }
+    target.ask(&library, Request::Set, &options.to_string())?;
+    Ok(exit::OK)
+}
+
+pub(crate) fn dump(arguments: &DumpArguments) -> anyhow::Result<u8> {
+    let (target, library) = recording::target_with_agent(arguments.pid)?;
+    if let (None, Some(library)) = (&arguments.file, library) {
+        match target.ask(&library, Request::Dump, "") {
+            Err(AttachError::Agent { .. }) => {}
+            answer => return show(&answer?, "the heap is dumped", "trace"),
+        }
+    }
+    let default = || PathBuf::from(format!("martini-{}.hprof", arguments.pid));
+    let file = arguments.file.clone().unwrap_or_else(default);
+    let file = std::path::absolute(&file).with_context(|| format!("{} is no path", file.display()))?;
     if file.exists() {
         bail!("{} is there already; choose another file", file.display());
     }
-    let name = file_name(&file)?;
-    if !Stage::is_needed(&target) {
-        let path = file.to_str().with_context(|| format!("{} is not UTF-8; choose another file", file.display()))?;
-        target.ask(&library, Request::Dump, path)?;
-    } else {
+    if Stage::is_needed(&target) {
         let stage = Stage::make(&target)?;
-        let dumped = target.ask(&library, Request::Dump, &stage.path(name)).map_err(anyhow::Error::from);
-        let copied = dumped.and_then(|_| stage.copy_file(&target, name, &file));
+        let name = file_name(&file)?;
+        let dumped = target.dump_heap(&stage.path(name)).map_err(anyhow::Error::from);
+        let copied = dumped.and_then(|()| stage.copy_file(&target, name, &file));
         stage.remove(&target);
         copied?;
+    } else {
+        let path = file.to_str().with_context(|| format!("{} is not UTF-8; choose another file", file.display()))?;
+        target.dump_heap(path)?;
     }
     writeln!(anstream::stdout(), "{}", file.display())?;
     Ok(exit::OK)

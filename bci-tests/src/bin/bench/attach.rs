@@ -4,8 +4,9 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use bci_tests::attach::Program;
+use bci_tests::attach::{self, Program};
 use bci_tests::jdk::{self, Jdk};
+use bci_tests::martini;
 use bci_tests::read::{self, Judged, TraceData};
 use serde_json::json;
 use trace::model::Element;
@@ -64,8 +65,9 @@ impl TraceData for Coverage {
 }
 
 fn start(jdk: &Jdk) -> Program {
-    // Their number of threads is the same all the time.
-    Program::start(jdk, &["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads"], &[])
+    // Compilers' threads are as many all the time, and the JIT removes no object that is counted.
+    let flags = ["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-DoEscapeAnalysis"];
+    Program::start(jdk, &flags, &[])
 }
 
 fn number(program: &mut Program, what: &str) -> u64 {
@@ -81,7 +83,7 @@ fn holds(program: &mut Program) -> Holds {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
     let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
-    Holds { threads: count("task"), files: count("fd"), classes: number(program, "classes"), kib }
+    Holds { threads: count("task"), files: count("fd"), classes: attach::classes(pid).expect("it answers"), kib }
 }
 
 /// Makes a request, which is not to be refused.
@@ -116,6 +118,8 @@ fn speed(programs: &mut [Program; 2]) -> f64 {
 /// Runs it on each JDK, and prints a row for each.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let machine = Machine::now();
+    // No recording waits for it.
+    martini::built();
     let recordings = request.rounds.unwrap_or(RECORDINGS);
     let mut table = Table::new(&[
         "JDK",
