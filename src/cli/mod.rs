@@ -8,6 +8,7 @@ mod launch;
 #[cfg(test)]
 mod reference;
 mod render;
+mod top;
 
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     agent, attach as attaching, completions, demo, doctor, explain, heap_dump, locks, man, ps, recording, run,
-    safepoints, stats, threads, tree, validate,
+    safepoints, stats, threads, top as live, tree, validate,
 };
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
@@ -37,6 +38,7 @@ Examples:
   martini run --include 'com.acme.*' mvn test   profile every JVM of a build
   martini ps                                    JVMs that run already
   martini attach 4711                           record one until Ctrl-C
+  martini top 4711                              what one does now
   martini doctor 4711                           what is in the way, if it fails
   martini explain martini-4711.trcxml           what stands out in a trace
   martini stats martini-4711.trcxml             where, in your code
@@ -57,6 +59,7 @@ enum Command {
     Set(recording::SetArguments),
     #[command(visible_alias = "detach")]
     Stop(recording::StopArguments),
+    Top(live::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
@@ -84,6 +87,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Dump(arguments) => recording::dump(&arguments),
         Command::Set(arguments) => recording::set(&arguments),
         Command::Stop(arguments) => recording::stop(&arguments),
+        Command::Top(arguments) => live::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -17,7 +17,7 @@ impl StackIndex {
 }
 
 /// All call stacks, and what the ids of the current document stand for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Stacks {
     stacks: Vec<Box<[SiteIndex]>>,
     index: FxHashMap<Box<[SiteIndex]>, StackIndex>,

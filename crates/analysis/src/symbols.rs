@@ -73,7 +73,7 @@ pub(crate) struct SiteSymbol {
 }
 
 /// Values that are stored once and known by their position.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pool<T> {
     items: Vec<T>,
     index: FxHashMap<T, u32>,
@@ -103,7 +103,7 @@ fn position(length: usize) -> u32 {
 }
 
 /// All names, and what the ids of the current document stand for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Symbols {
     classes: Vec<ClassSymbol>,
     class_names: FxHashMap<Box<str>, ClassIndex>,

@@ -27,7 +27,8 @@ impl Asked {
         Ok(Asked(asked))
     }
 
-    fn is_so(&self) -> bool {
+    /// Whether it is so.
+    pub(crate) fn is_so(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -22,5 +22,6 @@ mod stats_samples;
 mod summary;
 pub(crate) mod threads;
 mod time_window;
+pub(crate) mod top;
 pub(crate) mod tree;
 pub(crate) mod validate;

@@ -63,6 +63,17 @@ impl AgentOptions {
         self.with_callers()
     }
 
+    /// Whether the user gave an option.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.raw.value(name).is_some()
+    }
+
+    /// Sets another option.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.raw.push(name, value);
+        self
+    }
+
     fn set_unless_decided(&mut self, pairs: &[(&str, &str)]) {
         let decides = |name: &str| agent_options::find(name).is_some_and(OptionSpec::decides_heap);
         if !self.raw.pairs().iter().any(|(name, _)| decides(name)) {

@@ -34,7 +34,7 @@ pub struct Account<'a> {
 }
 
 /// The last account of each thread.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Accounts(FxHashMap<ThreadIndex, Numbers>);
 
 /// The numbers of an [`Account`].

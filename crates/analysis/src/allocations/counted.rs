@@ -76,7 +76,7 @@ struct Estimate {
 }
 
 /// Bytes that were really allocated, as a sampler estimates.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Estimates {
     /// In each cell where something was counted, with the square of their standard error.
     pub(super) cells: Vec<(CellIndex, u64, f64)>,
@@ -85,7 +85,7 @@ pub(super) struct Estimates {
 }
 
 /// The counts of one document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CountedDocument {
     /// By ids, because classes of one name share a cell and each has counts of its own.
     sites: FxHashMap<SiteIds, Site>,

@@ -30,7 +30,7 @@ const UNACCOUNTED: SourceIndex = SourceIndex(u32::MAX);
 const TOGETHER: SourceIndex = SourceIndex(u32::MAX - 1);
 
 /// The samples of the document that is read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct AloneDocument {
     /// The document's agent counts sites, to which its samples belong.
     pub(super) is_counting: bool,
@@ -40,7 +40,7 @@ pub(super) struct AloneDocument {
 }
 
 /// What samples say of objects that nothing counts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Estimates {
     cells: FxHashMap<CellIndex, Sampled>,
     /// Of which source the samples of each thread are a part.

@@ -57,7 +57,7 @@ impl Hasher for NeighbourHasher {
 }
 
 /// Live objects by id.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LiveObjects {
     objects: HashMap<ObjectId, PackedObject, BuildHasherDefault<NeighbourHasher>>,
     large: FxHashMap<ObjectId, u64>,

@@ -36,7 +36,7 @@ impl Living {
 }
 
 /// What lives of all cells.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LiveSamples {
     /// What the last look of the document found, and when that was.
     document: FxHashMap<CellIndex, Living>,

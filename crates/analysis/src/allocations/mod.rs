@@ -59,7 +59,7 @@ use snapshots::Snapshots;
 type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>, Option<StackIndex>);
 
 /// Gathers the statistics of a trace, element by element.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AllocationStats {
     symbols: Symbols,
     stacks: Stacks,

@@ -7,7 +7,7 @@ use crate::stacks::StackIndex;
 use crate::symbols::{ClassIndex, SiteIndex, ThreadIndex};
 
 /// Objects that share class, thread, site and stack.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) class: ClassIndex,
     pub(super) thread: Option<ThreadIndex>,

@@ -13,7 +13,7 @@ pub(super) struct Borders {
 }
 
 /// The intervals of a trace's documents.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Snapshots {
     /// The last interval of the document.
     interval: Option<Borders>,

@@ -41,7 +41,7 @@ pub enum SampleClock {
 }
 
 /// Gathers the samples of a trace, element by element.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CpuStats {
     of: SampleClock,
     symbols: Symbols,

@@ -63,7 +63,7 @@ impl Weight {
 }
 
 /// All samples.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
     cells: FxHashMap<CellKey, Weight>,
     functions: Vec<(Box<str>, Box<str>)>,

@@ -19,7 +19,7 @@ pub(super) struct TypedStack {
 struct TypesIndex(u32);
 
 /// All call stacks, each kept once, and the ways in which their frames ran.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TypedStacks {
     frames: Stacks,
     types: Vec<Box<[Ran]>>,

@@ -33,7 +33,7 @@ impl VmWork {
 }
 
 /// Kinds of threads, and their CPU clocks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Threads {
     /// Of those that do not run Java.
     kinds: FxHashMap<ThreadIndex, ThreadKind>,

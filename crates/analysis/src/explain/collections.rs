@@ -19,7 +19,7 @@ const MANY_COLLECTIONS: u64 = 30;
 const LEAST_COLLECTIONS: u64 = 9;
 
 /// The collections of a trace that stopped the program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collections {
     count: u64,
     pauses: Nanos,

@@ -25,7 +25,8 @@ pub use safepoints::Lateness;
 /// More findings of a kind than this are a table, which other commands show.
 const MOST: usize = 3;
 
-/// Gathers all that a trace says about allocations, locks and collections, in one reading.
+/// Gathers all that a trace says about allocations, locks and collections, in one reading. A copy of it can be finished while it goes on.
+#[derive(Clone)]
 pub struct TraceStats {
     allocations: AllocationStats,
     locks: LockStats<'static>,

@@ -18,7 +18,7 @@ use crate::symbols::ClassIndex;
 pub(super) struct Serial(pub(super) u64);
 
 /// A living thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LiveThread {
     pub(super) row: RowIndex,
     pub(super) id: Option<ThreadId>,
@@ -124,7 +124,7 @@ impl LockStats<'_> {
         };
         self.live.insert(serial, live);
         if self.selects_thread(name)
-            && let Some(observer) = &mut self.observer
+            && let Some(observer) = &mut self.observer.0
         {
             observer.thread_started(serial.0, ThreadName { name, group, id });
         }

@@ -49,7 +49,7 @@ impl fmt::Display for CalledLock<'_> {
 }
 
 /// The names of all documents, by the serial numbers of the locks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LockNames(FxHashMap<u64, (ClassIndex, Option<Box<str>>)>);
 
 impl LockNames {

@@ -26,7 +26,7 @@ pub(super) enum LockPart {
 }
 
 /// The waits for all locks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LockPlaces(FxHashMap<PlaceKey, TimeTotals>);
 
 impl LockPlaces {

@@ -32,6 +32,7 @@ use trace::time::{Nanos, Time};
 pub use durations::Durations;
 pub use lock_names::{CalledLock, LockHolders, LockName};
 pub use lock_places::SingleLock;
+use observer::Observing;
 pub use observer::{Observer, Stall};
 pub use paths::WaitKind;
 pub use processor_time::ProcessorTime;
@@ -77,10 +78,10 @@ pub struct Selection {
 const MAX_PENDING: usize = 1 << 20;
 
 /// Gathers what a trace or a lock log says about threads and monitors.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LockStats<'o> {
     selection: Selection,
-    observer: Option<&'o mut dyn Observer>,
+    observer: Observing<'o>,
     symbols: Symbols,
     stacks: Stacks,
     span: Span,
@@ -121,7 +122,7 @@ impl<'o> LockStats<'o> {
             stacks: Stacks::new(selection.callers.clone()),
             span: Span::window(selection.from, selection.to),
             selection,
-            observer,
+            observer: Observing(observer),
             ..Self::default()
         }
     }
@@ -306,7 +307,7 @@ impl<'o> LockStats<'o> {
 
     fn reach(&mut self, time: Time) {
         if self.span.origin().is_none()
-            && let Some(observer) = &mut self.observer
+            && let Some(observer) = &mut self.observer.0
         {
             observer.begin(time);
         }

@@ -18,6 +18,16 @@ pub trait Observer {
     fn stall(&mut self, stall: &Stall<'_>);
 }
 
+/// The observer of a reading, if it has one. A copy of the reading has none.
+#[derive(Default)]
+pub(super) struct Observing<'o>(pub(super) Option<&'o mut dyn Observer>);
+
+impl Clone for Observing<'_> {
+    fn clone(&self) -> Self {
+        Observing(None)
+    }
+}
+
 /// A time in which a thread was blocked, waited, was parked or slept.
 #[derive(Clone, Debug)]
 pub struct Stall<'a> {

@@ -36,7 +36,7 @@ pub(super) struct PathTotals {
 }
 
 /// The waits of each path.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct WaitPaths(FxHashMap<PathKey, PathTotals>);
 
 impl WaitPaths {

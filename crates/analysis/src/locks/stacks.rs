@@ -22,7 +22,7 @@ const WAITERS: [&str; 6] = [
     "sun.misc.Unsafe",
 ];
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Stack {
     frames: Box<[SiteIndex]>,
     site: Option<SiteIndex>,
@@ -30,7 +30,7 @@ struct Stack {
 }
 
 /// All call stacks, and what the ids of the current document stand for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stacks {
     /// Classes whose innermost frame names a stack.
     callers: Vec<Pattern>,

@@ -134,7 +134,7 @@ impl LockStats<'_> {
             self.finish_stall_of(serial, live.row, &pending, time, is_open, None);
         }
         if let Some((since, until)) = self.span.clip(live.started, time)
-            && let Some(observer) = &mut self.observer
+            && let Some(observer) = &mut self.observer.0
         {
             observer.thread_ended(serial.0, since, until, is_open, processor);
         }
@@ -283,7 +283,7 @@ impl LockStats<'_> {
     }
 
     fn observe(&mut self, serial: Serial, pending: &PendingStall, since: Time, until: Time, is_open: bool) {
-        let Some(observer) = &mut self.observer else { return };
+        let Some(observer) = &mut self.observer.0 else { return };
         let location = |stack: Option<StackIndex>| {
             let site = stack.and_then(|stack| self.stacks.site(stack));
             site.map(|site| self.symbols.location(site))

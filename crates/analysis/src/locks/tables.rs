@@ -87,7 +87,7 @@ pub(super) struct PairKey {
 pub(super) type SiteKey = (Option<ClassIndex>, Option<SiteIndex>);
 
 /// A table of limited length.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct WaitTable<K>(FxHashMap<K, WaitTotals>);
 
 impl<K> Default for WaitTable<K> {
@@ -115,7 +115,7 @@ impl<K: Copy + Eq + Hash> WaitTable<K> {
 }
 
 /// All tables.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct WaitTables {
     pub(super) monitors: WaitTable<MonitorKey>,
     pub(super) sites: WaitTable<SiteKey>,

@@ -106,7 +106,7 @@ impl ThreadRow {
 }
 
 /// All rows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Threads {
     rows: Vec<ThreadRow>,
     own: usize,

@@ -36,7 +36,7 @@ struct Part {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
     keys: Vec<CellKey>,
     index: FxHashMap<CellKey, CellIndex>,

@@ -20,7 +20,7 @@ pub(super) struct Late {
 }
 
 /// The late threads of one stop.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Looks(Vec<Late>);
 
 impl Looks {

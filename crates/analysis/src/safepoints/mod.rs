@@ -70,7 +70,7 @@ struct OperationSums {
 }
 
 /// Gathers what a trace says about safepoints, element by element.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SafepointStats {
     facts: Facts,
     symbols: Symbols,
@@ -93,7 +93,7 @@ pub struct SafepointStats {
 struct TextIndex(u32);
 
 /// Names of functions with their libraries, and reasons, each once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Texts {
     texts: Vec<Box<str>>,
     index: FxHashMap<Box<str>, TextIndex>,

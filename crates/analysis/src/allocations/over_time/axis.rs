@@ -20,14 +20,14 @@ impl Slot {
 }
 
 /// Where slices begin and end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Axis {
     begin: Time,
     borders: Borders,
     halvings: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Borders {
     /// All of one length.
     Even(u64),

@@ -31,7 +31,7 @@ struct Collection {
 }
 
 /// Gathers what happens when.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
     objects: Option<Track<Change>>,
     /// What objects were allocated or died before the part that counts.
@@ -47,7 +47,7 @@ pub(super) struct Recorder {
 }
 
 /// Slices, and the numbers of each cell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Track<N> {
     axis: Axis,
     /// By cell.

@@ -44,7 +44,7 @@ impl Number for Share {
 }
 
 /// Numbers of some slices.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Series<N> {
     /// In the order of their slices.
     slots: Vec<(Slot, N)>,
