@@ -99,7 +99,7 @@ pub(crate) enum Unit {
 }
 
 const ALLOCATIONS: &[Column] = &[
-    Column::rate("bytes/s", 0, Unit::Bytes),
+    Column::rate("allocates", 0, Unit::Bytes),
     Column::rate("objects/s", 1, Unit::Count),
     Column::sum("bytes", 0, Unit::Bytes),
     Column::sum("live", 2, Unit::Bytes),
@@ -120,7 +120,7 @@ const THREADS: &[Column] = &[
     Column::rate("blocked", 1, Unit::Time),
     Column::rate("parked", 2, Unit::Time),
     Column::rate("waiting", 3, Unit::Time),
-    Column::rate("bytes/s", 4, Unit::Bytes),
+    Column::rate("allocates", 4, Unit::Bytes),
 ];
 
 /// The rows of a topic by their names.
@@ -163,7 +163,8 @@ impl Figures {
         }
         let pools = locks.thread_count() > MANY_THREADS;
         let mut threads = Rows::new();
-        for row in locks.threads(pools, |_| true) {
+        // Those of the VM wait for nothing that is recorded.
+        for row in locks.threads(pools, |_| true).into_iter().filter(|row| row.kind.is_none()) {
             let stalls = [&row.blocked, &row.parked, &row.waiting, &row.sleeping].map(|times| times.total.0);
             let [blocked, parked, waiting, sleeping] = stalls;
             add(&mut threads, row.thread.to_string(), [0, blocked, parked, waiting.saturating_add(sleeping), 0]);

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use trace::time::Nanos;
+
 use super::figures::{Column, Topic, Unit, VALUES};
 use super::keys::{HELP, View};
 use super::rates::{History, Since};
@@ -80,10 +82,10 @@ fn overview(history: &History) -> String {
     parts.extend(rate(Topic::Cpu, 0, Unit::Time).map(|rate| format!("cpu {rate}")));
     parts.extend(rate(Topic::Locks, 0, Unit::Time).map(|rate| format!("blocked {rate}")));
     if now.collections.0 > 0 {
-        let pauses = human::duration(trace::time::Nanos(now.collections.1));
-        parts.push(format!("{} collections, {pauses}", human::count(now.collections.0)));
+        let pauses = human::duration(Nanos(now.collections.1));
+        let left = now.used.map_or(String::new(), |bytes| format!(", {} left", human::bytes(bytes)));
+        parts.push(format!("{} collections ({pauses}{left})", human::count(now.collections.0)));
     }
-    parts.extend(now.used.map(|bytes| format!("{} after the last", human::bytes(bytes))));
     parts.push(human::counted(now.threads, "thread", "threads"));
     parts.join("  ")
 }
@@ -103,7 +105,7 @@ fn tabs(view: &View) -> ScreenLine {
 }
 
 fn table(view: &View, history: &History, width: usize, height: usize, lines: &mut Vec<ScreenLine>) {
-    const NUMBER: usize = 11;
+    const NUMBER: usize = 12;
     let (topic, columns) = (view.topic(), view.topic().columns());
     let Some(now) = history.last() else { return };
     let since = history.since(topic);
@@ -168,11 +170,12 @@ fn compare(a: &Row<'_>, b: &Row<'_>, column: usize) -> Ordering {
 /// A number with its unit.
 fn number(value: f64, is_rate: bool, unit: Unit) -> String {
     match (unit, is_rate) {
-        (Unit::Bytes, _) => human::bytes(value as u64),
+        (Unit::Bytes, true) => format!("{}/s", human::bytes(value as u64)),
+        (Unit::Bytes, false) => human::bytes(value as u64),
         (Unit::Count, true) if value > 0.0 && value < 9.95 => format!("{value:.1}"),
         (Unit::Count, _) => human::count(value.round() as u64),
         (Unit::Time, true) => human::share(value / 1e9),
-        (Unit::Time, false) => human::duration(trace::time::Nanos(value as u64)),
+        (Unit::Time, false) => human::duration(Nanos(value as u64)),
     }
 }
 
@@ -216,8 +219,8 @@ mod tests {
             shown[0].starts_with("martini top  app.trcxml") && shown[0].contains("1:05  trace 20.0 MiB"),
             "{shown:#?}"
         );
-        assert!(shown[3].contains("*bytes/s") && shown[3].ends_with("  lines"), "{shown:#?}");
-        assert_eq!(shown[4], "    1.0 MiB        1.0    9.0 MiB        9 B  com.shop.Order.add(Order.java:7)");
+        assert!(shown[3].contains("*allocates") && shown[3].ends_with("  lines"), "{shown:#?}");
+        assert_eq!(shown[4], "   1.0 MiB/s         1.0     9.0 MiB         9 B  com.shop.Order.add(Order.java:7)");
         assert!(shown[5].ends_with("com.shop.Basket.put(Basket.java:70)"), "{shown:#?}");
         let mut by_sum = View::default();
         by_sum.press(Key::Right);
@@ -230,7 +233,7 @@ mod tests {
         let mut view = View::default();
         view.press(Key::Char('3'));
         assert!(
-            text(&view, 100, 24)[4].starts_with("       25 %       50 %     2.25 s  com.shop.Tax"),
+            text(&view, 100, 24)[4].starts_with("        25 %        50 %      2.25 s  com.shop.Tax"),
             "{:#?}",
             text(&view, 100, 24)
         );
