@@ -5,12 +5,16 @@
 
 mod collapsed;
 mod frame;
+mod jfr;
 mod pprof;
 mod profiles;
 mod protobuf;
 mod speedscope;
+mod table;
 
 pub use collapsed::collapsed;
+pub use jfr::{JFR, Recorder};
 pub use pprof::{PPROF, pprof};
 pub use profiles::{Measure, Profiles, Subject};
 pub use speedscope::{SPEEDSCOPE, speedscope};
+pub use table::{CSV, JSON, csv, json};

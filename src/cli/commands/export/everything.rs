@@ -3,7 +3,7 @@
 use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::cpu::{CpuReport, CpuStats, SampleClock};
 use analysis::locks::{LockReport, LockStats, Selection, WaitKind};
-use export::Profiles;
+use export::{Profiles, Recorder};
 use trace::model::Element;
 
 use crate::cli::input::reading::{Report, Stats};
@@ -14,6 +14,7 @@ pub(super) struct Everything {
     locks: LockStats<'static>,
     cpu: CpuStats,
     wall: CpuStats,
+    recorder: Option<Recorder>,
 }
 
 /// What was gathered.
@@ -22,16 +23,20 @@ pub(super) struct Gathered {
     locks: LockReport,
     cpu: CpuReport,
     wall: CpuReport,
+    /// What happened when, if that is asked for.
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl Everything {
-    pub(super) fn new() -> Self {
+    /// Nothing yet; `recorded`: also what happens when.
+    pub(super) fn new(recorded: bool) -> Self {
         let scope = Scope::default();
         Everything {
             allocations: AllocationStats::new(),
             locks: LockStats::new(Selection::default(), None),
             cpu: CpuStats::new(SampleClock::Cpu, &scope),
             wall: CpuStats::new(SampleClock::Wall, &scope),
+            recorder: recorded.then(Recorder::new),
         }
     }
 }
@@ -44,6 +49,7 @@ impl Stats for Everything {
         self.locks.element(element);
         self.cpu.element(element);
         self.wall.element(element);
+        self.recorder.iter_mut().for_each(|recorder| recorder.element(element));
     }
 
     fn end_document(&mut self) {
@@ -51,6 +57,7 @@ impl Stats for Everything {
         self.locks.end_document();
         self.cpu.end_document();
         self.wall.end_document();
+        self.recorder.iter_mut().for_each(Recorder::end_document);
     }
 
     fn finish(self) -> Gathered {
@@ -59,6 +66,7 @@ impl Stats for Everything {
             locks: self.locks.finish(),
             cpu: self.cpu.finish(),
             wall: self.wall.finish(),
+            recorder: self.recorder,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use export::{Measure, PPROF, Profiles, SPEEDSCOPE, Subject};
+use export::{CSV, JFR, JSON, Measure, PPROF, Profiles, SPEEDSCOPE, Subject};
 use trace::file::{self, IfTaken, Kind};
 
 use crate::cli::commands::selection::note;
@@ -30,7 +30,8 @@ Examples:
   martini export app.trcxml --to collapsed | flamegraph.pl > app.svg
   martini export app.trcxml --to speedscope -o app.speedscope.json
   martini export app.trcxml --to pprof -o app.pb.gz
-  martini export app.trcxml --to pprof --value cpu -o cpu.pb.gz")]
+  martini export app.trcxml --to pprof --value cpu -o cpu.pb.gz
+  martini export app.trcxml --to jfr -o app.jfr")]
 pub(crate) struct Arguments {
     /// The trace
     trace: PathBuf,
@@ -57,6 +58,12 @@ enum Format {
     Speedscope,
     /// `go tool pprof`, and services that read its files
     Pprof,
+    /// JDK Mission Control, IntelliJ IDEA, `jfr view`: allocations, waits, CPU samples, collections, threads
+    Jfr,
+    /// Spreadsheets and databases: a row for each line and class, with all numbers
+    Csv,
+    /// Programs: the same rows
+    Json,
 }
 
 /// What `--value` takes.
@@ -105,11 +112,14 @@ impl Format {
             Format::Collapsed => Kind { name: "recognisable list of stacks", is_begun_by: |_| false },
             Format::Speedscope => SPEEDSCOPE,
             Format::Pprof => PPROF,
+            Format::Jfr => JFR,
+            Format::Csv => CSV,
+            Format::Json => JSON,
         }
     }
 
     fn is_binary(self) -> bool {
-        matches!(self, Format::Pprof)
+        matches!(self, Format::Pprof | Format::Jfr)
     }
 
     /// It has a place for one kind of number.
@@ -138,7 +148,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if output.is_none() && format.is_binary() && io::stdout().is_terminal() {
         bail!("the format {} is not text; name a file with -o", format.word());
     }
-    let reading = reading::trace(path, Everything::new())?;
+    let mut reading = reading::trace(path, Everything::new(format == Format::Jfr))?;
+    let recorder = reading.report.recorder.take();
     notes::completeness(&reading).iter().for_each(|sentence| note(path, sentence));
     let profiles = reading.report.profiles();
     let measure = measure(arguments, &reading.report, &profiles)?;
@@ -147,6 +158,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Format::Collapsed => export::collapsed(&profiles, measure, arguments.threads, &mut bytes)?,
         Format::Speedscope => export::speedscope(&profiles, &name(path), arguments.threads, &mut bytes)?,
         Format::Pprof => export::pprof(&profiles, measure, &mut bytes)?,
+        Format::Jfr => bytes = recorder.unwrap_or_default().finish(&profiles),
+        Format::Csv => export::csv(&profiles, &mut bytes)?,
+        Format::Json => export::json(&profiles, &mut bytes)?,
     }
     write(output, format, &bytes)?;
     Ok(exit::OK)

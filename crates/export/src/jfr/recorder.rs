@@ -1,0 +1,312 @@
+//! From the elements of a trace to events.
+
+use analysis::call_tree::Label;
+use analysis::generated::plain_name;
+use rustc_hash::FxHashMap;
+use trace::ids::{ClassId, FunctionId, MethodId, ObjectId, StackId, ThreadId};
+use trace::model::{CpuSample, Element, Flag, FrameType, StackDef, ThreadStart, WaitEnd};
+use trace::time::Time;
+
+use super::encode::{event, flag, number, text};
+use super::metadata::metadata;
+use super::pools::{AFTER, Frame, Pools, RUNNABLE, Ran, Thread};
+use super::types::{ALLOCATION, COLLECTION, EXECUTION_SAMPLE, HEAP_SUMMARY, PAUSE, THREAD_END, THREAD_START};
+use super::waits::{Wait, WaitKind, Waits};
+use super::chunk;
+use crate::profiles::Profiles;
+
+/// The class of frames that are none of Java.
+const NOT_JAVA: &str = "(not Java)";
+
+/// Makes a recording of a trace, element by element.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    pools: Pools,
+    events: Vec<u8>,
+    begin: Option<Time>,
+    end: Time,
+    documents: u64,
+    collections: u64,
+    collection: Option<Time>,
+    waits: Waits,
+    // What the ids of the document stand for.
+    classes: FxHashMap<ClassId, Box<str>>,
+    methods: FxHashMap<MethodId, u64>,
+    functions: FxHashMap<FunctionId, u64>,
+    stacks: FxHashMap<StackId, Vec<Frame>>,
+    threads: FxHashMap<ThreadId, (u64, Box<str>)>,
+    objects: FxHashMap<ObjectId, ClassId>,
+    /// Threads by their names, for what is known by name only.
+    named: FxHashMap<Box<str>, u64>,
+}
+
+impl Recorder {
+    /// A recording of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in the next element of the document.
+    pub fn element(&mut self, element: &Element<'_>) {
+        match element {
+            Element::TraceStart(e) => {
+                self.begin.get_or_insert(e.time);
+                self.reach(e.time);
+            }
+            Element::TraceEnd(e) => self.reach(e.time),
+            Element::ClassDef(e) => {
+                self.classes.insert(e.class_id, plain_name(&e.name).into());
+            }
+            Element::MethodDef(e) => {
+                let class = self.classes.get(&e.class).map_or("(undefined class)", |name| name);
+                let method = self.pools.method(class, &e.name, &e.signature);
+                self.methods.insert(e.method_id, method);
+            }
+            Element::FunctionDef(e) => {
+                let function = self.pools.method(e.library.as_deref().unwrap_or(NOT_JAVA), &e.name, "");
+                self.functions.insert(e.function_id, function);
+            }
+            Element::StackDef(e) => self.define_stack(e),
+            Element::ObjAlloc(e) => {
+                self.objects.insert(e.obj_id, e.class);
+                self.reach(e.time);
+            }
+            Element::ObjFree(e) => {
+                self.objects.remove(&e.object);
+            }
+            Element::AllocCount(e) => self.reach(e.time),
+            Element::ThreadStart(e) => self.thread_starts(e),
+            Element::ThreadEnd(e) => self.thread_ends(e.thread, e.time),
+            Element::MonContendedEnter(e) => {
+                let kind = parked(e.parked, WaitKind::Blocked);
+                let owner = e.owner.map_or(0, |owner| self.thread(owner));
+                self.begin_wait(kind, e.thread, e.time, Some(e.object), owner, e.stack);
+            }
+            Element::MonContendedEntered(e) => self.end_wait(e.thread, e.time, None),
+            Element::MonWait(e) => {
+                let kind = parked(e.parked, WaitKind::Waiting);
+                self.begin_wait(kind, e.thread, e.time, Some(e.object), 0, e.stack);
+            }
+            Element::MonWaited(e) => self.end_wait(e.thread, e.time, e.reason),
+            Element::ThreadSleep(e) => self.begin_wait(WaitKind::Sleeping, e.thread, e.time, None, 0, e.stack),
+            Element::ThreadSlept(e) => self.end_wait(e.thread, e.time, None),
+            Element::CpuSample(e) => self.sample(e),
+            Element::GcStart(e) => {
+                self.reach(e.time);
+                self.collection = Some(e.time);
+            }
+            Element::GcFinish(e) => self.collected(e.time, e.used_space),
+            _ => {}
+        }
+    }
+
+    /// Ends a document: waits that have not ended last until now. All ids lose their meaning.
+    pub fn end_document(&mut self) {
+        for (thread, wait) in self.waits.take() {
+            self.write_wait(thread, &wait, self.end, None);
+        }
+        self.documents += 1;
+        self.collection = None;
+        self.classes.clear();
+        self.methods.clear();
+        self.functions.clear();
+        self.stacks.clear();
+        self.threads.clear();
+        self.objects.clear();
+    }
+
+    /// The recording, with what was allocated.
+    pub fn finish(mut self, profiles: &Profiles<'_>) -> Vec<u8> {
+        let end = self.end;
+        for stack in &profiles.allocated {
+            let frames = stack.frames.iter().map(|label| self.frame(label)).collect();
+            let frames = self.pools.stack(frames);
+            let thread = stack.thread.map_or(0, |name| self.thread_named(name));
+            let class = self.pools.class(stack.class.unwrap_or_default());
+            self.event(ALLOCATION, end, |body| {
+                [thread, frames, class, stack.weight].into_iter().for_each(|value| number(body, value));
+            });
+        }
+        let begin = self.begin.unwrap_or_default();
+        chunk(begin.0, end.since(begin).0, &self.events, &self.pools.checkpoint(), &metadata())
+    }
+
+    fn reach(&mut self, time: Time) {
+        self.end = self.end.max(time);
+    }
+
+    /// Writes an event, all of which begin with their time.
+    fn event(&mut self, kind: u64, time: Time, rest: impl FnOnce(&mut Vec<u8>)) {
+        let mut body = Vec::new();
+        number(&mut body, time.since(self.begin.unwrap_or_default()).0);
+        rest(&mut body);
+        event(&mut self.events, kind, &body);
+    }
+
+    fn frame(&mut self, label: &Label<'_>) -> Frame {
+        let (method, line, ran) = match *label {
+            Label::Line(at) => {
+                (self.pools.method(at.class, at.method, at.signature), at.line.unwrap_or(0), Ran::Unknown)
+            }
+            other => (self.pools.method(NOT_JAVA, &other.to_string(), ""), 0, Ran::Native),
+        };
+        Frame { method, line, ran }
+    }
+
+    fn define_stack(&mut self, stack: &StackDef<'_>) {
+        let types = stack.types.as_ref().map_or(&[][..], |types| &types.0);
+        let frames = stack.frames.0.iter().enumerate().map(|(at, frame)| {
+            let undefined = || self.pools.method("(undefined class)", "(undefined method)", "");
+            let method = self.methods.get(&frame.method).copied();
+            Frame { method: method.unwrap_or_else(undefined), line: frame.line, ran: ran(types.get(at)) }
+        });
+        let frames = frames.collect();
+        self.stacks.insert(stack.stack_id, frames);
+    }
+
+    fn stack(&mut self, id: Option<StackId>) -> u64 {
+        let frames = id.and_then(|id| self.stacks.get(&id)).cloned().unwrap_or_default();
+        self.pools.stack(frames)
+    }
+
+    fn thread(&mut self, id: ThreadId) -> u64 {
+        match self.threads.get(&id) {
+            Some((thread, _)) => *thread,
+            None => self.new_thread(id, &format!("(undefined thread {id})"), "", true),
+        }
+    }
+
+    fn new_thread(&mut self, id: ThreadId, name: &str, group: &str, is_java: bool) -> u64 {
+        let group_number = self.pools.group(group);
+        let thread = self.pools.thread(Thread {
+            name: name.into(),
+            id: id.0,
+            document: self.documents,
+            is_java,
+            is_virtual: group == "VirtualThreads",
+            group: group_number,
+        });
+        self.threads.insert(id, (thread, name.into()));
+        self.named.insert(name.into(), thread);
+        thread
+    }
+
+    fn thread_named(&mut self, name: &str) -> u64 {
+        if let Some(&known) = self.named.get(name) {
+            return known;
+        }
+        let thread = Thread { name: name.into(), id: 0, document: 0, is_java: true, is_virtual: false, group: 0 };
+        let thread = self.pools.thread(thread);
+        self.named.insert(name.into(), thread);
+        thread
+    }
+
+    fn thread_starts(&mut self, start: &ThreadStart<'_>) {
+        self.reach(start.time);
+        let thread = self.new_thread(start.thread_id, &start.thread_name, &start.group_name, start.kind.is_none());
+        if start.kind.is_none() {
+            self.event(THREAD_START, start.time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
+        }
+    }
+
+    fn thread_ends(&mut self, id: ThreadId, time: Time) {
+        self.end_wait(id, time, None);
+        if let Some((thread, _)) = self.threads.remove(&id) {
+            self.event(THREAD_END, time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
+        }
+    }
+
+    fn begin_wait(
+        &mut self,
+        kind: WaitKind,
+        thread: ThreadId,
+        time: Time,
+        object: Option<ObjectId>,
+        owner: u64,
+        stack: Option<StackId>,
+    ) {
+        self.reach(time);
+        let class = object.and_then(|object| self.classes.get(self.objects.get(&object)?)).cloned();
+        let class = class.map_or(0, |class| self.pools.class(&class));
+        let stack = self.stack(stack);
+        self.waits.begin(thread, Wait { kind, since: time, class, owner, stack });
+    }
+
+    fn end_wait(&mut self, thread: ThreadId, time: Time, reason: Option<WaitEnd>) {
+        self.reach(time);
+        if let Some(wait) = self.waits.end(thread) {
+            self.write_wait(thread, &wait, time, reason);
+        }
+    }
+
+    fn write_wait(&mut self, thread: ThreadId, wait: &Wait, until: Time, reason: Option<WaitEnd>) {
+        let thread = self.thread(thread);
+        self.event(wait.kind.event(), wait.since, |body| {
+            [until.since(wait.since).0, thread, wait.stack].into_iter().for_each(|value| number(body, value));
+            match wait.kind {
+                WaitKind::Sleeping => {}
+                WaitKind::Parked => number(body, wait.class),
+                WaitKind::Blocked => [wait.class, wait.owner].into_iter().for_each(|value| number(body, value)),
+                WaitKind::Waiting => {
+                    number(body, wait.class);
+                    flag(body, reason == Some(WaitEnd::TimedOut));
+                }
+            }
+        });
+    }
+
+    fn sample(&mut self, sample: &CpuSample<'_>) {
+        self.reach(sample.time);
+        let kernel = (sample.kernel == Some(Flag::Yes)).then(|| self.frame(&Label::Kernel));
+        let function = sample.function.and_then(|function| self.functions.get(&function));
+        let function = function.map(|&method| Frame { method, line: 0, ran: Ran::Native });
+        let java = sample.stack.and_then(|stack| self.stacks.get(&stack)).cloned().unwrap_or_default();
+        let mut frames: Vec<Frame> = kernel.into_iter().chain(function).chain(java).collect();
+        if let Some(reason) = &sample.lost {
+            frames.push(self.frame(&Label::Lost(reason)));
+        }
+        let thread = self.thread(sample.virtual_thread.unwrap_or(sample.thread));
+        if frames.is_empty() {
+            // Those of the VM's threads have none, and the name of the thread says what it does.
+            let name = self.threads.get(&sample.thread).map_or_else(Box::default, |(_, name)| name.clone());
+            frames.push(self.frame(&Label::VmThreads(&name)));
+        }
+        let stack = self.pools.stack(frames);
+        self.event(EXECUTION_SAMPLE, sample.time, |body| {
+            [thread, stack, RUNNABLE, sample.cpu.0].into_iter().for_each(|value| number(body, value));
+        });
+    }
+
+    fn collected(&mut self, time: Time, used: Option<u64>) {
+        self.reach(time);
+        let Some(since) = self.collection.take() else { return };
+        let (id, length) = (self.collections, time.since(since).0);
+        self.collections += 1;
+        self.event(COLLECTION, since, |body| {
+            [length, id, length, length].into_iter().for_each(|value| number(body, value));
+        });
+        self.event(PAUSE, since, |body| {
+            [length, id].into_iter().for_each(|value| number(body, value));
+            text(body, "GC Pause");
+        });
+        if let Some(used) = used {
+            self.event(HEAP_SUMMARY, time, |body| {
+                [id, AFTER, used].into_iter().for_each(|value| number(body, value));
+            });
+        }
+    }
+}
+
+fn parked(flag: Option<Flag>, otherwise: WaitKind) -> WaitKind {
+    if flag == Some(Flag::Yes) { WaitKind::Parked } else { otherwise }
+}
+
+fn ran(kind: Option<&FrameType>) -> Ran {
+    match kind {
+        Some(FrameType::Interpreted) => Ran::Interpreted,
+        Some(FrameType::C1(_) | FrameType::C2) => Ran::Compiled,
+        Some(FrameType::Inlined) => Ran::Inlined,
+        Some(FrameType::Native) => Ran::Native,
+        None => Ran::Unknown,
+    }
+}
