@@ -5,7 +5,7 @@ use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, FunctionId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{CpuSample, Element, Flag, FrameType, StackDef, ThreadStart, WaitEnd};
-use trace::time::Time;
+use trace::time::{Nanos, Time};
 
 use super::encode::{event, flag, number, text};
 use super::metadata::metadata;
@@ -79,17 +79,21 @@ impl Recorder {
             Element::ThreadEnd(e) => self.thread_ends(e.thread, e.time),
             Element::MonContendedEnter(e) => {
                 let kind = parked(e.parked, WaitKind::Blocked);
-                let owner = e.owner.map_or(0, |owner| self.thread(owner));
-                self.begin_wait(kind, e.thread, e.time, Some(e.object), owner, e.stack);
+                let owner = e.owner.filter(|owner| owner.0 != 0).map_or(0, |owner| self.thread(owner));
+                let wait = self.wait(kind, e.time, Some(e.object), e.stack);
+                self.waits.begin(e.thread, Wait { is_contended: true, owner, ..wait });
             }
-            Element::MonContendedEntered(e) => self.end_wait(e.thread, e.time, None),
+            Element::MonContendedEntered(e) => self.end_wait(e.thread, e.time, Some(e.object), true, None),
             Element::MonWait(e) => {
-                let kind = parked(e.parked, WaitKind::Waiting);
-                self.begin_wait(kind, e.thread, e.time, Some(e.object), 0, e.stack);
+                let wait = self.wait(parked(e.parked, WaitKind::Waiting), e.time, Some(e.object), e.stack);
+                self.waits.begin(e.thread, wait);
             }
-            Element::MonWaited(e) => self.end_wait(e.thread, e.time, e.reason),
-            Element::ThreadSleep(e) => self.begin_wait(WaitKind::Sleeping, e.thread, e.time, None, 0, e.stack),
-            Element::ThreadSlept(e) => self.end_wait(e.thread, e.time, None),
+            Element::MonWaited(e) => self.end_wait(e.thread, e.time, Some(e.object), false, e.reason),
+            Element::ThreadSleep(e) => {
+                let wait = self.wait(WaitKind::Sleeping, e.time, None, e.stack);
+                self.waits.begin(e.thread, wait);
+            }
+            Element::ThreadSlept(e) => self.end_wait(e.thread, e.time, None, false, None),
             Element::CpuSample(e) => self.sample(e),
             Element::GcStart(e) => {
                 self.reach(e.time);
@@ -102,9 +106,8 @@ impl Recorder {
 
     /// Ends a document: waits that have not ended last until now. All ids lose their meaning.
     pub fn end_document(&mut self) {
-        for (thread, wait) in self.waits.take() {
-            self.write_wait(thread, &wait, self.end, None);
-        }
+        let now = self.end;
+        self.waits.threads().into_iter().for_each(|thread| self.end_waits(thread, now));
         self.documents += 1;
         self.collection = None;
         self.classes.clear();
@@ -210,39 +213,45 @@ impl Recorder {
     }
 
     fn thread_ends(&mut self, id: ThreadId, time: Time) {
-        self.end_wait(id, time, None);
+        self.reach(time);
+        self.end_waits(id, time);
         if let Some((thread, _)) = self.threads.remove(&id) {
             self.event(THREAD_END, time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
         }
     }
 
-    fn begin_wait(
-        &mut self,
-        kind: WaitKind,
-        thread: ThreadId,
-        time: Time,
-        object: Option<ObjectId>,
-        owner: u64,
-        stack: Option<StackId>,
-    ) {
-        self.reach(time);
+    fn wait(&mut self, kind: WaitKind, since: Time, object: Option<ObjectId>, stack: Option<StackId>) -> Wait {
+        self.reach(since);
         let class = object.and_then(|object| self.classes.get(self.objects.get(&object)?)).cloned();
         let class = class.map_or(0, |class| self.pools.class(&class));
         let stack = self.stack(stack);
-        self.waits.begin(thread, Wait { kind, since: time, class, owner, stack });
+        Wait { kind, is_contended: false, object, since, inside: Nanos(0), class, owner: 0, stack }
     }
 
-    fn end_wait(&mut self, thread: ThreadId, time: Time, reason: Option<WaitEnd>) {
+    fn end_wait(
+        &mut self,
+        thread: ThreadId,
+        time: Time,
+        object: Option<ObjectId>,
+        is_contended: bool,
+        reason: Option<WaitEnd>,
+    ) {
         self.reach(time);
-        if let Some(wait) = self.waits.end(thread) {
+        if let Some(wait) = self.waits.end(thread, time, object, is_contended) {
             self.write_wait(thread, &wait, time, reason);
         }
     }
 
-    fn write_wait(&mut self, thread: ThreadId, wait: &Wait, until: Time, reason: Option<WaitEnd>) {
+    fn end_waits(&mut self, thread: ThreadId, time: Time) {
+        for wait in self.waits.end_all(thread, time) {
+            self.write_wait(thread, &wait, time, None);
+        }
+    }
+
+    fn write_wait(&mut self, thread: ThreadId, wait: &Wait, now: Time, reason: Option<WaitEnd>) {
         let thread = self.thread(thread);
         self.event(wait.kind.event(), wait.since, |body| {
-            [until.since(wait.since).0, thread, wait.stack].into_iter().for_each(|value| number(body, value));
+            [wait.length(now).0, thread, wait.stack].into_iter().for_each(|value| number(body, value));
             match wait.kind {
                 WaitKind::Sleeping => {}
                 WaitKind::Parked => number(body, wait.class),
@@ -308,5 +317,42 @@ fn ran(kind: Option<&FrameType>) -> Ran {
         Some(FrameType::Inlined) => Ran::Inlined,
         Some(FrameType::Native) => Ran::Native,
         None => Ran::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::weighted::WeightedStack;
+    use trace::model::{MonContendedEnter, MonContendedEntered, TraceEnd, TraceStart};
+
+    use super::*;
+
+    #[test]
+    fn waits_and_allocations_become_events_of_their_types() {
+        let mut recorder = Recorder::new();
+        let (thread, object) = (ThreadId(1), ObjectId(2));
+        let (trace_id, agent_id) = ("t".into(), "a".into());
+        recorder.element(&Element::TraceStart(TraceStart { trace_id, agent_id, time: Time(1000) }));
+        let enter = |time| {
+            let (owner, owner_object, stack, owner_stack, parked) = Default::default();
+            let time = Time(time);
+            let enter =
+                MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked };
+            Element::MonContendedEnter(enter)
+        };
+        recorder.element(&enter(1100));
+        let entered = MonContendedEntered { thread, time: Time(1150), object, parked: None };
+        recorder.element(&Element::MonContendedEntered(entered));
+        recorder.element(&enter(1160));
+        recorder.element(&Element::TraceEnd(TraceEnd { time: Time(1200) }));
+        recorder.end_document();
+        let stack =
+            WeightedStack { thread: None, class: Some("X"), frames: vec![Label::NoStack], count: 1, weight: 300 };
+        let bytes = recorder.finish(&Profiles { allocated: vec![stack], ..Profiles::default() });
+        // Size, type, start, length, thread, stack, class, owner; the second wait lasts until the end.
+        let mut events = vec![8, 101, 100, 50, 1, 0, 0, 0, 9, 101, 160, 1, 40, 1, 0, 0, 0];
+        // Of the allocation: size, type, time, thread, stack, class, bytes.
+        events.extend([9, 100, 200, 1, 0, 1, 2, 172, 2]);
+        assert_eq!(bytes[68..68 + events.len()], events);
     }
 }
