@@ -49,7 +49,8 @@ fn the_first_number_that_the_trace_has_is_taken() {
 
 #[test]
 fn what_a_trace_does_not_have_is_refused_with_the_option_that_records_it() {
-    for (value, option) in [("cpu", "--cpu"), ("wall", "--wall"), ("lock-wait", "--locks"), ("live-bytes", "--sampled")] {
+    for (value, option) in [("cpu", "--cpu"), ("wall", "--wall"), ("lock-wait", "--locks"), ("live-bytes", "--sampled")]
+    {
         let ended = run(&["export", &trace("callers.trcxml"), "--to", "pprof", "--value", value]);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{value}");
         assert!(ended.err.contains(option) && ended.err.lines().count() == 1, "{}", ended.err);
@@ -69,6 +70,18 @@ fn a_trace_with_nothing_gives_an_empty_file_and_says_so() {
     }
     let empty: Value = serde_json::from_slice(&piped(&[&trace("jvmpi.trcxml"), "--to", "json"])).unwrap();
     assert_eq!(empty["rows"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_flight_recording_has_no_place_for_samples_of_the_time() {
+    let text = fs::read_to_string(trace("cpu.trcxml")).unwrap();
+    let text: String =
+        text.lines().filter(|line| !line.starts_with("<cpuSample")).map(|line| line.to_owned() + "\n").collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), text).unwrap();
+    let output = martini().args(["export", "--to", "jfr"]).arg(file.path()).output().unwrap();
+    assert!(output.status.success() && output.stdout.starts_with(b"FLR\0"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("only threads and collections have a place"));
 }
 
 #[test]
@@ -95,7 +108,8 @@ fn what_is_no_trace_is_refused_and_what_is_cut_off_is_noted() {
 fn only_what_it_wrote_itself_is_written_over() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let export = |format: &str| end(martini().args(["export", &trace("explain.trcxml"), "--to", format, "-o"]).arg(&out));
+    let export =
+        |format: &str| end(martini().args(["export", &trace("explain.trcxml"), "--to", format, "-o"]).arg(&out));
     for format in FORMATS {
         fs::write(&out, "mine\n").unwrap();
         let ended = export(format);

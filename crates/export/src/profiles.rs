@@ -131,6 +131,14 @@ impl<'a> Profiles<'a> {
         }
     }
 
+    /// What there is something of.
+    pub fn subjects(&self) -> Vec<Subject> {
+        let mut subjects: Vec<Subject> = Measure::ALL.into_iter().map(Measure::subject).collect();
+        subjects.dedup();
+        subjects.retain(|&subject| !self.stacks(subject).is_empty());
+        subjects
+    }
+
     /// The first measure that there is something of; `None` if there is nothing at all.
     pub fn first(&self) -> Option<Measure> {
         Measure::ALL.into_iter().find(|measure| !self.stacks(measure.subject()).is_empty())

@@ -155,7 +155,10 @@ mod tests {
         let table: Value = serde_json::from_slice(&out).unwrap();
         let rows = table["rows"].as_array().unwrap();
         assert_eq!(rows.len(), 3);
-        assert_eq!((&rows[1]["class"], &rows[1]["allocated_bytes"], &rows[1]["live_objects"]), (&"X".into(), &24.into(), &1.into()));
+        assert_eq!(
+            (&rows[1]["class"], &rows[1]["allocated_bytes"], &rows[1]["live_objects"]),
+            (&"X".into(), &24.into(), &1.into())
+        );
         assert_eq!(rows[0]["class"], Value::Null);
     }
 }

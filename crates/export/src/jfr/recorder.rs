@@ -1,18 +1,21 @@
 //! From the elements of a trace to events.
 
+mod threads;
+mod waiting;
+
 use analysis::call_tree::Label;
 use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, FunctionId, MethodId, ObjectId, StackId, ThreadId};
-use trace::model::{CpuSample, Element, Flag, FrameType, StackDef, ThreadStart, WaitEnd};
-use trace::time::{Nanos, Time};
+use trace::model::{CpuSample, Element, Flag, FrameType, StackDef};
+use trace::time::Time;
 
-use super::encode::{event, flag, number, text};
-use super::metadata::metadata;
-use super::pools::{AFTER, Frame, Pools, RUNNABLE, Ran, Thread};
-use super::types::{ALLOCATION, COLLECTION, EXECUTION_SAMPLE, HEAP_SUMMARY, PAUSE, THREAD_END, THREAD_START};
-use super::waits::{Wait, WaitKind, Waits};
 use super::chunk;
+use super::encode::{event, number, text};
+use super::metadata::metadata;
+use super::pools::{AFTER, Frame, Pools, RUNNABLE, Ran};
+use super::types::{ALLOCATION, COLLECTION, EXECUTION_SAMPLE, HEAP_SUMMARY, PAUSE};
+use super::waits::{Wait, WaitKind, Waits};
 use crate::profiles::Profiles;
 
 /// The class of frames that are none of Java.
@@ -172,98 +175,6 @@ impl Recorder {
         self.pools.stack(frames)
     }
 
-    fn thread(&mut self, id: ThreadId) -> u64 {
-        match self.threads.get(&id) {
-            Some((thread, _)) => *thread,
-            None => self.new_thread(id, &format!("(undefined thread {id})"), "", true),
-        }
-    }
-
-    fn new_thread(&mut self, id: ThreadId, name: &str, group: &str, is_java: bool) -> u64 {
-        let group_number = self.pools.group(group);
-        let thread = self.pools.thread(Thread {
-            name: name.into(),
-            id: id.0,
-            document: self.documents,
-            is_java,
-            is_virtual: group == "VirtualThreads",
-            group: group_number,
-        });
-        self.threads.insert(id, (thread, name.into()));
-        self.named.insert(name.into(), thread);
-        thread
-    }
-
-    fn thread_named(&mut self, name: &str) -> u64 {
-        if let Some(&known) = self.named.get(name) {
-            return known;
-        }
-        let thread = Thread { name: name.into(), id: 0, document: 0, is_java: true, is_virtual: false, group: 0 };
-        let thread = self.pools.thread(thread);
-        self.named.insert(name.into(), thread);
-        thread
-    }
-
-    fn thread_starts(&mut self, start: &ThreadStart<'_>) {
-        self.reach(start.time);
-        let thread = self.new_thread(start.thread_id, &start.thread_name, &start.group_name, start.kind.is_none());
-        if start.kind.is_none() {
-            self.event(THREAD_START, start.time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
-        }
-    }
-
-    fn thread_ends(&mut self, id: ThreadId, time: Time) {
-        self.reach(time);
-        self.end_waits(id, time);
-        if let Some((thread, _)) = self.threads.remove(&id) {
-            self.event(THREAD_END, time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
-        }
-    }
-
-    fn wait(&mut self, kind: WaitKind, since: Time, object: Option<ObjectId>, stack: Option<StackId>) -> Wait {
-        self.reach(since);
-        let class = object.and_then(|object| self.classes.get(self.objects.get(&object)?)).cloned();
-        let class = class.map_or(0, |class| self.pools.class(&class));
-        let stack = self.stack(stack);
-        Wait { kind, is_contended: false, object, since, inside: Nanos(0), class, owner: 0, stack }
-    }
-
-    fn end_wait(
-        &mut self,
-        thread: ThreadId,
-        time: Time,
-        object: Option<ObjectId>,
-        is_contended: bool,
-        reason: Option<WaitEnd>,
-    ) {
-        self.reach(time);
-        if let Some(wait) = self.waits.end(thread, time, object, is_contended) {
-            self.write_wait(thread, &wait, time, reason);
-        }
-    }
-
-    fn end_waits(&mut self, thread: ThreadId, time: Time) {
-        for wait in self.waits.end_all(thread, time) {
-            self.write_wait(thread, &wait, time, None);
-        }
-    }
-
-    fn write_wait(&mut self, thread: ThreadId, wait: &Wait, now: Time, reason: Option<WaitEnd>) {
-        let thread = self.thread(thread);
-        self.event(wait.kind.event(), wait.since, |body| {
-            [wait.length(now).0, thread, wait.stack].into_iter().for_each(|value| number(body, value));
-            match wait.kind {
-                WaitKind::Sleeping => {}
-                WaitKind::Parked => number(body, wait.class),
-                WaitKind::Blocked => [wait.class, wait.owner].into_iter().for_each(|value| number(body, value)),
-                WaitKind::Waiting => {
-                    number(body, wait.class);
-                    flag(body, reason == Some(WaitEnd::TimedOut));
-                }
-            }
-        });
-    }
-
     fn sample(&mut self, sample: &CpuSample<'_>) {
         self.reach(sample.time);
         let kernel = (sample.kernel == Some(Flag::Yes)).then(|| self.frame(&Label::Kernel));
@@ -336,8 +247,7 @@ mod tests {
         let enter = |time| {
             let (owner, owner_object, stack, owner_stack, parked) = Default::default();
             let time = Time(time);
-            let enter =
-                MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked };
+            let enter = MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked };
             Element::MonContendedEnter(enter)
         };
         recorder.element(&enter(1100));

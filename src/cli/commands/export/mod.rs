@@ -153,6 +153,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     notes::completeness(&reading).iter().for_each(|sentence| note(path, sentence));
     let profiles = reading.report.profiles();
     let measure = measure(arguments, &reading.report, &profiles)?;
+    let has_place = |subject: &Subject| !matches!(subject, Subject::Live | Subject::Wall);
+    if format == Format::Jfr && !profiles.subjects().is_empty() && !profiles.subjects().iter().any(has_place) {
+        note(path, "of what the trace has, only threads and collections have a place in a flight recording");
+    }
     let mut bytes = Vec::new();
     match format {
         Format::Collapsed => export::collapsed(&profiles, measure, arguments.threads, &mut bytes)?,
