@@ -135,7 +135,7 @@ impl Pools {
             (METHOD, self.methods.0.len(), self.methods.write(method)),
             (STACK, self.stacks.0.len(), self.stacks.write(|frames, out| write_stack(frames, out))),
             (THREAD, self.threads.0.len(), self.threads.write(write_thread)),
-            (THREAD_GROUP, self.groups.0.len(), self.groups.write(write_group)),
+            (THREAD_GROUP, self.groups.0.len(), self.groups.write(|name, out| write_group(name, out))),
         ];
         for (kind, all) in
             [(FRAME_TYPE, &FRAME_TYPES[..]), (THREAD_STATE, &["STATE_RUNNABLE"]), (GC_WHEN, &["After GC"])]
@@ -185,7 +185,7 @@ fn write_thread(thread: &Thread, out: &mut Vec<u8>) {
     flag(out, thread.is_virtual);
 }
 
-fn write_group(name: &Box<str>, out: &mut Vec<u8>) {
+fn write_group(name: &str, out: &mut Vec<u8>) {
     number(out, 0);
     text(out, name);
 }
