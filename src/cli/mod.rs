@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, completions, demo, doctor, explain, heap_dump, locks, man, ps, recording, run,
+    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, locks, man, ps, recording, run,
     safepoints, stats, threads, top as live, tree, validate,
 };
 
@@ -46,6 +46,8 @@ Examples:
   martini locks martini-4711.trcxml             which locks threads wait for
   martini threads martini-4711.trcxml           how threads spent their time
   martini safepoints martini-4711.trcxml        who makes all threads wait
+  martini export martini-4711.trcxml --to jfr -o app.jfr
+                                                for other tools
   martini heap app.hprof                        what is alive, and who holds it";
 
 #[derive(Debug, Subcommand)]
@@ -68,6 +70,7 @@ enum Command {
     Threads(threads::Arguments),
     Locks(locks::Arguments),
     Safepoints(safepoints::Arguments),
+    Export(export::Arguments),
     Heap(heap_dump::Arguments),
     Validate(validate::Arguments),
     Agent(agent::Arguments),
@@ -96,6 +99,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Locks(arguments) => locks::run(&arguments),
         Command::Safepoints(arguments) => safepoints::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),

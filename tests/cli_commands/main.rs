@@ -7,6 +7,7 @@ mod counts;
 mod coverage;
 mod demo;
 mod explain;
+mod export;
 mod heap_dump;
 mod help;
 mod java;

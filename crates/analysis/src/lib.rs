@@ -18,4 +18,5 @@ pub mod safepoints;
 mod stacks;
 mod symbols;
 pub mod timeline;
+pub mod weighted;
 mod window;

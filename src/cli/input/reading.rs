@@ -28,11 +28,15 @@ pub(crate) trait Report {
 }
 
 /// Gathers the statistics of a trace, element by element.
-trait Stats {
+pub(crate) trait Stats {
+    /// What it gathers.
     type Report: Report;
 
+    /// Takes in the next element of the document.
     fn element(&mut self, element: &Element<'_>);
+    /// Ends a document.
     fn end_document(&mut self);
+    /// What the documents that ended say.
     fn finish(self) -> Self::Report;
 }
 
@@ -182,7 +186,8 @@ pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>
     trace(path, SafepointStats::new())
 }
 
-fn trace<S: Stats>(path: &Path, stats: S) -> anyhow::Result<Reading<S::Report>> {
+/// Reads a trace into statistics, as [`allocations_in`] does.
+pub(crate) fn trace<S: Stats>(path: &Path, stats: S) -> anyhow::Result<Reading<S::Report>> {
     if path.as_os_str() == "-" {
         let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| named(path, error))?;
         return read_trace(path, reader, stats);

@@ -22,6 +22,7 @@ mod slice_report;
 mod snapshots;
 mod subject;
 mod totals;
+mod weighted;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::{ObjectId, StackId};

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::parts::Cell;
 use super::report::AllocationReport;
 use crate::call_tree::{self, Node, Path, Source, SourceIndex, Spread, TreeOptions};
 use crate::location::Location;
@@ -19,20 +20,13 @@ impl AllocationReport {
         code_filter: Option<&dyn Fn(&Location<'_>) -> bool>,
     ) -> Node<'_> {
         let mut whole = Spread::default();
-        let (mut paths, mut living) = (Vec::new(), Vec::new());
-        if self.living.is_empty() {
-            let cells = self.cells.iter().filter(|cell| cell.totals.live() > 0);
-            living.extend(cells.map(|cell| (cell, cell.totals.live(), cell.totals.live_bytes(), None)));
-        } else {
-            living.extend(self.living.iter().map(|(index, living)| {
-                let spread = Spread { samples: living.samples, weight: living.bytes as f64, variance: living.variance };
-                whole.add(&spread);
-                (&self.cells[index.0 as usize], living.objects, living.bytes, Some((LIVING, spread)))
-            }));
-        }
-        for (cell, objects, bytes, share) in
-            living.into_iter().filter(|(cell, ..)| class_filter(self.class(cell.class)))
-        {
+        let mut paths = Vec::new();
+        let living = self.living_cells();
+        living.iter().filter_map(|(.., spread)| spread.as_ref()).for_each(|spread| whole.add(spread));
+        let living = living
+            .into_iter()
+            .map(|(cell, objects, bytes, spread)| (cell, objects, bytes, spread.map(|spread| (LIVING, spread))));
+        for (cell, objects, bytes, share) in living.filter(|(cell, ..)| class_filter(self.class(cell.class))) {
             let stack = cell.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
             let sites = stack.unwrap_or(cell.site.as_slice());
             let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
@@ -52,6 +46,19 @@ impl AllocationReport {
         }
         let source = Source { weight: whole.weight, whole, is_exact: false };
         call_tree::build(&paths, &FxHashMap::from_iter([(LIVING, source)]), options.cut, true)
+    }
+
+    /// The objects and bytes of each cell that live, and what samples say of them, where they say it.
+    pub(super) fn living_cells(&self) -> Vec<(&Cell, u64, u64, Option<Spread>)> {
+        if self.living.is_empty() {
+            let cells = self.cells.iter().filter(|cell| cell.totals.live() > 0);
+            return cells.map(|cell| (cell, cell.totals.live(), cell.totals.live_bytes(), None)).collect();
+        }
+        let living = self.living.iter().map(|(index, living)| {
+            let spread = Spread { samples: living.samples, weight: living.bytes as f64, variance: living.variance };
+            (&self.cells[index.0 as usize], living.objects, living.bytes, Some(spread))
+        });
+        living.collect()
     }
 
     /// What was allocated below each frame, of all objects whose class name passes the filter: objects and their bytes. At the end of each

@@ -6,6 +6,7 @@ use super::report::CpuReport;
 use super::samples::CellKey;
 use super::subject::CpuSubject;
 use crate::call_tree::{self, Granularity, Grouping, Label, Node, Path, Ran, Source, SourceIndex, TreeOptions};
+use crate::weighted::{WeightedStack, known};
 
 /// All samples are spread over the tree together.
 const ALL: SourceIndex = SourceIndex(0);
@@ -36,6 +37,18 @@ impl CpuReport {
         };
         let paths: Vec<Path<'_>> = self.cells.iter().map(path).collect();
         call_tree::build(&paths, &sources, options.cut, !self.is_selected)
+    }
+
+    /// What was sampled on each stack: samples, and for how many nanoseconds they stand. Threads are the virtual ones where some are.
+    pub fn sampled_stacks(&self) -> Vec<WeightedStack<'_>> {
+        let stack = |(key, weight): &(CellKey, super::samples::Weight)| WeightedStack {
+            thread: Some(self.thread(key.virtual_thread.unwrap_or(key.thread)).name),
+            class: None,
+            frames: known(self.labels(key, Granularity::Line).into_iter().map(|(label, _)| label)),
+            count: weight.samples,
+            weight: weight.time.0,
+        };
+        self.cells.iter().map(stack).collect()
     }
 
     /// What ran, innermost first, and how.

@@ -4,11 +4,35 @@ use rustc_hash::FxHashMap;
 
 use super::paths::WaitKind;
 use super::report::LockReport;
-use crate::call_tree::{self, Node, Path, TreeOptions};
+use crate::call_tree::{self, Granularity, Label, Node, Path, TreeOptions};
 use crate::location::Location;
 use crate::symbols::SiteIndex;
+use crate::weighted::{WeightedStack, known};
 
 impl LockReport {
+    /// How often threads waited on each stack, and for how many nanoseconds; the class is that of the lock. In an order that does not
+    /// depend on chance.
+    pub fn waiting_stacks(&self, kind: WaitKind) -> Vec<WeightedStack<'_>> {
+        let waits = self.paths.iter().filter(|(key, _)| key.kind == kind);
+        let mut stacks: Vec<WeightedStack<'_>> = waits
+            .map(|(key, waits)| {
+                let sites: &[SiteIndex] = key.stack.map_or(&[], |stack| self.stacks.frames(stack));
+                let frame = |&site: &SiteIndex| {
+                    Label::frame((self.symbols.location(site), self.symbols.module(site)), Granularity::Line)
+                };
+                WeightedStack {
+                    thread: Some(self.threads.name(key.waiter, false).name),
+                    class: key.class.map(|class| &*self.symbols.class_name(class).name),
+                    frames: known(sites.iter().map(frame)),
+                    count: waits.count,
+                    weight: waits.nanos,
+                }
+            })
+            .collect();
+        stacks.sort_by(|a, b| (a.thread, a.class, &a.frames).cmp(&(b.thread, b.class, &b.frames)));
+        stacks
+    }
+
     /// How long threads waited below each frame, in nanoseconds, for locks whose class passes the filter. At the end of each path is the
     /// class of the lock. With a filter for code only stacks of which some frame passes it.
     pub fn tree(

@@ -83,7 +83,7 @@ pub(crate) fn of_any<R: Report>(reading: &Reading<R>) -> Vec<String> {
 }
 
 /// What is missing or wrong in any trace; one sentence each.
-fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
+pub(crate) fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
     let facts = reading.report.facts();
     let mut notes = Vec::new();
     if let Some(broken) = &reading.broken {

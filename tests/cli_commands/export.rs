@@ -1,0 +1,137 @@
+//! `martini export`: what it writes and refuses. Whether other tools open its files is tested by tests/exports.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{end, martini, run, trace};
+
+const FORMATS: [&str; 6] = ["collapsed", "speedscope", "pprof", "jfr", "csv", "json"];
+
+/// What is written to a pipe.
+fn piped(arguments: &[&str]) -> Vec<u8> {
+    let output = martini().arg("export").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+#[test]
+fn stacks_have_the_numbers_that_the_tree_has() {
+    for (name, value, flags) in [
+        ("callers.trcxml", "bytes", &[][..]),
+        ("sampled.trcxml", "live-bytes", &["--live"]),
+        ("cpu.trcxml", "cpu", &["--cpu"]),
+        ("cpu.trcxml", "wall", &["--wall"]),
+        ("contention.trcxml", "lock-wait", &["--locks"]),
+        ("contention.trcxml", "other-wait", &["--waits"]),
+    ] {
+        let text = String::from_utf8(piped(&[&trace(name), "--to", "collapsed", "--value", value])).unwrap();
+        let sum = |text: &str| -> u64 {
+            text.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum()
+        };
+        let folded = run(&[&["tree", "--folded", &trace(name)], flags].concat()).out;
+        // The tree rounds each node for itself.
+        assert!(sum(&text).abs_diff(sum(&folded)) <= folded.lines().count() as u64, "{name} {value}");
+        assert!(sum(&text) > 0, "{name} {value}");
+    }
+}
+
+#[test]
+fn the_first_number_that_the_trace_has_is_taken() {
+    let collapsed = |name: &str, flags: &[&str]| {
+        String::from_utf8(piped(&[&[&trace(name), "--to", "collapsed"], flags].concat())).unwrap()
+    };
+    assert_eq!(collapsed("cpu.trcxml", &[]), collapsed("cpu.trcxml", &["--value", "cpu"]));
+    assert_eq!(collapsed("heap.trcxml", &[]), collapsed("heap.trcxml", &["--value", "bytes"]));
+    assert!(collapsed("callers.trcxml", &["--threads"]).lines().any(|line| line.starts_with("worker-1;")));
+}
+
+#[test]
+fn what_a_trace_does_not_have_is_refused_with_the_option_that_records_it() {
+    for (value, option) in [("cpu", "--cpu"), ("wall", "--wall"), ("lock-wait", "--locks"), ("live-bytes", "--sampled")]
+    {
+        let ended = run(&["export", &trace("callers.trcxml"), "--to", "pprof", "--value", value]);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{value}");
+        assert!(ended.err.contains(option) && ended.err.lines().count() == 1, "{}", ended.err);
+    }
+    let ended = run(&["export", &trace("callers.trcxml"), "--to", "jfr", "--value", "cpu"]);
+    assert!(ended.status == 2 && ended.err.contains("leave out --value"), "{}", ended.err);
+    let ended = run(&["export", &trace("callers.trcxml"), "--to", "csv", "--threads"]);
+    assert!(ended.status == 2 && ended.err.contains("leave out --threads"), "{}", ended.err);
+}
+
+#[test]
+fn a_trace_with_nothing_gives_an_empty_file_and_says_so() {
+    for format in FORMATS {
+        let ended = martini().args(["export", &trace("jvmpi.trcxml"), "--to", format]).output().unwrap();
+        assert!(ended.status.success(), "{format}");
+        assert!(String::from_utf8_lossy(&ended.stderr).contains("the output is empty"), "{format}");
+    }
+    let empty: Value = serde_json::from_slice(&piped(&[&trace("jvmpi.trcxml"), "--to", "json"])).unwrap();
+    assert_eq!(empty["rows"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_flight_recording_has_no_place_for_samples_of_the_time() {
+    let text = fs::read_to_string(trace("cpu.trcxml")).unwrap();
+    let text: String =
+        text.lines().filter(|line| !line.starts_with("<cpuSample")).map(|line| line.to_owned() + "\n").collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), text).unwrap();
+    let output = martini().args(["export", "--to", "jfr"]).arg(file.path()).output().unwrap();
+    assert!(output.status.success() && output.stdout.starts_with(b"FLR\0"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("only threads and collections have a place"));
+}
+
+#[test]
+fn what_is_no_trace_is_refused_and_what_is_cut_off_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("a"), folder.path().join("out"));
+    let text = fs::read_to_string(trace("explain.trcxml")).unwrap();
+    for format in FORMATS {
+        for contents in ["", "hello\n", "<a/>"] {
+            fs::write(&path, contents).unwrap();
+            let ended = end(martini().args(["export", "--to", format, "-o"]).args([&out, &path]));
+            assert_eq!((ended.status, ended.err.lines().count()), (2, 1), "{format}: {}", ended.err);
+            assert!(!out.exists());
+        }
+        fs::write(&path, &text[..text.len() / 2]).unwrap();
+        let ended = end(martini().args(["export", "--to", format, "-o"]).args([&out, &path]));
+        assert_eq!((ended.status, ended.out.as_str()), (0, ""), "{format}: {}", ended.err);
+        assert!(ended.err.contains("the trace"), "{}", ended.err);
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+#[test]
+fn only_what_it_wrote_itself_is_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let export =
+        |format: &str| end(martini().args(["export", &trace("explain.trcxml"), "--to", format, "-o"]).arg(&out));
+    for format in FORMATS {
+        fs::write(&out, "mine\n").unwrap();
+        let ended = export(format);
+        assert_eq!((ended.status, ended.err.lines().count()), (2, 1), "{format}: {}", ended.err);
+        assert_eq!(fs::read_to_string(&out).unwrap(), "mine\n", "{format}");
+        fs::remove_file(&out).unwrap();
+        assert_eq!(export(format).status, 0, "{format}");
+        let first = fs::read(&out).unwrap();
+        // Nothing says that lines of stacks are ours.
+        let expected = if format == "collapsed" { 2 } else { 0 };
+        assert_eq!(export(format).status, expected, "{format}");
+        assert_eq!(fs::read(&out).unwrap(), first, "{format}: a trace gives the same file each time");
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+#[test]
+fn a_trace_can_come_from_a_pipe_and_its_reader_may_leave() {
+    let file = fs::File::open(trace("callers.trcxml")).unwrap();
+    let output = martini().args(["export", "-", "--to", "csv"]).stdin(file).output().unwrap();
+    assert_eq!(output.stdout, piped(&[&trace("callers.trcxml"), "--to", "csv"]));
+    let command = format!("'{}' export '{}' --to json | true", env!("CARGO_BIN_EXE_martini"), trace("cpu.trcxml"));
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
