@@ -55,13 +55,11 @@ fn no_request_fails(jdk: &Jdk) {
     assert!(load.answered > 100, "{} answers", load.answered);
     assert_valid(&folder.join(&format!("martini-{}.trcxml", server.pid())));
 
-    // The busiest line, the lock, and a line for CPU time.
-    let (lock, tables) = attached.err.split_once("where, in your code").expect("tables");
-    assert!(lock.contains("lock: threads waited ") && lock.contains("Server$PageCache"), "{}", attached.err);
-    let (cpu, allocations) = tables.split_once("where, in your code").expect("two tables");
+    // The program's own code, in both tables. Whether its lock stands out depends on what else the machine does.
+    let tables: Vec<_> = attached.err.split("where, in your code").skip(1).collect();
+    let [cpu, allocations] = tables[..] else { panic!("{}", attached.err) };
     assert!(cpu.contains(" Server$"), "{}", attached.err);
-    let first = allocations.lines().nth(1).expect("a row");
-    assert!(first.contains("Server$Connection.query("), "{}", attached.err);
+    assert!(allocations.contains("Server$Connection.query("), "{}", attached.err);
 
     let finished = server.finish().success();
     assert!(finished.out().ends_with("stopped\n"), "{}", finished.out());
