@@ -19,6 +19,7 @@ pub mod say;
 pub mod schema;
 pub mod shares;
 pub mod suite;
+pub mod tomcat;
 pub mod waits;
 pub mod windows;
 pub mod workdir;

@@ -2,6 +2,7 @@
 
 mod apart;
 mod refused;
+mod server;
 mod top;
 mod watched;
 
@@ -17,7 +18,7 @@ use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
 fn main() -> ExitCode {
-    Suite::run(&[apart::tests, refused::tests, top::tests, watched::tests])
+    Suite::run(&[apart::tests, refused::tests, server::tests, top::tests, watched::tests])
 }
 
 /// A program that works until it is ended, and a folder for what is recorded of it.

@@ -5,38 +5,24 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
-use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use bci_tests::jdk::{self, Jdk};
-use bci_tests::martini::{self, workspace};
+use bci_tests::martini;
 use bci_tests::process;
 use bci_tests::profiled::{Profiled, Ran, is_safe_mode};
-use bci_tests::programs;
 use bci_tests::read::TraceData;
 use bci_tests::say::say;
 use bci_tests::suite::Suite;
+use bci_tests::tomcat::{self, Load, load};
 use bci_tests::waits::{Kind, Waits};
-use bci_tests::workdir;
 use serde_json::Value;
 use trace::time::Time;
 
 use crate::support::nothing_is_lost;
 
-const JARS: [&str; 2] = ["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"];
-/// Clients that ask all the time, each on a connection of its own.
-const CLIENTS: u32 = 16;
-/// More than the server keeps at hand.
-const PRODUCTS: u32 = 100;
-/// An answer takes this long only if it never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 pub(crate) fn tests(suite: &mut Suite) {
-    let jars = jars();
+    let jars = tomcat::jars();
     for feature in jdk::features() {
         let name = format!("server::no_request_fails_and_no_wait_is_missed::jdk{feature}");
         match (&jars, jdk::of(feature)) {
@@ -53,102 +39,6 @@ pub(crate) fn tests(suite: &mut Suite) {
             }
         }
     }
-}
-
-/// The jars of the server, if they are here.
-fn jars() -> Option<[PathBuf; 2]> {
-    let folder = programs::jars()?;
-    let jars = JARS.map(|jar| folder.join(jar));
-    jars.iter().all(|jar| jar.is_file()).then_some(jars)
-}
-
-/// The compiled server and its jars.
-fn class_path() -> Vec<PathBuf> {
-    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    let jars = jars().expect("looked at before");
-    let classes = CLASSES.get_or_init(|| {
-        let classes = workdir::shared();
-        let mut javac = jdk::compiler().tool("javac");
-        javac.args(["-nowarn", "-Xlint:-options", "-proc:none", "--release", "11", "-cp"]);
-        javac.arg(std::env::join_paths(&jars).expect("no colons")).arg("-d").arg(&classes);
-        process::run(javac.arg(workspace().join("bci-tests/real/tomcat/Server.java"))).success();
-        classes
-    });
-    [classes.clone()].into_iter().chain(jars).collect()
-}
-
-/// The page that the server gives for a product.
-fn page(product: u32) -> String {
-    let row = |row| format!("<tr><td>{product}</td><td>{:x}</td></tr>\n", product * 31 + row);
-    let rows: String = (0..40).map(row).collect();
-    format!("<html><table>\n{rows}</table></html>\n")
-}
-
-/// One request on a connection that stays open; true if the answer is the right page.
-fn ask(stream: &mut BufReader<TcpStream>, product: u32) -> io::Result<bool> {
-    write!(stream.get_mut(), "GET /?product={product} HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
-    let (mut line, mut is_ok, mut length) = (String::new(), false, 0);
-    for number in 0.. {
-        line.clear();
-        if stream.read_line(&mut line)? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let header = line.trim_end().to_ascii_lowercase();
-        if number == 0 {
-            is_ok = header.starts_with("http/1.1 200");
-        } else if let Some(value) = header.strip_prefix("content-length:") {
-            length = value.trim().parse().map_err(io::Error::other)?;
-        } else if header.is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body)?;
-    Ok(is_ok && body == page(product).as_bytes())
-}
-
-/// Answers that were right, and what went wrong.
-#[derive(Debug, Default, PartialEq)]
-struct Load {
-    answered: u64,
-    failed: Vec<String>,
-}
-
-/// Asks for so long.
-fn load(port: u16, seconds: u64) -> Load {
-    let until = Instant::now() + Duration::from_secs(seconds);
-    let client = move |client: u32| {
-        let mut load = Load::default();
-        let connect = || {
-            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_nodelay(true)?;
-            Ok::<_, io::Error>(BufReader::new(stream))
-        };
-        let mut stream = connect();
-        let mut next = client;
-        while Instant::now() < until && load.failed.len() < 10 {
-            next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let product = (next >> 16) % PRODUCTS;
-            match stream.as_mut().map_err(|e| e.to_string()).and_then(|s| ask(s, product).map_err(|e| e.to_string())) {
-                Ok(true) => load.answered += 1,
-                Ok(false) => load.failed.push(format!("another answer than the page of {product}")),
-                Err(error) => {
-                    load.failed.push(error);
-                    stream = connect();
-                }
-            }
-        }
-        load
-    };
-    let clients: Vec<_> = (0..CLIENTS).map(|number| std::thread::spawn(move || client(number))).collect();
-    let mut sum = Load::default();
-    for client in clients {
-        let load = client.join().expect("it does not panic");
-        sum.answered += load.answered;
-        sum.failed.extend(load.failed);
-    }
-    sum
 }
 
 /// How often each of Tomcat's threads was blocked on a monitor.
@@ -185,7 +75,7 @@ impl Counted {
 fn serve<T: TraceData>(profiled: Profiled<'_>, seconds: u64) -> (Load, Counted, Ran<T>) {
     let folder = profiled.dir().join("server");
     fs::create_dir(&folder).expect("the folder is ours");
-    let profiled = profiled.flags(&["-Xmx256m"]).jars(class_path()).main("Server").args(&[&folder]);
+    let profiled = profiled.flags(&["-Xmx256m"]).jars(tomcat::class_path()).main("Server").args(&[&folder]);
     let mut running = profiled.start();
     running.wait_for("ready");
     let port = fs::read_to_string(folder.join("port")).expect("written before").parse().expect("a port");

@@ -14,7 +14,7 @@ pub(crate) mod source;
 
 use std::any::Any;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 
@@ -187,6 +187,8 @@ pub(crate) struct Core {
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
     reporting: AtomicBool,
+    /// When reporting ended; 0 until then.
+    reported_until: AtomicU64,
     /// Buffers that the writer does not know yet.
     new_buffers: Mutex<Vec<(ThreadIndex, Consumer)>>,
     writer: OnceLock<Thread>,
@@ -236,6 +238,7 @@ impl Core {
             snapshots: SnapshotRequests::default(),
             features: OnceLock::new(),
             reporting: AtomicBool::new(false),
+            reported_until: AtomicU64::new(0),
             new_buffers: Mutex::default(),
             writer: OnceLock::new(),
             options,
@@ -275,6 +278,18 @@ impl Core {
     /// Switches reporting on or off.
     pub(crate) fn set_reporting(&self, on: bool) {
         self.reporting.store(on, Ordering::SeqCst);
+        if !on {
+            // The first end is the one that counts.
+            let _ = self.reported_until.compare_exchange(0, Ticks::now().0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// When reporting ended, or now. What is done after that to complete the trace is no time of the program's.
+    pub(crate) fn reported_until(&self) -> Ticks {
+        match self.reported_until.load(Ordering::Relaxed) {
+            0 => Ticks::now(),
+            until => Ticks(until),
+        }
     }
 
     /// Ends reporting for good: hooks return at once, and no thread waits for the writer any more.

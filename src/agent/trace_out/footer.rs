@@ -6,7 +6,6 @@ use trace::model::{AgentDestroy, MartiniCount, Record, RuntimeShutdown, TraceEnd
 use trace::writer::DOCUMENT_END;
 
 use super::writer::Writer;
-use crate::agent::clock::Ticks;
 use crate::agent::core::lost::Dropped;
 use crate::agent::core::source::AllocationSource;
 use crate::agent::hotspot::comparisons::Mismatch;
@@ -14,12 +13,13 @@ use crate::agent::hotspot::comparisons::Mismatch;
 impl Writer {
     /// Writes what was counted, and the last elements.
     pub(super) fn end(mut self) {
+        let until = self.core.reported_until();
         for thread in self.tallies.unreported() {
-            self.account(thread, Ticks::now(), None);
+            self.account(thread, until, None);
         }
         self.still_blocked();
         self.lock_names();
-        let time = self.time(Ticks::now());
+        let time = self.time(until);
         if self.collections.is_open {
             self.finish_collection(time, None);
         }

@@ -278,7 +278,7 @@ impl Writer {
         if !self.features.locks.is_some_and(Locks::wants_names) || self.text.is_full() {
             return;
         }
-        let now = Ticks::now();
+        let now = self.core.reported_until();
         let LockEvents { blocked, waiting, parked, waited, .. } = &mut self.locks;
         blocked.values().for_each(|blocked| waited.add(blocked.object, blocked.since, now));
         waiting.values().for_each(|waiting| waited.add(waiting.object, waiting.since, now));
@@ -294,7 +294,7 @@ impl Writer {
         }
         let Some(found) = self.name_asker.ask(wanted) else { return self.core.count_lost("names of locks", 1) };
         self.locks.names_cut = found.is_cut;
-        let time = self.time(Ticks::now());
+        let time = self.time(now);
         for LockName { object, class, field } in found.names {
             self.define_class(class);
             let Some(record) = self.core.jvm.classes.get(class) else { continue };
@@ -313,7 +313,7 @@ impl Writer {
         let blocked = self.locks.blocked.iter().map(|(&thread, &blocked)| (thread, blocked, WaitKind::Monitor));
         let mut all: Vec<_> = blocked.chain(parked).collect();
         all.sort_unstable_by_key(|&(thread, _, kind)| (thread, kind == WaitKind::Park));
-        let time = self.time(Ticks::now());
+        let time = self.time(self.core.reported_until());
         for (thread, blocked, kind) in all {
             let owner = match self.locks.owners.get(&blocked.object) {
                 Some(&owner) => owner,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io;
 
 use analysis::allocations::{AllocationReport, Line, SiteNames};
-use analysis::cpu::{CpuBy, CpuReport};
+use analysis::cpu::{CpuBy, CpuReport, CpuSubject};
 use analysis::locks::{LockBy, LockReport};
 use trace::time::Nanos;
 
@@ -62,6 +62,13 @@ pub(crate) fn half(rows: usize) -> usize {
 pub(crate) fn write_cpu(report: &CpuReport, names: &SiteNames, rows: usize, out: &mut Page<'_>) -> io::Result<()> {
     let mut lines = report.rows(CpuBy::Line, names);
     lines.retain(|line| line.samples > 0);
+    let mut others = 0;
+    // Threads that compile or collect leave room for the program, however much they take.
+    lines.retain(|line| {
+        let is_other = matches!(line.subject, CpuSubject::VmThreads(_) | CpuSubject::Lost(_));
+        others += usize::from(is_other);
+        !is_other || others <= rows / 2
+    });
     lines.truncate(rows);
     let whole = report.sum().1;
     let mut table = Table::new(vec!["cpu", "share", "±", "where, in your code"]);

@@ -1,0 +1,66 @@
+//! A server under load is recorded with every engine: no request fails, and what it does is named.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::process::Running;
+use bci_tests::profiled::is_safe_mode;
+use bci_tests::suite::Suite;
+use bci_tests::tomcat::{self, load, load_while};
+use bci_tests::workdir::Workdir;
+
+use crate::{about, assert_valid, end};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    let is_there = tomcat::jars().is_some();
+    for feature in jdk::features() {
+        let name = format!("server::no_request_fails::jdk{feature}");
+        match jdk::of(feature) {
+            _ if !is_there => suite.skip(name, "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars"),
+            _ if is_safe_mode() => suite.skip(name, "samples of threads need what safe mode leaves alone"),
+            Some(jdk) if jdk.feature < 17 => {
+                suite.skip(
+                    name,
+                    "on a busy machine JDK 11 did not answer the command for 60 s, with every engine and 16 clients",
+                );
+            }
+            None => suite.skip(name, &format!("no JDK {feature}")),
+            Some(jdk) => suite.add(name, || no_request_fails(jdk)),
+        }
+    }
+}
+
+fn no_request_fails(jdk: &Jdk) {
+    let folder = Workdir::new();
+    let mut java = jdk.tool("java");
+    java.arg("-Xmx256m").arg("-cp").arg(std::env::join_paths(tomcat::class_path()).expect("no colons"));
+    let mut server = Running::start(java.arg("Server").arg(folder.path()));
+    server.wait_for("ready");
+    let port = fs::read_to_string(folder.join("port")).expect("written before").parse().expect("a port");
+    let warm = load(port, 1);
+    assert_eq!(warm.failed, [""; 0], "before it is recorded");
+
+    // Classes are rewritten before the recording, and given back after it: the clients ask all the time.
+    let is_done = Arc::new(AtomicBool::new(false));
+    let goes_on = is_done.clone();
+    let clients = std::thread::spawn(move || load_while(port, move || !goes_on.load(Ordering::Relaxed)));
+    let engines = ["--heap=counts", "--callers=64k", "--sampled", "--cpu", "--wall", "--locks", "--juc", "--ttsp"];
+    let mut attach = about(folder.path(), "attach", server.pid(), &engines);
+    let attached = end(attach.args(["--duration", "3s", "--top", "0"])).success();
+    is_done.store(true, Ordering::Relaxed);
+    let load = clients.join().expect("it does not panic");
+    assert_eq!(load.failed, [""; 0], "{}", attached.err);
+    assert!(load.answered > 100, "{} answers", load.answered);
+    assert_valid(&folder.join(&format!("martini-{}.trcxml", server.pid())));
+
+    // The program's own code, in both tables. Whether its lock stands out depends on what else the machine does.
+    let tables: Vec<_> = attached.err.split("where, in your code").skip(1).collect();
+    let [cpu, allocations] = tables[..] else { panic!("{}", attached.err) };
+    assert!(cpu.contains(" Server$"), "{}", attached.err);
+    assert!(allocations.contains("Server$Connection.query("), "{}", attached.err);
+
+    let finished = server.finish().success();
+    assert!(finished.out().ends_with("stopped\n"), "{}", finished.out());
+}
