@@ -352,6 +352,11 @@ impl Feature for Locks {
         self.registry.close();
     }
 
+    fn release(&'static self, jni: Jni) {
+        self.registry.release(jni);
+        *self.snapshots.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
         (!self.hooks.is_empty()).then_some(&self.hooks)
     }

@@ -119,6 +119,14 @@ impl WeakRefs {
         chunk
     }
 
+    /// The recording has ended: deletes the references that were made since they were cleared, and frees what is kept for other threads.
+    /// The chunk that a thread fills goes when the thread ends, or enters another recording.
+    pub(crate) fn release(&self, jni: Jni) {
+        let mut tracked = self.tracked();
+        tracked.clear(self, jni);
+        tracked.forget(self);
+    }
+
     /// Keeps a chunk that no thread fills and of which all has been read.
     fn give_back(&self, chunk: &Arc<Chunk>) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,6 +232,12 @@ impl TrackedObjects {
             unsafe { jni.delete_weak_global_ref(weak) };
             true
         });
+    }
+
+    /// Frees all room, also that of objects.
+    fn forget(&mut self, weak_refs: &WeakRefs) {
+        *self = TrackedObjects::default();
+        *weak_refs.spare.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
     }
 
     /// All objects up to now that are not known to be dead.
