@@ -15,8 +15,23 @@ use crate::{java, martini};
 /// # Errors
 /// It does not answer.
 pub fn load(pid: u32, library: &Path, options: &str) -> Result<String, AttachError> {
-    let arguments = [library.to_str().expect("the target folder is text"), "true", options];
-    Ok(Target::open(Process::find(Pid(pid))?)?.execute("load", &arguments)?.text)
+    execute(pid, "load", &[library.to_str().expect("the target folder is text"), "true", options])
+}
+
+/// How many global and weak references native code has, as the JVM says below its threads.
+///
+/// # Errors
+/// It does not answer.
+pub fn references(pid: u32) -> Result<[usize; 2], AttachError> {
+    let threads = execute(pid, "threaddump", &[])?;
+    let line = threads.lines().find_map(|line| line.strip_prefix("JNI global refs: "));
+    let numbers = line.and_then(|line| line.split_once(", weak refs: "));
+    let numbers = numbers.and_then(|(strong, weak)| Some([strong.parse().ok()?, weak.trim().parse().ok()?]));
+    Ok(numbers.unwrap_or_else(|| panic!("no numbers of references in {threads}")))
+}
+
+fn execute(pid: u32, command: &str, arguments: &[&str]) -> Result<String, AttachError> {
+    Ok(Target::open(Process::find(Pid(pid))?)?.execute(command, arguments)?.text)
 }
 
 /// The program, running in a folder of its own.

@@ -293,5 +293,6 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
             }
             dumps.queue.finish();
         }
+        maker.end(jni);
     });
 }

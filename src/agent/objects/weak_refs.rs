@@ -344,6 +344,8 @@ impl DeadBatch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+
     use super::*;
     use crate::agent::clock::Ticks;
 
@@ -459,6 +461,32 @@ mod tests {
         });
         tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert!(freed(&gc).into_iter().eq(1..=OBJECTS as u64));
+    }
+
+    #[test]
+    fn at_the_end_only_the_chunk_that_a_thread_fills_stays() {
+        let (weak_refs, mut tracked) = (WeakRefs::default(), TrackedObjects::default());
+        let (mut living, mut ended) = (WeakRefRecorder::default(), WeakRefRecorder::default());
+        let mut chunks = Vec::new();
+        for number in 1..=30_000 {
+            for recorder in [&mut living, &mut ended] {
+                recorder.push(&weak_refs, object(number));
+                chunks.extend(recorder.chunk.as_ref().filter(|_| recorder.filled == 1).map(Arc::downgrade));
+            }
+            // Some survive, and some chunks are used again.
+            if number == 20_000 {
+                tracked.remove_dead(&weak_refs, None, |weak| weak.addr() % 2 == 0);
+            }
+        }
+        drop(ended);
+        tracked.remove_dead(&weak_refs, None, |_| true);
+        tracked.forget(&weak_refs);
+        assert_eq!((tracked.alive.capacity(), tracked.open.capacity()), (0, 0));
+        let left: Vec<_> = chunks.iter().filter_map(Weak::upgrade).collect();
+        let last = living.chunk.as_ref().expect("it fills one");
+        assert!(chunks.len() > 10 && !left.is_empty() && left.iter().all(|chunk| Arc::ptr_eq(chunk, last)));
+        drop((left, living));
+        assert!(chunks.iter().all(|chunk| chunk.upgrade().is_none()));
     }
 
     #[test]
