@@ -17,11 +17,14 @@ use super::core::{Core, Jvm, deep_stacks};
 use super::ids::ClassIndex;
 use last_collection::LastCollection;
 
+/// What is in the heap by class, and since when that is known.
+type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);
+
 /// The feature: one histogram, when the recording ends.
 pub(crate) struct HeapHistogram {
     core: &'static Core,
     last_collection: OnceLock<LastCollection>,
-    found: Mutex<Option<(Ticks, Vec<(ClassIndex, ClassTotals)>)>>,
+    found: Mutex<Option<Found>>,
 }
 
 static CURRENT: Current<HeapHistogram> = Current::none();
@@ -33,7 +36,7 @@ impl HeapHistogram {
     }
 
     /// What was found, and when, for the writer; `None` before the end.
-    pub(crate) fn take_found(&self) -> Option<(Ticks, Vec<(ClassIndex, ClassTotals)>)> {
+    pub(crate) fn take_found(&self) -> Option<Found> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 

@@ -34,7 +34,7 @@ impl Writer {
         }
         self.last_samples(time);
         if let Some((ticks, found)) = self.features.histogram.and_then(|histogram| histogram.take_found()) {
-            self.live_counts(found.into_iter(), ticks);
+            self.live_counts(found, ticks);
         }
         for (key, detail, value) in self.counts() {
             let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };
