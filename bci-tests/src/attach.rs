@@ -18,15 +18,16 @@ pub fn load(pid: u32, library: &Path, options: &str) -> Result<String, AttachErr
     execute(pid, "load", &[library.to_str().expect("the target folder is text"), "true", options])
 }
 
-/// The number of classes that it has, by its own account of its loaders.
+/// How many global and weak references native code has, as the JVM says below its threads.
 ///
 /// # Errors
 /// It does not answer.
-pub fn classes(pid: u32) -> Result<u64, AttachError> {
-    let loaders = execute(pid, "jcmd", &["VM.classloader_stats"])?;
-    let total = loaders.lines().find_map(|line| line.trim().strip_prefix("Total = "));
-    let classes = total.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-    Ok(classes.unwrap_or_else(|| panic!("no number of classes in {loaders}")))
+pub fn references(pid: u32) -> Result<[usize; 2], AttachError> {
+    let threads = execute(pid, "threaddump", &[])?;
+    let line = threads.lines().find_map(|line| line.strip_prefix("JNI global refs: "));
+    let numbers = line.and_then(|line| line.split_once(", weak refs: "));
+    let numbers = numbers.and_then(|(strong, weak)| Some([strong.parse().ok()?, weak.trim().parse().ok()?]));
+    Ok(numbers.unwrap_or_else(|| panic!("no numbers of references in {threads}")))
 }
 
 fn execute(pid: u32, command: &str, arguments: &[&str]) -> Result<String, AttachError> {

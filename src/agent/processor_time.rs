@@ -189,6 +189,10 @@ impl Feature for ProcessorTimes {
             });
         });
     }
+
+    fn release(&'static self, _: Jni) {
+        *self.known() = FxHashMap::default();
+    }
 }
 
 fn event(thread: ThreadIndex, before: ProcessorTime, now: ProcessorTime) -> Event {

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use bci_tests::attach::references;
 use bci_tests::jdk::Jdk;
 use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
@@ -23,9 +24,12 @@ const ENGINES: [&str; 5] = [
     "heap=vm",
 ];
 
-/// Threads and open files of a process.
-fn left(pid: u32) -> [usize; 2] {
-    ["task", "fd"].map(|what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count())
+/// Threads, open files, and references to objects, global and weak, of a process.
+fn left(pid: u32) -> [usize; 4] {
+    let [threads, files] =
+        ["task", "fd"].map(|what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count());
+    let [global, weak] = references(pid).expect("it answers");
+    [threads, files, global, weak]
 }
 
 fn all_in_turn(program: &mut Program) {

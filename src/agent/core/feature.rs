@@ -105,6 +105,10 @@ pub(crate) trait Feature: Sync {
     /// Events are not reported any more; the writer has not written the end of the trace yet.
     fn stopped(&'static self, _jni: Jni, _end: End) {}
 
+    /// The recording is over and its trace written: frees what takes room. A hook on another thread that has not seen the end may still
+    /// use what is left.
+    fn release(&'static self, _jni: Jni) {}
+
     /// What it does to classes, if it rewrites any.
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
         None

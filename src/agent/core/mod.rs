@@ -299,8 +299,10 @@ impl Core {
     }
 
     /// Frees what nobody needs after the end of the recording.
-    pub(crate) fn release(&self) {
+    pub(crate) fn release(&self, jni: Jni) {
         self.pool.release();
+        self.weak_refs.release(jni);
+        self.collections.release();
         drop(self.take_new_buffers());
     }
 

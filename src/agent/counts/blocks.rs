@@ -4,6 +4,7 @@
 //! The thread adds to it by plain loads and stores from compiled Java code; no other thread writes while it lives.
 //! Blocks are used again by later threads and never freed, so the agent can read them at any time.
 
+use std::ffi::c_void;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::ptr::null_mut;
@@ -54,6 +55,13 @@ impl Block {
     /// As `for_each`, and sets them to zero for the next thread.
     pub(crate) fn drain(&self, len: u32, mut visit: impl FnMut(CounterIndex, u64)) {
         self.visit(len, |index, counter| visit(index, counter.swap(0, Ordering::Relaxed)));
+    }
+
+    /// Gives the memory back to the system, if it takes it: all counters are zero then.
+    pub(crate) fn release(&self) {
+        let start = self.counters.as_ptr().cast_mut().cast::<c_void>();
+        // SAFETY: a private mapping of this size, whose pages come back as zeros when they are used again.
+        unsafe { libc::madvise(start, size_of_val(self.counters), libc::MADV_DONTNEED) };
     }
 
     fn visit(&self, len: u32, mut visit: impl FnMut(CounterIndex, &AtomicU64)) {
@@ -134,5 +142,17 @@ mod tests {
         block.drain(MAX_COUNTERS, |counter, value| drained.push((counter.0, value)));
         assert_eq!(drained, visited);
         block.for_each(MAX_COUNTERS, |counter, _| panic!("{counter:?} is left"));
+    }
+
+    #[test]
+    fn what_is_released_takes_no_memory_until_it_is_used() {
+        let block = Block::new().expect("room");
+        block.add(CounterIndex(7), 1);
+        block.release();
+        assert_eq!(block.bytes(), 0);
+        block.add(CounterIndex(7), 2);
+        let mut visited = Vec::new();
+        block.for_each(MAX_COUNTERS, |counter, value| visited.push((counter.0, value)));
+        assert_eq!(visited, [(7, 2)]);
     }
 }

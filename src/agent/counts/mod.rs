@@ -289,6 +289,14 @@ impl Feature for Counts {
         }
     }
 
+    fn release(&'static self, _: Jni) {
+        *lock(&self.living) = Vec::new();
+        *lock(&self.expected) = Vec::new();
+        *lock(&self.unread) = FxHashMap::default();
+        *lock(&self.snapshot) = None;
+        self.space.release();
+    }
+
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
         Some(self)
     }

@@ -72,6 +72,15 @@ impl CounterSpace {
         lock(&self.spare).extend(retired);
     }
 
+    /// A recording is over and its sums are written: gives the memory of counters back to the system. A thread that still adds to one
+    /// takes a page of it again, until another recording begins.
+    pub(super) fn release(&self) {
+        for block in lock(&self.spare).iter().chain(lock(&self.retired).iter()) {
+            block.release();
+        }
+        self.sums.iter().for_each(Block::release);
+    }
+
     /// The class file of MartiniCounts for this VM, whose arrays are laid out like that.
     ///
     /// # Errors

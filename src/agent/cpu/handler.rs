@@ -3,11 +3,12 @@
 //!
 //! Meanwhile the signal is blocked, so that it does not interrupt itself.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use libc::{c_int, c_void, siginfo_t};
 
-use super::sample::{Sample, VmState};
+use super::sample::{self, Sample, VmState};
 use super::signal::{Purpose, SignalValue};
 use super::slots::Slots;
 use super::system_call::is_in_kernel;
@@ -20,7 +21,7 @@ use crate::agent::signals::SafeLoads;
 /// The code of a signal that the kernel itself has sent, as by the timer of a process.
 const SI_KERNEL: c_int = 0x80;
 
-/// What the handler works with. It is never freed.
+/// What the handler works with. It is never freed, but used by one recording after the other ([`Unused`]).
 pub(super) struct Handled {
     pub(super) tasks: Tasks,
     pub(super) slots: Slots<Sample>,
@@ -39,6 +40,35 @@ pub(super) struct Handled {
 /// The one of the current recording.
 pub(super) static CURRENT: Current<Handled> = Current::none();
 
+/// Handlers that run at present.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// What recordings have used that are over.
+#[derive(Default)]
+pub(super) struct Unused(Mutex<Vec<&'static Handled>>);
+
+impl Unused {
+    /// Nothing is sampled with it any more.
+    pub(super) fn add(&self, handled: &'static Handled) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(handled);
+    }
+
+    /// One that is as new.
+    pub(super) fn take(&self) -> Option<&'static Handled> {
+        // A handler that came late may still fill a slot. One that comes from now on finds that it is not active.
+        if RUNNING.load(Ordering::SeqCst) > 0 {
+            return None;
+        }
+        let handled = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        handled.slots.drain(|_| ());
+        handled.by_process.store(false, Ordering::Relaxed);
+        handled.unknown.store(0, Ordering::Relaxed);
+        handled.unwritten.store(0, Ordering::Relaxed);
+        handled.is_active.store(true, Ordering::SeqCst);
+        Some(handled)
+    }
+}
+
 /// The handler.
 ///
 /// # Safety
@@ -48,15 +78,31 @@ pub(super) unsafe extern "C" fn on_signal(_: c_int, info: *mut siginfo_t, contex
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    if let Some(handled) = CURRENT.get().filter(|handled| handled.is_active.load(Ordering::Acquire)) {
+    RUNNING.fetch_add(1, Ordering::SeqCst);
+    if let Some(handled) = CURRENT.get().filter(|handled| handled.is_active.load(Ordering::SeqCst)) {
         // SAFETY: by the caller's promise.
         unsafe { handled.signal(info, context) };
     }
+    RUNNING.fetch_sub(1, Ordering::SeqCst);
     // SAFETY: as above.
     unsafe { *errno = before };
 }
 
 impl Handled {
+    /// One for ever; `None` if the system gives no memory for samples.
+    pub(super) fn new(walker: &'static Walker, loads: SafeLoads) -> Option<&'static Handled> {
+        Some(Box::leak(Box::new(Handled {
+            tasks: Tasks::new(),
+            slots: Slots::new(&sample::EMPTY)?,
+            walker,
+            loads,
+            is_active: AtomicBool::new(true),
+            by_process: AtomicBool::new(false),
+            unknown: AtomicU64::new(0),
+            unwritten: AtomicU64::new(0),
+        })))
+    }
+
     /// # Safety
     /// As for `on_signal`.
     unsafe fn signal(&self, info: *mut siginfo_t, context: *mut c_void) {

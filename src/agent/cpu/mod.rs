@@ -45,13 +45,12 @@ use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
 use super::signals::own::{OwnSignal, real_time_signals};
-use handler::{Handled, on_signal};
+use handler::{Handled, Unused, on_signal};
 #[cfg(not(target_arch = "x86_64"))]
 use other as system_call;
 use others::Others;
 use registry::Registry;
-use slots::Slots;
-use tasks::{TaskRef, Tasks, VmThread};
+use tasks::{TaskRef, VmThread};
 use timers::{CpuClock, tick_nanos};
 #[cfg(target_arch = "x86_64")]
 use x86_64 as system_call;
@@ -214,19 +213,12 @@ impl Cpu {
         let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
         let vm = VmLayout::find(jni, current)?;
         let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java, current)?;
-        let slots = Slots::new(&sample::EMPTY).ok_or("the system gives no memory for samples")?;
-        let handled: &'static Handled = Box::leak(Box::new(Handled {
-            tasks: Tasks::new(),
-            slots,
-            walker,
-            loads,
-            is_active: AtomicBool::new(true),
-            by_process: AtomicBool::new(false),
-            unknown: AtomicU64::new(0),
-            unwritten: AtomicU64::new(0),
-        }));
-        handler::CURRENT.set(handled);
         let signal = OwnSignal::claim(std::iter::once(libc::SIGPROF).chain(real_time_signals()), on_signal)?;
+        let handled = match core.jvm.keep(Unused::default).take() {
+            Some(handled) => handled,
+            None => Handled::new(walker, loads).ok_or("the system gives no memory for samples")?,
+        };
+        handler::CURRENT.set(handled);
         let samples = core.options.samples;
         name_missing_lines(jni);
         let interval = samples.cpu.map(|interval| interval.as_nanos() as u64);
@@ -268,7 +260,7 @@ impl Engine {
     /// Samples no more.
     fn stop(&self) {
         self.registry().close();
-        if !self.handled.is_active.swap(false, Ordering::AcqRel) {
+        if !self.handled.is_active.swap(false, Ordering::SeqCst) {
             return;
         }
         let used = CpuClock::PROCESS.nanos().unwrap_or(0).saturating_sub(self.begun);
@@ -360,5 +352,11 @@ impl Feature for Cpu {
     // A recording whose trace has ended before is not stopped.
     fn stopped(&'static self, _: Jni, _: End) {
         self.end();
+    }
+
+    fn release(&'static self, _: Jni) {
+        if let Some(engine) = self.engine.get() {
+            self.core.jvm.keep(Unused::default).add(engine.handled);
+        }
     }
 }

@@ -217,6 +217,7 @@ fn load<const WORDS: usize>(slot: &[AtomicU64; WORDS]) -> [u64; WORDS] {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
     use std::time::Duration;
 
     use super::*;
@@ -344,6 +345,26 @@ mod tests {
         });
         assert!(consumers.is_empty());
         assert_eq!(pool.backlog(), 0);
+    }
+
+    #[test]
+    fn at_the_end_only_the_chunk_that_a_thread_fills_stays() {
+        let pool = pool(1 << 20);
+        let (mut producer, mut consumer) = channel(&pool);
+        let mut chunks = Vec::new();
+        for number in 0..100_000 {
+            push(&mut producer, number);
+            chunks.extend((producer.len == 1).then(|| Arc::downgrade(&producer.chunk)));
+            if number == 50_000 {
+                // Some are used again.
+                assert_eq!(read_all(&mut consumer), number + 1);
+            }
+        }
+        // The writer's thread ends, whether it has read all or not.
+        drop(consumer);
+        pool.release();
+        let left: Vec<_> = chunks.iter().filter_map(Weak::upgrade).collect();
+        assert!(chunks.len() > 10 && !left.is_empty() && left.iter().all(|chunk| Arc::ptr_eq(chunk, &producer.chunk)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod last_collection;
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jint, jlong};
@@ -17,11 +17,14 @@ use super::core::{Core, Jvm, deep_stacks};
 use super::ids::ClassIndex;
 use last_collection::LastCollection;
 
+/// What is in the heap by class, and since when that is known.
+type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);
+
 /// The feature: one histogram, when the recording ends.
 pub(crate) struct HeapHistogram {
     core: &'static Core,
     last_collection: OnceLock<LastCollection>,
-    found: OnceLock<(Ticks, Vec<(ClassIndex, ClassTotals)>)>,
+    found: Mutex<Option<Found>>,
 }
 
 static CURRENT: Current<HeapHistogram> = Current::none();
@@ -29,12 +32,12 @@ static CURRENT: Current<HeapHistogram> = Current::none();
 impl HeapHistogram {
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> HeapHistogram {
-        HeapHistogram { core, last_collection: OnceLock::new(), found: OnceLock::new() }
+        HeapHistogram { core, last_collection: OnceLock::new(), found: Mutex::default() }
     }
 
-    /// What was found, and when; `None` before the end.
-    pub(crate) fn found(&self) -> Option<&(Ticks, Vec<(ClassIndex, ClassTotals)>)> {
-        self.found.get()
+    /// What was found, and when, for the writer; `None` before the end.
+    pub(crate) fn take_found(&self) -> Option<Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Whether garbage is to be collected now, when the recording ends.
@@ -67,9 +70,15 @@ impl Feature for HeapHistogram {
 
     fn stop(&'static self, jni: Jni, end: End) {
         match walk(self.core, jni, self.collects(end)) {
-            Ok(found) => drop(self.found.set((Ticks::now(), found))),
+            Ok(found) => {
+                *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some((Ticks::now(), found));
+            }
             Err(error) => self.core.count_failure("heap walk", error),
         }
+    }
+
+    fn release(&'static self, _: Jni) {
+        drop(self.take_found());
     }
 }
 

@@ -221,6 +221,11 @@ impl Feature for HeapDumps {
             let _ = self.core.jvm.env.disable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED);
         }
     }
+
+    fn release(&'static self, jni: Jni) {
+        drop(self.take_ready());
+        self.late_classes.discard(jni);
+    }
 }
 
 /// JVMTI `ResourceExhausted`: the first time that the program exhausts the heap, waits until it is dumped. A thread inside the
@@ -288,5 +293,6 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
             }
             dumps.queue.finish();
         }
+        maker.end(jni);
     });
 }

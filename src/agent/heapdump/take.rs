@@ -71,6 +71,12 @@ impl DumpMaker {
         Ok(DumpMaker { dumps, dumper, collects, wants_survivors: Survivors::are_needed(jni), number: 1, place, path })
     }
 
+    /// No more dumps are made.
+    pub(super) fn end(self, jni: Jni) {
+        // SAFETY: a global reference that nobody else has.
+        unsafe { jni.delete_global_ref(self.path) };
+    }
+
     /// Whether the VM collects in the pause of a dump.
     pub(super) fn collects(&self) -> bool {
         self.collects

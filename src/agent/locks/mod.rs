@@ -69,7 +69,7 @@ pub(crate) struct Locks {
     core: &'static Core,
     options: LockOptions,
     registry: ThreadRegistry,
-    fields: OnceLock<Fields>,
+    fields: OnceLock<&'static Fields>,
     /// How JVMTI is asked for an owner.
     question: OnceLock<OwnerQuestion>,
     parking: OnceLock<parking::Proxy>,
@@ -284,7 +284,15 @@ impl Feature for Locks {
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         let env = self.core.jvm.env;
-        let fields = Fields::find(jni).map_err(|error| jni.cleared(error))?;
+        // Its references to classes are the same in all recordings.
+        let known: &'static OnceLock<Fields> = self.core.jvm.keep(OnceLock::new);
+        let fields = match known.get() {
+            Some(fields) => fields,
+            None => {
+                let found = Fields::find(jni).map_err(|error| jni.cleared(error))?;
+                known.get_or_init(|| found)
+            }
+        };
         if let Some(hotspot) = self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti) {
             hotspot.find_monitors(env, jni);
         }
@@ -350,6 +358,11 @@ impl Feature for Locks {
 
     fn stopped(&'static self, _: Jni, _: End) {
         self.registry.close();
+    }
+
+    fn release(&'static self, jni: Jni) {
+        self.registry.release(jni);
+        *self.snapshots.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
     }
 
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {

@@ -153,6 +153,13 @@ impl ThreadRegistry {
         inner.stacks.clear();
     }
 
+    /// The recording is over: forgets all threads.
+    pub(crate) fn release(&self, jni: Jni) {
+        let before = std::mem::replace(&mut *self.write(), Inner { is_closed: true, ..Inner::default() });
+        // SAFETY: they are in the registry no more.
+        unsafe { self.weak_users.delete(jni, before.weak_threads.into_values().map(|weak| weak.0)) };
+    }
+
     /// The word in which a platform thread notes the thread that it carries.
     pub(crate) fn mounted(&self, thread: JavaThread) -> Option<Arc<AtomicU32>> {
         self.read().platform.get(&thread).map(|platform| platform.mounted.clone())

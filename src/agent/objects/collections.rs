@@ -236,6 +236,12 @@ impl Collections {
         self.changed.notify_all();
     }
 
+    /// Frees what is queued and kept: the recording has ended, and nobody takes any more.
+    pub(crate) fn release(&self) {
+        let mut inner = self.lock();
+        *inner = Inner { closed: true, ..Inner::default() };
+    }
+
     /// Collections that were left out.
     pub(crate) fn skipped(&self) -> u64 {
         self.lock().skipped

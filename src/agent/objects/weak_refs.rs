@@ -119,6 +119,14 @@ impl WeakRefs {
         chunk
     }
 
+    /// The recording has ended: deletes the references that were made since they were cleared, and frees what is kept for other threads.
+    /// The chunk that a thread fills goes when the thread ends, or enters another recording.
+    pub(crate) fn release(&self, jni: Jni) {
+        let mut tracked = self.tracked();
+        tracked.clear(self, jni);
+        tracked.forget(self);
+    }
+
     /// Keeps a chunk that no thread fills and of which all has been read.
     fn give_back(&self, chunk: &Arc<Chunk>) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,6 +234,12 @@ impl TrackedObjects {
         });
     }
 
+    /// Frees all room, also that of objects.
+    fn forget(&mut self, weak_refs: &WeakRefs) {
+        *self = TrackedObjects::default();
+        *weak_refs.spare.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
     /// All objects up to now that are not known to be dead.
     pub(crate) fn present(&mut self, weak_refs: &WeakRefs) -> SeenObjects {
         self.open_fresh(weak_refs);
@@ -330,6 +344,8 @@ impl DeadBatch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+
     use super::*;
     use crate::agent::clock::Ticks;
 
@@ -445,6 +461,32 @@ mod tests {
         });
         tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert!(freed(&gc).into_iter().eq(1..=OBJECTS as u64));
+    }
+
+    #[test]
+    fn at_the_end_only_the_chunk_that_a_thread_fills_stays() {
+        let (weak_refs, mut tracked) = (WeakRefs::default(), TrackedObjects::default());
+        let (mut living, mut ended) = (WeakRefRecorder::default(), WeakRefRecorder::default());
+        let mut chunks = Vec::new();
+        for number in 1..=30_000 {
+            for recorder in [&mut living, &mut ended] {
+                recorder.push(&weak_refs, object(number));
+                chunks.extend(recorder.chunk.as_ref().filter(|_| recorder.filled == 1).map(Arc::downgrade));
+            }
+            // Some survive, and some chunks are used again.
+            if number == 20_000 {
+                tracked.remove_dead(&weak_refs, None, |weak| weak.addr() % 2 == 0);
+            }
+        }
+        drop(ended);
+        tracked.remove_dead(&weak_refs, None, |_| true);
+        tracked.forget(&weak_refs);
+        assert_eq!((tracked.alive.capacity(), tracked.open.capacity()), (0, 0));
+        let left: Vec<_> = chunks.iter().filter_map(Weak::upgrade).collect();
+        let last = living.chunk.as_ref().expect("it fills one");
+        assert!(chunks.len() > 10 && !left.is_empty() && left.iter().all(|chunk| Arc::ptr_eq(chunk, last)));
+        drop((left, living));
+        assert!(chunks.iter().all(|chunk| chunk.upgrade().is_none()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod attach;
 mod command_line;
 mod control;
 mod copies;
+mod native_memory;
 mod outputs;
 mod phases;
 mod refusal;
@@ -414,16 +415,20 @@ impl Recording {
             core.weak_refs.tracked().clear(&core.weak_refs, jni);
         }
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(writer) = writer {
-            writer.finish(core, jni);
-        }
+        let has_written = writer.is_none_or(|writer| writer.finish(core, jni));
         if end == End::Recording {
             // The trace is whole by now, whatever happens to the VM.
             self.restore(jni);
+            // A writer that was left behind may go on at any time.
+            if has_written {
+                core.features().for_each(|feature| feature.release(jni));
+                core.release(jni);
+                native_memory::give_back();
+            }
         }
     }
 
-    /// The VM goes on as it was before the recording, and what the recording does not need any more is freed.
+    /// The VM goes on as it was before the recording.
     fn restore(&self, jni: Jni) {
         let core = self.core;
         self.instrumentation.restore(jni);
@@ -434,7 +439,6 @@ impl Recording {
             }
         }
         environments::give_back(core.jvm.env, &core.tags);
-        core.release();
     }
 }
 

@@ -48,7 +48,8 @@ impl Turn {
         state.has_ended = true;
         let waited = CHANGED.wait_timeout_while(state, longest, |state| state.is_taken);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        (!std::mem::replace(&mut state.is_taken, true)).then_some(Turn(()))
+        // Not `then_some`: a turn that is not given must not be made, since it is given back when it is dropped.
+        (!std::mem::replace(&mut state.is_taken, true)).then(|| Turn(()))
     }
 
     /// The recording that runs.
@@ -72,4 +73,18 @@ impl Drop for Turn {
 /// The recording that runs, for the events of the VM's start.
 pub(super) fn running() -> Option<&'static Recording> {
     state().running
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_vm_does_not_wait_for_ever() {
+        let turn = Turn::take().expect("nobody else has it");
+        assert!(Turn::last(Duration::from_millis(1)).is_none());
+        // Whoever has the turn comes to an end, and nobody is next.
+        drop(turn);
+        assert_eq!(Turn::take().unwrap_err(), "the JVM is about to end");
+    }
 }

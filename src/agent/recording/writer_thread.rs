@@ -38,7 +38,8 @@ pub(super) struct WriterThread {
 
 impl WriterThread {
     /// Answers the writer and waits until the trace is written, or nothing of it is written for long; then the thread is left behind.
-    pub(super) fn finish(self, core: &Core, jni: Jni) {
+    /// Whether it has ended.
+    pub(super) fn finish(self, core: &Core, jni: Jni) -> bool {
         self.handle.thread().unpark();
         let mut patience = Patience::new(&core.progress, MAX_STALL_AT_END);
         loop {
@@ -51,16 +52,18 @@ impl WriterThread {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if patience.is_over() {
-                return message(&format!(
+                message(&format!(
                     "the trace {} ends early: it took nothing for {} seconds; is the pipe read, does the file system answer?",
                     core.trace_path.display(),
                     MAX_STALL_AT_END.as_secs()
                 ));
+                return false;
             }
         }
         if self.handle.join().is_err() {
             message("the thread that writes the trace has failed; the trace ends early");
         }
+        true
     }
 }
 

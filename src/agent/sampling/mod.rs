@@ -300,6 +300,15 @@ impl Feature for Sampler {
             }
         }
     }
+
+    fn release(&'static self, jni: Jni) {
+        *lock(&self.samples) = Samples::default();
+        *lock(&self.snapshot) = None;
+        if let Some(following) = &self.following {
+            // Those that came since.
+            following.clear(self.core, jni);
+        }
+    }
 }
 
 /// JVMTI `SampledObjectAlloc`: an object is made, and its turn to be sampled has come.

@@ -33,8 +33,8 @@ impl Writer {
             self.core.count_lost("site not found", nameless);
         }
         self.last_samples(time);
-        if let Some((ticks, found)) = self.features.histogram.and_then(|histogram| histogram.found()) {
-            self.live_counts(found.iter().copied(), *ticks);
+        if let Some((ticks, found)) = self.features.histogram.and_then(|histogram| histogram.take_found()) {
+            self.live_counts(found, ticks);
         }
         for (key, detail, value) in self.counts() {
             let element = MartiniCount { key: Cow::Borrowed(key), detail: detail.as_deref().map(Cow::Borrowed), value };

@@ -184,4 +184,8 @@ impl Feature for Safepoints {
     fn stopped(&'static self, _: Jni, _: End) {
         self.living.close();
     }
+
+    fn release(&'static self, _: Jni) {
+        drop(self.reports.take());
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use bci_tests::attach::{self, Program};
+use bci_tests::attach::Program;
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::martini;
 use bci_tests::read::{self, Judged, TraceData};
@@ -65,8 +65,18 @@ impl TraceData for Coverage {
 }
 
 fn start(jdk: &Jdk) -> Program {
-    // Compilers' threads are as many all the time, and the JIT removes no object that is counted.
-    let flags = ["-Xmx256m", "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-DoEscapeAnalysis"];
+    let flags = [
+        "-Xms256m",
+        "-Xmx256m",
+        // So that what the program has touched of its heap says nothing of what a recording leaves.
+        "-XX:+AlwaysPreTouch",
+        // Compilers' threads are as many all the time, and the JIT removes no object that is counted.
+        "-XX:-UseDynamicNumberOfCompilerThreads",
+        "-XX:-DoEscapeAnalysis",
+        // A class that was rewritten stays in memory as long as code of it does, compiled at that time. Up to JDK 19 such code is freed
+        // only when enough of the code cache has changed: with the default of 240 MiB a program that compiles little never gets there.
+        "-XX:ReservedCodeCacheSize=16m",
+    ];
     Program::start(jdk, &flags, &[])
 }
 
@@ -83,7 +93,7 @@ fn holds(program: &mut Program) -> Holds {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
     let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
-    Holds { threads: count("task"), files: count("fd"), classes: attach::classes(pid).expect("it answers"), kib }
+    Holds { threads: count("task"), files: count("fd"), classes: number(program, "classes"), kib }
 }
 
 /// Makes a request, which is not to be refused.
@@ -160,20 +170,23 @@ fn on(jdk: &Jdk, recordings: usize) -> Result<([String; 11], serde_json::Value),
     // Compiled by then.
     sleep(WINDOW / 2);
     let before = speed(&mut programs);
-    let (mut begins, mut coverages, mut first) = (Vec::new(), Vec::new(), None);
+    let (mut begins, mut coverages, mut first, mut last) = (Vec::new(), Vec::new(), None, None);
     for number in 0..recordings {
         let is_last = recordings - number <= ENGINES.len();
         let options = if is_last { ALL_TOGETHER } else { ENGINES[number % ENGINES.len()] };
         let (took, coverage) = record(&programs[0], options)?;
         begins.push(took);
         coverages.extend(coverage);
+        // Each time: what a recording has left to the collector is gone before the next one.
+        let now = holds(&mut programs[0]);
         if number + 1 == ENGINES.len() {
-            first = Some(holds(&mut programs[0]));
+            first = Some(now);
         }
-        eprintln!("JDK {}, {} of {recordings}: {options}", jdk.feature, number + 1);
+        last = Some(now);
+        eprintln!("JDK {}, {} of {recordings}: {options}: {} KiB", jdk.feature, number + 1, now.kib);
     }
     let begun = Instant::now();
-    let last = holds(&mut programs[0]);
+    let last = last.ok_or("there is nothing to record")?;
     let first = first.unwrap_or(last);
     let later = LATER.map(|later| {
         sleep(later.saturating_sub(begun.elapsed()));

@@ -127,10 +127,7 @@ impl Following {
     /// Forgets all of them.
     pub(super) fn clear(&self, core: &Core, jni: Jni) {
         self.review(core, jni, false);
-        lock(&self.known).reservoir.retain(|object| {
-            delete(jni, object.weak);
-            true
-        });
+        lock(&self.known).reservoir.take().into_iter().for_each(|object| delete(jni, object.weak));
     }
 
     /// Takes the new ones, forgets the dead if there was a collection, and makes room. How often the dead are looked for is limited, unless

@@ -79,6 +79,11 @@ impl Reservoir {
         self.objects.retain(|object| !forget(object));
     }
 
+    /// Takes all out; their room is free then.
+    pub(super) fn take(&mut self) -> Vec<Followed> {
+        std::mem::take(&mut self.objects)
+    }
+
     /// Takes new ones. There may be too many then, until there is room made.
     pub(super) fn add(&mut self, new: Vec<Followed>) {
         self.objects.extend(new);
