@@ -13,6 +13,7 @@ mod java;
 mod locks;
 mod over_time;
 mod page;
+mod report;
 mod run;
 mod safepoints;
 mod samples;
