@@ -39,8 +39,10 @@ fn the_pieces_of_a_report_add_up_to_what_stats_says() {
         let classes = stats["traces"][0]["tables"]["class"].as_array().unwrap();
         let all = |key: &str| classes.iter().map(|row| row[key].as_f64().unwrap()).sum::<f64>();
         let values = &allocations["values"];
-        assert!((sum(&values[0]) - all("total_bytes")).abs() < 1.0, "{name}");
-        assert!((sum(&values[1]) - all("total")).abs() < 1.0, "{name}");
+        // Estimates are rounded piece by piece.
+        let most = allocations["node"].as_array().unwrap().len() as f64;
+        assert!((sum(&values[0]) - all("total_bytes")).abs() <= most / 2.0, "{name}");
+        assert!((sum(&values[1]) - all("total")).abs() <= most / 2.0, "{name}");
         assert_eq!(sum(&values[3]).round(), all("live"), "{name}");
         // Of single objects it is known when each was allocated.
         if allocations["is_counted"] == false {
@@ -62,11 +64,11 @@ fn small_stacks_are_folded_and_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("r.html");
     let folded = |cut: &str| {
-        let ended = end(martini().args(["report", &trace("explain.trcxml"), "--cut", cut, "-o"]).arg(&out));
+        let ended = end(martini().args(["report", &trace("cpu.trcxml"), "--cut", cut, "-o"]).arg(&out));
         assert_eq!(ended.status, 0, "{}", ended.err);
-        data(&out)["allocations"].clone()
+        data(&out)["cpu"].clone()
     };
-    let (all, some) = (folded("0"), folded("50"));
+    let (all, some) = (folded("0"), folded("10"));
     assert!(all["nodes"]["parent"].as_array().unwrap().len() > some["nodes"]["parent"].as_array().unwrap().len());
     assert_eq!(sum(&all["values"][0]), sum(&some["values"][0]));
 }

@@ -204,11 +204,11 @@ async function locks(page, data) {
   await sorted(page, "threads", "");
 }
 
-/** Pictures for the guide. */
+/** The picture of the guide. */
 async function pictures(page) {
-  for (const [name, hash] of [["overview", "#overview"], ["allocations", "#allocations"], ["leaks", "#leaks"], ["threads", "#threads"]]) {
-    await go(page, hash);
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: join(screenshots, `report-${name}.png`) });
-  }
+  await page.setViewportSize({ width: 1000, height: 640 });
+  await go(page, "#allocations");
+  await page.getByText("all · ").waitFor();
+  await page.screenshot({ path: join(screenshots, "report-allocations.png") });
+  await page.setViewportSize({ width: 1280, height: 900 });
 }

@@ -9,7 +9,7 @@ use super::tree::{NodeIndex, ROOT, Tree, Values};
 /// More pieces are not written.
 const MOST_CELLS: usize = 40_000;
 /// More numbers of when are not.
-const MOST_CHANGES: usize = 200_000;
+const MOST_CHANGES: usize = 400_000;
 /// Stands for a thread that is not kept apart.
 pub(super) const OTHER_THREADS: i64 = -2;
 
@@ -124,16 +124,16 @@ impl Cells {
             numbers.iter_mut().for_each(|number| *number = places[*number as usize]);
             self = folded;
             if step > 0 {
-                cut *= 2.0;
+                cut *= 1.5;
             }
             step += 1;
         }
-        let mut json = self.json(tree, other);
+        let mut json = self.json(tree, other, names);
         json.insert("cut".to_owned(), json!(cut));
         Written { json, numbers }
     }
 
-    fn json(&self, tree: &Tree, other: FrameIndex) -> Map<String, Value> {
+    fn json(&self, tree: &Tree, other: FrameIndex, names: &mut Names) -> Map<String, Value> {
         let mut nodes = Nodes::new(other);
         // Nodes have smaller numbers than those below them.
         let mut needed: Vec<NodeIndex> = self.cells.iter().map(|(key, _)| key.node).collect();
@@ -147,8 +147,8 @@ impl Cells {
         let mut json = Map::new();
         let mut column = |name: &str, values: Vec<Value>| json.insert(name.to_owned(), values.into());
         column("node", places.into_iter().map(Value::from).collect());
-        column("class", self.cells.iter().map(|(key, _)| key.class.into()).collect());
-        column("thread", self.cells.iter().map(|(key, _)| key.thread.into()).collect());
+        column("class", self.cells.iter().map(|(key, _)| names.keep(key.class).into()).collect());
+        column("thread", self.cells.iter().map(|(key, _)| names.keep(key.thread).into()).collect());
         column("named", self.cells.iter().map(|(key, _)| frame(key.named).into()).collect());
         column("innermost", self.cells.iter().map(|(key, _)| frame(key.innermost).into()).collect());
         column("source", self.cells.iter().map(|(key, _)| key.source.map_or(-1, i64::from).into()).collect());

@@ -105,8 +105,10 @@ fn number(id: Option<u64>) -> i64 {
 
 fn single(waits: Waits, origin: Time, names: &mut Names) -> Value {
     let (waits, texts, left_out) = waits.finish();
-    let texts: Vec<i64> = texts.iter().map(|text| names.number(Some(text))).collect();
-    let text = |number: Option<u32>| number.map_or(-1, |number| texts[number as usize]);
+    let mut text = |number: Option<u32>| {
+        let number = names.number(number.map(|number| texts[number as usize].as_str()));
+        names.keep(number)
+    };
     json!({
         "left_out": left_out,
         "thread": waits.iter().map(|wait| text(Some(wait.thread))).collect::<Vec<_>>(),

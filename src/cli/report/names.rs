@@ -5,7 +5,7 @@ use std::hash::Hash;
 use analysis::allocations::Location;
 use analysis::call_tree::Label;
 use analysis::own_code::{OwnCode, is_jdk};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use crate::cli::render::human::{count, printable};
@@ -47,6 +47,8 @@ pub(super) struct Names {
     own: OwnCode,
     texts: Numbers<String>,
     frames: Numbers<Frame>,
+    /// Texts that are written; a trace may name a million threads of which none is shown.
+    kept: FxHashSet<i64>,
     /// Whose code classes are.
     classes: FxHashMap<TextIndex, Whose>,
 }
@@ -73,7 +75,13 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
 
 impl Names {
     pub(super) fn new(own: OwnCode) -> Names {
-        Names { own, texts: Numbers::new(), frames: Numbers::new(), classes: FxHashMap::default() }
+        Names {
+            own,
+            texts: Numbers::new(),
+            frames: Numbers::new(),
+            kept: FxHashSet::default(),
+            classes: FxHashMap::default(),
+        }
     }
 
     /// The number of a text.
@@ -87,6 +95,12 @@ impl Names {
     /// The number of a text, as it is written; -1 of none.
     pub(super) fn number(&mut self, text: Option<&str>) -> i64 {
         text.map_or(-1, |text| i64::from(self.text(text).0))
+    }
+
+    /// Has a text written, and gives its number back.
+    pub(super) fn keep(&mut self, number: i64) -> i64 {
+        self.kept.insert(number);
+        number
     }
 
     /// The frame of a line.
@@ -124,12 +138,19 @@ impl Names {
         }
     }
 
-    /// All names. What is longer than [`LONGEST`] is cut.
-    pub(super) fn json(&self) -> Value {
+    /// All names of frames, and the texts that are kept; others are empty. What is longer than [`LONGEST`] is cut.
+    pub(super) fn json(mut self) -> Value {
+        for frame in &self.frames.items {
+            let texts = [frame.class, Some(frame.method), frame.source].into_iter().flatten();
+            self.kept.extend(texts.map(|text| i64::from(text.0)));
+        }
+        let shown = |(number, text): (i64, &String)| {
+            if self.kept.contains(&number) { shown(text) } else { String::new() }
+        };
         let frames = &self.frames.items;
         let text = |text: Option<TextIndex>| text.map_or(-1, |text| i64::from(text.0));
         json!({
-            "texts": self.texts.items.iter().map(|text| shown(text)).collect::<Vec<_>>(),
+            "texts": (0..).zip(&self.texts.items).map(shown).collect::<Vec<_>>(),
             "class": frames.iter().map(|frame| text(frame.class)).collect::<Vec<_>>(),
             "method": frames.iter().map(|frame| frame.method.0).collect::<Vec<_>>(),
             "source": frames.iter().map(|frame| text(frame.source)).collect::<Vec<_>>(),
@@ -165,9 +186,15 @@ mod tests {
         let jdk = Location { class: "java.util.List", method: "add", signature: "", source: "", line: None };
         names.line(&jdk);
         names.other("(kernel)");
+        let thread = names.number(Some("worker"));
+        names.keep(thread);
+        names.number(Some("of nothing that is shown"));
         let json = names.json();
         assert_eq!(json["whose"], json!([0, 0, 2, 3]));
-        assert_eq!(json["texts"], json!(["a.A", "<init>", "A.java", "java.util.List", "add", "(kernel)"]));
+        assert_eq!(
+            json["texts"],
+            json!(["a.A", "<init>", "A.java", "java.util.List", "add", "(kernel)", "worker", ""])
+        );
         assert_eq!(json["class"], json!([0, 0, 3, -1]));
         assert_eq!(shown(&"x".repeat(65_536)).chars().count(), LONGEST + "… (65,536 characters)".chars().count());
         assert_eq!(shown("a\nb"), "a\\nb");
