@@ -8,6 +8,7 @@ mod launch;
 #[cfg(test)]
 mod reference;
 mod render;
+mod report;
 mod top;
 
 use std::process::ExitCode;
@@ -16,8 +17,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, locks, man, ps, recording, run,
-    safepoints, stats, threads, top as live, tree, validate,
+    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, locks, man, ps, recording,
+    report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
 };
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
@@ -41,6 +42,7 @@ Examples:
   martini top 4711                              what one does now
   martini doctor 4711                           what is in the way, if it fails
   martini explain martini-4711.trcxml           what stands out in a trace
+  martini report martini-4711.trcxml            the same and more, in a browser
   martini stats martini-4711.trcxml             where, in your code
   martini tree martini-4711.trcxml              who calls what allocates
   martini locks martini-4711.trcxml             which locks threads wait for
@@ -65,6 +67,7 @@ enum Command {
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
+    Report(reporting::Arguments),
     Stats(stats::Arguments),
     Tree(tree::Arguments),
     Threads(threads::Arguments),
@@ -94,6 +97,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Report(arguments) => reporting::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tree(arguments) => tree::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),

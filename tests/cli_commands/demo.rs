@@ -23,6 +23,9 @@ fn the_demo_finds_its_leak_and_its_churn() {
     }
     let trace = out.join("demo.trcxml");
     assert!(ended.out.contains(&format!("The trace: {}", trace.display())), "{}", ended.out);
+    let report = std::fs::read_to_string(out.join("demo.html")).unwrap();
+    assert!(report.contains("demo.OrderDesk.take(OrderDesk.java:34)"));
+    assert!(ended.out.contains("/demo.html, for a browser\n"), "{}", ended.out);
     let valid = end(martini().arg("validate").arg(&trace));
     assert_eq!(valid.status, 0, "{}", valid.out);
 }

@@ -14,6 +14,7 @@ mod java;
 mod locks;
 mod over_time;
 mod page;
+mod report;
 mod run;
 mod safepoints;
 mod samples;

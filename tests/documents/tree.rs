@@ -20,7 +20,7 @@ impl Tree {
         for entry in std::fs::read_dir(self.root.join(folder)).unwrap() {
             let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
-            if matches!(name.as_str(), ".git" | "target" | "corpus") {
+            if matches!(name.as_str(), ".git" | "target" | "corpus" | "node_modules") {
                 continue;
             }
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };

@@ -33,6 +33,18 @@ index! {
     SiteIndex;
 }
 
+impl SiteIndex {
+    /// The place of the line in the order in which lines were found, from 0.
+    pub(crate) fn rank(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The line at a place in that order.
+    pub(crate) fn of_rank(rank: usize) -> SiteIndex {
+        SiteIndex(rank as u32)
+    }
+}
+
 impl ThreadIndex {
     /// The thread's place in the order of definitions, from 0.
     pub(crate) fn rank(self) -> usize {

@@ -25,7 +25,7 @@ const ITEM: ClassId = ClassId(4);
 const BYTES: ClassId = ClassId(5);
 
 /// A trace, element by element.
-struct Trace(TraceStats);
+struct Trace(TraceStats<'static>);
 
 impl Trace {
     fn new() -> Self {

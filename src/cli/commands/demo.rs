@@ -9,6 +9,7 @@ use owo_colors::OwoColorize;
 use trace::file::{IfTaken, Kind, create};
 
 use crate::cli::commands::explain::Explained;
+use crate::cli::commands::report;
 use crate::cli::exit;
 use crate::cli::input::reading;
 use crate::cli::launch::injection::{self, Injected};
@@ -78,6 +79,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     writeln!(out, "\n{}", "What the trace shows".bold())?;
     Explained::new(&trace, &whole, Vec::new()).write(&mut Page::new(&mut out, Width::usual()))?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(whole.allocations.bytes))?;
+    let report = report::write_beside(&trace)?;
+    writeln!(out, "{} {}, for a browser", "The report:".bold(), report.display())?;
     writeln!(out, "{}", "Look closer:".bold())?;
     let word = human::shell_word(&trace);
     writeln!(out, "  martini stats {word}")?;

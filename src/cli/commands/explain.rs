@@ -7,15 +7,15 @@ use agent_options::{HeapMode, RawOptions};
 use analysis::allocations::{Facts, Naming, ObjectTotals, Origin, SiteNames};
 use analysis::explain::{Explanation, explain};
 use owo_colors::OwoColorize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::row_limit;
 use crate::cli::input::reading::{self, Reading, Whole};
 use crate::cli::render::explain::{self as render, Source};
-use crate::cli::render::human::{bytes, shell_word};
-use crate::cli::render::page::{Page, PageArguments};
+use crate::cli::render::human::{bytes, printable, shell_word};
+use crate::cli::render::page::{Page, PageArguments, Width};
 use crate::cli::render::{conservation, coverage, lock_summary, notes, run_summary, safepoints};
 
 /// Says what stands out in a trace: what grows, what churns, which locks cost most
@@ -190,6 +190,32 @@ impl<'a> Explained<'a> {
         Ok(())
     }
 
+    /// What a report begins with: what was recorded, what stands out, what is missing.
+    pub(crate) fn overview(&self) -> Map<String, Value> {
+        let allocations = &self.whole.allocations;
+        let mut text = Vec::new();
+        // It is written to memory.
+        let _ =
+            self.write_completeness(&self.notes(notes::of_allocations), &mut Page::new(&mut text, Width(usize::MAX)));
+        let text = anstream::adapter::strip_bytes(&text).into_vec();
+        let truth = String::from_utf8_lossy(&text);
+        let facts = allocations.report.facts();
+        Map::from_iter([
+            ("path".to_owned(), json!(printable(&self.source.path.display().to_string()))),
+            ("origin".to_owned(), json!(printable(&notes::origin(allocations)))),
+            ("options".to_owned(), json!(facts.origins.first().map(|origin| printable(&origin.parameters)))),
+            ("sums".to_owned(), json!(self.sums(notes::summary))),
+            ("complete".to_owned(), json!(notes::is_complete(allocations))),
+            ("truth".to_owned(), truth.lines().collect()),
+            ("findings".to_owned(), render::described(&self.explanation, &self.source)),
+            ("wall_samples".to_owned(), json!(facts.wall_samples)),
+            (
+                "safepoints".to_owned(),
+                json!(self.explanation.to_safepoint.map(|_| safepoints::sums(&self.whole.safepoints))),
+            ),
+        ])
+    }
+
     fn to_json(&self) -> Value {
         let mut fields = render::json(&self.explanation, &self.source);
         fields.insert("path".to_owned(), json!(self.source.path.display().to_string()));
@@ -224,7 +250,6 @@ fn last_dump(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::render::page::Width;
 
     /// What `run` prints, as it is kept in `tests/pages`.
     #[test]

@@ -14,6 +14,7 @@ pub(crate) mod man;
 mod per_file;
 pub(crate) mod ps;
 pub(crate) mod recording;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod safepoints;
 mod selection;

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use agent_options::HeapMode;
 
+use crate::cli::commands::report;
 use crate::cli::commands::selection::whole_number;
 use crate::cli::commands::summary::summarize;
 use crate::cli::exit::{self, FAILED, Failure};
@@ -52,6 +53,7 @@ Examples:
   martini run --locks java -jar app.jar                 who waits for which lock
   martini run --cpu java -jar app.jar                   where the time goes
   martini run --cpu --sampled java -jar app.jar         and what is allocated
+  martini run --report java -jar app.jar                and a page for a browser
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:
@@ -75,6 +77,9 @@ pub(crate) struct Arguments {
     /// Print nothing but what the program prints
     #[arg(long, short)]
     quiet: bool,
+    /// Write a report for browsers beside each trace (see `martini report`)
+    #[arg(long)]
+    report: bool,
     /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that is not known
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
@@ -120,11 +125,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     drop(growth);
     if !arguments.quiet {
         // Our status is the program's, even if stderr is closed.
-        let _ = report(&outputs, arguments.top, options.heap);
+        let _ = summaries(&outputs, arguments.top, options.heap);
+    }
+    if arguments.report {
+        outputs.written().iter().for_each(|trace| write_report(trace, arguments.quiet));
     }
     match arguments.require_exact {
         Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
         _ => Ok(status),
+    }
+}
+
+/// Writes the report of a trace, and says where, or why it cannot be written: the status is the program's.
+fn write_report(trace: &Path, is_quiet: bool) {
+    match report::write_beside(trace) {
+        Ok(_) if is_quiet => {}
+        Ok(report) => anstream::eprintln!("Report: {}", report.display()),
+        Err(error) => {
+            anstream::eprintln!("martini: there is no report of {}: {}", trace.display(), exit::sentence(&error))
+        }
     }
 }
 
@@ -197,7 +216,7 @@ fn with_pid(file: &str) -> String {
 }
 
 /// Summarises on stderr the trace of every JVM, and says what could not be read.
-fn report(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::Result<()> {
+fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
         // A pipe or a device: its reader has the trace.

@@ -8,7 +8,7 @@ use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
 use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
 use analysis::explain::{Collections, TraceReport, TraceStats};
-use analysis::locks::{LockReport, LockStats};
+use analysis::locks::{LockReport, LockStats, Observer};
 use analysis::safepoints::{SafepointReport, SafepointStats};
 use anyhow::{anyhow, bail};
 use trace::file;
@@ -62,7 +62,7 @@ macro_rules! impl_stats {
 
 impl_stats!(AllocationStats, AllocationReport);
 impl_stats!(LockStats<'_>, LockReport);
-impl_stats!(TraceStats, TraceReport);
+impl_stats!(TraceStats<'_>, TraceReport);
 impl_stats!(CpuStats, CpuReport);
 impl_stats!(SafepointStats, SafepointReport);
 
@@ -155,8 +155,16 @@ pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Re
 
 /// Reads all that a trace says, as [`allocations_in`] does.
 pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
-    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
-        trace(path, TraceStats::new())?;
+    whole_by(path, TraceStats::new())
+}
+
+/// The same with what happens when; the observer receives each wait.
+pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyhow::Result<Whole> {
+    whole_by(path, TraceStats::over_time(observer))
+}
+
+fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
+    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } = trace(path, stats)?;
     let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
     let cpu = Reading {
         report: cpu,

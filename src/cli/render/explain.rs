@@ -50,6 +50,35 @@ pub(crate) fn write_heads(explanation: &Explanation<'_>, out: &mut Page<'_>) -> 
     explanation.findings.iter().try_for_each(|finding| write_head(finding, out))
 }
 
+/// All findings in words; if there is none, that.
+pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> Value {
+    if explanation.findings.is_empty() {
+        return json!([{ "kind": "nothing", "head": nothing(explanation), "sentences": [] }]);
+    }
+    let describe = |finding: &Finding<'_>| {
+        let (label, text) = head(finding);
+        let sentences: Vec<String> = sentences(finding, explanation).iter().map(|text| printable(text)).collect();
+        let method = |at: &Location<'_>| format!("{}.{}", at.class, names::jvm_method_name(at.method));
+        let search = match finding {
+            Finding::Churn(churn) => Some(method(&churn.at)),
+            Finding::Cpu(found) => match &found.what {
+                Busy::Line(at) => Some(method(at)),
+                _ => None,
+            },
+            Finding::Contention(contention) => contention.class.map(str::to_owned),
+            _ => None,
+        };
+        json!({
+            "kind": label.trim_end_matches(':'),
+            "head": printable(&text),
+            "sentences": sentences,
+            "next": next(finding, explanation, source, usize::MAX).join(" "),
+            "search": search,
+        })
+    };
+    explanation.findings.iter().map(describe).collect()
+}
+
 fn write_head(finding: &Finding<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let (label, head) = head(finding);
     let head = out.behind(label, &printable(&head));

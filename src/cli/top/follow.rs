@@ -104,7 +104,7 @@ impl Drop for Follower {
 /// Answers what is asked, on the thread that reads: between two reads of the file nobody else has the statistics.
 #[derive(Clone)]
 struct Answers {
-    stats: Rc<RefCell<TraceStats>>,
+    stats: Rc<RefCell<TraceStats<'static>>>,
     sender: Sender<Figures>,
     shared: Arc<Shared>,
 }
@@ -129,7 +129,7 @@ impl Answers {
     }
 }
 
-fn read(tail: Tail, stats: &RefCell<TraceStats>) -> Result<(), String> {
+fn read(tail: Tail, stats: &RefCell<TraceStats<'static>>) -> Result<(), String> {
     let mut reader = TraceReader::new(tail).map_err(|error| error.to_string())?;
     loop {
         match reader.next_event() {

@@ -7,6 +7,7 @@ mod accounts;
 mod alloc_key;
 mod counted;
 mod counting;
+mod entries;
 mod estimates;
 mod lines;
 mod live;
@@ -33,6 +34,7 @@ pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use crate::window::Scope;
 pub use accounts::{Account, ThreadSubject};
+pub use entries::{Entry, Estimate, Known};
 pub use lines::{Inside, Line};
 pub use naming::{Naming, SiteNames};
 pub use over_time::{OverTime, Slice};
@@ -51,7 +53,7 @@ use counted::CountedDocument;
 use estimates::{AloneDocument, Estimates};
 use live::{CellIndex, LiveObject, LiveObjects};
 use living::LiveSamples;
-use over_time::Recorder;
+use over_time::{FEW, MANY, Recorder};
 use parts::Cell;
 use shares::{Sampled, ShareKey, Shares};
 use snapshots::Snapshots;
@@ -110,8 +112,13 @@ impl AllocationStats {
 
     /// Statistics of a part of the trace, or with what happens when.
     pub fn of(scope: &Scope) -> Self {
-        let recorder = scope.over_time.then(Recorder::default);
+        let recorder = scope.over_time.then(|| Recorder::of(FEW));
         AllocationStats { clock: Clock::of(scope), recorder, ..Self::default() }
+    }
+
+    /// Statistics with what happens when, in as many slices as a picture can show.
+    pub fn in_many_slices() -> Self {
+        AllocationStats { recorder: Some(Recorder::of(MANY)), ..Self::default() }
     }
 
     /// Takes in the next element of the document.

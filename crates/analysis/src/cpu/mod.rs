@@ -4,6 +4,8 @@
 //! have everything in common are added up as they are read: memory grows with the different stacks, not with the trace.
 
 mod conservation;
+mod entries;
+mod moments;
 mod paths;
 mod report;
 mod rows;
@@ -18,6 +20,8 @@ use trace::model::{CpuSample, Element, Flag, StackDef, ThreadState, WallSample};
 use trace::time::{Nanos, Time};
 
 pub use conservation::{Conservation, LostTime, WhyUnknown, WorstThread};
+pub use entries::CpuEntry;
+pub use moments::Moment;
 pub use report::CpuReport;
 pub use rows::{CpuBy, CpuInside, CpuRow};
 pub use subject::{CodeKind, CpuSubject};
@@ -26,6 +30,7 @@ pub use threads::VmWork;
 use crate::facts::Facts;
 use crate::symbols::Symbols;
 use crate::window::{Clock, Place, Scope};
+use moments::Moments;
 use samples::{CellKey, FunctionIndex, Samples};
 use stacks::{TypedStack, TypedStacks};
 use threads::Threads;
@@ -51,6 +56,7 @@ pub struct CpuStats {
     threads: Threads,
     facts: Facts,
     clock: Clock,
+    moments: Option<Moments>,
 }
 
 /// What samples of both kinds have in common.
@@ -102,6 +108,11 @@ impl CpuStats {
     /// Statistics of nothing yet: of samples of this clock that are taken in this part of the trace.
     pub fn new(of: SampleClock, scope: &Scope) -> Self {
         CpuStats { of, clock: Clock::of(scope), ..Self::default() }
+    }
+
+    /// Statistics of all samples of CPU clocks, with when each was taken.
+    pub fn with_moments() -> Self {
+        CpuStats { moments: Some(Moments::default()), ..Self::default() }
     }
 
     /// Takes in the next element of the document.
@@ -156,7 +167,10 @@ impl CpuStats {
     /// What the documents that ended say.
     pub fn finish(mut self) -> CpuReport {
         self.facts.undefined_ids += self.symbols.undefined();
-        CpuReport::new(self.of, self.symbols, self.stacks, self.samples, self.threads, self.facts, self.clock)
+        let mut report =
+            CpuReport::new(self.of, self.symbols, self.stacks, self.samples, self.threads, self.facts, self.clock);
+        report.moments = self.moments;
+        report
     }
 
     fn sample(&mut self, sample: &Sample<'_>) {
@@ -176,7 +190,9 @@ impl CpuStats {
             lost: sample.lost.map(|reason| self.samples.reason(reason)),
             state: sample.state,
         };
-        self.samples.add(key, sample.length);
+        let key = self.samples.add(key, sample.length);
+        let since = sample.time.since(self.clock.origin());
+        self.moments.iter_mut().for_each(|moments| moments.add(key, since, sample.length));
     }
 
     /// Remembers the frames of a stack, and how each ran.

@@ -52,7 +52,7 @@ impl CpuReport {
     }
 
     /// What ran, innermost first, and how.
-    fn labels(&self, key: &CellKey, granularity: Granularity) -> Vec<(Label<'_>, Option<Ran>)> {
+    pub(super) fn labels(&self, key: &CellKey, granularity: Granularity) -> Vec<(Label<'_>, Option<Ran>)> {
         let state = CpuReport::waiting(key.state).map(Label::State);
         let kernel = key.is_kernel.then_some(Label::Kernel);
         let function = key.function.map(|function| {

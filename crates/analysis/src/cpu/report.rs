@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use trace::model::{ThreadKind, ThreadState};
 use trace::time::Nanos;
 
+use super::moments::Moments;
 use super::samples::{CellKey, Samples, Weight};
 use super::stacks::TypedStacks;
 use super::subject::{CodeKind, CpuSubject};
@@ -29,6 +30,7 @@ pub struct CpuReport {
     pub(super) is_selected: bool,
     facts: Facts,
     pub(super) clock: Clock,
+    pub(super) moments: Option<Moments>,
 }
 
 impl CpuReport {
@@ -43,7 +45,7 @@ impl CpuReport {
     ) -> Self {
         threads.find_pools(&symbols);
         let cells = samples.cells();
-        CpuReport { of, symbols, stacks, samples, threads, cells, is_selected: false, facts, clock }
+        CpuReport { of, symbols, stacks, samples, threads, cells, is_selected: false, facts, clock, moments: None }
     }
 
     /// Which samples these are.

@@ -72,11 +72,12 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Enters a sample; without its stack if there are too many different ones.
-    pub(super) fn add(&mut self, key: CellKey, length: Nanos) {
+    /// Enters a sample; without its stack if there are too many different ones. Gives back what it is entered as.
+    pub(super) fn add(&mut self, key: CellKey, length: Nanos) -> CellKey {
         let key = if self.cells.len() < MAX_CELLS || self.cells.contains_key(&key) { key } else { self.rest(key) };
         let squares = (length.0 as f64).powi(2);
         self.cells.entry(key).or_default().add(&Weight { samples: 1, time: length, squares });
+        key
     }
 
     /// The number of a function; functions of one name and library are one.

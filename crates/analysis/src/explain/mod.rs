@@ -15,7 +15,7 @@ use trace::time::Nanos;
 
 use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
 use crate::cpu::{CpuReport, CpuStats, SampleClock};
-use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Selection, Stuck, ThreadName};
+use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Observer, Selection, Stuck, ThreadName};
 use crate::safepoints::{SafepointReport, SafepointStats};
 
 pub use collections::{Collections, Rise};
@@ -27,15 +27,15 @@ const MOST: usize = 3;
 
 /// Gathers all that a trace says about allocations, locks and collections, in one reading. A copy of it can be finished while it goes on.
 #[derive(Clone)]
-pub struct TraceStats {
+pub struct TraceStats<'o> {
     allocations: AllocationStats,
-    locks: LockStats<'static>,
+    locks: LockStats<'o>,
     cpu: CpuStats,
     collections: Collections,
     safepoints: SafepointStats,
 }
 
-impl TraceStats {
+impl<'o> TraceStats<'o> {
     /// Statistics of nothing yet.
     pub fn new() -> Self {
         Self {
@@ -44,6 +44,16 @@ impl TraceStats {
             cpu: CpuStats::new(SampleClock::Cpu, &Scope::default()),
             collections: Collections::default(),
             safepoints: SafepointStats::new(),
+        }
+    }
+
+    /// The same with what happens when; the observer receives each wait.
+    pub fn over_time(observer: &'o mut dyn Observer) -> Self {
+        Self {
+            allocations: AllocationStats::in_many_slices(),
+            locks: LockStats::new(Selection::default(), Some(observer)),
+            cpu: CpuStats::with_moments(),
+            ..Self::new()
         }
     }
 
@@ -77,7 +87,7 @@ impl TraceStats {
     }
 }
 
-impl Default for TraceStats {
+impl Default for TraceStats<'_> {
     fn default() -> Self {
         Self::new()
     }

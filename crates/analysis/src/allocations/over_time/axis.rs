@@ -2,8 +2,14 @@
 
 use trace::time::Time;
 
-/// Slices at most; even.
-pub(super) const SLICES: usize = 64;
+/// How many slices there are at most; even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::allocations) struct Most(usize);
+
+/// Enough for what is read as text.
+pub(in crate::allocations) const FEW: Most = Most(64);
+/// Enough for what is seen as a picture. A [`Slot`] has no more.
+pub(in crate::allocations) const MANY: Most = Most(256);
 
 /// Nanoseconds of a slice at first: a second halved nine times, so that those of longer traces have a round length.
 const FIRST_WIDTH: u64 = 1_953_125;
@@ -24,6 +30,7 @@ impl Slot {
 pub(super) struct Axis {
     begin: Time,
     borders: Borders,
+    most: usize,
     halvings: u32,
 }
 
@@ -37,13 +44,13 @@ enum Borders {
 
 impl Axis {
     /// Slices of one length.
-    pub(super) fn even(begin: Time) -> Axis {
-        Axis { begin, borders: Borders::Even(FIRST_WIDTH), halvings: 0 }
+    pub(super) fn even(begin: Time, most: Most) -> Axis {
+        Axis { begin, borders: Borders::Even(FIRST_WIDTH), most: most.0, halvings: 0 }
     }
 
     /// Slices from one time at which counts were written to the next.
-    pub(super) fn written(begin: Time) -> Axis {
-        Axis { begin, borders: Borders::Written(Vec::new()), halvings: 0 }
+    pub(super) fn written(begin: Time, most: Most) -> Axis {
+        Axis { begin, borders: Borders::Written(Vec::new()), most: most.0, halvings: 0 }
     }
 
     /// How often each two slices have become one.
@@ -56,13 +63,13 @@ impl Axis {
         match &mut self.borders {
             Borders::Even(width) => {
                 let since = time.since(self.begin).0;
-                while since / *width >= SLICES as u64 {
+                while since / *width >= self.most as u64 {
                     *width *= 2;
                     self.halvings += 1;
                 }
             }
             Borders::Written(ends) if ends.last().is_none_or(|&last| last < time) => {
-                if ends.len() == SLICES {
+                if ends.len() == self.most {
                     *ends = ends.chunks_exact(2).map(|pair| pair[1]).collect();
                     self.halvings += 1;
                 }
@@ -76,10 +83,10 @@ impl Axis {
     /// The slice of a time; the last one if it is behind all of them.
     pub(super) fn find(&self, time: Time) -> Slot {
         let at = match &self.borders {
-            Borders::Even(width) => usize::try_from(time.since(self.begin).0 / width).unwrap_or(SLICES),
+            Borders::Even(width) => usize::try_from(time.since(self.begin).0 / width).unwrap_or(self.most),
             Borders::Written(ends) => ends.partition_point(|&end| end < time).min(ends.len().saturating_sub(1)),
         };
-        Slot(at.min(SLICES - 1) as u8)
+        Slot(at.min(self.most - 1) as u8)
     }
 
     /// The slices until a time, one at least if they are of one length: from when to when.
@@ -88,7 +95,7 @@ impl Axis {
         let slice = |end: Time| (std::mem::replace(&mut from, end), end);
         match &self.borders {
             Borders::Even(width) => {
-                let count = until.since(self.begin).0.div_ceil(*width).clamp(1, SLICES as u64);
+                let count = until.since(self.begin).0.div_ceil(*width).clamp(1, self.most as u64);
                 let end = |slice: u64| Time(self.begin.0.saturating_add(slice.saturating_mul(*width)));
                 (1..=count)
                     .map(|slice| if slice == count { until.max(self.begin) } else { end(slice) })
@@ -111,13 +118,14 @@ mod tests {
         fn a_slice_has_the_times_between_its_borders(
             mut times in proptest::collection::vec(prop_oneof![0_u64..1 << 36, any::<u64>()], 1..300),
             is_even in any::<bool>(),
+            most in prop_oneof![Just(FEW), Just(MANY)],
         ) {
             times.sort_unstable();
             let begin = Time(times[0]);
-            let mut axis = if is_even { Axis::even(begin) } else { Axis::written(begin) };
+            let mut axis = if is_even { Axis::even(begin, most) } else { Axis::written(begin, most) };
             let slots: Vec<(Slot, u32)> = times.iter().map(|&time| (axis.slot(Time(time)), axis.halvings())).collect();
             let slices = axis.slices(Time(times[times.len() - 1]));
-            prop_assert!((1..=SLICES).contains(&slices.len()));
+            prop_assert!((1..=most.0).contains(&slices.len()));
             prop_assert!(slices.windows(2).all(|pair| pair[0].1 == pair[1].0 && pair[0].0 <= pair[0].1));
             for (&time, (slot, halvings)) in times.iter().zip(slots) {
                 let slot = slot.halved(axis.halvings() - halvings);
@@ -132,7 +140,7 @@ mod tests {
 
     #[test]
     fn slices_of_long_traces_have_round_lengths() {
-        let mut axis = Axis::even(Time(0));
+        let mut axis = Axis::even(Time(0), FEW);
         axis.slot(Time(40_000_000_000));
         let slices = axis.slices(Time(40_000_000_000));
         assert_eq!(

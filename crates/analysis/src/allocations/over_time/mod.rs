@@ -15,10 +15,13 @@ pub use slices::{OverTime, Slice};
 pub(super) use sum::Sum;
 
 use super::live::CellIndex;
+use super::parts::Part;
 use super::shares::{Sampled, ShareKey};
 use super::snapshots::Borders;
 use super::totals::Amount;
 use crate::window::Place;
+pub(super) use axis::{FEW, MANY, Most};
+
 use axis::Axis;
 use series::{Change, Series, Share};
 
@@ -31,8 +34,9 @@ struct Collection {
 }
 
 /// Gathers what happens when.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Recorder {
+    most: Most,
     objects: Option<Track<Change>>,
     /// What objects were allocated or died before the part that counts.
     before: FxHashMap<CellIndex, Change>,
@@ -78,6 +82,46 @@ fn series<N: series::Number>(cells: &mut Vec<Series<N>>, cell: CellIndex) -> &mu
 }
 
 impl Recorder {
+    /// A recorder of nothing yet.
+    pub(super) fn of(most: Most) -> Recorder {
+        Recorder {
+            most,
+            objects: None,
+            before: FxHashMap::default(),
+            counts: None,
+            sampled: FxHashMap::default(),
+            shares: FxHashMap::default(),
+            collection_begun: None,
+            collections: Vec::new(),
+            walks: Vec::new(),
+        }
+    }
+
+    /// What was allocated of a part, and died, in the slices in which anything did; none if the recorder does not know it.
+    pub(super) fn changes(&self, is_counted: bool, part: &Part<'_>, slices: usize) -> Vec<(usize, [Amount; 2])> {
+        if slices == 0 {
+            return Vec::new();
+        }
+        let mut changes: Vec<(usize, [Amount; 2])> = match (is_counted, part.share) {
+            (false, _) => {
+                let track = self.objects.iter().flat_map(|track| track.cell(part.index, slices));
+                track.map(|(at, change)| (at, [change.allocated, change.died])).collect()
+            }
+            (true, None) => {
+                let track = self.counts.iter().flat_map(|track| track.cell(part.index, slices));
+                track.map(|(at, allocated)| (at, [allocated, Amount::default()])).collect()
+            }
+            (true, Some(_)) => {
+                let mut sum = Sum::of(slices);
+                sum.add(self, true, part);
+                let amounts = sum.allocated().into_iter().enumerate();
+                amounts.map(|(at, allocated)| (at, [allocated, Amount::default()])).collect()
+            }
+        };
+        changes.retain(|(_, amounts)| *amounts != [Amount::default(); 2]);
+        changes
+    }
+
     /// An object was allocated, in the part that counts or elsewhere, which begins at a time.
     pub(super) fn allocated(&mut self, cell: CellIndex, place: Place, time: Time, begin: Time, bytes: u64) {
         let change = Change { allocated: Amount { objects: 1, bytes }, ..Change::default() };
@@ -93,7 +137,9 @@ impl Recorder {
     fn change(&mut self, cell: CellIndex, place: Place, time: Time, begin: Time, change: Change) {
         match place {
             Place::Before => series::Number::add(self.before.entry(cell).or_default(), change),
-            Place::Inside => self.objects.get_or_insert_with(|| Track::new(Axis::even(begin))).add(cell, time, change),
+            Place::Inside => {
+                self.objects.get_or_insert_with(|| Track::new(Axis::even(begin, self.most))).add(cell, time, change)
+            }
             Place::After => {}
         }
     }
@@ -113,7 +159,7 @@ impl Recorder {
 
     /// Counts were written at the end of an interval that counts.
     pub(super) fn written(&mut self, interval: Borders) {
-        self.counts.get_or_insert_with(|| Track::new(Axis::written(interval.from))).axis.slot(interval.to);
+        self.counts.get_or_insert_with(|| Track::new(Axis::written(interval.from, self.most))).axis.slot(interval.to);
     }
 
     /// More was counted at a site, which was written at a time.
@@ -151,7 +197,7 @@ impl Recorder {
 
     /// The part of the trace that counts reaches from one time to another.
     pub(super) fn finish(&mut self, (begin, end): (Time, Time)) {
-        self.objects.get_or_insert_with(|| Track::new(Axis::even(begin))).axis.slot(end);
+        self.objects.get_or_insert_with(|| Track::new(Axis::even(begin, self.most))).axis.slot(end);
     }
 
     /// What is in a cell is not to be shown.

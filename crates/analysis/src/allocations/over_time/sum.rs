@@ -1,7 +1,6 @@
 //! Adds up parts of cells, slice by slice.
 
 use super::Recorder;
-use super::axis::SLICES;
 use super::series::{Change, Number, Share};
 use crate::allocations::parts::Part;
 use crate::allocations::shares::ShareKey;
@@ -38,7 +37,7 @@ impl Sum {
             return;
         };
         let key = ShareKey { cell: part.index, stack: part.stack, thread: part.thread };
-        let (mut own, mut all) = ([Share::default(); SLICES], [Share::default(); SLICES]);
+        let (mut own, mut all) = (vec![Share::default(); slices], vec![Share::default(); slices]);
         for (series, sums) in [(recorder.shares.get(&key), &mut own), (recorder.sampled.get(&part.index), &mut all)] {
             for (at, share) in series.into_iter().flat_map(|series| series.iter(&counts.axis, slices)) {
                 sums[at].add(share);

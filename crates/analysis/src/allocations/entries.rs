@@ -1,0 +1,102 @@
+//! All that is known of allocations, piece by piece: what programs take that add it up themselves.
+
+use super::ThreadSubject;
+use super::live::CellIndex;
+use super::naming::SiteNames;
+use super::report::AllocationReport;
+use super::totals::Amount;
+use crate::call_tree::{Source, SourceIndex};
+use crate::location::Location;
+use crate::symbols::SiteIndex;
+
+/// Objects of one class that one thread allocated on one stack.
+#[derive(Clone, Debug)]
+pub struct Entry<'r> {
+    /// The frames, innermost first: numbers of [`AllocationReport::frame`].
+    pub frames: Vec<usize>,
+    /// Whether these are a stack, or the innermost frame alone.
+    pub has_stack: bool,
+    /// The frame that names the stack.
+    pub named: Option<usize>,
+    /// The class of the objects.
+    pub class: &'r str,
+    /// Who allocated them, if known.
+    pub thread: Option<ThreadSubject<'r>>,
+    /// What was allocated.
+    pub allocated: [f64; 2],
+    /// What of it is alive at the end: objects and bytes.
+    pub live: [f64; 2],
+    /// What samples say, where the numbers are estimates.
+    pub estimate: Option<Estimate>,
+    /// In which slices of time objects were allocated, and how many died in it.
+    pub changes: Vec<(usize, [Amount; 2])>,
+}
+
+/// Of which whole samples say that something is a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number of the whole.
+    pub source: u32,
+    /// What is known of the part.
+    pub part: Known,
+}
+
+/// What samples say of a whole, or of a part of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    /// How many there are.
+    pub samples: u64,
+    /// What they stand for.
+    pub weight: f64,
+    /// The standard error of that, squared.
+    pub variance: f64,
+}
+
+impl AllocationReport {
+    /// The place in the program that a frame is at, and its module.
+    pub fn frame(&self, number: usize) -> (Location<'_>, &str) {
+        let site = SiteIndex::of_rank(number);
+        (self.symbols.location(site), self.symbols.module(site))
+    }
+
+    /// All pieces, of which no two have everything in common. `slices`: how many there are of time.
+    pub fn entries(&self, names: &SiteNames, slices: usize) -> impl Iterator<Item = Entry<'_>> {
+        let is_counted = self.is_counted();
+        self.parts(|_| true).map(move |part| {
+            let stack = part.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
+            let sites = stack.unwrap_or(part.cell.site.as_slice());
+            let share = match part.share {
+                Some((sampled, _)) => Some((SourceIndex(part.index.0), sampled.bytes)),
+                None => self.estimates.of(part.index, part.cell),
+            };
+            let (objects, bytes) = (part.cell.totals.live() as f64, part.cell.totals.live_bytes() as f64);
+            let ratio = part.ratio();
+            let recorder = self.recorder.as_ref();
+            Entry {
+                frames: sites.iter().map(|site| site.rank()).collect(),
+                has_stack: stack.is_some(),
+                named: names.site(part.cell.site, part.stack).map(SiteIndex::rank),
+                class: self.class(part.cell.class),
+                thread: part.thread.map(|thread| self.thread(thread)),
+                allocated: [part.objects(), part.bytes()],
+                live: [objects * ratio, bytes * ratio],
+                estimate: share.map(|(source, part)| Estimate {
+                    source: source.0,
+                    part: Known { samples: part.samples, weight: part.weight, variance: part.variance },
+                }),
+                changes: recorder.map_or_else(Vec::new, |recorder| recorder.changes(is_counted, &part, slices)),
+            }
+        })
+    }
+
+    /// What a whole weighs of which samples say the parts, whether that is exact, and what is known of it.
+    pub fn source(&self, number: u32) -> Option<(f64, bool, Known)> {
+        let source = self.estimates.source(SourceIndex(number)).or_else(|| {
+            let weight = self.cells.get(number as usize)?.totals.total_bytes() as f64;
+            let (_, whole) = self.shares.of(CellIndex(number))?;
+            Some(Source { weight, whole: whole.bytes, is_exact: true })
+        })?;
+        let Source { weight, whole, is_exact } = source;
+        Some((weight, is_exact, Known { samples: whole.samples, weight: whole.weight, variance: whole.variance }))
+    }
+}

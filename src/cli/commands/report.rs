@@ -1,0 +1,116 @@
+//! `martini report`: a trace as a page for browsers.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use trace::file::{self, IfTaken};
+use trace::filter::Pattern;
+
+use crate::cli::commands::explain::Explained;
+use crate::cli::exit;
+use crate::cli::input::reading;
+use crate::cli::render::human::{bytes, shell_word};
+use crate::cli::report::{self, REPORT, Waits};
+
+/// Stacks below this part of all are folded into others.
+const CUT: f64 = 0.01;
+
+/// Writes a trace as one HTML file that needs nothing else: flame graphs, tables, when what happened
+///
+/// The page opens in any browser, without a network: what stands out, what allocates, what takes the CPU time, which locks threads
+/// wait for, what stays alive. Where the trace has times, a range of them can be chosen, and all else on the page is of that range. What the page
+/// shows is in its address, so that it can be sent.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini report app.trcxml                     writes app.html
+  martini report app.trcxml -o report.html
+  martini report app.trcxml --own 'com.acme.*'
+  martini run --report java -jar app.jar        records and reports")]
+pub(crate) struct Arguments {
+    /// The trace to show
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// The file to write; one that is not a report is not overwritten [default: the trace's name with .html at its end]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
+    /// known frameworks]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Fold stacks with less than this part of all into others [default: 0.01]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    cut: Option<f64>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let [trace] = &arguments.traces[..] else {
+        bail!("a report shows one trace; write one for each of the {}", arguments.traces.len());
+    };
+    let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
+    let cut = arguments.cut.unwrap_or(CUT);
+    let size = write(trace, &output, &arguments.own, cut, "; choose another --output")?;
+    let mut out = anstream::stdout();
+    writeln!(out, "{} ({})", shell_word(&output), bytes(size))?;
+    Ok(exit::OK)
+}
+
+/// Writes the report of a trace beside it; gives back its name.
+///
+/// # Errors
+/// The trace cannot be read, or the report cannot be written.
+pub(crate) fn write_beside(trace: &Path) -> anyhow::Result<PathBuf> {
+    let output = beside(trace);
+    write(trace, &output, &[], CUT, "")?;
+    Ok(output)
+}
+
+/// `app.html` of `app.trcxml`.
+fn beside(trace: &Path) -> PathBuf {
+    if trace.as_os_str() == "-" { PathBuf::from("report.html") } else { trace.with_extension("html") }
+}
+
+/// Writes a report; gives back how large it is. `instead`: what to do if the file cannot be written.
+fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) -> anyhow::Result<u64> {
+    let refused = |refusal: file::Refusal| anyhow!("{refusal}{instead}");
+    // Before the trace is read, which may take long.
+    file::check(output, REPORT, IfTaken::Replace).map_err(refused)?;
+    let mut waits = Waits::default();
+    let whole = reading::whole_over_time(trace, &mut waits)?;
+    let head = Explained::new(trace, &whole, own.to_vec()).overview();
+    let cannot = || format!("cannot write the report {}", output.display());
+    let new = file::create(output, REPORT, IfTaken::Replace).map_err(refused)?;
+    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, new.file), bytes: 0 };
+    let written = report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut out).and_then(|()| out.flush());
+    if written.is_err() && new.is_regular {
+        // Half a report is none.
+        let _ = std::fs::remove_file(&new.path);
+    }
+    written.with_context(cannot)?;
+    Ok(out.bytes)
+}
+
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("give a number from 0 to 100, such as 0.5".to_owned()),
+    }
+}

@@ -1,0 +1,57 @@
+//! A trace as one page of HTML that needs nothing else: what is on it is gathered here, `page` shows it.
+//!
+//! The page adds up by itself what its reader asks for, by thread, by class, in a range of time. So it gets the trace's pieces, but no
+//! more of them than can be shown: small ones are folded into others.
+
+mod allocations;
+mod cells;
+mod cpu;
+mod leaks;
+mod locks;
+mod names;
+mod page;
+mod tree;
+mod waits;
+
+use std::io::{self, Write};
+
+use analysis::allocations::Naming;
+use analysis::own_code::OwnCode;
+use serde_json::{Map, Value, json};
+use trace::filter::Pattern;
+use trace::time::Time;
+
+use crate::cli::input::reading::Whole;
+use names::Names;
+pub(crate) use page::REPORT;
+pub(crate) use waits::Waits;
+
+/// Writes a report. `head`: what the page begins with. `cut`: stacks with a smaller part of all than this are folded.
+pub(crate) fn write(
+    head: Map<String, Value>,
+    whole: &Whole,
+    waits: Waits,
+    own: Vec<Pattern>,
+    cut: f64,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let naming = Naming::Own(own.clone());
+    let origin = origin(whole);
+    let mut names = Names::new(OwnCode::new(own));
+    let mut data = head;
+    let report = &whole.allocations.report;
+    data.insert("length".to_owned(), whole.locks.report.span().map_or(0, |(begin, end)| end.since(begin).0).into());
+    data.insert("allocations".to_owned(), allocations::json(report, &naming, origin, cut, &mut names));
+    data.insert("leaks".to_owned(), leaks::json(report, &naming));
+    data.insert("cpu".to_owned(), cpu::json(&whole.cpu.report, &naming, cut, &mut names));
+    data.insert("locks".to_owned(), locks::json(&whole.locks.report, waits, origin, &mut names));
+    data.insert("cut".to_owned(), json!(cut));
+    data.insert("names".to_owned(), names.json());
+    page::write(&Value::Object(data), out)
+}
+
+/// When the trace begins.
+fn origin(whole: &Whole) -> Time {
+    let begin = whole.allocations.report.facts().begin;
+    whole.locks.report.span().map(|(begin, _)| begin).or(begin).unwrap_or_default()
+}

@@ -1,0 +1,74 @@
+// The data in the page, as the command writes it.
+
+/** @typedef {{count: number[], slice: number[], values: number[][]}} Changes */
+/** @typedef {{
+ *   node: number[], class: number[], thread: number[], named: number[], innermost: number[], source: number[],
+ *   values: number[][], known?: number[][], changes: Changes, nodes: {parent: number[], frame: number[]},
+ *   sources: [number, boolean, number, number, number][], cut: number
+ * }} Cells */
+/** @typedef {{begin: number, end: number, bytes: number, live: number|null, used: number|null, collections: number|null, pauses: number|null}} Slice */
+/** @typedef {Cells & {has_stacks: boolean, is_counted: boolean, is_sampled: boolean, knows_live: boolean, slices: Slice[]}} Allocations */
+/** @typedef {{width: number, slot: number[], cell: number[], samples: number[], time: number[]}} Moments */
+/** @typedef {Cells & {moments: Moments, lost: number, kernel: number}} Cpu */
+/** @typedef {{waiter: string, owner: string|null, stack: string[], owner_stack: string[]}} Longest */
+/** @typedef {{text: string, pair: [string, string]|null, count: number, total: number, mean: number, p50: number, p90: number, p99: number, max: number, open: number, longest: Longest|null}} LockRow */
+/** @typedef {{name: string, id: number, group: string, is_java: boolean, members: number, started: number, ended: number, times: number[], cpu: number|null, slices: number[][]}} ThreadRow */
+/** @typedef {{left_out: number, thread: number[], id: number[], state: number[], contended: number[], open: number[], since: number[], length: number[], class: number[], at: number[], owner: number[], owner_at: number[]}} Waits */
+/** @typedef {{class: string, method: string, source: string, line: number|null}} At */
+/** @typedef {{thread: {name: string}, state: string, class: string|null, name: string|null, nanos: number, owner: {name: string}|null, stack: At[]}} Stuck */
+/** @typedef {{tables: Record<string, {rows: LockRow[], left: number}>, ends: {deadlocks: {nanos: number, threads: Stuck[]}[], still_blocked: Stuck[], still_blocked_more: number}, threads: ThreadRow[], threads_left: number, slice: number, states: string[], waits: Waits}} Locks */
+/** @typedef {{text: string, live: number, live_bytes: number, live_error: number, survived_bytes: number, total: number, average_age: number|null, generations: number, oldest: number|null, is_growing: boolean}} LeakRow */
+/** @typedef {{rows: LeakRow[], left: number}} LeakTable */
+/** @typedef {{class: LeakTable, site: LeakTable, line: LeakTable, has_ages: boolean}} Leaks */
+/** @typedef {{kind: string, head: string, sentences: string[], next?: string, search?: string|null}} Finding */
+/** @typedef {{texts: string[], class: number[], method: number[], source: number[], line: number[], whose: number[]}} Names */
+/** @typedef {{
+ *   path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
+ *   wall_samples: number, safepoints: string|null, length: number, cut: number,
+ *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, names: Names
+ * }} Data */
+
+/** @type {Data} */
+export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent ?? "");
+
+/** The kinds of `whose`. */
+export const OWN = 0;
+export const NATIVE = 3;
+
+/** A text; of no text `none`. @param {number} number @param {string} none */
+export function text(number, none) {
+  return number === -2 ? "(other threads)" : number < 0 ? none : data.names.texts[number] || "(unnamed)";
+}
+
+/** A frame as in a stack trace. @param {number} frame */
+export function frameText(frame) {
+  const names = data.names;
+  if (frame < 0) return "(no line)";
+  const method = methodText(frame);
+  if (names.class[frame] < 0) return method;
+  const line = names.line[frame];
+  if (names.source[frame] < 0) return line < 0 ? `${method}(Unknown Source)` : `${method}(line ${line})`;
+  const source = names.texts[names.source[frame]];
+  return line < 0 ? `${method}(${source})` : `${method}(${source}:${line})`;
+}
+
+/** The method of a frame. @param {number} frame */
+export function methodText(frame) {
+  const names = data.names;
+  if (frame < 0) return "(no line)";
+  const method = names.texts[names.method[frame]];
+  return names.class[frame] < 0 ? method : `${names.texts[names.class[frame]]}.${method}`;
+}
+
+/** The class of a frame. @param {number} frame */
+export function classText(frame) {
+  if (frame < 0) return "(no line)";
+  const number = data.names.class[frame];
+  return number < 0 ? data.names.texts[data.names.method[frame]] : data.names.texts[number];
+}
+
+/** The package in a class name. @param {string} name */
+export function packageText(name) {
+  const dot = name.lastIndexOf(".");
+  return name.startsWith("(") ? name : dot < 0 ? "(default package)" : name.slice(0, dot);
+}

@@ -1,0 +1,42 @@
+// What stays alive: classes and lines whose survivors grow, and their ages.
+import { data } from "./data.js";
+import { bytes, count, percent } from "./format.js";
+import { choice, element, searchField } from "./dom.js";
+import { table } from "./table.js";
+import { get, range, set } from "./state.js";
+
+/** @typedef {import("./data.js").LeakRow} LeakRow */
+
+/** Leaks. */
+export function leaksView() {
+  const { leaks } = data;
+  if (!leaks) return element("p", { class: "note" }, "The trace does not say what is alive. A recording does with: martini run --stack 16 java …, or --sampled");
+  const by = /** @type {"class"|"site"|"line"} */ (get("by") || "site");
+  const found = leaks[by] ?? leaks.site;
+  const wanted = get("search").toLowerCase();
+  const rows = found.rows.filter((row) => row.text.toLowerCase().includes(wanted));
+  const notes = [];
+  if (range()) notes.push("What is alive is of the end of the trace, whichever range is chosen.");
+  if (!leaks.has_ages) notes.push("The trace counts what is alive and does not say how old it is.");
+  if (found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the fewest bytes.`);
+  const number = (/** @type {keyof LeakRow} */ key, /** @type {string} */ title, /** @type {(value: number) => string} */ format, help = "") => ({
+    key, title, number: true, help, text: (/** @type {any} */ row) => (row[key] === null ? "-" : format(row[key])), sort: (/** @type {any} */ row) => row[key] ?? -1 });
+  const columns = [
+    number("live_bytes", "bytes alive", bytes), number("live", "objects alive", count),
+    { key: "kept", title: "of allocated", number: true, help: "which part of the objects that were allocated is alive", text: (/** @type {LeakRow} */ row) => percent(row.live, row.total), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
+    ...(leaks.has_ages ? [
+      number("survived_bytes", "survived", bytes, "bytes of those that survived a collection"),
+      number("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released"),
+      number("average_age", "age", (value) => value.toFixed(1), "collections survived, on average"),
+      number("oldest", "oldest", count, "collections that the oldest survived"),
+      { key: "grows", title: "grows", text: (/** @type {LeakRow} */ row) => (row.is_growing ? "▲ grows" : ""), sort: (/** @type {LeakRow} */ row) => (row.is_growing ? 0 : 1) },
+    ] : []),
+    { key: "name", title: by, text: (/** @type {LeakRow} */ row) => row.text, sort: (/** @type {LeakRow} */ row) => row.text, isName: true },
+  ];
+  if (rows.some((row) => row.live_error > 0)) columns.splice(1, 0, number("live_error", "±", bytes, "error with a confidence of 95 %"));
+  return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
+    element("div", { class: "tools" },
+      choice("By", [["site", "class and own line"], ["line", "own line"], ["class", "class"]], by, (value) => set({ by: value })),
+      searchField("Search", get("search"), (value) => set({ search: value }, true))),
+    table("leaks", "What is alive at the end", columns, rows, leaks.has_ages ? "survived_bytes" : "live_bytes"));
+}

@@ -1,0 +1,68 @@
+// Which view is shown.
+import { data } from "./data.js";
+import { element } from "./dom.js";
+import { address, subscribe, view } from "./state.js";
+import { timeAxis } from "./time.js";
+import { overview } from "./overview.js";
+import { allocationsView, cpuView } from "./stacks_view.js";
+import { locksView, threadsView } from "./locks_view.js";
+import { leaksView } from "./leaks_view.js";
+
+/** @type {Record<string, [string, () => Node]>} */
+const VIEWS = {
+  overview: ["Overview", overview],
+  allocations: ["Allocations", allocationsView],
+  cpu: ["CPU time", cpuView],
+  locks: ["Locks", locksView],
+  threads: ["Threads", threadsView],
+  leaks: ["Leaks", leaksView],
+};
+
+/** What tells an element from others when all of them are made again. @param {Element|null} element */
+function keyOf(element) {
+  if (!(element instanceof HTMLElement)) return null;
+  return element.dataset.key ?? element.getAttribute("aria-label") ?? element.closest("label")?.firstChild?.textContent ?? element.textContent;
+}
+
+/** Shows what the address says. What had the focus has it again. */
+function show() {
+  const name = view() in VIEWS ? view() : "overview";
+  const [title, make] = VIEWS[name];
+  const main = /** @type {HTMLElement} */ (document.querySelector("main"));
+  const nav = /** @type {HTMLElement} */ (document.querySelector("nav"));
+  const before = document.activeElement;
+  const [key, tag, isInMain] = [keyOf(before), before?.tagName ?? "", main.contains(before)];
+  const caret = before instanceof HTMLInputElement && before.type === "search" ? before.selectionStart : null;
+  const links = Object.entries(VIEWS).map(([each, [text]]) => element("a", { href: address(each), ...(each === name ? { "aria-current": "page" } : {}) }, text));
+  nav.replaceChildren(...links);
+  document.title = `${title} - ${data.path} - Martini`;
+  const axis = name === "overview" || name === "leaks" ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  main.replaceChildren(element("h2", {}, title), ...axis, make());
+  if (!isInMain) {
+    if (tag === "A") links.find((link) => link.getAttribute("aria-current"))?.focus();
+    return;
+  }
+  for (const each of main.querySelectorAll(tag)) {
+    if (keyOf(each) !== key || !(each instanceof HTMLElement)) continue;
+    each.focus();
+    if (each instanceof HTMLInputElement && caret !== null) each.setSelectionRange(caret, caret);
+    return;
+  }
+}
+
+const theme = /** @type {HTMLSelectElement} */ (document.getElementById("theme"));
+theme.addEventListener("change", () => {
+  document.documentElement.dataset.theme = theme.value;
+  show();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target instanceof HTMLInputElement) return;
+  const field = document.querySelector("main input[type=search]");
+  if (field instanceof HTMLElement) {
+    event.preventDefault();
+    field.focus();
+  }
+});
+subscribe(show);
+show();

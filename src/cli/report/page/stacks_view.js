@@ -1,0 +1,172 @@
+// The views of allocations and of CPU time: flame graph, tree and table of the same numbers.
+import { data, text } from "./data.js";
+import { bytes, count, duration, percent } from "./format.js";
+import { button, choice, element, name, searchField } from "./dom.js";
+import { allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
+import { table } from "./table.js";
+import { flame } from "./flame.js";
+import { heatMap } from "./heat.js";
+import { get, range, set } from "./state.js";
+
+/** @typedef {import("./profile.js").Tree} Tree */
+
+const BY = [["line", "own line"], ["method", "method"], ["class", "class"], ["package", "package"], ["site", "site (innermost frame)"], ["thread", "thread"]];
+const MOST_CHILDREN = 40;
+
+/** What was asked for last, and the answer: a search does not add up again. @type {{key: string, values: Float64Array, trees: Map<string, Tree>}|null} */
+let last = null;
+
+/** @param {import("./data.js").Cells} cells @param {string} key @param {() => Float64Array} add */
+function remembered(cells, key, add) {
+  if (last?.key !== key) last = { key, values: ofThread(cells, add(), get("thread")), trees: new Map() };
+  return last;
+}
+
+/** Allocations. */
+export function allocationsView() {
+  const cells = data.allocations;
+  if (!cells) return element("p", { class: "note" }, "The trace has no allocations. A recording has them with: martini run java …");
+  /** @type {[string, string][]} */
+  const metrics = [["bytes", "bytes allocated"], ["objects", "objects allocated"]];
+  if (cells.knows_live) metrics.push(["live-bytes", "bytes alive"], ["live-objects", "objects alive"], ["freed-bytes", "bytes freed"], ["freed-objects", "objects freed"]);
+  const metric = metrics.some(([key]) => key === get("metric")) ? get("metric") : "bytes";
+  const chosen = cells.slices.length > 1 ? range() : null;
+  // What walks of the heap found has no time.
+  const isTimed = !(cells.is_counted && /live|freed/.test(metric));
+  const format = metric.endsWith("objects") ? count : bytes;
+  const isEstimated = cells.known !== undefined;
+  const notes = [];
+  if (!cells.has_stacks) notes.push("The trace has no call stacks of allocations, only the innermost line: record with --stack 16 or --callers.");
+  if (chosen) {
+    const [first, end] = slicesOf(cells.slices, chosen);
+    const [begin, until] = [cells.slices[first], cells.slices[end - 1]];
+    if (begin && until) notes.push(`The range is of whole slices of time here: ${(begin.begin / 1e9).toFixed(3)} to ${(until.end / 1e9).toFixed(3)} s.`);
+    if (!isTimed) notes.push("What is alive is known of the whole trace only, so the range does not filter it.");
+    else if (metric.startsWith("live")) notes.push("Alive at the end of the range, of what was allocated since the trace began.");
+  } else if (range()) notes.push("The trace does not say when what was allocated, so this view is of all of it.");
+  if (isEstimated) notes.push(chosen ? "The numbers of a range are estimates by samples; their error is not known." : "Which callers they belong to is estimated by samples: ± is the error with a confidence of 95 %.");
+  const used = isTimed ? chosen : null;
+  const { values, trees } = remembered(cells, `a ${metric} ${used} ${get("thread")}`, () => allocationValues(cells, metric, used));
+  const hasErrors = isEstimated && metric === "bytes" && !chosen;
+  return stacks({ cells, values, trees, format, notes, hasErrors, what: metrics.find(([key]) => key === metric)?.[1] ?? "", by: BY,
+    tools: [choice("Show", metrics, metric, (value) => set({ metric: value, zoom: "" }))], exactBy: cells.is_counted ? ["class"] : [] });
+}
+
+/** CPU time. */
+export function cpuView() {
+  const cells = data.cpu;
+  if (!cells) {
+    const wall = data.wall_samples > 0 ? " It has samples of the time, which martini tree --wall shows." : "";
+    return element("p", { class: "note" }, `The trace has no samples of CPU time. A recording has them with: martini run --cpu java …${wall}`);
+  }
+  const { values, trees } = remembered(cells, `c ${range()} ${get("thread")}`, () => cpuValues(cells, range()));
+  const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of the time is of stacks that were not found; ${duration(cells.kernel)} in the kernel. ± is the error with a confidence of 95 %.`];
+  const by = BY.filter(([key]) => key !== "package").map(([key, title]) => (key === "class" ? ["package", "package"] : [key, title]));
+  return stacks({ cells, values, trees, format: duration, notes, hasErrors: !range(), what: "CPU time", by, tools: [], exactBy: [], above: heatMap(cells, get("thread")) });
+}
+
+/** @param {{cells: import("./data.js").Cells, values: Float64Array, trees: Map<string, Tree>, format: (value: number) => string, notes: string[], hasErrors: boolean, what: string, by: string[][], tools: Node[], exactBy: string[], above?: Node}} view */
+function stacks(view) {
+  const { cells, values, format, what } = view;
+  const shape = get("show") || "flame";
+  const frames = get("frames") || "line";
+  const isBottomUp = get("from") === "bottom";
+  const search = get("search");
+  const all = values.reduce((sum, value) => sum + value, 0);
+  const threads = [...new Set(cells.thread)].map((thread) => /** @type {[string, string]} */ ([String(thread), text(thread, "(no thread)")]));
+  threads.sort((a, b) => a[1].localeCompare(b[1]));
+  const other = data.names.texts.indexOf("(other)");
+  const isFolded = (/** @type {number} */ cell) => data.names.method[cells.nodes.frame[cells.node[cell]]] === other && data.names.class[cells.nodes.frame[cells.node[cell]]] < 0;
+  const folded = values.reduce((sum, value, cell) => (value > 0 && isFolded(cell) ? sum + value : sum), 0);
+  const notes = [`In all: ${format(all)}.`, ...view.notes];
+  if (folded > 0) notes.push(`${percent(folded, all)} of it is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of all.`);
+  const show = /** @type {[string, string][]} */ ([["flame", "Flame graph"], ["tree", "Tree"], ["table", "Table"]]);
+  const tools = element("div", { class: "tools" },
+    element("span", { role: "group", "aria-label": "Form" }, ...show.map(([key, title]) => button(title, () => set({ show: key === "flame" ? "" : key }), key === shape))),
+    ...view.tools,
+    choice("of", [["", "all threads"], ...threads], get("thread"), (value) => set({ thread: value, zoom: "" })),
+    shape === "table"
+      ? choice("by", /** @type {[string, string][]} */ (view.by), get("by") || "line", (value) => set({ by: value }))
+      : choice("frames by", [["line", "line"], ["method", "method"], ["class", "class"]], frames, (value) => set({ frames: value, zoom: "" })),
+    shape === "table" ? null : choice("from", [["", "the beginning of threads"], ["bottom", "the innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
+    searchField("Search", search, (value) => set({ search: value }, true)));
+  const content = all === 0 ? element("p", {}, "Nothing of that is in the trace, or in the range.") : shape === "table" ? rowsTable(view, all) : tall(view, frames, isBottomUp, shape);
+  return element("div", {}, element("p", { class: "note" }, notes.join(" ")), view.above ?? null, tools, content);
+
+  /** @param {typeof view} view @param {string} frames @param {boolean} isBottomUp @param {string} shape */
+  function tall({ trees }, frames, isBottomUp, shape) {
+    const key = `${frames} ${isBottomUp}`;
+    const made = trees.get(key) ?? tree(cells, values, frames, isBottomUp);
+    trees.set(key, made);
+    const zoomed = nodeAt(made, get("zoom"));
+    const found = search ? element("p", { class: "status" }, `Frames with “${search}”: ${format(matching(made, frames, search))} (${percent(matching(made, frames, search), all)}).`) : null;
+    const back = zoomed === 0 ? null : element("p", { class: "tools" }, button("Zoom out", () => set({ zoom: pathOf(made, made.parent[zoomed]) })), button("All", () => set({ zoom: "" })), " ", name(labelText(made.label[zoomed], frames)));
+    return element("div", {}, back, found, shape === "tree" ? treeList(made, zoomed, frames, format, all, search) : flame(made, frames, search, format, what));
+  }
+}
+
+/** How much is below frames that match. @param {Tree} tree @param {string} frames @param {string} search */
+function matching(tree, frames, search) {
+  const wanted = search.toLowerCase();
+  /** @type {Map<number, boolean>} */
+  const labels = new Map();
+  for (const label of tree.label) if (!labels.has(label)) labels.set(label, labelText(label, frames).toLowerCase().includes(wanted));
+  const inside = new Uint8Array(tree.parent.length);
+  let sum = 0;
+  for (let node = 1; node < tree.parent.length; node++) {
+    if (inside[tree.parent[node]]) inside[node] = 1;
+    else if (labels.get(tree.label[node])) {
+      inside[node] = 1;
+      sum += tree.value[node];
+    }
+  }
+  return sum;
+}
+
+/** @param {{cells: import("./data.js").Cells, values: Float64Array, format: (value: number) => string, hasErrors: boolean, exactBy: string[], what: string}} view @param {number} all */
+function rowsTable(view, all) {
+  const by = get("by") || "line";
+  const hasErrors = view.hasErrors && !view.exactBy.includes(by);
+  const wanted = get("search").toLowerCase();
+  const found = rows(view.cells, view.values, by, hasErrors).filter((row) => row.text.toLowerCase().includes(wanted));
+  /** @type {import("./table.js").Column[]} */
+  const columns = [
+    { key: "value", title: view.what, number: true, text: (row) => view.format(row.value), sort: (row) => row.value },
+    { key: "share", title: "share", number: true, text: (row) => percent(row.value, all), sort: (row) => row.value },
+    { key: "name", title: BY.find(([key]) => key === by)?.[1] ?? by, text: (row) => row.text, sort: (row) => row.text, isName: true },
+  ];
+  if (hasErrors) columns.splice(1, 0, { key: "error", title: "±", number: true, text: (row) => view.format(row.error), sort: (row) => row.error, help: "error with a confidence of 95 %" });
+  return table("stacks", `${view.what}, by ${BY.find(([key]) => key === by)?.[1]}: ${count(found.length)} rows`, columns, found, "value");
+}
+
+/** The tree as text: what is heavy is open. @param {Tree} tree @param {number} root @param {string} frames @param {(value: number) => string} format @param {number} all @param {string} search */
+function treeList(tree, root, frames, format, all, search) {
+  const wanted = search.toLowerCase();
+  const items = (/** @type {number} */ node) => {
+    const list = element("ul", {});
+    tree.children[node].slice(0, MOST_CHILDREN).forEach((child) => list.append(item(child)));
+    const left = tree.children[node].slice(MOST_CHILDREN);
+    if (left.length > 0) {
+      const more = element("li", {}, button(`${count(left.length)} more`, () => more.replaceWith(...left.map(item))));
+      list.append(more);
+    }
+    return list;
+  };
+  const item = (/** @type {number} */ node) => {
+    const label = labelText(tree.label[node], frames);
+    const isFound = wanted !== "" && label.toLowerCase().includes(wanted);
+    const head = element("span", { class: `node whose${whoseLabel(tree.label[node])}` },
+      element("span", { class: "amount" }, `${format(tree.value[node])} ${percent(tree.value[node], all)}`), isFound ? element("mark", {}, name(label)) : name(label), " ");
+    const zoom = button("zoom", () => set({ zoom: pathOf(tree, node) }));
+    zoom.setAttribute("aria-label", `zoom to ${label}`);
+    head.append(zoom);
+    if (tree.children[node].length === 0) return element("li", {}, head);
+    const isOpen = tree.value[node] > tree.value[tree.parent[node]] * 0.6 && tree.value[node] > all * 0.02 && tree.depth[node] < 60;
+    const details = element("details", { open: isOpen }, element("summary", {}, head));
+    const fill = () => details.open && details.children.length === 1 && details.append(items(node));
+    fill();
+    details.addEventListener("toggle", fill);
+    return element("li", {}, details);
+  };
+  return element("div", { class: "tree" }, items(root));
+}

@@ -1,0 +1,120 @@
+//! `martini report`: what is written, and what is not written over. How the page behaves is tried in a browser: tests/report.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{end, martini, run, text, trace};
+
+/// The data in a report.
+fn data(report: &Path) -> Value {
+    let page = fs::read_to_string(report).unwrap();
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    let (data, rest) = rest.split_once("</script>").unwrap();
+    assert_eq!(rest.matches("<script").count(), 1, "only the page's own script");
+    serde_json::from_str(data).unwrap()
+}
+
+/// The report of a trace.
+fn report(trace: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r.html");
+    let ended = end(martini().args(["report", trace, "-o"]).arg(&out));
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert!(ended.out.starts_with(out.to_str().unwrap()), "{}", ended.out);
+    data(&out)
+}
+
+fn sum(column: &Value) -> f64 {
+    column.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum()
+}
+
+#[test]
+fn the_pieces_of_a_report_add_up_to_what_stats_says() {
+    for name in ["explain.trcxml", "counts.trcxml", "heap.trcxml", "callers.trcxml"] {
+        let allocations = &report(&trace(name))["allocations"];
+        let stats = run(&["stats", "--json", "--top", "0", &trace(name)]);
+        let stats: Value = serde_json::from_str(&stats.out).unwrap();
+        let classes = stats["traces"][0]["tables"]["class"].as_array().unwrap();
+        let all = |key: &str| classes.iter().map(|row| row[key].as_f64().unwrap()).sum::<f64>();
+        let values = &allocations["values"];
+        // Estimates are rounded piece by piece.
+        let most = allocations["node"].as_array().unwrap().len() as f64;
+        assert!((sum(&values[0]) - all("total_bytes")).abs() <= most / 2.0, "{name}");
+        assert!((sum(&values[1]) - all("total")).abs() <= most / 2.0, "{name}");
+        assert_eq!(sum(&values[3]).round(), all("live"), "{name}");
+        // Of single objects it is known when each was allocated.
+        if allocations["is_counted"] == false {
+            assert_eq!(sum(&allocations["changes"]["values"][0]), sum(&values[0]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn samples_of_cpu_time_have_their_times() {
+    let cpu = &report(&trace("cpu.trcxml"))["cpu"];
+    assert_eq!(sum(&cpu["moments"]["time"]), sum(&cpu["values"][0]));
+    assert_eq!(sum(&cpu["moments"]["samples"]), sum(&cpu["values"][1]));
+    assert!(sum(&cpu["values"][0]) > 0.0);
+}
+
+#[test]
+fn small_stacks_are_folded_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r.html");
+    let folded = |cut: &str| {
+        let ended = end(martini().args(["report", &trace("cpu.trcxml"), "--cut", cut, "-o"]).arg(&out));
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        data(&out)["cpu"].clone()
+    };
+    let (all, some) = (folded("0"), folded("10"));
+    assert!(all["nodes"]["parent"].as_array().unwrap().len() > some["nodes"]["parent"].as_array().unwrap().len());
+    assert_eq!(sum(&all["values"][0]), sum(&some["values"][0]));
+}
+
+#[test]
+fn hostile_names_do_not_leave_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = folder.path().join("h.trcxml");
+    let long = "x".repeat(65_536);
+    let name = format!("&lt;/script&gt;&lt;script&gt;hacked=1&lt;/script&gt;\u{202e}\u{2028}{long}");
+    fs::write(&hostile, text("explain.trcxml").replace("demo.Cell", &name)).unwrap();
+    let report = report(hostile.to_str().unwrap());
+    let texts = report["names"]["texts"].as_array().unwrap();
+    let found = texts.iter().filter_map(Value::as_str).find(|text| text.starts_with("</script><script>hacked=1"));
+    assert!(found.is_some_and(|text| text.ends_with(" characters)") && text.len() < 2000), "{found:?}");
+}
+
+#[test]
+fn a_file_that_is_no_report_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("index.html");
+    fs::write(&out, "<!doctype html><html>mine").unwrap();
+    let write = || end(martini().args(["report", &trace("heap.trcxml"), "-o"]).arg(&out));
+    let ended = write();
+    assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+    assert!(ended.err.contains("choose another --output") && ended.err.lines().count() == 1, "{}", ended.err);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "<!doctype html><html>mine");
+    fs::remove_file(&out).unwrap();
+    assert_eq!([write().status, write().status], [0, 0]);
+}
+
+#[test]
+fn what_cannot_be_read_leaves_no_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let (empty, out) = (folder.path().join("empty"), folder.path().join("r.html"));
+    fs::write(&empty, "").unwrap();
+    for path in [empty.to_str().unwrap(), "/no/such/trace", &trace("locks-2011.log")] {
+        let ended = end(martini().args(["report", path, "-o"]).arg(&out));
+        assert_eq!((ended.status, ended.err.lines().count(), out.exists()), (2, 1, false), "{}", ended.err);
+    }
+    let two = run(&["report", &trace("heap.trcxml"), &trace("counts.trcxml")]);
+    assert_eq!((two.status, two.out.as_str()), (2, ""));
+    assert!(two.err.starts_with("martini: a report shows one trace"), "{}", two.err);
+    // What is cut off says so.
+    let cut = text("explain.trcxml");
+    fs::write(&empty, &cut[..cut.len() / 2]).unwrap();
+    let report = report(empty.to_str().unwrap());
+    assert_eq!(report["complete"], false);
+}

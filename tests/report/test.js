@@ -1,0 +1,214 @@
+// Opens reports in Chromium as a reader does: each view, by mouse and by keyboard. Nothing may leave the page, and no name may become more than text.
+// Usage: node test.js FOLDER [CHROMIUM] [SCREENSHOTS]; in the folder are reports, and beside each what `martini stats --json` says of its trace.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [folder, executablePath = "/usr/bin/chromium", screenshots] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const VIEWS = ["Overview", "Allocations", "CPU time", "Locks", "Threads", "Leaks"];
+/** What is wrong in none of the reports. */
+const SERIOUS = ["serious", "critical"];
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+try {
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".html")).sort()) {
+    await report(join(resolve(folder), file), file.replace(/\.html$/, ""));
+    console.log(`   ok: ${file}`);
+  }
+} finally {
+  await browser.close();
+}
+
+/** Opens one report and uses all of it. @param {string} path @param {string} name */
+async function report(path, name) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: false });
+  const page = await context.newPage();
+  const problems = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => problems.push(`dialog ${dialog.message()}`) && dialog.dismiss());
+  page.on("request", (request) => !/^(file|data):/.test(request.url()) && problems.push(`request ${request.url()}`));
+  await page.goto(pathToFileURL(path).href);
+  const data = JSON.parse(await page.locator("#data").textContent());
+
+  for (const view of VIEWS) {
+    await page.getByRole("link", { name: view, exact: true }).click();
+    await page.getByRole("heading", { name: view, level: 2 }).waitFor();
+    assert.ok((await page.locator("main").innerText()).length > 20, `${view} is empty`);
+    await accessible(page, `${name}: ${view}`);
+  }
+  if (data.allocations) await allocations(page, data, path);
+  if (data.cpu) await cpu(page, data);
+  if (Object.values(data.locks.tables).some((table) => table.rows.length > 0)) await locks(page, data);
+  if (data.leaks) await sorted(page, "leaks", "Leaks");
+  if (screenshots && name === "demo") await pictures(page);
+
+  // What is in the address is shown again.
+  await page.evaluate(() => (location.hash = "#allocations?show=table&by=class"));
+  await page.reload();
+  await page.getByRole("heading", { name: "Allocations", level: 2 }).waitFor();
+  await page.emulateMedia({ media: "print" });
+  await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+  await accessible(page, `${name}: dark`);
+  assert.equal(await page.evaluate(() => "hacked" in window), false, "a name ran as a script");
+  assert.deepEqual(problems, [], name);
+  await context.close();
+}
+
+/** @param {import("playwright-core").Page} page @param {string} what */
+async function accessible(page, what) {
+  // The page's policy lets no script in, so it comes by the debugger.
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  const found = violations.filter((violation) => SERIOUS.includes(violation.impact));
+  assert.deepEqual(found.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`), [], what);
+}
+
+/** Goes to a view by its address. @param {import("playwright-core").Page} page @param {string} hash */
+async function go(page, hash) {
+  await page.evaluate((hash) => {
+    history.pushState(null, "", hash);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, hash);
+}
+
+/** Sorts a table by each of its columns, both ways. @param {import("playwright-core").Page} page @param {string} id @param {string} view */
+async function sorted(page, id, view) {
+  if (view) await page.getByRole("link", { name: view, exact: true }).click();
+  const headings = await page.locator(`#${id} th`).count();
+  for (let at = 0; at < headings; at++) {
+    const heading = page.locator(`#${id} th`).nth(at);
+    const before = await heading.getAttribute("aria-sort");
+    await heading.getByRole("button").focus();
+    await page.keyboard.press("Enter");
+    const now = await page.locator(`#${id} th`).nth(at).getAttribute("aria-sort");
+    assert.ok(now !== "none" && now !== before, `${id} is not sorted by column ${at}`);
+    assert.equal(await page.evaluate(() => document.activeElement?.closest("th") !== null), true, "the focus stays where it is");
+  }
+}
+
+/** The rows of a table as text. @param {import("playwright-core").Page} page @param {string} id */
+async function texts(page, id) {
+  return page.locator(`#${id} tbody tr:not([hidden])`).evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+}
+
+async function allocations(page, data, path) {
+  const { allocations } = data;
+  await go(page, "#allocations");
+  await page.locator("canvas.flame").waitFor();
+  if (allocations.nodes.parent.length > 1) await zoomed(page);
+
+  // The same numbers as those of the command.
+  const stats = path.replace(/\.html$/, ".json");
+  if (existsSync(stats) && !allocations.is_sampled) {
+    const trace = JSON.parse(readFileSync(stats, "utf8")).traces[0];
+    await go(page, "#allocations?show=table&by=class&metric=objects");
+    const shown = new Map((await texts(page, "stacks")).map((cells) => [cells.at(-1), cells[0]]));
+    const largest = trace.tables.class.slice().sort((a, b) => b.total - a.total).slice(0, 20).filter((row) => row.total > 0);
+    assert.ok(largest.length > 0);
+    for (const row of largest) {
+      if (row.class.length < 300) assert.equal(shown.get(row.class), row.total.toLocaleString("en"), row.class);
+    }
+  }
+  await go(page, "#allocations?show=table");
+  await sorted(page, "stacks", "");
+  const all = await page.locator("#stacks tbody tr").count();
+  await page.keyboard.press("/");
+  await page.keyboard.type("zzz no such name");
+  await page.getByText("Nothing to show.").waitFor();
+  assert.ok(all >= 1);
+  await go(page, "#allocations?show=tree");
+  await page.locator(".tree li").first().waitFor();
+
+  if (allocations.slices.length > 1) await ranged(page, "#allocations?show=table&metric=bytes", async () => {
+    const value = await page.locator("main .note").first().innerText();
+    return value.match(/In all: ([\d.,]+ \w+)/)?.[1];
+  });
+}
+
+/** Zooms into a flame graph and out again, with the keyboard. */
+async function zoomed(page) {
+  const flame = page.locator("canvas.flame");
+  await flame.focus();
+  await page.keyboard.press("ArrowDown");
+  const status = await page.locator("#flame-status").innerText();
+  assert.match(status, /of all/);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Zoom out" }).waitFor();
+  assert.match(page.url(), /zoom=/);
+  assert.equal(await page.evaluate(() => document.activeElement?.className), "flame");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Zoom out" }).waitFor({ state: "detached" });
+  await flame.click({ position: { x: 30, y: 28 } });
+  assert.match(page.url(), /zoom=/);
+}
+
+/** Chooses a range by mouse, by keyboard and by its fields: less than all is left, and the back button brings all back. */
+async function ranged(page, hash, value) {
+  await go(page, hash);
+  const whole = await value();
+  const axis = page.locator("canvas.time");
+  await axis.scrollIntoViewIfNeeded();
+  const { x, y, width } = await axis.boundingBox();
+  await page.mouse.move(x + width * 0.2, y + 20);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.5, y + 20, { steps: 4 });
+  await page.mouse.up();
+  assert.match(page.url(), /time=\d+-\d+/);
+  assert.notEqual(await value(), whole, "a range changes nothing");
+  await axis.focus();
+  const before = page.url();
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(page.url(), before);
+  await page.keyboard.press("Escape");
+  assert.equal(await value(), whole);
+  await page.locator("input[type=number]").first().fill("0");
+  await page.goBack();
+  assert.match(page.url(), /time=/);
+}
+
+async function cpu(page, data) {
+  await go(page, "#cpu");
+  await zoomed(page);
+  await page.locator("canvas.heat").focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  assert.match(page.url(), /time=/);
+  await go(page, "#cpu?show=table");
+  await sorted(page, "stacks", "");
+  const sum = data.cpu.values[0].reduce((sum, value) => sum + value, 0);
+  const moments = data.cpu.moments.time.reduce((sum, value) => sum + value, 0);
+  assert.equal(moments, sum, "what is known by time is all");
+}
+
+async function locks(page, data) {
+  await sorted(page, "locks", "Locks");
+  for (const by of ["monitor", "class", "site", "holder", "waiter", "pair"]) {
+    await go(page, `#locks?by=${by}`);
+    const shown = await page.locator("#locks tbody tr:not([hidden])").count();
+    assert.ok(shown >= Math.min(100, data.locks.tables[`locks.${by}`].rows.length), by);
+  }
+  await page.locator("#locks .opener").first().click();
+  await page.getByText(/Longest wait/).first().waitFor();
+  await go(page, "#threads");
+  await page.locator("canvas.threads").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  assert.match(page.url(), /of=/);
+  await page.locator("#waits").waitFor();
+  await sorted(page, "threads", "");
+}
+
+/** The picture of the guide. */
+async function pictures(page) {
+  await page.setViewportSize({ width: 1000, height: 640 });
+  await go(page, "#allocations");
+  await page.getByText("all · ").waitFor();
+  await page.screenshot({ path: join(screenshots, "report-allocations.png") });
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
