@@ -17,7 +17,7 @@ use super::core::{Core, Jvm, deep_stacks};
 use super::ids::ClassIndex;
 use last_collection::LastCollection;
 
-/// What is in the heap by class, and since when that is known.
+/// What was in the heap by class, and when.
 type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);
 
 /// The feature: one histogram, when the recording ends.
