@@ -3,6 +3,7 @@
 use std::fs;
 
 use bci_tests::jdk::Jdk;
+use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
 use bci_tests::{attach, martini};
 
@@ -13,6 +14,7 @@ const NODES: u64 = 200_000;
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(end_of_the_jvm_ends_the_trace);
     suite.each_jdk_and(&[("start", "start"), ("stop", "stop")], jvm_ends_in_the_middle_of_a_request);
+    suite.any_jdk(nobody_waits_for_the_beginning);
     suite.any_jdk(wrong_requests_are_answered);
     suite.any_jdk(options_alone_start_a_recording);
 }
@@ -46,6 +48,32 @@ fn jvm_ends_in_the_middle_of_a_request(jdk: &Jdk, request: &str) {
     read(&file);
 }
 
+/// A command that has waited long enough removes its file, and must not leave a recording behind.
+fn nobody_waits_for_the_beginning(jdk: &Jdk) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, reply) = (folder.path().join("late.trcxml"), folder.path().join("reply"));
+    let options = format!("start;{};heap=counts,file={}", reply.display(), file.display());
+    let is_over = |program: &Program| !program.ask("status", "").starts_with("error another request");
+    wait_until(|| {
+        fs::write(&reply, "").expect("a file");
+        attach::load(program.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
+        fs::remove_file(&reply).expect("it is there");
+        wait_until(|| is_over(&program));
+        let is_left = program.ask("status", "").starts_with("ok\nrecording yes");
+        if is_left {
+            // It was faster than the file could be removed.
+            assert!(program.ask("stop", "").starts_with("ok\n"));
+            fs::remove_file(&file).expect("the trace");
+        }
+        !is_left
+    });
+    assert!(!file.exists());
+    let found = program.record("heap=counts", |program| program.make(NODES));
+    assert_eq!(found.counted_nodes, NODES);
+    assert!(program.finish().contains("martini: nothing is recorded, since the command that asked for it"));
+}
+
 fn wrong_requests_are_answered(jdk: &Jdk) {
     let program = Program::start(jdk, &["-Xmx256m"], &[]);
     let trace = program.trace();
@@ -70,7 +98,7 @@ fn options_alone_start_a_recording(jdk: &Jdk) {
     let options = format!("heap=counts,file={}", file.display());
     let answer = attach::load(program.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");
     assert!(answer.contains("return code: 0") || jdk.feature < 21, "{answer}");
-    bci_tests::process::wait_until(|| program.ask("status", "").starts_with("ok\nrecording yes"));
+    wait_until(|| program.ask("status", "").starts_with("ok\nrecording yes"));
     program.make(NODES);
     program.finish();
     assert_eq!(read(&file).counted_nodes, NODES);

@@ -111,8 +111,12 @@ unsafe extern "system" fn serve(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_vo
         let Job { vm, jvm, turn, request, reply } = job;
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
+        let is_start = matches!(request, Request::Start(_));
         let serve = || guard(|| Some(perform(vm, jvm, jni, &turn, request)));
         let (served, notes) = if reply.is_some() { kept(serve) } else { (serve(), Vec::new()) };
+        if is_start && matches!(served, Some(Ok(_))) && reply.as_ref().is_some_and(Reply::is_unwanted) {
+            abandon(jni, &turn);
+        }
         // It has reported what it had to, and the rest of its life is the agent's own.
         Entry::end(jni);
         let served = served.unwrap_or_else(|| Err("the agent has failed; its standard error says more".into()));
@@ -121,6 +125,15 @@ unsafe extern "system" fn serve(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_vo
         let noted = |lines: Lines| notes.into_iter().fold(lines, |lines, note| lines.with("note", note));
         answer(reply, &served.map(noted));
     });
+}
+
+/// Ends a recording of which nobody would know: whoever asked for it has waited as long as it would.
+fn abandon(jni: Jni, turn: &Turn) {
+    if let Some(recording) = turn.running() {
+        recording.give_up(jni);
+        turn.set_running(None);
+        message("nothing is recorded, since the command that asked for it waits no longer");
+    }
 }
 
 fn perform(vm: Vm, jvm: &'static Jvm, jni: Jni, turn: &Turn, request: Request) -> Answer {

@@ -80,6 +80,11 @@ impl Reply {
         }
     }
 
+    /// Whether who asked has removed the file, and so reads no answer.
+    pub(super) fn is_unwanted(&self) -> bool {
+        self.0.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+    }
+
     /// Writes the answer and closes the file.
     pub(super) fn send(self, answer: &Answer) -> io::Result<()> {
         let Reply(mut file) = self;
@@ -156,7 +161,9 @@ mod tests {
         let refused = || Reply::open(&path).expect_err("refused");
         assert!(refused().contains("No such file"), "{}", refused());
         std::fs::write(&path, "").expect("written");
-        Reply::open(&path).expect("open").send(&Err("no".into())).expect("sent");
+        let reply = Reply::open(&path).expect("open");
+        assert!(!reply.is_unwanted());
+        reply.send(&Err("no".into())).expect("sent");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "error no\nend\n");
         assert!(refused().contains("no empty regular file"));
         std::fs::write(&path, "").expect("written");
@@ -165,6 +172,10 @@ mod tests {
         std::fs::remove_file(&path).expect("removed");
         std::os::unix::fs::symlink(folder.path().join("other"), &path).expect("linked");
         assert!(Reply::open(&path).is_err());
+        std::fs::write(folder.path().join("third"), "").expect("written");
+        let reply = Reply::open(&folder.path().join("third")).expect("open");
+        std::fs::remove_file(folder.path().join("third")).expect("removed");
+        assert!(reply.is_unwanted());
         assert!(Reply::open(Path::new("reply")).expect_err("relative").contains("not absolute"));
     }
 }

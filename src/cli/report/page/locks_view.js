@@ -137,6 +137,7 @@ export function threadsView() {
   columns.splice(1, 0, { key: "cpu", title: "CPU", number: true, text: (row) => (row.cpu === null ? "-" : duration(row.cpu)), sort: (row) => row.cpu ?? -1 });
   const named = { key: "name", title: "thread", text: (/** @type {any} */ row) => row.name, sort: (/** @type {any} */ row) => row.name, isName: true };
   const notes = ["Threads by state; drag on the time axis to look closer, select a thread to see its waits."];
+  if (!Object.values(locks.tables).some((kind) => kind.rows.length > 0)) notes.push("This trace has no waits (--locks records them): a thread that is green was there, whatever it did.");
   if (locks.threads_left > 0) notes.push(`${count(locks.threads_left)} more threads are not in this page.`);
   if (locks.waits.left_out > 0) notes.push(`Of single waits the ${count(locks.waits.since.length)} longest are.`);
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
