@@ -169,7 +169,8 @@ impl Target {
     /// What is in the way, or what the agent refuses.
     pub fn ask(&self, library: &str, request: Request, rest: &str) -> Result<AgentAnswer, AttachError> {
         let limit = match request {
-            Request::Start | Request::Stop | Request::Dump => Duration::from_secs(60),
+            Request::Start | Request::Stop => Duration::from_secs(60),
+            Request::Dump => LONGEST_DUMP,
             Request::Status | Request::Snapshot | Request::Set => LIMIT,
         };
         let file = ReplyFile::make(self)?;

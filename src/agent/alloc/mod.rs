@@ -148,7 +148,7 @@ impl Feature for Alloc {
             proxy.set_jvm_init(jni, false);
             self.core.count_lost("hook without stack or memory", proxy.lost(jni));
         }
-        if end == End::Recording {
+        if end.is_survived() {
             let objects = self.core.tags.envs()[0];
             objects.disable_events(&[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC]);
         }

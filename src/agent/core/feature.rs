@@ -16,6 +16,15 @@ pub(crate) enum End {
     Vm,
     /// Earlier: the VM continues.
     Recording,
+    /// Earlier, and nobody wants the trace: the program is not stopped once more for it.
+    Unwanted,
+}
+
+impl End {
+    /// Whether the VM goes on.
+    pub(crate) fn is_survived(self) -> bool {
+        self != End::Vm
+    }
 }
 
 /// One feature of a recording. All references to Java objects that are passed are live.

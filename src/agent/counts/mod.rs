@@ -281,7 +281,7 @@ impl Feature for Counts {
         if !self.core.pool.is_closed() {
             self.resolve_counted(jni, None, ResolvePhase::AfterTheEnd);
         }
-        if end == End::Recording {
+        if end.is_survived() {
             // The thread that does so while the program runs ends with the recording.
             self.space.release_unloadable(jni);
             self.core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);

@@ -18,7 +18,7 @@ impl Counts {
     pub(super) fn end_all(&self, end: End) {
         for counts in std::mem::take(&mut *lock(&self.living)) {
             let Some(own) = counts.own.get() else { continue };
-            if let (End::Recording, Some(table)) = (end, &self.space.table) {
+            if let (true, Some(table)) = (end.is_survived(), &self.space.table) {
                 table.remove(own.number);
             }
             if let Some(block) = &own.block {

@@ -69,6 +69,9 @@ impl Feature for HeapHistogram {
     }
 
     fn stop(&'static self, jni: Jni, end: End) {
+        if end == End::Unwanted {
+            return;
+        }
         match walk(self.core, jni, self.collects(end)) {
             Ok(found) => {
                 *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some((Ticks::now(), found));

@@ -86,6 +86,8 @@ impl Reason {
 pub(crate) struct HeapDumps {
     core: &'static Core,
     queue: Queue,
+    /// Dumps that were made.
+    made: AtomicU64,
     out_of_memory: AtomicBool,
     /// The writer writes nothing later than this, since the dump that is being made comes first.
     barrier: AtomicU64,
@@ -103,6 +105,7 @@ impl HeapDumps {
         HeapDumps {
             core,
             queue: Queue::new(PATIENCE),
+            made: AtomicU64::new(0),
             out_of_memory: AtomicBool::new(false),
             barrier: AtomicU64::new(u64::MAX),
             ready: Mutex::default(),
@@ -116,8 +119,10 @@ impl HeapDumps {
     /// # Errors
     /// There is none: one sentence.
     pub(crate) fn make_now(&self) -> Result<(), String> {
+        let before = self.made.load(Ordering::Relaxed);
         match self.queue.ask_and_wait(Reason::Request) {
-            Waited::Over => Ok(()),
+            Waited::Over if self.made.load(Ordering::Relaxed) > before => Ok(()),
+            Waited::Over => Err("the heap is not dumped; the standard error of the JVM says why".into()),
             Waited::GaveUp => Err(GAVE_UP.into()),
         }
     }
@@ -209,7 +214,7 @@ impl Feature for HeapDumps {
         if end == End::Vm {
             self.queue.vm_ends();
         }
-        if self.core.options.dump.when.end {
+        if self.core.options.dump.when.end && end != End::Unwanted {
             self.queue.ask_and_wait(Reason::End);
         }
         if self.queue.close() == Waited::GaveUp {
@@ -217,7 +222,7 @@ impl Feature for HeapDumps {
             self.core.count_lost("heap dump", 1);
             self.release_writer(None);
         }
-        if end == End::Recording {
+        if end.is_survived() {
             let _ = self.core.jvm.env.disable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED);
         }
     }
@@ -287,9 +292,14 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
         let interval = when.request.then_some(REQUEST_INTERVAL);
         let mut is_requested = || requests.as_mut().is_some_and(RequestFile::take);
         while let Some(reason) = dumps.queue.next(interval, &mut is_requested) {
-            if let Err(problem) = maker.make(jni, reason) {
-                core.count_lost("heap dump", 1);
-                message(&format!("the heap is not dumped: {problem}"));
+            match maker.make(jni, reason) {
+                Ok(()) => {
+                    dumps.made.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(problem) => {
+                    core.count_lost("heap dump", 1);
+                    message(&format!("the heap is not dumped: {problem}"));
+                }
             }
             dumps.queue.finish();
         }

@@ -351,7 +351,7 @@ impl Feature for Locks {
             self.core.count_lost("sleep without stack or memory", proxy.lost(jni));
         }
         snapshot::take(self, jni, SnapshotScope::Blocked);
-        if end == End::Recording {
+        if end.is_survived() {
             self.core.jvm.env.disable_events(&EVENTS);
         }
     }

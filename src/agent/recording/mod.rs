@@ -406,7 +406,7 @@ impl Recording {
         core.collections.wait_until_processed(MAX_WAIT_WITHOUT_DEATHS);
         core.collections.close();
         core.stop_reporting();
-        if end == End::Recording {
+        if end.is_survived() {
             self.instrumentation.stop();
             virtual_threads::disable(core.jvm.env);
             core.jvm.env.disable_events(&THREAD_EVENTS);
@@ -416,7 +416,7 @@ impl Recording {
         }
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let has_written = writer.is_none_or(|writer| writer.finish(core, jni));
-        if end == End::Recording {
+        if end.is_survived() {
             // The trace is whole by now, whatever happens to the VM.
             self.restore(jni);
             // A writer that was left behind may go on at any time.

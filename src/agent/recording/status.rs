@@ -80,21 +80,24 @@ impl Recording {
                     .into(),
             );
         }
+        let mut asked = Vec::new();
         for (name, asker, before, after) in changeable.into_iter().filter(|(name, ..)| raw.value(name).is_some()) {
             match (self.sampler, before, after) {
-                (Some(sampler), Some(_), Some(bytes)) => sampler.ask(asker, bytes),
+                (Some(sampler), Some(_), Some(bytes)) => asked.push((sampler, asker, bytes)),
                 (_, _, None) => {
                     return Err(format!("{name} of a recording that runs needs a size, such as {name}=64k"));
                 }
                 _ => return Err(format!("this recording was started without {name}")),
             }
         }
+        asked.into_iter().for_each(|(sampler, asker, bytes)| sampler.ask(asker, bytes));
         Ok(Lines::default().with("trace", self.trace().display()))
     }
 
-    /// Ends a recording that could not begin, and removes its files: nobody is to take them for what was recorded.
+    /// Ends a recording that could not begin, or that nobody waits for, and removes its files: nobody is to take them for what was
+    /// recorded.
     pub(super) fn give_up(&self, jni: Jni) {
-        self.end(jni, End::Recording);
+        self.end(jni, End::Unwanted);
         self.files.iter().for_each(|file| drop(fs::remove_file(file)));
     }
 }

@@ -293,7 +293,7 @@ impl Feature for Sampler {
     }
 
     fn stopped(&'static self, jni: Jni, end: End) {
-        if end == End::Recording {
+        if end.is_survived() {
             self.core.tags.envs()[0].disable_events(&[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC]);
             if let Some(following) = &self.following {
                 following.clear(self.core, jni);

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use agent_options::{HeapMode, RawOptions};
+use agent_options::{HeapMode, Options, RawOptions};
 use anyhow::{Context, bail};
-use attach::{AgentAnswer, AttachError, Request, Target};
+use attach::{AgentAnswer, Request, Target};
 use serde_json::{Map, Value, json};
 
 use crate::cli::attach::recording::{self, Trace};
@@ -167,11 +167,10 @@ pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
 
 pub(crate) fn dump(arguments: &DumpArguments) -> anyhow::Result<u8> {
     let (target, library) = recording::target_with_agent(arguments.pid)?;
-    if let (None, Some(library)) = (&arguments.file, library) {
-        match target.ask(&library, Request::Dump, "") {
-            Err(AttachError::Agent { .. }) => {}
-            answer => return show(&answer?, "the heap is dumped", "trace"),
-        }
+    if let (None, Some(library)) = (&arguments.file, library)
+        && makes_dumps(&target.ask(&library, Request::Status, "")?)
+    {
+        return show(&target.ask(&library, Request::Dump, "")?, "the heap is dumped", "trace");
     }
     let default = || PathBuf::from(format!("martini-{}.hprof", arguments.pid));
     let file = arguments.file.clone().unwrap_or_else(default);
@@ -219,10 +218,18 @@ fn with_agent(pid: u32) -> anyhow::Result<(Target, String)> {
     }
 }
 
+/// The options of the recording, if there is one.
+fn options_of(status: &AgentAnswer) -> Option<Options> {
+    status.value("options")?.parse::<RawOptions>().ok()?.resolve().ok()
+}
+
 /// What is recorded of allocations.
 fn heap_of(status: &AgentAnswer) -> HeapMode {
-    let options = status.value("options").and_then(|options| options.parse::<RawOptions>().ok());
-    options.and_then(|options| options.resolve().ok()).map_or(HeapMode::Off, |options| options.heap)
+    options_of(status).map_or(HeapMode::Off, |options| options.heap)
+}
+
+fn makes_dumps(status: &AgentAnswer) -> bool {
+    options_of(status).is_some_and(|options| options.dump.when.ever())
 }
 
 fn summary(path: &Path, top: Option<usize>, heap: HeapMode) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_options::HeapMode;
@@ -11,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::cli::attach::agent_file;
 use crate::cli::attach::recording::{self, Started};
+use crate::cli::attach::stage::Stage;
 use crate::cli::attach::until::{self, Asked};
 use crate::cli::exit;
 use crate::cli::input::progress;
@@ -24,6 +26,12 @@ use crate::cli::top::terminal::{Input, Terminal};
 
 /// The trace's name in a folder that goes away.
 const OWN_TRACE: &str = "top.trcxml";
+/// A trace that is thrown away takes no more room than this; then the recording ends.
+const LIMIT: &str = "1g";
+/// Nobody reads faster.
+const LEAST_REFRESH: Duration = Duration::from_millis(200);
+/// Making figures takes at most this part of the time.
+const MOST_WORK: u32 = 5;
 /// Keys and signals are looked for as often.
 const PAUSE: Duration = Duration::from_millis(50);
 /// What is recorded by numbers that are written seldom is asked for as often.
@@ -32,7 +40,7 @@ const SNAPSHOTS: Duration = Duration::from_secs(5);
 /// Shows what a JVM does now: lines, classes, CPU, locks, threads
 ///
 /// With the process of a JVM it is recorded as by `martini attach`, with the same options, until the end of this command; its trace is
-/// thrown away unless --file says where it goes. A JVM that is recorded already goes on so. With a file, a trace is read while another
+/// thrown away unless --file says where it goes, and the recording ends when it has 1 GiB. A JVM that is recorded already goes on so. With a file, a trace is read while another
 /// process writes it.
 ///
 /// Keys: 1 to 5 choose the table, Left and Right the column to sort by, / filters, Space stops the numbers, h shows all keys, q ends.
@@ -54,8 +62,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
     /// How often the numbers are new, such as 500ms, 2s
-    #[arg(long, value_name = "TIME", value_parser = until::time, default_value = "1s")]
+    #[arg(long, value_name = "TIME", value_parser = refresh, default_value = "1s")]
     refresh: Duration,
+}
+
+fn refresh(text: &str) -> Result<Duration, String> {
+    let time = until::time(text)?;
+    if time < LEAST_REFRESH { Err("it takes 200ms or more".to_owned()) } else { Ok(time) }
 }
 
 /// A JVM that is recorded for this command.
@@ -80,20 +93,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let Some(pid) = pid else {
         let trace = &arguments.target;
         let what = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy().into_owned();
-        show(arguments, &asked, &what, trace, || ())?;
+        show(arguments, &asked, &what, trace)?;
         return Ok(exit::OK);
     };
     let recorded = record(pid, &arguments.agent)?;
-    let mut last = Instant::now();
-    let snapshot = || {
-        if recorded.is_asked && last.elapsed() >= SNAPSHOTS {
-            last = Instant::now();
-            // What is not written now is written later.
-            let _ = recorded.target.ask(&recorded.library, Request::Snapshot, "");
-        }
-    };
-    let what = format!("JVM {pid}");
-    let shown = show(arguments, &asked, &what, &recorded.trace, snapshot);
+    let is_over = AtomicBool::new(false);
+    let shown = std::thread::scope(|scope| {
+        scope.spawn(|| ask_for_snapshots(&recorded, &is_over));
+        let shown = show(arguments, &asked, &format!("JVM {pid}"), &recorded.trace);
+        is_over.store(true, Ordering::Relaxed);
+        shown
+    });
     if let Some((started, options)) = &recorded.own
         && recorded.target.process().is_alive()
     {
@@ -101,6 +111,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     shown?;
     Ok(exit::OK)
+}
+
+/// Has numbers written that would come seldom. The JVM may take long to answer, while keys are pressed.
+fn ask_for_snapshots(recorded: &Recorded, is_over: &AtomicBool) {
+    let mut last = Instant::now();
+    while recorded.is_asked && !is_over.load(Ordering::Relaxed) {
+        std::thread::sleep(PAUSE);
+        if last.elapsed() >= SNAPSHOTS {
+            // What is not written now is written later.
+            let _ = recorded.target.ask(&recorded.library, Request::Snapshot, "");
+            last = Instant::now();
+        }
+    }
 }
 
 /// Begins to record a JVM, unless it is recorded already.
@@ -112,6 +135,11 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
     if let Some(library) = agent_file::loaded(&target)? {
         let answer = target.ask(&library, Request::Status, "")?;
         if let (Some("yes"), Some(trace)) = (answer.value("recording"), answer.value("trace")) {
+            if !target.shares_files() && Stage::of(trace).is_none() {
+                bail!(
+                    "JVM {pid} is recorded into {trace} of its own file system; stop that with martini stop {pid} first"
+                );
+            }
             let trace = recording::visible(&target, trace);
             return Ok(Recorded { target, library, own: None, trace, is_asked: false, _folder: None });
         }
@@ -122,6 +150,9 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
     let mut agent = agent.clone().or_at_once();
     if let Some(folder) = &folder {
         let trace = folder.path().join(OWN_TRACE);
+        if !agent.has("limit") {
+            agent = agent.with("limit", LIMIT);
+        }
         agent = agent.with("file", trace.to_str().context("the folder for temporary files has no name in UTF-8")?);
     }
     let options = agent.resolve()?;
@@ -134,27 +165,33 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
 }
 
 /// Shows a trace until a key or a signal ends it.
-fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path, mut tick: impl FnMut()) -> anyhow::Result<()> {
+fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path) -> anyhow::Result<()> {
     let mut follower = Follower::of(trace).with_context(|| format!("cannot read {}", trace.display()))?;
     let (mut view, mut history) = (View::default(), History::default());
     history.push(Instant::now(), first_figures(&mut follower, asked, trace)?);
     let mut terminal = Terminal::take().context("the terminal cannot be used")?;
     let begun = Instant::now();
-    let mut next = begun;
+    let (mut next, mut asking) = (begun, None);
     let mut is_stale = true;
     loop {
         if asked.is_so() {
             return Ok(());
         }
-        if Instant::now() >= next && !view.is_paused {
-            follower.ask();
-            let before = Instant::now();
-            tick();
-            next = before + arguments.refresh;
+        if let Some(problem) = follower.problem() {
+            drop(terminal);
+            bail!("cannot read {} further: {problem}", trace.display());
         }
-        if let Some(figures) = follower.figures().filter(|_| !view.is_paused) {
-            history.push(Instant::now(), figures);
-            is_stale = true;
+        if asking.is_none() && Instant::now() >= next && !view.is_paused {
+            follower.ask();
+            asking = Some(Instant::now());
+        }
+        if let Some(figures) = follower.figures() {
+            let since = asking.take().unwrap_or_else(Instant::now);
+            next = since + arguments.refresh.max(since.elapsed() * MOST_WORK);
+            if !view.is_paused {
+                history.push(Instant::now(), figures);
+                is_stale = true;
+            }
         }
         if is_stale {
             let title = Title {
@@ -164,6 +201,7 @@ fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path, mut tick
                 is_ended: follower.is_ended(),
             };
             let (width, height) = terminal.size();
+            view.rows = history.last().map_or(0, |figures| figures.rows(view.topic()).len());
             terminal.show(&screen::lines(&title, &view, &history, width, height))?;
             is_stale = false;
         }

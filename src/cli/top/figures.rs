@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::allocations::{AllocationReport, By, Naming};
 use analysis::cpu::CpuBy;
 use analysis::explain::TraceReport;
-use analysis::locks::LockBy;
+use analysis::locks::{LockBy, pool_name};
 
 use crate::cli::render::human::printable;
 use crate::cli::render::{cpu_tables, line_table};
@@ -136,7 +136,7 @@ pub(crate) struct Figures {
     pub(crate) used: Option<u64>,
     /// Objects are a sample.
     pub(crate) is_sampled: bool,
-    /// Threads that run Java, and did so far.
+    /// Threads that run Java now.
     pub(crate) threads: u64,
     /// Elements that are read, ...
     pub(crate) elements: u64,
@@ -162,20 +162,21 @@ impl Figures {
             }
         }
         let pools = locks.thread_count() > MANY_THREADS;
+        let named = |name: String| if pools { pool_name(&name) } else { name };
         let mut threads = Rows::new();
+        let mut living: u64 = 0;
         // Those of the VM wait for nothing that is recorded.
         for row in locks.threads(pools, |_| true).into_iter().filter(|row| row.kind.is_none()) {
+            living = living.saturating_add(row.at_end.iter().sum());
             let stalls = [&row.blocked, &row.parked, &row.waiting, &row.sleeping].map(|times| times.total.0);
             let [blocked, parked, waiting, sleeping] = stalls;
             add(&mut threads, row.thread.to_string(), [0, blocked, parked, waiting.saturating_add(sleeping), 0]);
         }
-        if !pools {
-            for row in cpu.rows(CpuBy::Thread, &names) {
-                add(&mut threads, row.subject.to_string(), [row.time.0, 0, 0, 0, 0]);
-            }
-            for row in allocations.rows(By::Thread, |_| true) {
-                add(&mut threads, row.subject.to_string(), [0, 0, 0, 0, row.totals.total_bytes()]);
-            }
+        for row in cpu.rows(CpuBy::Thread, &names) {
+            add(&mut threads, named(row.subject.to_string()), [row.time.0, 0, 0, 0, 0]);
+        }
+        for row in allocations.rows(By::Thread, |_| true) {
+            add(&mut threads, named(row.subject.to_string()), [0, 0, 0, 0, row.totals.total_bytes()]);
         }
         let rows = [lines(allocations, &own), classes(allocations), cpu_lines, waits, threads];
         Figures {
@@ -183,7 +184,7 @@ impl Figures {
             collections: (collections.count(), collections.pauses().0),
             used: collections.used_after_last(),
             is_sampled: allocations.is_sampled(),
-            threads: locks.thread_count(),
+            threads: living,
             elements: allocations.facts().elements,
             unknown: allocations.facts().unknown,
         }

@@ -21,6 +21,8 @@ pub(crate) struct View {
     pub(crate) shows_help: bool,
     /// Rows that are above the first shown one.
     pub(crate) scrolled: usize,
+    /// So many rows are there, whatever the filter leaves.
+    pub(crate) rows: usize,
 }
 
 /// A key.
@@ -106,9 +108,9 @@ impl View {
             Key::Left => *column = (*column + columns) % (columns + 1),
             Key::Right => *column = (*column + 1) % (columns + 1),
             Key::Up | Key::Char('k') => self.scrolled = self.scrolled.saturating_sub(1),
-            Key::Down | Key::Char('j') => self.scrolled += 1,
+            Key::Down | Key::Char('j') => self.scrolled = (self.scrolled + 1).min(self.rows),
             Key::PageUp => self.scrolled = self.scrolled.saturating_sub(PAGE),
-            Key::PageDown => self.scrolled += PAGE,
+            Key::PageDown => self.scrolled = (self.scrolled + PAGE).min(self.rows),
             Key::Home => self.scrolled = 0,
             Key::Char(_) | Key::Enter | Key::Backspace | Key::Interrupt => {}
         }

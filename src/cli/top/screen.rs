@@ -71,8 +71,7 @@ fn first(title: &Title, view: &View, width: usize) -> String {
 fn overview(history: &History) -> String {
     let Some(now) = history.last() else { return "nothing is read yet".to_owned() };
     let rate = |topic: Topic, value: usize, unit: Unit| {
-        let since = history.since(topic)?;
-        let grown = since.growth(since.before.sum(topic, value), now.sum(topic, value));
+        let grown = history.since(topic, value)?.rate_of_all();
         (now.sum(topic, value) > 0).then(|| number(grown, true, unit))
     };
     let mut parts = Vec::new();
@@ -108,10 +107,10 @@ fn table(view: &View, history: &History, width: usize, height: usize, lines: &mu
     const NUMBER: usize = 12;
     let (topic, columns) = (view.topic(), view.topic().columns());
     let Some(now) = history.last() else { return };
-    let since = history.since(topic);
+    let since: Vec<_> = columns.iter().map(|column| history.since(topic, column.value)).collect();
     let wanted = view.filter.to_lowercase();
     let rows = now.rows(topic).iter().filter(|(name, _)| name.to_lowercase().contains(&wanted));
-    let mut rows: Vec<Row<'_>> = rows.map(|(name, values)| row(topic, name, values, since.as_ref())).collect();
+    let mut rows: Vec<Row<'_>> = rows.map(|(name, values)| row(columns, name, values, &since)).collect();
     rows.sort_by(|a, b| {
         let order = compare(a, b, view.sorted_by());
         if view.is_reversed { order.reverse() } else { order }
@@ -132,27 +131,25 @@ fn table(view: &View, history: &History, width: usize, height: usize, lines: &mu
     let shown = height.saturating_sub(1);
     let first = view.scrolled.min(rows.len().saturating_sub(shown));
     for row in rows.iter().skip(first).take(shown) {
-        let numbers: String = row
-            .numbers
-            .iter()
-            .zip(columns)
+        let numbers = row.numbers.iter().zip(columns);
+        let numbers: String = numbers
             .map(|(&value, column)| format!("{:>NUMBER$}", number(value, column.is_rate, column.unit)))
             .collect();
         let room = width.saturating_sub(numbers.len() + 2);
-        let is_idle =
-            since.is_some() && columns.iter().zip(&row.numbers).all(|(column, &n)| !column.is_rate || n == 0.0);
+        let mut rates = columns.iter().zip(&row.numbers).filter(|(column, _)| column.is_rate);
+        let is_idle = since.iter().any(Option::is_some) && rates.all(|(_, &rate)| rate == 0.0);
         let look = if is_idle { Look::Dim } else { Look::Plain };
         lines.push((look, format!("{numbers}  {}", shorten_packages(row.name, room))));
     }
 }
 
-fn row<'a>(topic: Topic, name: &'a str, values: &[u64; VALUES], since: Option<&Since<'_>>) -> Row<'a> {
-    let cell = |column: &Column| match since {
-        Some(since) if column.is_rate => since.rate(topic, name, values, column.value),
+fn row<'a>(columns: &[Column], name: &'a str, values: &[u64; VALUES], since: &[Option<Since<'_>>]) -> Row<'a> {
+    let cell = |(column, since): (&Column, &Option<Since<'_>>)| match since {
+        Some(since) if column.is_rate => since.rate(name, values[column.value]),
         None if column.is_rate => 0.0,
         _ => values[column.value] as f64,
     };
-    Row { name, numbers: topic.columns().iter().map(cell).collect() }
+    Row { name, numbers: columns.iter().zip(since).map(cell).collect() }
 }
 
 /// The largest first; names in their order. Behind the column that is asked for, the others decide.

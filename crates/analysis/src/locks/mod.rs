@@ -39,7 +39,7 @@ pub use processor_time::ProcessorTime;
 pub use report::{LockReport, WaitProblems, WaitSums};
 pub use rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 pub use stuck::{Deadlock, Stuck};
-pub use threads::{ThreadName, TimeTotals};
+pub use threads::{ThreadName, TimeTotals, pool_name};
 pub use timeline_row::{ByState, State};
 
 use crate::facts::Facts;

@@ -193,7 +193,7 @@ impl Threads {
 }
 
 /// What the names of a pool's threads have in common: `pool-1-thread-7` is one of `pool-*-thread-*`.
-fn pool_name(name: &str) -> String {
+pub fn pool_name(name: &str) -> String {
     let mut pool = String::with_capacity(name.len());
     for c in name.chars() {
         match c.is_ascii_digit() {
