@@ -162,6 +162,7 @@ pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
         value.iter().for_each(|value| options.push(name, value));
     }
     target.ask(&library, Request::Set, &options.to_string())?;
+    anstream::eprintln!("martini: JVM {}: {options}; each thread takes it over at its next sample", arguments.pid);
     Ok(exit::OK)
 }
 

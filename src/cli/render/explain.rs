@@ -65,7 +65,11 @@ pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> V
                 Busy::Line(at) => Some(method(at)),
                 _ => None,
             },
-            Finding::Contention(contention) => contention.class.map(str::to_owned),
+            // A lock with a name has its class without the package behind it.
+            Finding::Contention(Contention { single: Some(lock), .. }) => Some(lock.to_string()),
+            Finding::Contention(Contention { class, .. }) => {
+                class.map(|class| class.rsplit('.').next().unwrap_or(class).to_owned())
+            }
             _ => None,
         };
         json!({
