@@ -135,3 +135,44 @@ fn a_trace_can_come_from_a_pipe_and_its_reader_may_leave() {
     let output = Command::new("sh").args(["-c", &command]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn where_nothing_can_be_written_is_found_before_the_trace_is_read() {
+    let ended = run(&["export", "/no/such/trace", "--to", "csv", "-o", "/no/such/folder/out"]);
+    assert_eq!((ended.status, ended.err.lines().count()), (2, 1), "{}", ended.err);
+    assert!(ended.err.contains("/no/such/folder/out") && ended.err.contains("choose another -o"), "{}", ended.err);
+}
+
+#[test]
+fn half_a_file_does_not_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    // No file may be larger than that; without the signal, writing it fails.
+    let command = format!(
+        "trap '' XFSZ; ulimit -f 1; exec '{}' export '{}' --to json -o '{}'",
+        env!("CARGO_BIN_EXE_martini"),
+        trace("explain.trcxml"),
+        out.display()
+    );
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && err.contains("cannot write"), "{:?} {err}", output.status);
+    assert!(!out.exists());
+}
+
+#[test]
+fn only_threads_of_java_end_in_a_flight_recording() {
+    let text = fs::read_to_string(trace("cpu.trcxml")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trcxml");
+    // At the very end, so that nothing but the event is different.
+    let with = |ends: &str| {
+        fs::write(&path, text.replace("<traceEnd", &format!("{ends}<traceEnd"))).unwrap();
+        piped(&[path.to_str().unwrap(), "--to", "jfr"])
+    };
+    let end = |thread: u32| format!("<threadEnd threadIdRef=\"{thread}\" time=\"1767606402.599999905\"/>\n");
+    let without = with("");
+    // Those of the VM and of native code, which do not start there either.
+    assert!(with(&(end(3) + &end(6))) == without);
+    assert!(with(&end(2)).len() > without.len());
+}

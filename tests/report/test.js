@@ -47,6 +47,11 @@ async function report(path, name) {
   if (data.leaks) await sorted(page, "leaks", "Leaks");
   if (screenshots && name === "demo") await pictures(page);
 
+  // An address that nobody made by a click shows a view, too.
+  for (const [hash, view] of [["#constructor", "Overview"], ["#locks?by=line", "Locks"], ["#allocations", "Allocations"], ["#locks?kind=waits&by=constructor", "Locks"]]) {
+    await go(page, hash);
+    await page.getByRole("heading", { name: view, level: 2 }).waitFor();
+  }
   // What is in the address is shown again.
   await page.evaluate(() => (location.hash = "#allocations?show=table&by=class"));
   await page.reload();

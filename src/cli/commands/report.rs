@@ -8,6 +8,7 @@ use trace::file::{self, IfTaken};
 use trace::filter::Pattern;
 
 use crate::cli::commands::explain::Explained;
+use crate::cli::commands::tree::percent;
 use crate::cli::exit;
 use crate::cli::input::reading;
 use crate::cli::render::human::{bytes, shell_word};
@@ -66,9 +67,17 @@ pub(crate) fn write_beside(trace: &Path) -> anyhow::Result<PathBuf> {
     Ok(output)
 }
 
-/// `app.html` of `app.trcxml`.
+/// `app.html` of `app.trcxml`, and `app.7.html` of `app.7`: another end of a name may distinguish it from others.
 fn beside(trace: &Path) -> PathBuf {
-    if trace.as_os_str() == "-" { PathBuf::from("report.html") } else { trace.with_extension("html") }
+    if trace.as_os_str() == "-" {
+        PathBuf::from("report.html")
+    } else if trace.extension().is_some_and(|extension| extension == "trcxml" || extension == "xml") {
+        trace.with_extension("html")
+    } else {
+        let mut name = trace.as_os_str().to_owned();
+        name.push(".html");
+        name.into()
+    }
 }
 
 /// Writes a report; gives back how large it is. `instead`: what to do if the file cannot be written.
@@ -108,9 +117,21 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err("give a number from 0 to 100, such as 0.5".to_owned()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_trace_has_a_report_of_its_own() {
+        for (trace, report) in [
+            ("a/app.trcxml", "a/app.html"),
+            ("app.xml", "app.html"),
+            ("trace.17", "trace.17.html"),
+            ("app.trcxml.zip", "app.trcxml.zip.html"),
+            ("app", "app.html"),
+            ("-", "report.html"),
+        ] {
+            assert_eq!(beside(Path::new(trace)), Path::new(report), "{trace}");
+        }
     }
 }

@@ -361,7 +361,8 @@ fn show<R: Report>(
     Ok(Value::Null)
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+/// A part of a whole on the command line, in percent.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("give a number from 0 to 100, such as 0.5".to_owned()),

@@ -18,7 +18,7 @@ pub(super) fn json(report: &AllocationReport, naming: &Naming, origin: Time, cut
     let slices = over_time.slices.len();
     let site_names = report.site_names(naming);
     let mut known: FxHashMap<usize, FrameIndex> = FxHashMap::default();
-    let mut frame = |names: &mut Names, at: usize| *known.entry(at).or_insert_with(|| names.line(&report.frame(at).0));
+    let mut frame = |names: &mut Names, at: usize| *known.entry(at).or_insert_with(|| names.line(&report.frame(at)));
     let no_stack = names.other("(no stack)");
     let mut tree = Tree::new();
     let mut nodes = Vec::new();

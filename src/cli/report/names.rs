@@ -110,9 +110,8 @@ impl Names {
             Some(&known) => known,
             None => {
                 let whose = match self.own.known_package(at.class) {
-                    None if is_jdk(at.class) => Whose::Jdk,
+                    _ if is_jdk(at.class) => Whose::Jdk,
                     None => Whose::Own,
-                    Some(_) if is_jdk(at.class) => Whose::Jdk,
                     Some(_) => Whose::Runtime,
                 };
                 self.classes.insert(class, whose);

@@ -12,10 +12,8 @@ use crate::symbols::SiteIndex;
 /// Objects of one class that one thread allocated on one stack.
 #[derive(Clone, Debug)]
 pub struct Entry<'r> {
-    /// The frames, innermost first: numbers of [`AllocationReport::frame`].
+    /// The stack, innermost first, or the innermost frame alone: numbers of [`AllocationReport::frame`].
     pub frames: Vec<usize>,
-    /// Whether these are a stack, or the innermost frame alone.
-    pub has_stack: bool,
     /// The frame that names the stack.
     pub named: Option<usize>,
     /// The class of the objects.
@@ -53,10 +51,9 @@ pub struct Known {
 }
 
 impl AllocationReport {
-    /// The place in the program that a frame is at, and its module.
-    pub fn frame(&self, number: usize) -> (Location<'_>, &str) {
-        let site = SiteIndex::of_rank(number);
-        (self.symbols.location(site), self.symbols.module(site))
+    /// The place in the program that a frame is at.
+    pub fn frame(&self, number: usize) -> Location<'_> {
+        self.symbols.location(SiteIndex::of_rank(number))
     }
 
     /// All pieces, of which no two have everything in common. `slices`: how many there are of time.
@@ -74,7 +71,6 @@ impl AllocationReport {
             let recorder = self.recorder.as_ref();
             Entry {
                 frames: sites.iter().map(|site| site.rank()).collect(),
-                has_stack: stack.is_some(),
                 named: names.site(part.cell.site, part.stack).map(SiteIndex::rank),
                 class: self.class(part.cell.class),
                 thread: part.thread.map(|thread| self.thread(thread)),

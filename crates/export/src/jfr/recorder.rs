@@ -17,6 +17,7 @@ use super::pools::{AFTER, Frame, Pools, RUNNABLE, Ran};
 use super::types::{ALLOCATION, COLLECTION, EXECUTION_SAMPLE, HEAP_SUMMARY, PAUSE};
 use super::waits::{Wait, WaitKind, Waits};
 use crate::profiles::Profiles;
+use threads::Known;
 
 /// The class of frames that are none of Java.
 const NOT_JAVA: &str = "(not Java)";
@@ -37,7 +38,7 @@ pub struct Recorder {
     methods: FxHashMap<MethodId, u64>,
     functions: FxHashMap<FunctionId, u64>,
     stacks: FxHashMap<StackId, Vec<Frame>>,
-    threads: FxHashMap<ThreadId, (u64, Box<str>)>,
+    threads: FxHashMap<ThreadId, Known>,
     objects: FxHashMap<ObjectId, ClassId>,
     /// Threads by their names, for what is known by name only.
     named: FxHashMap<Box<str>, u64>,
@@ -188,7 +189,7 @@ impl Recorder {
         let thread = self.thread(sample.virtual_thread.unwrap_or(sample.thread));
         if frames.is_empty() {
             // Those of the VM's threads have none, and the name of the thread says what it does.
-            let name = self.threads.get(&sample.thread).map_or_else(Box::default, |(_, name)| name.clone());
+            let name = self.threads.get(&sample.thread).map_or_else(Box::default, |known| known.name.clone());
             frames.push(self.frame(&Label::VmThreads(&name)));
         }
         let stack = self.pools.stack(frames);

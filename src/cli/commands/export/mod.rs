@@ -2,13 +2,14 @@
 
 mod everything;
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::fs;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use export::{CSV, JFR, JSON, Measure, PPROF, Profiles, SPEEDSCOPE, Subject};
-use trace::file::{self, IfTaken, Kind};
+use trace::file::{self, IfTaken, Kind, NewFile};
 
 use crate::cli::commands::selection::note;
 use crate::cli::exit;
@@ -148,6 +149,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if output.is_none() && format.is_binary() && io::stdout().is_terminal() {
         bail!("the format {} is not text; name a file with -o", format.word());
     }
+    let refused = |refusal: file::Refusal| anyhow!("{refusal}; choose another -o");
+    if let Some(output) = output {
+        // Before the trace is read, which may take long.
+        file::check(output, format.kind(), IfTaken::Replace).map_err(refused)?;
+    }
     let mut reading = reading::trace(path, Everything::new(format == Format::Jfr))?;
     let recorder = reading.report.recorder.take();
     notes::completeness(&reading).iter().for_each(|sentence| note(path, sentence));
@@ -166,7 +172,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Format::Csv => export::csv(&profiles, &mut bytes)?,
         Format::Json => export::json(&profiles, &mut bytes)?,
     }
-    write(output, format, &bytes)?;
+    match output {
+        Some(output) => {
+            let new = file::create(output, format.kind(), IfTaken::Replace).map_err(refused)?;
+            write(new, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
+        }
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(&bytes).and_then(|()| out.flush())?;
+        }
+    }
     Ok(exit::OK)
 }
 
@@ -207,14 +222,11 @@ fn measure(arguments: &Arguments, report: &Gathered, profiles: &Profiles<'_>) ->
     Ok(measure)
 }
 
-fn write(output: Option<&Path>, format: Format, bytes: &[u8]) -> anyhow::Result<()> {
-    let Some(path) = output else {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes)?;
-        return Ok(out.flush()?);
-    };
-    let new = file::create(path, format.kind(), IfTaken::Replace);
-    let new = new.map_err(|refusal| anyhow!("{refusal}; choose another -o"))?;
-    let mut out = BufWriter::new(new.file);
-    out.write_all(bytes).and_then(|()| out.flush()).with_context(|| format!("cannot write {}", path.display()))
+fn write(mut new: NewFile, bytes: &[u8]) -> io::Result<()> {
+    let written = new.file.write_all(bytes);
+    if written.is_err() && new.is_regular {
+        // Half a file is none.
+        let _ = fs::remove_file(&new.path);
+    }
+    written
 }

@@ -1,4 +1,4 @@
-// A heat map of CPU time: a column is a second, a row of it 20 ms.
+// A heat map of CPU time: a column is a second, a row of it 20 ms; of long traces both are longer.
 import { data } from "./data.js";
 import { duration, seconds } from "./format.js";
 import { colour, element } from "./dom.js";
@@ -6,29 +6,34 @@ import { range, setRange } from "./state.js";
 
 const SECOND = 1e9;
 const ROW = 4;
+/** Browsers draw no canvas that is much wider, in pixels. */
+const WIDEST = 30000;
+const NARROWEST = 3;
 
 /** The heat map of values by piece. @param {import("./data.js").Cpu} cpu @param {string} thread */
 export function heatMap(cpu, thread) {
-  const { width, slot, cell, time } = cpu.moments;
-  const rows = Math.max(1, Math.round(SECOND / width));
-  const perColumn = rows * width;
-  const columns = Math.max(1, Math.ceil(data.length / perColumn));
+  const { slot, cell, time } = cpu.moments;
+  const rows = Math.max(1, Math.round(SECOND / cpu.moments.width));
+  // As many slots are one cell, so that all of them have a place.
+  const joined = Math.floor(data.length / (rows * cpu.moments.width * (WIDEST / NARROWEST))) + 1;
+  const width = cpu.moments.width * joined;
+  const columns = Math.floor(data.length / (rows * width)) + 1;
   const heat = new Float64Array(columns * rows);
   for (let at = 0; at < slot.length; at++) {
-    if (slot[at] < heat.length && (thread === "" || String(cpu.thread[cell[at]]) === thread)) heat[slot[at]] += time[at];
+    const place = Math.floor(slot[at] / joined);
+    if (place < heat.length && (thread === "" || String(cpu.thread[cell[at]]) === thread)) heat[place] += time[at];
   }
   const most = heat.reduce((most, value) => Math.max(most, value), 0) || 1;
   const canvas = element("canvas", { class: "heat", tabindex: "0", role: "img", "data-key": "heat",
-    "aria-label": "Heat map of CPU time: a column for each second, a row for each 20 ms of it. Drag, or press Enter twice, to choose a range; arrow keys move." });
+    "aria-label": `Heat map of CPU time: a column for each ${duration(rows * width)}, a row for each ${duration(width)} of it. Drag, or press Enter twice, to choose a range; arrow keys move.` });
   const status = element("p", { class: "status", "aria-live": "polite" });
   let cursor = 0;
   let anchor = -1;
   let wide = 4;
   const draw = () => {
     const room = canvas.parentElement?.clientWidth || 800;
-    wide = Math.max(3, Math.min(24, Math.floor(room / columns)));
-    const shown = Math.min(columns, Math.floor(30000 / wide));
-    canvas.width = shown * wide;
+    wide = Math.max(NARROWEST, Math.min(24, Math.floor(room / columns)));
+    canvas.width = columns * wide;
     canvas.height = rows * ROW;
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     const [hot, chosen] = [colour("hot"), range()];

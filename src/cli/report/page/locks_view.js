@@ -12,7 +12,7 @@ const MOST_PAIRS = 16;
 
 /** @typedef {import("./data.js").LockRow} LockRow */
 
-/** What tells a thread from others of its name. @param {string} name @param {number} id */
+/** What distinguishes a thread from others of its name. @param {string} name @param {number} id */
 const keyOf = (name, id) => (id < 0 ? name : `${id}:${name}`);
 
 /** Waits of the range that is chosen, as rows. @param {string} by @param {boolean} isLocks @returns {LockRow[]} */
@@ -44,9 +44,10 @@ function rowsOfRange(by, isLocks) {
 export function locksView() {
   const { locks } = data;
   const isLocks = get("kind") !== "waits";
-  const by = get("by") || "monitor";
+  const kind = isLocks ? "locks" : "waits";
+  const by = Object.hasOwn(locks.tables, `${kind}.${get("by")}`) ? get("by") : "monitor";
   const chosen = range();
-  const found = locks.tables[`${isLocks ? "locks" : "waits"}.${by}`];
+  const found = locks.tables[`${kind}.${by}`];
   const wanted = get("search").toLowerCase();
   const rows = (chosen ? rowsOfRange(by, isLocks) : found.rows).filter((row) => row.text.toLowerCase().includes(wanted));
   const notes = [];

@@ -18,7 +18,7 @@ const VIEWS = {
   leaks: ["Leaks", leaksView],
 };
 
-/** What tells an element from others when all of them are made again. @param {Element|null} element */
+/** What distinguishes an element from others when all of them are made again. @param {Element|null} element */
 function keyOf(element) {
   if (!(element instanceof HTMLElement)) return null;
   return element.dataset.key ?? element.getAttribute("aria-label") ?? element.closest("label")?.firstChild?.textContent ?? element.textContent;
@@ -26,7 +26,7 @@ function keyOf(element) {
 
 /** Shows what the address says. What had the focus has it again. */
 function show() {
-  const name = view() in VIEWS ? view() : "overview";
+  const name = Object.hasOwn(VIEWS, view()) ? view() : "overview";
   const [title, make] = VIEWS[name];
   const main = /** @type {HTMLElement} */ (document.querySelector("main"));
   const nav = /** @type {HTMLElement} */ (document.querySelector("nav"));

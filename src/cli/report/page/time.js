@@ -1,13 +1,13 @@
 // The time axis: what happened when, and which part of it is looked at.
 import { data } from "./data.js";
-import { bytes, duration, seconds } from "./format.js";
+import { bytes, count, duration, seconds } from "./format.js";
 import { button, colour, element, prepare } from "./dom.js";
 import { range, setRange } from "./state.js";
 
 const HEIGHT = 84;
 const BINS = 200;
 
-/** @typedef {{title: string, bins: {begin: number, end: number, value: number}[], format: (value: number) => string, line?: (number|null)[], lineTitle?: string, marks?: (number|null)[]}} Series */
+/** @typedef {{title: string, bins: {begin: number, end: number, value: number}[], format: (value: number) => string, line?: (number|null)[], lineTitle?: string, marks?: (number|null)[], note?: string}} Series */
 
 /** What is drawn beside a view. @param {string} view @returns {Series|null} */
 export function series(view) {
@@ -31,7 +31,9 @@ export function series(view) {
         bins[bin].value += Math.min(end, (bin + 1) * width) - Math.max(since, bin * width);
       }
     });
-    return { title: "time that threads waited for locks", bins, format: duration };
+    const { since, left_out: left } = locks.waits;
+    const note = left > 0 ? `Bars are of the ${count(since.length)} longest waits only; ${count(left)} shorter ones are not in them.` : "";
+    return { title: "time that threads waited for locks", bins, format: duration, note };
   }
   if (allocations && allocations.slices.length > 1) {
     const { slices } = allocations;
@@ -58,12 +60,13 @@ export function timeAxis(view) {
   const chosen = range();
   const end = data.length;
   const canvas = element("canvas", { tabindex: "0", role: "img", "data-key": "time", class: "time",
-    "aria-label": `Over time: ${found.title}. Drag to choose a range. Arrow keys move it, with Shift they make it longer or shorter, Escape chooses all.` });
+    "aria-label": `Over time: ${found.title}. ${found.note ? `${found.note} ` : ""}Drag to choose a range. Arrow keys move it, with Shift they make it longer or shorter, Escape chooses all.` });
   const status = element("p", { class: "status" });
   const describe = (/** @type {[number, number]|null} */ range) => {
     const marks = found.marks?.some((mark) => mark) ? "; triangles: collections" : "";
     const line = found.line?.some((value) => value !== null) ? `; line: ${found.lineTitle}` : "";
-    status.textContent = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
+    const shown = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
+    status.textContent = found.note ? `${shown}${range ? "" : "."} ${found.note}` : shown;
   };
   const draw = (/** @type {[number, number]|null} */ range) => {
     const { context, width } = prepare(canvas, HEIGHT);

@@ -9,10 +9,18 @@ use crate::jfr::encode::number;
 use crate::jfr::pools::Thread;
 use crate::jfr::types::{THREAD_END, THREAD_START};
 
+/// A thread of the document.
+#[derive(Debug)]
+pub(super) struct Known {
+    number: u64,
+    pub(super) name: Box<str>,
+    is_java: bool,
+}
+
 impl Recorder {
     pub(super) fn thread(&mut self, id: ThreadId) -> u64 {
         match self.threads.get(&id) {
-            Some((thread, _)) => *thread,
+            Some(known) => known.number,
             None => self.new_thread(id, &format!("(undefined thread {id})"), "", true),
         }
     }
@@ -27,7 +35,7 @@ impl Recorder {
             is_virtual: group == "VirtualThreads",
             group: group_number,
         });
-        self.threads.insert(id, (thread, name.into()));
+        self.threads.insert(id, Known { number: thread, name: name.into(), is_java });
         self.named.insert(name.into(), thread);
         thread
     }
@@ -53,7 +61,7 @@ impl Recorder {
     pub(super) fn thread_ends(&mut self, id: ThreadId, time: Time) {
         self.reach(time);
         self.end_waits(id, time);
-        if let Some((thread, _)) = self.threads.remove(&id) {
+        if let Some(Known { number: thread, is_java: true, .. }) = self.threads.remove(&id) {
             self.event(THREAD_END, time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
         }
     }
