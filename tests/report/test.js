@@ -157,6 +157,8 @@ async function ranged(page, hash, value) {
   await go(page, hash);
   const whole = await value();
   const axis = page.locator("canvas.time");
+  // The axis has its size once it is drawn.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await axis.scrollIntoViewIfNeeded();
   const { x, y, width } = await axis.boundingBox();
   await page.mouse.move(x + width * 0.2, y + 20);
