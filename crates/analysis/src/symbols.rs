@@ -208,6 +208,11 @@ impl Symbols {
         &self.class_name(self.method_name(method).class).module
     }
 
+    /// A site as a frame of a tree: where it is, and its module.
+    pub(crate) fn frame(&self, site: SiteIndex) -> (Location<'_>, &str) {
+        (self.location(site), self.module(site))
+    }
+
     /// The class behind an id; an undefined id gets a name that says so.
     pub(crate) fn class(&mut self, id: ClassId) -> ClassIndex {
         if let Some(&class) = self.class_ids.get(&id) {

@@ -1,7 +1,6 @@
 //! All that is known of allocations, piece by piece: what programs take that add it up themselves.
 
 use super::ThreadSubject;
-use super::live::CellIndex;
 use super::naming::SiteNames;
 use super::report::AllocationReport;
 use super::totals::Amount;
@@ -60,12 +59,7 @@ impl AllocationReport {
     pub fn entries(&self, names: &SiteNames, slices: usize) -> impl Iterator<Item = Entry<'_>> {
         let is_counted = self.is_counted();
         self.parts(|_| true).map(move |part| {
-            let stack = part.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
-            let sites = stack.unwrap_or(part.cell.site.as_slice());
-            let share = match part.share {
-                Some((sampled, _)) => Some((SourceIndex(part.index.0), sampled.bytes)),
-                None => self.estimates.of(part.index, part.cell),
-            };
+            let (sites, _) = self.sites(part.cell, part.stack);
             let (objects, bytes) = (part.cell.totals.live() as f64, part.cell.totals.live_bytes() as f64);
             let ratio = part.ratio();
             let recorder = self.recorder.as_ref();
@@ -76,7 +70,7 @@ impl AllocationReport {
                 thread: part.thread.map(|thread| self.thread(thread)),
                 allocated: [part.objects(), part.bytes()],
                 live: [objects * ratio, bytes * ratio],
-                estimate: share.map(|(source, part)| Estimate {
+                estimate: self.share(&part).map(|(source, part)| Estimate {
                     source: source.0,
                     part: Known { samples: part.samples, weight: part.weight, variance: part.variance },
                 }),
@@ -87,12 +81,7 @@ impl AllocationReport {
 
     /// What a whole weighs of which samples say the parts, whether that is exact, and what is known of it.
     pub fn source(&self, number: u32) -> Option<(f64, bool, Known)> {
-        let source = self.estimates.source(SourceIndex(number)).or_else(|| {
-            let weight = self.cells.get(number as usize)?.totals.total_bytes() as f64;
-            let (_, whole) = self.shares.of(CellIndex(number))?;
-            Some(Source { weight, whole: whole.bytes, is_exact: true })
-        })?;
-        let Source { weight, whole, is_exact } = source;
+        let Source { weight, whole, is_exact } = self.whole(SourceIndex(number))?;
         Some((weight, is_exact, Known { samples: whole.samples, weight: whole.weight, variance: whole.variance }))
     }
 }

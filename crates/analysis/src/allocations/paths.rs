@@ -27,14 +27,13 @@ impl AllocationReport {
             .into_iter()
             .map(|(cell, objects, bytes, spread)| (cell, objects, bytes, spread.map(|spread| (LIVING, spread))));
         for (cell, objects, bytes, share) in living.filter(|(cell, ..)| class_filter(self.class(cell.class))) {
-            let stack = cell.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
-            let sites = stack.unwrap_or(cell.site.as_slice());
-            let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            let (sites, is_stack) = self.sites(cell, cell.stack);
+            let frames = || sites.iter().map(|&site| self.symbols.frame(site));
             if code_filter.is_some_and(|filter| !frames().any(|(at, _)| filter(&at))) {
                 continue;
             }
             let thread = cell.thread.map(|thread| self.thread(thread).name);
-            let labels = options.labels(thread, self.class(cell.class), frames(), stack.is_some());
+            let labels = options.labels(thread, self.class(cell.class), frames(), is_stack);
             paths.push(Path {
                 labels,
                 count: objects as f64,
@@ -73,8 +72,7 @@ impl AllocationReport {
         let mut sources: FxHashMap<SourceIndex, Source> = FxHashMap::default();
         let (mut paths, mut is_whole) = (Vec::new(), self.restricted.is_empty());
         for part in self.parts(class_filter).filter(|part| part.cell.totals.total() > 0) {
-            let stack = part.stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
-            let sites = stack.unwrap_or(part.cell.site.as_slice());
+            let (sites, is_stack) = self.sites(part.cell, part.stack);
             if let Some(filter) = code_filter {
                 let mut passes =
                     |&site: &SiteIndex| *passes.entry(site).or_insert_with(|| filter(&self.symbols.location(site)));
@@ -83,21 +81,15 @@ impl AllocationReport {
                     continue;
                 }
             }
-            let share = match part.share {
-                Some((sampled, whole)) => {
-                    let source = SourceIndex(part.index.0);
-                    let weight = part.cell.totals.total_bytes() as f64;
-                    sources.entry(source).or_insert(Source { weight, whole: whole.bytes, is_exact: true });
-                    Some((source, sampled.bytes))
-                }
-                None => self.estimates.of(part.index, part.cell),
-            };
-            if let Some((index, source)) = share.and_then(|(index, _)| Some((index, self.estimates.source(index)?))) {
-                sources.insert(index, source);
+            let share = self.share(&part);
+            if let Some((index, _)) = share
+                && !sources.contains_key(&index)
+            {
+                sources.extend(self.whole(index).map(|whole| (index, whole)));
             }
-            let frames = sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            let frames = sites.iter().map(|&site| self.symbols.frame(site));
             let thread = part.thread.map(|thread| self.thread(thread).name);
-            let labels = options.labels(thread, self.class(part.cell.class), frames, stack.is_some());
+            let labels = options.labels(thread, self.class(part.cell.class), frames, is_stack);
             paths.push(Path {
                 labels,
                 count: part.objects(),

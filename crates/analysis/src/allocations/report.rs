@@ -16,11 +16,11 @@ use super::shares::Shares;
 use super::snapshots::Snapshots;
 use super::subject::Subject;
 use super::totals::{Amount, ObjectTotals};
-use crate::call_tree::{SourceIndex, Spread, error};
+use crate::call_tree::{Source, SourceIndex, Spread, error};
 use crate::coverage::{Coverage, WhyUnknown};
 use crate::facts::Facts;
 use crate::location::Location;
-use crate::stacks::Stacks;
+use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
 use crate::window::Clock;
 
@@ -324,6 +324,29 @@ impl AllocationReport {
                 });
                 is_alone.then_some(all).into_iter().chain(parts)
             })
+    }
+
+    /// The stack of a part of a cell, innermost frame first, or where there is none the innermost frame alone; and whether it is a stack.
+    pub(super) fn sites<'a>(&'a self, cell: &'a Cell, stack: Option<StackIndex>) -> (&'a [SiteIndex], bool) {
+        let stack = stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
+        (stack.unwrap_or(cell.site.as_slice()), stack.is_some())
+    }
+
+    /// What samples say of a part, and of which whole it is one; `None` if they say nothing.
+    pub(super) fn share(&self, part: &Part<'_>) -> Option<(SourceIndex, Spread)> {
+        match part.share {
+            Some((sampled, _)) => Some((SourceIndex(part.index.0), sampled.bytes)),
+            None => self.estimates.of(part.index, part.cell),
+        }
+    }
+
+    /// The whole of which samples say the parts: all samples of a thread, or a cell whose number is exact.
+    pub(super) fn whole(&self, source: SourceIndex) -> Option<Source> {
+        self.estimates.source(source).or_else(|| {
+            let weight = self.cells.get(source.0 as usize)?.totals.total_bytes() as f64;
+            let (_, whole) = self.shares.of(CellIndex(source.0))?;
+            Some(Source { weight, whole: whole.bytes, is_exact: true })
+        })
     }
 
     pub(super) fn group<'r, K: Hash + Eq>(

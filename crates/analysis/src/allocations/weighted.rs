@@ -37,14 +37,11 @@ impl AllocationReport {
         count: u64,
         weight: u64,
     ) -> WeightedStack<'a> {
-        let stack = stack.map(|stack| self.stacks.frames(stack)).filter(|frames| !frames.is_empty());
-        let sites = stack.unwrap_or(cell.site.as_slice()).iter();
+        let frame = |&site| Label::frame(self.symbols.frame(site), Granularity::Line);
         WeightedStack {
             thread: thread.map(|thread| self.thread(thread).name),
             class: Some(self.class(cell.class)),
-            frames: known(sites.map(|&site| {
-                Label::frame((self.symbols.location(site), self.symbols.module(site)), Granularity::Line)
-            })),
+            frames: known(self.sites(cell, stack).0.iter().map(frame)),
             count,
             weight,
         }

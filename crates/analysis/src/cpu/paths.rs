@@ -66,10 +66,12 @@ impl CpuReport {
             [state, kernel, function].into_iter().flatten().map(|label| (label, None)).collect();
         let types = key.stack.map_or(&[][..], |stack| self.stacks.types_of(stack));
         let sites = self.frames(key);
-        labels.extend(sites.iter().enumerate().map(|(at, &site)| {
-            let frame = (self.symbols.location(site), self.symbols.module(site));
-            (Label::frame(frame, granularity), types.get(at).copied())
-        }));
+        labels.extend(
+            sites
+                .iter()
+                .enumerate()
+                .map(|(at, &site)| (Label::frame(self.symbols.frame(site), granularity), types.get(at).copied())),
+        );
         if sites.is_empty() {
             let root = match self.without_frames(key) {
                 CpuSubject::Lost(reason) => Label::Lost(reason),

@@ -17,9 +17,7 @@ impl LockReport {
         let mut stacks: Vec<WeightedStack<'_>> = waits
             .map(|(key, waits)| {
                 let sites: &[SiteIndex] = key.stack.map_or(&[], |stack| self.stacks.frames(stack));
-                let frame = |&site: &SiteIndex| {
-                    Label::frame((self.symbols.location(site), self.symbols.module(site)), Granularity::Line)
-                };
+                let frame = |&site: &SiteIndex| Label::frame(self.symbols.frame(site), Granularity::Line);
                 WeightedStack {
                     thread: Some(self.threads.name(key.waiter, false).name),
                     class: key.class.map(|class| &*self.symbols.class_name(class).name),
@@ -46,7 +44,7 @@ impl LockReport {
         for (key, waits) in self.paths.iter().filter(|(key, _)| key.kind == kind) {
             let class = key.class.map_or("(unknown class)", |class| &self.symbols.class_name(class).name);
             let sites: &[SiteIndex] = key.stack.map_or(&[], |stack| self.stacks.frames(stack));
-            let frames = || sites.iter().map(|&site| (self.symbols.location(site), self.symbols.module(site)));
+            let frames = || sites.iter().map(|&site| self.symbols.frame(site));
             if !class_filter(class) || code_filter.is_some_and(|filter| !frames().any(|(at, _)| filter(&at))) {
                 continue;
             }
