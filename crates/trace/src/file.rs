@@ -80,6 +80,20 @@ pub struct NewFile {
     pub is_regular: bool,
 }
 
+impl NewFile {
+    /// Has it written. Half a file does not stay, since it would be taken for a whole one.
+    ///
+    /// # Errors
+    /// What `write` says.
+    pub fn fill<T>(mut self, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+        let written = write(&mut self.file);
+        if written.is_err() && self.is_regular {
+            let _ = fs::remove_file(&self.path);
+        }
+        written
+    }
+}
+
 /// Opens a file for writing: makes it, or empties it.
 ///
 /// # Errors

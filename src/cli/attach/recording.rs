@@ -43,11 +43,28 @@ pub(crate) fn target_with_agent(pid: u32) -> anyhow::Result<(Target, Option<Stri
     Ok((target, library))
 }
 
-/// Refuses a JVM in which the agent could not run.
+/// Refuses to record anything if that is switched off.
+///
+/// # Errors
+/// It is.
+pub(crate) fn refuse_if_off() -> anyhow::Result<()> {
+    match agent_options::is_switched_off() {
+        true => bail!("{} is set, so nothing is recorded; unset it", agent_options::OFF),
+        false => Ok(()),
+    }
+}
+
+/// What is known of a JVM. One in which the agent could not run is refused.
 ///
 /// # Errors
 /// Why.
-pub(crate) fn check(jvm: &Jvm) -> anyhow::Result<()> {
+pub(crate) fn suitable(pid: u32) -> anyhow::Result<Option<Jvm>> {
+    let jvm = Jvm::of(Process::find(Pid(pid))?);
+    jvm.as_ref().map_or(Ok(()), check)?;
+    Ok(jvm)
+}
+
+fn check(jvm: &Jvm) -> anyhow::Result<()> {
     let pid = jvm.process.pid();
     if let (Some(feature), Some(version)) = (jvm.feature().filter(|&feature| feature < OLDEST), &jvm.version) {
         bail!("JVM {pid} is Java {version} (release {feature}), and the agent needs {OLDEST} or newer");

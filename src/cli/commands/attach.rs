@@ -4,8 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use agent_options::HeapMode;
-use anyhow::bail;
-use attach::{Jvm, Pid, Process, Target};
+use attach::{Jvm, Target};
 use trace::file::is_being_written;
 
 use crate::cli::attach::agent_file;
@@ -72,13 +71,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    if agent_options::is_switched_off() {
-        bail!("{} is set, so nothing is recorded; unset it", agent_options::OFF);
-    }
+    recording::refuse_if_off()?;
     let target = recording::target(arguments.pid)?;
     let options = arguments.agent.clone().or_at_once().resolve()?;
-    let jvm = Jvm::of(Process::find(Pid(arguments.pid))?);
-    jvm.as_ref().map_or(Ok(()), recording::check)?;
+    let jvm = recording::suitable(arguments.pid)?;
     let say = |sentence: &str| {
         if !arguments.quiet {
             anstream::eprintln!("martini: {sentence}");

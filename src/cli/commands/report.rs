@@ -88,16 +88,14 @@ fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) 
     let mut waits = Waits::default();
     let whole = reading::whole_over_time(trace, &mut waits)?;
     let head = Explained::new(trace, &whole, own.to_vec()).overview();
-    let cannot = || format!("cannot write the report {}", output.display());
     let new = file::create(output, REPORT, IfTaken::Replace).map_err(refused)?;
-    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, new.file), bytes: 0 };
-    let written = report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut out).and_then(|()| out.flush());
-    if written.is_err() && new.is_regular {
-        // Half a report is none.
-        let _ = std::fs::remove_file(&new.path);
-    }
-    written.with_context(cannot)?;
-    Ok(out.bytes)
+    let written = new.fill(|file| {
+        let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), bytes: 0 };
+        report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut out)?;
+        out.flush()?;
+        Ok(out.bytes)
+    });
+    written.with_context(|| format!("cannot write the report {}", output.display()))
 }
 
 struct Counted<W> {

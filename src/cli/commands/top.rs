@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use agent_options::HeapMode;
 use anyhow::{Context, bail};
-use attach::{Jvm, Pid, Process, Request, Target};
+use attach::{Request, Target};
 use tempfile::TempDir;
 
 use crate::cli::attach::agent_file;
@@ -15,7 +15,7 @@ use crate::cli::attach::recording::{self, Started};
 use crate::cli::attach::stage::Stage;
 use crate::cli::attach::until::{self, Asked};
 use crate::cli::exit;
-use crate::cli::input::progress;
+use crate::cli::input::{progress, reading};
 use crate::cli::launch::options::{AgentOptions, Resolved};
 use crate::cli::top::figures::Figures;
 use crate::cli::top::follow::Follower;
@@ -128,9 +128,7 @@ fn ask_for_snapshots(recorded: &Recorded, is_over: &AtomicBool) {
 
 /// Begins to record a JVM, unless it is recorded already.
 fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
-    if agent_options::is_switched_off() {
-        bail!("{} is set, so nothing is recorded; unset it", agent_options::OFF);
-    }
+    recording::refuse_if_off()?;
     let target = recording::target(pid)?;
     if let Some(library) = agent_file::loaded(&target)? {
         let answer = target.ask(&library, Request::Status, "")?;
@@ -144,8 +142,7 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
             return Ok(Recorded { target, library, own: None, trace, is_asked: false, _folder: None });
         }
     }
-    let jvm = Jvm::of(Process::find(Pid(pid))?);
-    jvm.as_ref().map_or(Ok(()), recording::check)?;
+    recording::suitable(pid)?;
     let folder = (!agent.has("file")).then(|| tempfile::Builder::new().prefix("martini-top-").tempdir()).transpose()?;
     let mut agent = agent.clone().or_at_once();
     if let Some(folder) = &folder {
@@ -201,13 +198,18 @@ fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path) -> anyho
                 is_ended: follower.is_ended(),
             };
             let (width, height) = terminal.size();
-            view.rows = history.last().map_or(0, |figures| figures.rows(view.topic()).len());
             terminal.show(&screen::lines(&title, &view, &history, width, height))?;
             is_stale = false;
         }
         match terminal.wait(PAUSE)? {
-            Input::Key(key) if view.press(key) == Next::Ends => return Ok(()),
-            Input::Key(_) | Input::Resized => is_stale = true,
+            Input::Key(key) => {
+                let rows = history.last().map_or(0, |figures| figures.rows(view.topic()).len());
+                if view.press(key, rows) == Next::Ends {
+                    return Ok(());
+                }
+                is_stale = true;
+            }
+            Input::Resized => is_stale = true,
             Input::Nothing => {}
         }
     }
@@ -233,8 +235,6 @@ fn first_figures(follower: &mut Follower, asked: &Asked, trace: &Path) -> anyhow
         bar.set_position(follower.bytes());
         std::thread::sleep(PAUSE);
     };
-    if figures.elements > 0 && figures.elements == figures.unknown {
-        bail!("{} is XML, but not a trace: it has no element of a trace", trace.display());
-    }
+    reading::refuse_foreign(trace, figures.elements, figures.unknown, 0)?;
     Ok(figures)
 }

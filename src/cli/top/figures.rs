@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::allocations::{AllocationReport, By, Naming};
+use analysis::allocations::{AllocationReport, By, Naming, ObjectTotals};
 use analysis::cpu::CpuBy;
 use analysis::explain::TraceReport;
 use analysis::locks::{LockBy, pool_name};
@@ -218,9 +218,7 @@ impl Figures {
 fn lines(report: &AllocationReport, own: &Naming) -> Rows {
     let mut rows = Rows::new();
     for line in report.lines(&report.site_names(own), |_| true) {
-        let totals = &line.row.totals;
-        let values = [totals.total_bytes(), totals.total(), totals.live_bytes(), 0, 0];
-        add(&mut rows, line_table::marked(&line.row.subject), values);
+        add(&mut rows, line_table::marked(&line.row.subject), allocated(&line.row.totals));
     }
     rows
 }
@@ -228,10 +226,13 @@ fn lines(report: &AllocationReport, own: &Naming) -> Rows {
 fn classes(report: &AllocationReport) -> Rows {
     let mut rows = Rows::new();
     for row in report.rows(By::Class, |_| true) {
-        let totals = &row.totals;
-        add(&mut rows, row.subject.to_string(), [totals.total_bytes(), totals.total(), totals.live_bytes(), 0, 0]);
+        add(&mut rows, row.subject.to_string(), allocated(&row.totals));
     }
     rows
+}
+
+fn allocated(totals: &ObjectTotals) -> [u64; VALUES] {
+    [totals.total_bytes(), totals.total(), totals.live_bytes(), 0, 0]
 }
 
 fn add(rows: &mut Rows, name: String, values: [u64; VALUES]) {

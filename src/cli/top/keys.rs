@@ -21,8 +21,6 @@ pub(crate) struct View {
     pub(crate) shows_help: bool,
     /// Rows that are above the first shown one.
     pub(crate) scrolled: usize,
-    /// So many rows are there, whatever the filter leaves.
-    pub(crate) rows: usize,
 }
 
 /// A key.
@@ -82,8 +80,8 @@ impl View {
         self.sorted_by[self.topic]
     }
 
-    /// Does what a key stands for.
-    pub(crate) fn press(&mut self, key: Key) -> Next {
+    /// Does what a key stands for, with so many rows to scroll.
+    pub(crate) fn press(&mut self, key: Key, rows: usize) -> Next {
         if key == Key::Interrupt {
             return Next::Ends;
         }
@@ -108,9 +106,9 @@ impl View {
             Key::Left => *column = (*column + columns) % (columns + 1),
             Key::Right => *column = (*column + 1) % (columns + 1),
             Key::Up | Key::Char('k') => self.scrolled = self.scrolled.saturating_sub(1),
-            Key::Down | Key::Char('j') => self.scrolled = (self.scrolled + 1).min(self.rows),
+            Key::Down | Key::Char('j') => self.scrolled = (self.scrolled + 1).min(rows),
             Key::PageUp => self.scrolled = self.scrolled.saturating_sub(PAGE),
-            Key::PageDown => self.scrolled = (self.scrolled + PAGE).min(self.rows),
+            Key::PageDown => self.scrolled = (self.scrolled + PAGE).min(rows),
             Key::Home => self.scrolled = 0,
             Key::Char(_) | Key::Enter | Key::Backspace | Key::Interrupt => {}
         }
@@ -142,7 +140,7 @@ mod tests {
 
     fn pressed(keys: &[Key]) -> View {
         let mut view = View::default();
-        keys.iter().for_each(|&key| assert_eq!(view.press(key), Next::Goes));
+        keys.iter().for_each(|&key| assert_eq!(view.press(key, 0), Next::Goes));
         view
     }
 
@@ -164,7 +162,7 @@ mod tests {
         assert_eq!((view.filter.as_str(), view.is_typing, view.shows_help), ("q?", false, false));
         assert_eq!(pressed(&[&typed[..], &[Key::Escape]].concat()).filter, "");
         let mut typing = pressed(&typed[..2]);
-        assert_eq!(typing.press(Key::Interrupt), Next::Ends);
-        assert_eq!(View::default().press(Key::Char('q')), Next::Ends);
+        assert_eq!(typing.press(Key::Interrupt, 0), Next::Ends);
+        assert_eq!(View::default().press(Key::Char('q'), 0), Next::Ends);
     }
 }

@@ -220,15 +220,15 @@ mod tests {
         assert_eq!(shown[4], "   1.0 MiB/s         1.0     9.0 MiB         9 B  com.shop.Order.add(Order.java:7)");
         assert!(shown[5].ends_with("com.shop.Basket.put(Basket.java:70)"), "{shown:#?}");
         let mut by_sum = View::default();
-        by_sum.press(Key::Right);
-        by_sum.press(Key::Right);
+        by_sum.press(Key::Right, 100);
+        by_sum.press(Key::Right, 100);
         assert!(text(&by_sum, 100, 24)[4].contains("Basket.put"));
     }
 
     #[test]
     fn shares_are_of_a_processor() {
         let mut view = View::default();
-        view.press(Key::Char('3'));
+        view.press(Key::Char('3'), 100);
         assert!(
             text(&view, 100, 24)[4].starts_with("        25 %        50 %      2.25 s  com.shop.Tax"),
             "{:#?}",
@@ -241,7 +241,7 @@ mod tests {
         let mut view = View::default();
         for (width, height) in [(1, 1), (20, 5), (80, 24), (300, 100)] {
             for key in [Key::Tab, Key::Down, Key::Char('?'), Key::Char('/'), Key::Char('x'), Key::PageDown] {
-                view.press(key);
+                view.press(key, 100);
                 let shown = text(&view, width, height);
                 assert!(shown.len() <= height && shown.iter().all(|line| line.chars().count() <= width), "{shown:#?}");
             }
@@ -251,13 +251,13 @@ mod tests {
     #[test]
     fn what_is_not_there_is_said() {
         let mut view = View::default();
-        view.press(Key::Char('4'));
+        view.press(Key::Char('4'), 100);
         assert!(text(&view, 80, 24)[4].contains("--locks records it"));
         let typed = [Key::Char('1'), Key::Char('/'), Key::Char('B'), Key::Char('a'), Key::Char('S')];
-        typed.into_iter().for_each(|key| assert_eq!(view.press(key), super::super::keys::Next::Goes));
+        typed.into_iter().for_each(|key| assert_eq!(view.press(key, 100), super::super::keys::Next::Goes));
         let shown = text(&view, 100, 24);
         assert!(shown.len() == 5 && shown[4].contains("Basket.put") && shown[2].ends_with("/BaS_"), "{shown:#?}");
-        view.press(Key::Char('!'));
+        view.press(Key::Char('!'), 100);
         assert!(text(&view, 80, 24)[4].contains("Esc shows all"));
     }
 }

@@ -6,7 +6,8 @@ import java.lang.management.ManagementFactory;
 
 /**
  * A busy program that does what it is told on standard input: {@code run N} makes so many nodes and prints their sum, {@code collect}
- * collects garbage, {@code turns} prints how much its threads have done, {@code classes} how many classes are loaded. At the end it prints whether its threads have counted right.
+ * collects garbage, {@code turns} prints how much its threads have done, {@code classes} how many classes are loaded. At the end it
+ * prints whether its threads have counted right.
  */
 public class Main {
     static final class Node {

@@ -2,14 +2,13 @@
 
 mod everything;
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use export::{CSV, JFR, JSON, Measure, PPROF, Profiles, SPEEDSCOPE, Subject};
-use trace::file::{self, IfTaken, Kind, NewFile};
+use trace::file::{self, IfTaken, Kind};
 
 use crate::cli::commands::selection::note;
 use crate::cli::exit;
@@ -175,7 +174,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     match output {
         Some(output) => {
             let new = file::create(output, format.kind(), IfTaken::Replace).map_err(refused)?;
-            write(new, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
+            let written = new.fill(|file| file.write_all(&bytes));
+            written.with_context(|| format!("cannot write {}", output.display()))?;
         }
         None => {
             let mut out = io::stdout().lock();
@@ -220,13 +220,4 @@ fn measure(arguments: &Arguments, report: &Gathered, profiles: &Profiles<'_>) ->
     }
     note(path, &format!("the trace has {nothing}; the output is empty"));
     Ok(measure)
-}
-
-fn write(mut new: NewFile, bytes: &[u8]) -> io::Result<()> {
-    let written = new.file.write_all(bytes);
-    if written.is_err() && new.is_regular {
-        // Half a file is none.
-        let _ = fs::remove_file(&new.path);
-    }
-    written
 }
