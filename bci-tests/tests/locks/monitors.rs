@@ -9,7 +9,7 @@ use bci_tests::waits::{Kind, Wait, Waits};
 use trace::ids::ObjectId;
 use trace::model::WaitEnd;
 
-use crate::support::{MONITOR, compare, run};
+use crate::support::{MONITOR, compare, nothing_is_lost, run};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(each_wait_is_there_once_with_owner_stacks_and_end);
@@ -20,7 +20,8 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&[("events", options[0]), ("filtered_events", options[1])], ids_are_those_of_the_heap);
     // Before JDK 17 the VM's event misses objects (docs/limits.md), a monitor of the test's too.
     suite.jdks(17..).each_and(&[("vm", "heap=vm,juc=on")], ids_are_those_of_the_heap);
-    suite.each_jdk(initialisation_of_a_class_is_counted_and_no_wait);
+    suite.each_jdk_and(&[("platform", "waits.Main")], initialisation_of_a_class_is_counted_and_no_wait);
+    suite.jdks(21..).each_and(&[("virtual", "waits.Virtual")], initialisation_of_a_class_is_counted_and_no_wait);
     let collectors = [("serial", Collector::Serial, ()), ("g1", Collector::G1, ())];
     suite.jdks(..).each_with(&collectors, monitors_in_reused_memory_are_distinguished);
     let programs = [("few", (&["monitors"][..], 26)), ("thousand", (&["many", "1000"], 1000))];
@@ -108,10 +109,12 @@ fn ids_are_those_of_the_heap(jdk: &Jdk, options: &str) {
 }
 
 /// The VM reports only the end of a wait for the initialisation of a class: it is counted, and no wait of the program.
-fn initialisation_of_a_class_is_counted_and_no_wait(jdk: &Jdk) {
-    let ran = run(Profiled::on(jdk).options("heap=events,locks=on"), &["classes"]);
-    assert_eq!(ran.printed.len(), 1);
-    assert_eq!(ran.ran.trace.count("monitors.classInit"), 1);
+fn initialisation_of_a_class_is_counted_and_no_wait(jdk: &Jdk, program: &str) {
+    let ran =
+        Profiled::on(jdk).options("heap=events,locks=on").main(program).args(&["classes"]).run_and_read::<Waits>();
+    nothing_is_lost(&ran.trace);
+    assert_eq!(ran.out().lines().count(), 1);
+    assert_eq!(ran.trace.count("monitors.classInit"), 1);
 }
 
 /// The memory of objects and of their monitors is used again for others, which have ids of their own in the trace.

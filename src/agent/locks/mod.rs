@@ -37,7 +37,7 @@ use super::core::feature::{End, Feature, Rewriter};
 use super::hotspot::Hotspot;
 use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
-use super::tables::threads::WaitState;
+use super::tables::threads::{Beginning, WaitState};
 use super::turn::Turn;
 use hooks::WaitHooks;
 use snapshot::SnapshotScope;
@@ -224,9 +224,9 @@ impl Locks {
         }
     }
 
-    /// The current thread has waited. Whether the trace is to show that.
-    fn note_end(&self, thread: ThreadIndex, state: WaitState) -> bool {
-        self.core.jvm.threads.get(thread).is_none_or(|record| record.end_wait(state))
+    /// The current thread has waited. What is known of the beginning.
+    fn note_end(&self, thread: ThreadIndex, state: WaitState) -> Beginning {
+        self.core.jvm.threads.get(thread).map_or(Beginning::Unseen, |record| record.end_wait(state))
     }
 
     /// # Safety

@@ -21,7 +21,7 @@ use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::monitors::{MonitorAddress, MonitorLayout};
 use crate::agent::ids::{StackIndex, ThreadIndex};
 use crate::agent::stacks::walker::FramesToSkip;
-use crate::agent::tables::threads::WaitState;
+use crate::agent::tables::threads::{Beginning, WaitState};
 
 /// Records that the begin of a wait takes: the object, the owner or the limit, the begin. The end needs no room: there is one for
 /// each begin.
@@ -173,7 +173,7 @@ pub(super) unsafe extern "system" fn contended_entered(
             let now = Ticks::now();
             let thread = locks.this_thread(jni, state, thread, now);
             let blocked = state.blocked.take().filter(|(blocked, _)| *blocked == thread);
-            if !locks.note_end(thread, WaitState::Blocked) {
+            if locks.note_end(thread, WaitState::Blocked) == Beginning::Dropped {
                 return;
             }
             // An object without an id has no beginning in the trace, so it needs no end.
@@ -198,7 +198,6 @@ pub(super) unsafe extern "system" fn wait(
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            state.is_waiting = true;
             if !context.admit(BEGIN_RECORDS, Dropped::Wait) {
                 let thread = locks.this_thread(jni, state, thread, Ticks::now());
                 return locks.note_begin(thread, WaitState::Waiting, false);
@@ -252,14 +251,14 @@ pub(super) unsafe extern "system" fn waited(
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
             let core = locks.core;
             let now = Ticks::now();
-            let was_waiting = std::mem::take(&mut state.is_waiting);
-            if !was_waiting && !context.is_virtual && is_array(core, jni, object) {
-                locks.initializations.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
             let index = locks.this_thread(jni, state, thread, now);
-            if !locks.note_end(index, WaitState::Waiting) {
-                return;
+            match locks.note_end(index, WaitState::Waiting) {
+                Beginning::Dropped => return,
+                Beginning::Unseen if is_array(core, jni, object) => {
+                    locks.initializations.fetch_add(1, Ordering::Relaxed);
+                    return;
+                }
+                Beginning::Unseen | Beginning::Shown => {}
             }
             let Some(object) = core.tags.find(object) else { return };
             // The VM clears the state after the event, when it throws.

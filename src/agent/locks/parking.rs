@@ -24,7 +24,7 @@ use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::ClassIndex;
 use crate::agent::stacks::walker::FramesToSkip;
 use crate::agent::tables::classes::BlockerKind;
-use crate::agent::tables::threads::WaitState;
+use crate::agent::tables::threads::{Beginning, WaitState};
 
 /// Compiled from `java/MartiniParking.java`.
 const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniParking.class");
@@ -332,10 +332,9 @@ unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass, interrupted: jboolean
     // SAFETY: the VM passes this thread's environment.
     unsafe {
         callback(jni, |locks: &Locks, _, context, _: &mut LockThread| {
-            if !locks.note_end(context.current, WaitState::Parked) {
-                return;
+            if locks.note_end(context.current, WaitState::Parked) == Beginning::Shown {
+                context.push(Event::Unparked { thread: context.current, interrupted }, Ticks::now());
             }
-            context.push(Event::Unparked { thread: context.current, interrupted }, Ticks::now());
         });
     }
 }

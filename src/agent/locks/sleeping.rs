@@ -20,7 +20,7 @@ use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::Event;
 use crate::agent::helpers::{self, HelperClass, Helpers, SLEEP, native};
 use crate::agent::stacks::walker::FramesToSkip;
-use crate::agent::tables::threads::WaitState;
+use crate::agent::tables::threads::{Beginning, WaitState};
 
 /// Compiled from `java/MartiniSleep.java`.
 const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniSleep.class");
@@ -172,7 +172,7 @@ unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass) {
     // SAFETY: the VM passes this thread's environment.
     unsafe {
         callback(jni, |locks: &Locks, _, context, _: &mut LockThread| {
-            if locks.note_end(context.current, WaitState::Sleeping) {
+            if locks.note_end(context.current, WaitState::Sleeping) == Beginning::Shown {
                 context.push(Event::Slept(context.current), Ticks::now());
             }
         });

@@ -113,8 +113,6 @@ pub(crate) struct LockThread {
     pub(super) blocked: Option<(ThreadIndex, ObjectId)>,
     /// The object with which it parked last, and what that is to a thread that parks.
     pub(super) parked: Option<(ObjectId, BlockerKind)>,
-    /// JVMTI has reported that it waits on a monitor, and not yet that this is over.
-    pub(super) is_waiting: bool,
 }
 
 impl ThreadState for LockThread {
@@ -137,7 +135,6 @@ impl FeatureState for LockThread {
             monitors: MonitorIdCache::default(),
             blocked: None,
             parked: None,
-            is_waiting: false,
         }
     }
 }

@@ -34,8 +34,8 @@ pub(crate) struct ThreadRecord {
     announced: AtomicU32,
     /// Its end has begun: later events do not name it as an owner.
     has_ended: AtomicBool,
-    /// Waits, one bit for each kind, that have begun and are not in the trace.
-    dropped_waits: AtomicU8,
+    /// A bit for each kind of wait that has begun, and four bits higher one for each that is not in the trace.
+    waits: AtomicU8,
 }
 
 /// The ways of a thread to wait. It can be in several at a time: whoever parks may be blocked on a monitor meanwhile.
@@ -49,6 +49,26 @@ pub(crate) enum WaitState {
     Parked = 4,
     /// In `Thread.sleep`.
     Sleeping = 8,
+}
+
+impl WaitState {
+    fn begun(self) -> u8 {
+        self as u8
+    }
+
+    fn dropped(self) -> u8 {
+        self.begun() << 4
+    }
+}
+
+/// What is known of the beginning of a wait that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    Shown,
+    /// The trace does not show it, and so is not to show the end.
+    Dropped,
+    /// It was not reported.
+    Unseen,
 }
 
 impl ThreadRecord {
@@ -69,20 +89,20 @@ impl ThreadRecord {
 
     /// The thread begins to wait, and the trace shows it or not.
     pub(crate) fn begin_wait(&self, state: WaitState, is_shown: bool) {
-        let bit = state as u8;
         // It is written by the thread itself, so that two never do so at a time.
-        let bits = self.dropped_waits.load(Ordering::Relaxed);
-        self.dropped_waits.store(if is_shown { bits & !bit } else { bits | bit }, Ordering::Relaxed);
+        let others = self.waits.load(Ordering::Relaxed) & !(state.begun() | state.dropped());
+        let bits = if is_shown { state.begun() } else { state.begun() | state.dropped() };
+        self.waits.store(others | bits, Ordering::Relaxed);
     }
 
-    /// The thread has waited. Whether the trace is to show that: if it does not show the beginning it does not.
-    pub(crate) fn end_wait(&self, state: WaitState) -> bool {
-        let bits = self.dropped_waits.load(Ordering::Relaxed);
-        let is_dropped = bits & state as u8 != 0;
-        if is_dropped {
-            self.dropped_waits.store(bits & !(state as u8), Ordering::Relaxed);
+    /// The thread has waited. What is known of the beginning.
+    pub(crate) fn end_wait(&self, state: WaitState) -> Beginning {
+        let bits = self.waits.load(Ordering::Relaxed);
+        if bits & state.begun() == 0 {
+            return Beginning::Unseen;
         }
-        !is_dropped
+        self.waits.store(bits & !(state.begun() | state.dropped()), Ordering::Relaxed);
+        if bits & state.dropped() == 0 { Beginning::Shown } else { Beginning::Dropped }
     }
 
     /// Whether its end has begun.
@@ -138,7 +158,7 @@ impl Threads {
             excluded_bytes: AtomicU64::new(0),
             announced: AtomicU32::new(0),
             has_ended: AtomicBool::new(false),
-            dropped_waits: AtomicU8::new(0),
+            waits: AtomicU8::new(0),
         }))
     }
 

@@ -45,8 +45,8 @@ public final class Main {
                 many(Integer.parseInt(args[1]));
                 break;
             case "classes":
-                classes();
-                break;
+                classes(Main::needsClass);
+                return;
             case "deadlock":
                 deadlock();
                 break;
@@ -103,16 +103,23 @@ public final class Main {
     private static final CountDownLatch START = new CountDownLatch(1);
 
     /** One thread initialises a class that another needs. */
-    static void classes() throws Exception {
+    static void classes(Callable<?> other) throws Exception {
         // The classes of the latch first, lest the two threads meet at one of them, too.
         CountDownLatch rehearsal = new CountDownLatch(1);
         rehearsal.await(1, TimeUnit.MILLISECONDS);
         rehearsal.countDown();
         Thread first = start("t-first", () -> Slow.READY);
         START.await();
+        other.call();
+        first.join();
+        SAID.forEach(System.out::println);
+    }
+
+    /** Waits until the class is initialised. */
+    static Void needsClass() {
         long begin = System.nanoTime();
         say("initialised", "first", Math.max(begin, Slow.READY));
-        first.join();
+        return null;
     }
 
     /** Enters a monitor that {@code owner} holds. */

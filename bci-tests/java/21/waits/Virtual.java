@@ -13,6 +13,13 @@ public final class Virtual {
     private Virtual() {}
 
     public static void main(String[] args) throws Exception {
+        if (args[0].equals("classes")) {
+            Main.classes(() -> {
+                start("t-needs", Main::needsClass).join();
+                return null;
+            });
+            return;
+        }
         int parks = Integer.parseInt(args[0]);
         int enters = Integer.parseInt(args[1]);
         park(parks);
