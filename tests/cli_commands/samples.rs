@@ -83,5 +83,25 @@ fn sampled_objects_are_scaled_to_the_accounts() {
     assert_eq!((&growth["at"]["class"], &growth["classes"][0]["samples"]), (&"demo.Cache".into(), &38.into()));
     assert_eq!(growth["classes"][0]["oldest"], 7);
     let live = json(&["tree", "--live", &path])["nodes"].take();
-    assert_eq!(live[0]["weight"], 40 * 512 * 1024);
+    assert_eq!(live[0]["weight"], all["sum"]["active_bytes"]);
+    // 38 of the 42 samples of this line live.
+    let lines = json(&["stats", "--by", "line", &path])["tables"]["line"].take();
+    let line = lines.as_array().unwrap().iter().find(|line| line["line"]["line"] == 14).expect("it allocates");
+    let [allocated, lives] = ["total_bytes", "active_bytes"].map(|key| line[key].as_f64().unwrap());
+    assert!((lives - allocated * 38.0 / 42.0).abs() <= 8.0, "{lives} of {allocated}");
+}
+
+#[test]
+fn sampled_objects_have_slices_that_are_scaled_too() {
+    let path = trace("sampled.trcxml");
+    let all = json(&["stats", "--over-time", &path]);
+    let slices = all["over_time"]["slices"].as_array().unwrap();
+    assert_eq!(slices.len(), 3);
+    let sum: u64 = slices.iter().map(|slice| slice["bytes"].as_u64().unwrap()).sum();
+    let total = all["sum"]["total_bytes"].as_u64().unwrap();
+    assert!(sum.abs_diff(total) <= 9, "{sum} {total}");
+    let live: Vec<Option<u64>> = slices.iter().map(|slice| slice["live_bytes"].as_u64()).collect();
+    assert_eq!(live[..2], [None, None]);
+    let lives = all["sum"]["active_bytes"].as_u64().unwrap();
+    assert!(live[2].is_some_and(|last| last.abs_diff(lives) <= 9), "{live:?} {lives}");
 }

@@ -214,7 +214,7 @@ proptest! {
         prop_assert_eq!((totals.total(), totals.total_bytes()), (all, all * 100));
 
         let over_time = report.over_time(|_| true).unwrap();
-        prop_assert!(over_time.is_counted);
+        prop_assert!(over_time.in_steps);
         let slices = over_time.slices;
         if let (Some(first), Some(last)) = (counted.first(), counted.last()) {
             prop_assert_eq!((slices[0].begin, slices[slices.len() - 1].end), (time(first.0), time(last.1)));

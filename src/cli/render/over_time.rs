@@ -21,14 +21,14 @@ pub(crate) struct Picture {
     slices: Vec<Slice>,
     /// How many of the trace's slices are one.
     joined: usize,
-    is_counted: bool,
+    in_steps: bool,
 }
 
 impl Picture {
     pub(crate) fn of(over_time: &OverTime) -> Picture {
         let joined = over_time.slices.len().div_ceil(MOST).max(1);
         let slices = over_time.slices.chunks(joined).map(|slices| slices[1..].iter().fold(slices[0], join));
-        Picture { slices: slices.collect(), joined, is_counted: over_time.is_counted }
+        Picture { slices: slices.collect(), joined, in_steps: over_time.in_steps }
     }
 
     /// A row for each slice; numbers that no slice has are left out, and so that a row is a line, the bar, and the number of objects.
@@ -98,12 +98,12 @@ impl Picture {
     /// What a character of the pictures means.
     pub(crate) fn legend(&self) -> String {
         let first = self.slices.first().map_or(Nanos(0), |slice| slice.end.since(slice.begin));
-        let slice = match self.is_counted {
+        let slice = match self.in_steps {
             false => format!("a row of the first table, of {}", duration(first)),
             true if self.joined > 1 => {
-                format!("a row of the first table: each {}th time counts were written", self.joined)
+                format!("a row of the first table: each {}th time the numbers were written", self.joined)
             }
-            true => "a row of the first table: from one time at which counts were written to the next".to_owned(),
+            true => "a row of the first table: from one time at which the numbers were written to the next".to_owned(),
         };
         format!(
             "over time: a character is {slice}; its height is bytes per second, the highest of each row in full; . none"

@@ -57,7 +57,7 @@ impl AllocationReport {
 
     /// All pieces, of which no two have everything in common. `slices`: how many there are of time.
     pub fn entries(&self, names: &SiteNames, slices: usize) -> impl Iterator<Item = Entry<'_>> {
-        let is_counted = self.is_counted();
+        let in_steps = self.is_in_steps();
         self.parts(|_| true).map(move |part| {
             let (sites, _) = self.sites(part.cell, part.stack);
             let (objects, bytes) = (part.cell.totals.live() as f64, part.cell.totals.live_bytes() as f64);
@@ -74,7 +74,7 @@ impl AllocationReport {
                     source: source.0,
                     part: Known { samples: part.samples, weight: part.weight, variance: part.variance },
                 }),
-                changes: recorder.map_or_else(Vec::new, |recorder| recorder.changes(is_counted, &part, slices)),
+                changes: recorder.map_or_else(Vec::new, |recorder| recorder.changes(in_steps, &part, slices)),
             }
         })
     }

@@ -91,6 +91,12 @@ impl Estimates {
         self.sources.values().filter(|source| !source.is_exact).map(|source| source.whole.variance).sum()
     }
 
+    /// What samples of a thread stand for is to be multiplied by this, once it is entered.
+    pub(super) fn scale(&self, thread: Option<ThreadIndex>) -> f64 {
+        let source = self.source_of.get(&thread).and_then(|index| self.sources.get(index));
+        source.filter(|source| source.is_exact).map_or(1.0, |source| source.weight / source.whole.weight)
+    }
+
     /// Enters what samples say of each cell; with `accounts`, scaled to these.
     pub(super) fn enter(&mut self, cells: &[Cell], allocated: &mut [Amount], accounts: Option<&Accounts>) {
         let mut threads: FxHashMap<Option<ThreadIndex>, Spread> = FxHashMap::default();
@@ -129,9 +135,7 @@ impl Estimates {
         }
         for (index, sampled) in &self.cells {
             let at = index.0 as usize;
-            let source = self.source_of.get(&cells[at].thread).and_then(|index| self.sources.get(index));
-            let scale =
-                source.filter(|source| source.is_exact).map_or(1.0, |source| source.weight / source.whole.weight);
+            let scale = self.scale(cells[at].thread);
             let objects = (sampled.instances * scale).round() as u64;
             allocated[at].add(Amount { objects, bytes: (sampled.bytes.weight * scale).round() as u64 });
         }

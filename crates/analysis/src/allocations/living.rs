@@ -58,6 +58,18 @@ impl LiveSamples {
         self.document.entry(cell).or_default().add_sample(sample);
     }
 
+    /// Multiplies what samples stand for, as what was allocated is: what lives is a part of that.
+    pub(super) fn scale(&mut self, scale: impl Fn(CellIndex) -> f64) {
+        for (&cell, living) in &mut self.found {
+            let scale = scale(cell);
+            let scaled = |number: u64| (number as f64 * scale).round() as u64;
+            living.objects = scaled(living.objects);
+            living.bytes = scaled(living.bytes);
+            living.survived_bytes = scaled(living.survived_bytes);
+            living.variance *= scale * scale;
+        }
+    }
+
     /// The next document has looks of its own.
     pub(super) fn end_document(&mut self) {
         self.looked = None;

@@ -118,6 +118,11 @@ impl AllocationReport {
         self.facts.allocations == 0 && self.facts.site_counts == 0 && !self.estimates.is_empty()
     }
 
+    /// Is what was allocated known only from one time of writing to the next?
+    pub(super) fn is_in_steps(&self) -> bool {
+        self.is_counted() || self.is_sampled()
+    }
+
     /// How many objects were sampled where nothing is counted.
     pub fn samples(&self) -> u64 {
         self.estimates.samples()

@@ -21,7 +21,7 @@ pub struct RowOverTime<'a> {
     pub row: Row<'a>,
     /// What was allocated in each slice.
     pub allocated: Vec<Amount>,
-    /// What was alive at the end of each slice; `None` of counts.
+    /// What was alive at the end of each slice; `None` of counts and samples.
     pub live: Option<Vec<Amount>>,
 }
 
@@ -30,21 +30,24 @@ impl AllocationReport {
     /// [asked for](super::Scope::over_time).
     pub fn over_time(&self, class_filter: impl Fn(&str) -> bool) -> Option<OverTime> {
         let recorder = self.recorder.as_ref()?;
-        let is_counted = self.is_counted();
-        let borders = recorder.borders(is_counted, self.clock.part().1);
+        let in_steps = self.is_in_steps();
+        let borders = recorder.borders(in_steps, self.clock.part().1);
         if borders.is_empty() {
-            return Some(OverTime { slices: Vec::new(), is_counted });
+            return Some(OverTime { slices: Vec::new(), in_steps });
         }
         let mut sum = Sum::of(borders.len());
-        self.pieces_of_all(|_| true, &class_filter).for_each(|part| sum.add(recorder, is_counted, &part));
-        let passes = |cell: CellIndex| class_filter(self.class(self.cells[cell.0 as usize].class));
-        let live: Vec<Option<Amount>> = match is_counted {
+        self.pieces_of_all(|_| true, &class_filter).for_each(|part| sum.add(recorder, in_steps, &part));
+        let passes = |index: CellIndex| {
+            let cell = &self.cells[index.0 as usize];
+            class_filter(self.class(cell.class)) && (!self.is_selected || cell.totals.total() > 0)
+        };
+        let live: Vec<Option<Amount>> = match in_steps {
             // What is alive is known by class only.
-            true if self.is_selected => vec![None; borders.len()],
+            true if self.is_selected && self.is_counted() => vec![None; borders.len()],
             true => recorder.found_alive(&borders, passes),
             false => sum.live().into_iter().map(Some).collect(),
         };
-        let knows_collections = recorder.knows_collections(is_counted);
+        let knows_collections = recorder.knows_collections(in_steps);
         let amounts = sum.allocated().into_iter().zip(live);
         let slices = borders.iter().zip(amounts).map(|(&(begin, end), (allocated, live))| Slice {
             begin,
@@ -55,9 +58,9 @@ impl AllocationReport {
             collections: knows_collections.then_some(0),
             pauses: knows_collections.then_some(Nanos(0)),
         });
-        let mut over_time = OverTime { slices: slices.collect(), is_counted };
+        let mut over_time = OverTime { slices: slices.collect(), in_steps };
         let is_in_part = |time| self.clock.place(time) == Place::Inside;
-        recorder.add_collections(is_counted, &mut over_time.slices, is_in_part);
+        recorder.add_collections(in_steps, &mut over_time.slices, is_in_part);
         Some(over_time)
     }
 
@@ -77,16 +80,16 @@ impl AllocationReport {
             bytes(a).cmp(&bytes(b)).then_with(|| a.subject.cmp(&b.subject))
         });
         rows.truncate(top);
-        let (is_counted, slices) = (self.is_counted(), recorder.borders(self.is_counted(), self.clock.part().1).len());
+        let (in_steps, slices) = (self.is_in_steps(), recorder.borders(self.is_in_steps(), self.clock.part().1).len());
         let mut sums: FxHashMap<Subject<'_>, Sum> = rows.iter().map(|row| (row.subject, Sum::of(slices))).collect();
         for part in self.pieces_of_all(self.is_whole(by, names), class_filter) {
             if let Some(sum) = sums.get_mut(&self.subject(by, names, &part)) {
-                sum.add(recorder, is_counted, &part);
+                sum.add(recorder, in_steps, &part);
             }
         }
         let rows = rows.into_iter().filter_map(|row| {
             let sum = sums.get(&row.subject)?;
-            Some(RowOverTime { row, allocated: sum.allocated(), live: (!is_counted).then(|| sum.live()) })
+            Some(RowOverTime { row, allocated: sum.allocated(), live: (!in_steps).then(|| sum.live()) })
         });
         rows.collect()
     }

@@ -14,6 +14,12 @@ pub struct Amount {
 }
 
 impl Amount {
+    /// So many times as much.
+    pub(super) fn scaled(self, scale: f64) -> Amount {
+        let scaled = |number: u64| (number as f64 * scale).round() as u64;
+        Amount { objects: scaled(self.objects), bytes: scaled(self.bytes) }
+    }
+
     /// Adds another amount; stays at the largest numbers there are if a hostile trace exceeds them.
     pub(super) fn add(&mut self, other: Amount) {
         self.objects = self.objects.saturating_add(other.objects);

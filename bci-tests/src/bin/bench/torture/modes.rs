@@ -24,7 +24,11 @@ impl Mode {
         if samples {
             mode.add("cpu", "100us");
             mode.sometimes(random, 2, "wall", &["1ms"]);
+            mode.sampled(random, 1, &["1k"]);
+            mode.sometimes(random, 2, "ttsp", &["on"]);
         } else {
+            mode.sampled(random, 4, &["1k", "64k", "512k"]);
+            mode.sometimes(random, 8, "ttsp", &["on"]);
             mode.sometimes(random, 3, "cpu", &["100us", "1ms", "10ms"]);
             mode.sometimes(random, 6, "wall", &["1ms", "20ms"]);
             mode.sometimes(random, 6, "internals", &["off"]);
@@ -93,6 +97,13 @@ impl Mode {
         self.sometimes(random, 4, "live", &["true"]);
         if random.once_in(8) {
             self.add(random.pick(&["include", "exclude"]), random.pick(&["java.*", "torture.*", "*[]"]));
+        }
+    }
+
+    /// Samples objects once in `n` times, if not all of them are recorded.
+    fn sampled(&mut self, random: &mut Random, n: u64, sizes: &[&'static str]) {
+        if self.is("heap", "counts") || self.is("heap", "off") {
+            self.sometimes(random, n, "sampled", sizes);
         }
     }
 

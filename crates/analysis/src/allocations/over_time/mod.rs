@@ -98,11 +98,11 @@ impl Recorder {
     }
 
     /// What was allocated of a part, and died, in the slices in which anything did; none if the recorder does not know it.
-    pub(super) fn changes(&self, is_counted: bool, part: &Part<'_>, slices: usize) -> Vec<(usize, [Amount; 2])> {
+    pub(super) fn changes(&self, in_steps: bool, part: &Part<'_>, slices: usize) -> Vec<(usize, [Amount; 2])> {
         if slices == 0 {
             return Vec::new();
         }
-        let mut changes: Vec<(usize, [Amount; 2])> = match (is_counted, part.share) {
+        let mut changes: Vec<(usize, [Amount; 2])> = match (in_steps, part.share) {
             (false, _) => {
                 let track = self.objects.iter().flat_map(|track| track.cell(part.index, slices));
                 track.map(|(at, change)| (at, [change.allocated, change.died])).collect()
@@ -198,6 +198,16 @@ impl Recorder {
     /// The part of the trace that counts reaches from one time to another.
     pub(super) fn finish(&mut self, (begin, end): (Time, Time)) {
         self.objects.get_or_insert_with(|| Track::new(Axis::even(begin, self.most))).axis.slot(end);
+    }
+
+    /// Multiplies what is known by counts, samples and walks.
+    pub(super) fn scale(&mut self, scale: impl Fn(CellIndex) -> f64) {
+        let cells = self.counts.iter_mut().flat_map(|track| &mut track.cells);
+        for (cell, series) in (0..).map(CellIndex).zip(cells) {
+            let scale = scale(cell);
+            series.change_all(|amount| *amount = amount.scaled(scale));
+        }
+        self.walks.iter_mut().for_each(|(_, cell, found)| *found = found.scaled(scale(*cell)));
     }
 
     /// What is in a cell is not to be shown.

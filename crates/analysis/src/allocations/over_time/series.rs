@@ -73,6 +73,11 @@ impl<N: Number> Series<N> {
         }
     }
 
+    /// Changes what each slice has.
+    pub(super) fn change_all(&mut self, mut change: impl FnMut(&mut N)) {
+        self.slots.iter_mut().for_each(|(_, number)| change(number));
+    }
+
     /// The slices that have something, by the axis as it is at last, of which only some may be there.
     pub(super) fn iter(&self, axis: &Axis, slices: usize) -> impl Iterator<Item = (usize, N)> {
         let halvings = axis.halvings() - self.halvings;

@@ -10,11 +10,11 @@ use crate::allocations::totals::Amount;
 /// A trace, slice by slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverTime {
-    /// In their order, without a gap. None where only counts are in the trace, and no two times of writing lie in the part of the trace
+    /// In their order, without a gap. None where only counts or samples are in the trace, and no two times of writing lie in the part of the trace
     /// that counts.
     pub slices: Vec<Slice>,
-    /// Slices end when counts were written; otherwise all but the last have one length.
-    pub is_counted: bool,
+    /// Slices end when counts or samples were written; otherwise all but the last have one length.
+    pub in_steps: bool,
 }
 
 /// What happened in a slice of time.
@@ -26,7 +26,7 @@ pub struct Slice {
     pub end: Time,
     /// What was allocated in it.
     pub allocated: Amount,
-    /// What was alive at its end, whenever it was allocated. Of counts: what the last walk of the heap in it found; `None` if there was
+    /// What was alive at its end, whenever it was allocated. Of counts and samples: what the last look in it found; `None` if there was
     /// none.
     pub live: Option<Amount>,
     /// Bytes in use after the last collection that ended in it, if the trace says.
@@ -39,37 +39,37 @@ pub struct Slice {
 
 impl Recorder {
     /// From when to when each slice reaches, of objects or of what is counted.
-    pub(in crate::allocations) fn borders(&self, is_counted: bool, until: Time) -> Vec<(Time, Time)> {
-        self.axis(is_counted).map_or_else(Vec::new, |axis| axis.slices(until))
+    pub(in crate::allocations) fn borders(&self, in_steps: bool, until: Time) -> Vec<(Time, Time)> {
+        self.axis(in_steps).map_or_else(Vec::new, |axis| axis.slices(until))
     }
 
-    fn axis(&self, is_counted: bool) -> Option<&Axis> {
-        match is_counted {
+    fn axis(&self, in_steps: bool) -> Option<&Axis> {
+        match in_steps {
             true => self.counts.as_ref().map(|Track { axis, .. }| axis),
             false => self.objects.as_ref().map(|Track { axis, .. }| axis),
         }
     }
 
     /// Whether collections are recorded.
-    pub(in crate::allocations) fn knows_collections(&self, is_counted: bool) -> bool {
-        !is_counted || !self.collections.is_empty()
+    pub(in crate::allocations) fn knows_collections(&self, in_steps: bool) -> bool {
+        !in_steps || !self.collections.is_empty()
     }
 
     /// Adds the collections to slices that have none yet: those in the part of the trace that counts.
     pub(in crate::allocations) fn add_collections(
         &self,
-        is_counted: bool,
+        in_steps: bool,
         slices: &mut [Slice],
         is_in_part: impl Fn(Time) -> bool,
     ) {
-        let Some(axis) = self.axis(is_counted) else { return };
+        let Some(axis) = self.axis(in_steps) else { return };
         let mut latest = vec![Time(0); slices.len()];
         for collection in &self.collections {
             let at = usize::from(axis.find(collection.end).0).min(slices.len() - 1);
             let slice = &mut slices[at];
             // Others are behind the last counts, or before the first.
             let is_inside = slice.begin <= collection.end && collection.end <= slice.end;
-            if !is_inside || !is_counted && !is_in_part(collection.end) {
+            if !is_inside || !in_steps && !is_in_part(collection.end) {
                 continue;
             }
             slice.collections = slice.collections.map(|collections| collections + 1);
@@ -88,7 +88,12 @@ impl Recorder {
         passes: impl Fn(CellIndex) -> bool,
     ) -> Vec<Option<Amount>> {
         let mut living: Vec<Option<(Time, Amount)>> = vec![None; borders.len()];
-        let slice = |time: Time| borders.iter().position(|&(begin, end)| begin < time && time <= end);
+        // The last look comes right after the last numbers were written, long before further ones would be.
+        let last = borders.last().map(|&(begin, end)| (end, Time(end.0.saturating_add(end.since(begin).0 / 4))));
+        let slice = |time: Time| {
+            let inside = borders.iter().position(|&(begin, end)| begin < time && time <= end);
+            inside.or_else(|| last.is_some_and(|(end, most)| end < time && time <= most).then_some(borders.len() - 1))
+        };
         for &(time, cell, found) in &self.walks {
             let Some(living) = slice(time).map(|at| &mut living[at]) else { continue };
             let found = if passes(cell) { found } else { Amount::default() };

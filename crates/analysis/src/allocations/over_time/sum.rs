@@ -23,9 +23,9 @@ impl Sum {
         }
     }
 
-    pub(in crate::allocations) fn add(&mut self, recorder: &Recorder, is_counted: bool, part: &Part<'_>) {
+    pub(in crate::allocations) fn add(&mut self, recorder: &Recorder, in_steps: bool, part: &Part<'_>) {
         let slices = self.exact.len();
-        if !is_counted {
+        if !in_steps {
             let Some(objects) = &recorder.objects else { return };
             objects.cell(part.index, slices).for_each(|(at, change)| self.exact[at].add(change));
             self.before.add(recorder.before.get(&part.index).copied().unwrap_or_default());
