@@ -16,6 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(counts_are_announced_with_their_price);
     suite.each_jdk(the_heap_is_dumped_with_and_without_a_recording);
     suite.each_jdk(the_interval_of_samples_can_be_changed);
+    suite.any_jdk(a_report_of_a_jvm_that_runs);
     suite.any_jdk(ctrl_c_ends_the_recording);
     suite.any_jdk(a_killed_command_leaves_a_recording_that_can_be_ended);
     suite.any_jdk(the_end_of_the_jvm_is_an_end);
@@ -99,15 +100,39 @@ fn the_heap_is_dumped_with_and_without_a_recording(jdk: &'static Jdk) {
 fn the_interval_of_samples_can_be_changed(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
     busy.martini("set", &["--sampled", "64k"]).refused("does not have the agent");
-    busy.martini("attach", &["--detach", "--sampled=512m"]).success();
-    busy.martini("set", &["--callers", "64k"]).refused("this recording was started without callers");
-    busy.martini("set", &["--sampled", "off"]).refused("sampled of a recording that runs needs a size");
-    busy.martini("set", &["--sampled", "64k"]).success();
-    // With the interval of the beginning there would be none for minutes.
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    let stopped = busy.martini("stop", &[]).success();
-    assert!(stopped.err.contains("sampled objects"), "{}", stopped.err);
-    assert_valid(&busy.trace(busy.pid(), 1));
+    let sampled = |size: Option<&str>| {
+        busy.martini("attach", &["--detach", "--sampled=512m"]).success();
+        if let Some(size) = size {
+            busy.martini("set", &["--callers", size]).refused("this recording was started without callers");
+            busy.martini("set", &["--sampled", "off"]).refused("sampled of a recording that runs needs a size");
+            busy.martini("set", &["--sampled", size]).success();
+            let status = busy.martini("status", &[]).success().out;
+            assert!(status.contains(&format!("changed    sampled={size}\n")), "{status}");
+        }
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let stopped = busy.martini("stop", &[]).success();
+        let (_, found) = stopped.err.split_once("estimated from ").unwrap_or(("", "0 "));
+        let digits = found.split(' ').next().expect("a word").replace(',', "");
+        digits.parse::<u64>().unwrap_or_else(|_| panic!("{}", stopped.err))
+    };
+    let (coarse, fine) = (sampled(None), sampled(Some("64k")));
+    assert!(fine > 20 * (coarse + 1), "{fine} {coarse}");
+    assert_valid(&busy.trace(busy.pid(), 2));
+    busy.end();
+}
+
+fn a_report_of_a_jvm_that_runs(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    let pid = busy.pid();
+    let reported = busy.martini("report", &["--duration", "1s", "--sampled", "--cpu"]).success();
+    assert!(reported.out.contains(&format!("/martini-{pid}.html (")), "{}", reported.out);
+    assert_valid(&busy.trace(pid, 1));
+    let page = std::fs::read_to_string(busy.folder.join(&format!("martini-{pid}.html"))).expect("it is there");
+    assert!(page.contains("busy.Main") && page.ends_with("</html>\n"), "{} bytes", page.len());
+    // Of a trace nothing more is recorded.
+    let trace = busy.trace(pid, 1);
+    let mut again = Command::new(&martini::built().command);
+    end(again.arg("report").arg(&trace).args(["--duration", "1s"])).refused("is recorded already");
     busy.end();
 }
 

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use agent_options::Options;
+use agent_options::{Options, RawOptions};
 use jvmti::sys::*;
 use jvmti::{Allocated, Jni, Vm, is_flag_on};
 
@@ -77,6 +77,8 @@ pub(super) struct Recording {
     counts: Option<&'static Counts>,
     dumps: Option<&'static HeapDumps>,
     sampler: Option<&'static Sampler>,
+    /// Options that were changed since, as they were given.
+    changed: Mutex<RawOptions>,
     /// Its regular files.
     files: Vec<PathBuf>,
     /// Whether the classes that rewritten code calls are defined, once that was tried.
@@ -215,7 +217,8 @@ impl Recording {
             outputs,
         )?;
         let writer = Mutex::new(Some(writer));
-        Ok(Recording { core, instrumentation, counts, dumps, sampler, files, prepared: OnceLock::new(), writer, flags })
+        let (changed, prepared) = (Mutex::default(), OnceLock::new());
+        Ok(Recording { core, instrumentation, counts, dumps, sampler, changed, files, prepared, writer, flags })
     }
 
     /// Defines the classes that rewritten code calls; from then on code is rewritten.

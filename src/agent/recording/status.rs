@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use agent_options::{OptionError, RawOptions};
@@ -22,10 +23,15 @@ pub(super) fn lines(running: Option<&Recording>) -> Lines {
     let core = recording.core;
     let bytes = fs::metadata(&core.trace_path).map_or(0, |metadata| metadata.len());
     let lost: u64 = core.lost.all().into_values().sum();
-    Lines::default()
+    let changed = recording.changed.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut lines = Lines::default()
         .with("recording", "yes")
         .with("trace", recording.trace().display())
-        .with("options", &core.options.given)
+        .with("options", &core.options.given);
+    if !changed.pairs().is_empty() {
+        lines = lines.with("changed", &*changed);
+    }
+    lines
         .with("seconds", Ticks::now().0.saturating_sub(core.start.0) / 1_000_000_000)
         .with("bytes", bytes)
         .with("lost", lost)
@@ -81,7 +87,7 @@ impl Recording {
             );
         }
         let mut asked = Vec::new();
-        for (name, asker, before, after) in changeable.into_iter().filter(|(name, ..)| raw.value(name).is_some()) {
+        for (name, asker, before, after) in changeable.iter().copied().filter(|(name, ..)| raw.value(name).is_some()) {
             match (self.sampler, before, after) {
                 (Some(sampler), Some(_), Some(bytes)) => asked.push((sampler, asker, bytes)),
                 (_, _, None) => {
@@ -91,6 +97,10 @@ impl Recording {
             }
         }
         asked.into_iter().for_each(|(sampler, asker, bytes)| sampler.ask(asker, bytes));
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = changeable.iter().filter_map(|&(name, ..)| Some((name, raw.value(name).or(changed.value(name))?)));
+        let now: RawOptions = now.collect();
+        *changed = now;
         Ok(Lines::default().with("trace", self.trace().display()))
     }
 

@@ -31,6 +31,11 @@ pub(crate) enum Trace {
     There(String),
 }
 
+/// The process that an argument names which may be a trace, too: a number, unless there is such a file.
+pub(crate) fn pid(argument: &Path) -> Option<u32> {
+    argument.to_str().and_then(|text| text.parse().ok()).filter(|_| !argument.exists())
+}
+
 /// Finds a JVM that can be attached to.
 pub(crate) fn target(pid: u32) -> Result<Target, AttachError> {
     Target::open(Process::find(Pid(pid))?)

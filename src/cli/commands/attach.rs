@@ -1,9 +1,11 @@
 //! `martini attach`: records a JVM that runs already.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agent_options::HeapMode;
+use anyhow::bail;
 use attach::{Jvm, Target};
 use trace::file::is_being_written;
 
@@ -71,9 +73,31 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let options = arguments.agent.clone().or_at_once().resolve()?;
+    let trace = record(arguments, &options)?;
+    trace.map_or(Ok(exit::OK), |trace| print(arguments, &options, &trace))
+}
+
+/// Records a JVM for that time, unless it is ended earlier. What is recorded is said on standard error. Gives back the trace.
+///
+/// # Errors
+/// The JVM cannot be recorded, or its trace is not to be seen from here.
+pub(crate) fn for_a_while(pid: u32, agent: AgentOptions, duration: Duration) -> anyhow::Result<PathBuf> {
+    let options = agent.clone().or_at_once().resolve()?;
+    let arguments = Arguments { pid, agent, duration: Some(duration), detach: false, quiet: false, top: None };
+    match record(&arguments, &options)? {
+        Some(Trace::Here(path)) => Ok(path),
+        Some(Trace::There(path)) => {
+            bail!("the trace is {path} in the file system of process {pid}; copy it from there")
+        }
+        None => bail!("JVM {pid} goes on recording"),
+    }
+}
+
+/// The trace of a recording that has ended; `None` if it is left alone.
+fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Trace>> {
     recording::refuse_if_off()?;
     let target = recording::target(arguments.pid)?;
-    let options = arguments.agent.clone().or_at_once().resolve()?;
     let jvm = recording::suitable(arguments.pid)?;
     let say = |sentence: &str| {
         if !arguments.quiet {
@@ -85,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let feature = jvm.as_ref().and_then(Jvm::feature);
     notes(feature, is_new, options.heap).iter().for_each(|sentence| say(sentence));
     let asked = Asked::listen()?;
-    let started = recording::start(&target, &options)?;
+    let started = recording::start(&target, options)?;
     let pid = arguments.pid;
     if arguments.detach {
         say(&format!("JVM {pid} records to {}", started.trace));
@@ -93,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             say(&format!("that is a file of process {pid}; martini stop copies it here"));
         }
         say(&format!("martini status {pid} shows the recording, martini stop {pid} ends it"));
-        return Ok(exit::OK);
+        return Ok(None);
     }
     let how = if arguments.duration.is_some() { "Ctrl-C ends it earlier" } else { "Ctrl-C ends the recording" };
     say(&format!("JVM {pid} records to {}; {how}", started.trace));
@@ -105,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if end == End::Foreign {
         say(if target.process().is_alive() { "the recording has ended by itself" } else { "the JVM has ended" });
     }
-    print(arguments, &options, &trace)
+    Ok(Some(trace))
 }
 
 /// What is to be known before the agent is loaded, as sentences.

@@ -2,36 +2,50 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use trace::file::{self, IfTaken};
 use trace::filter::Pattern;
 
+use crate::cli::attach::recording;
+use crate::cli::attach::until;
+use crate::cli::commands::attach;
 use crate::cli::commands::explain::Explained;
 use crate::cli::commands::tree::percent;
 use crate::cli::exit;
 use crate::cli::input::reading;
+use crate::cli::launch::options::AgentOptions;
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::report::{self, REPORT, Waits};
 
 /// Stacks below this part of all are folded into others.
 const CUT: f64 = 0.01;
 
+/// How long a JVM is recorded.
+const DURATION: Duration = Duration::from_secs(30);
+
+/// What to do if the file cannot be written.
+const INSTEAD: &str = "; choose another --output";
+
 /// Writes a trace as one HTML file that needs nothing else: flame graphs, tables, when what happened
 ///
 /// The page opens in any browser, without a network: what stands out, what allocates, what takes the CPU time, which locks threads
 /// wait for, what stays alive. Where the trace has times, a range of them can be chosen, and all else on the page is of that range. What the page
 /// shows is in its address, so that it can be sent.
+///
+/// With the process of a JVM it is recorded as by `martini attach`, with the same options, for a while; the trace stays beside the report.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini report app.trcxml                     writes app.html
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
+  martini report 4711 --duration 60s            records a JVM that runs
   martini run --report java -jar app.jar        records and reports")]
 pub(crate) struct Arguments {
-    /// The trace to show
-    #[arg(required = true, value_name = "TRACE")]
+    /// The trace to show, or the process of a JVM to record
+    #[arg(required = true, value_name = "PID|TRACE")]
     traces: Vec<PathBuf>,
     /// The file to write; one that is not a report is not overwritten [default: the trace's name with .html at its end]
     #[arg(long, short, value_name = "FILE")]
@@ -43,15 +57,33 @@ pub(crate) struct Arguments {
     /// Fold stacks with less than this part of all into others [default: 0.01]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     cut: Option<f64>,
+    /// How long to record a JVM, such as 30s, 5m [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = until::time)]
+    duration: Option<Duration>,
+    #[command(flatten)]
+    agent: AgentOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let [trace] = &arguments.traces[..] else {
         bail!("a report shows one trace; write one for each of the {}", arguments.traces.len());
     };
+    let recorded = match recording::pid(trace) {
+        Some(pid) => {
+            if let Some(output) = &arguments.output {
+                file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
+            }
+            Some(attach::for_a_while(pid, arguments.agent.clone(), arguments.duration.unwrap_or(DURATION))?)
+        }
+        None if arguments.duration.is_some() || arguments.agent.has_any() => {
+            bail!("{} is recorded already: leave out --duration and options of the agent", trace.display())
+        }
+        None => None,
+    };
+    let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
     let cut = arguments.cut.unwrap_or(CUT);
-    let size = write(trace, &output, &arguments.own, cut, "; choose another --output")?;
+    let size = write(trace, &output, &arguments.own, cut, INSTEAD)?;
     let mut out = anstream::stdout();
     writeln!(out, "{} ({})", shell_word(&output), bytes(size))?;
     Ok(exit::OK)

@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         &Injected { agent: &agent, options: &options.string, lines: options.walks_stacks },
     );
     let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
-    let status = supervise::run(&mut command)?;
+    let status = supervise::run(&mut command).map_err(|error| value_for_program(error, &arguments.agent, program))?;
     drop(growth);
     if !arguments.quiet {
         // Our status is the program's, even if stderr is closed.
@@ -144,6 +144,19 @@ fn write_report(trace: &Path, is_quiet: bool) {
         Err(error) => {
             anstream::eprintln!("martini: there is no report of {}: {}", trace.display(), exit::sentence(&error))
         }
+    }
+}
+
+/// A program that is not there may be a value that was meant for an option.
+fn value_for_program(error: anyhow::Error, agent: &AgentOptions, program: &OsStr) -> anyhow::Error {
+    let is_missing = error.downcast_ref::<Failure>().is_some_and(|failure| failure.status == exit::NOT_FOUND);
+    let word = program.to_str().filter(|_| is_missing);
+    match word.and_then(|word| Some((word, agent.may_take(word)?))) {
+        Some((word, name)) => {
+            let message = format!("{word} was not found; if it is the value of --{name}, write --{name}={word}");
+            Failure { status: exit::NOT_FOUND, message }.into()
+        }
+        None => error,
     }
 }
 

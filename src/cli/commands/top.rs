@@ -89,8 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         bail!("martini top needs a terminal; use martini stats or martini explain to read a trace");
     }
     let asked = Asked::listen()?;
-    let pid = arguments.target.to_str().and_then(|text| text.parse().ok()).filter(|_| !arguments.target.exists());
-    let Some(pid) = pid else {
+    let Some(pid) = recording::pid(&arguments.target) else {
         let trace = &arguments.target;
         let what = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy().into_owned();
         show(arguments, &asked, &what, trace)?;

@@ -68,6 +68,18 @@ impl AgentOptions {
         self.raw.value(name).is_some()
     }
 
+    /// Whether the user gave any.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.raw.pairs().is_empty()
+    }
+
+    /// The option whose value a word may be that stands where the program does, as in `--sampled 64k java`.
+    pub(crate) fn may_take(&self, word: &str) -> Option<&str> {
+        let names = self.raw.pairs().iter().rev().map(|(name, _)| name.as_str());
+        let mut bare = names.filter(|name| agent_options::find(name).and_then(OptionSpec::bare_value).is_some());
+        bare.find(|name| RawOptions::from_iter([(*name, word)]).resolve().is_ok())
+    }
+
     /// Sets another option.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.raw.push(name, value);
@@ -354,6 +366,15 @@ mod tests {
         assert_eq!(resolved.without_effect.len(), 1, "{:?}", resolved.without_effect);
         // The stack itself asks for single objects.
         assert!(resolve(&["--stack=4"]).unwrap().without_effect.is_empty());
+    }
+
+    #[test]
+    fn a_value_that_stands_where_the_program_does_is_recognised() {
+        let options = |pairs: &[(&str, &str)]| AgentOptions { raw: pairs.iter().copied().collect() };
+        assert_eq!(options(&[("sampled", "512k"), ("locks", "on")]).may_take("64k"), Some("sampled"));
+        assert_eq!(options(&[("cpu", "10ms")]).may_take("1ms"), Some("cpu"));
+        assert_eq!(options(&[("cpu", "10ms"), ("stack", "8")]).may_take("16"), None);
+        assert_eq!(options(&[("sampled", "512k")]).may_take("java"), None);
     }
 
     #[test]
