@@ -151,6 +151,7 @@ pub fn ant() -> Program {
         jars: &["ant-1.10.14.jar", "ant-launcher-1.10.14.jar"],
         main_class: "org.apache.tools.ant.Main",
         args: &["-f", "{real}/ant/build.xml", "-Dbasedir=."],
+        work: &["-f", "{bench}/build.xml", "-Dbasedir=."],
         normalise: |out| out.lines().filter(|line| !line.starts_with("Total time:")).collect::<Vec<_>>().join("\n"),
         ..PROGRAM
     }
