@@ -1,10 +1,13 @@
 //! Makes one dump.
 
 use std::fs::File;
+use std::io::Seek;
 use std::path::PathBuf;
+use std::ptr::null_mut;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_options::{DumpContents, DumpFormat};
-use hprof::read::ReadError;
+use hprof::read::{ReadError, Reader};
 use jvmti::jni_sys::jstring;
 use jvmti::{Collector, HeapDumper, Jni, is_flag_on};
 use trace::ids::HeapDumpId;
@@ -46,9 +49,11 @@ pub(super) struct DumpMaker {
 struct Dumped {
     file: File,
     time: Ticks,
-    /// Collections that had ended before the dump was asked for, and those that have ended since.
+    /// Collections that had ended before the dump was asked for, and before the VM began to write.
     before: GcNumber,
     after: GcNumber,
+    /// When the VM began to write, in milliseconds since 1970: after a collection of its own, of which some collectors send no event.
+    began_millis: u64,
 }
 
 impl DumpMaker {
@@ -215,8 +220,13 @@ impl DumpMaker {
         let present = tracked.present(&core.weak_refs);
         let found = addresses::find(core, jni, (&tracked, &present, wanted), !self.collects);
         drop(tracked);
-        let own = u64::from(self.collects);
-        let is_undisturbed = core.collections.finished().0 - dumped.before.0 <= own;
+        // Waits for the end of a pause that has begun, and so for its event.
+        // SAFETY: null is an object to JNI.
+        unsafe { jni.is_same_object(null_mut(), null_mut()) };
+        let is_undisturbed = match self.collects {
+            true => !has_collected_since(core, dumped.began_millis),
+            false => core.collections.finished() == dumped.before,
+        };
         let Ok(mut found) = found.map_err(|error| core.count_failure("heap dump: addresses", error)) else {
             return Ok(None);
         };
@@ -267,12 +277,29 @@ impl DumpMaker {
             jni.exception_clear();
             format!("the JVM cannot write it beside {}; is there room, and may it?", self.name(self.number).display())
         })?;
-        let (after, finish) = collections.last_finish();
-        // The time of the dump is just after its own collection, before anything that happened since.
-        let time = if self.collects && after > before { Ticks(finish.0 + 1) } else { Ticks::now() };
         let file = self.place.file().map_err(|e| format!("the JVM's dump cannot be opened: {e}"))?;
-        Ok(Dumped { file, time, before, after })
+        // One that cannot be read is found out later.
+        let began_millis = Reader::new(&file).map_or(0, |reader| reader.millis());
+        let _ = (&file).rewind();
+        let (mut after, finish) = collections.last_finish();
+        let mut time = Ticks::now();
+        if after > before && has_collected_since(self.core(), began_millis) {
+            after.0 -= 1;
+        } else if after > before && self.collects {
+            // Before anything that happened since.
+            time = Ticks(finish.0 + 1);
+        }
+        Ok(Dumped { file, time, before, after, began_millis })
     }
+}
+
+/// Whether a collection has ended since a time, in milliseconds since 1970. What the dump's own collection ends in is the same millisecond at
+/// the latest; writing a heap takes longer.
+fn has_collected_since(core: &Core, millis: u64) -> bool {
+    let (number, finish) = core.collections.last_finish();
+    let ago = Duration::from_nanos(Ticks::now().0.saturating_sub(finish.0));
+    let finished = SystemTime::now().checked_sub(ago).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    number.0 > 0 && finished.is_some_and(|finished| finished.as_millis() > u128::from(millis))
 }
 
 /// Whether the VM survives its own dumper. HotSpot 17 leaves dead objects where they are in a region that is nearly full of live ones;
