@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{end, martini, run, trace};
 
-const FORMATS: [&str; 6] = ["collapsed", "speedscope", "pprof", "jfr", "csv", "json"];
+const FORMATS: [&str; 8] = ["collapsed", "speedscope", "pprof", "jfr", "firefox", "perfetto", "csv", "json"];
 
 /// What is written to a pipe.
 fn piped(arguments: &[&str]) -> Vec<u8> {
@@ -55,8 +55,12 @@ fn what_a_trace_does_not_have_is_refused_with_the_option_that_records_it() {
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{value}");
         assert!(ended.err.contains(option) && ended.err.lines().count() == 1, "{}", ended.err);
     }
-    let ended = run(&["export", &trace("callers.trcxml"), "--to", "jfr", "--value", "cpu"]);
-    assert!(ended.status == 2 && ended.err.contains("leave out --value"), "{}", ended.err);
+    for format in ["jfr", "firefox", "perfetto"] {
+        for (option, value) in [("--value", &["cpu"][..]), ("--threads", &[])] {
+            let ended = run(&[&["export", &trace("callers.trcxml"), "--to", format, option], value].concat());
+            assert!(ended.status == 2 && ended.err.contains(&format!("leave out {option}")), "{}", ended.err);
+        }
+    }
     let ended = run(&["export", &trace("callers.trcxml"), "--to", "csv", "--threads"]);
     assert!(ended.status == 2 && ended.err.contains("leave out --threads"), "{}", ended.err);
 }
@@ -73,15 +77,18 @@ fn a_trace_with_nothing_gives_an_empty_file_and_says_so() {
 }
 
 #[test]
-fn a_flight_recording_has_no_place_for_samples_of_the_time() {
+fn formats_with_times_have_no_place_for_samples_of_the_time() {
     let text = fs::read_to_string(trace("cpu.trcxml")).unwrap();
     let text: String =
         text.lines().filter(|line| !line.starts_with("<cpuSample")).map(|line| line.to_owned() + "\n").collect();
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), text).unwrap();
-    let output = martini().args(["export", "--to", "jfr"]).arg(file.path()).output().unwrap();
-    assert!(output.status.success() && output.stdout.starts_with(b"FLR\0"));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("only threads and collections have a place"));
+    for (format, begin) in [("jfr", &b"FLR\0"[..]), ("firefox", b"{\"meta\":"), ("perfetto", b"\n")] {
+        let output = martini().args(["export", "--to", format]).arg(file.path()).output().unwrap();
+        assert!(output.status.success() && output.stdout.starts_with(begin), "{format}");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(err.contains("only threads and collections have a place"), "{format}: {err}");
+    }
 }
 
 #[test]

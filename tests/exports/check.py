@@ -21,6 +21,9 @@ HOSTILE = "&lt;script&gt;&quot;',;%s$(x)\\ud800\\u0000&#10;\u202e\u2028é" + "x"
 WAITS = {"jdk.JavaMonitorEnter": "blocked", "jdk.JavaMonitorWait": "waiting",
          "jdk.ThreadPark": "parked", "jdk.ThreadSleep": "sleeping"}
 
+KINDS = {"Blocked": "jdk.JavaMonitorEnter", "Waiting": "jdk.JavaMonitorWait",
+         "Parked": "jdk.ThreadPark", "Sleeping": "jdk.ThreadSleep"}
+
 
 def run(*command, status=0):
     ended = subprocess.run([str(word) for word in command], capture_output=True, timeout=60)
@@ -68,6 +71,7 @@ def truth(trace):
         "lock-wait": locks["contended"]["total_nanos"],
         "waits": {event: (locks[kind]["count"], locks[kind]["total_nanos"]) for event, kind in WAITS.items()},
         "collections": len(xml.parse(trace).getroot().findall("gcFinish")),
+        "used": [int(gc.get("usedObjSpace")) for gc in xml.parse(trace).getroot().findall("gcFinish[@usedObjSpace]")],
     }
 
 
@@ -140,6 +144,116 @@ def table(trace, expected):
         same(column, sum(row[column] for row in made), expected[value])
 
 
+# Where each table of the Firefox Profiler points to.
+POINTERS = [("funcTable", "name", "stringArray"), ("funcTable", "fileName", "stringArray"),
+            ("frameTable", "func", "funcTable"), ("stackTable", "prefix", "stackTable"),
+            ("stackTable", "frame", "frameTable"), ("samples", "stack", "stackTable"),
+            ("nativeAllocations", "stack", "stackTable"), ("markers", "name", "stringArray")]
+
+
+def firefox(trace, expected):
+    """Its format has no published schema: that all columns are as long as their tables, and that all indices are in them."""
+    profile = json.loads(export(trace, "firefox").read_text())
+    meta, threads = profile["meta"], profile["threads"]
+    length = lambda table: len(table) if isinstance(table, list) else table["length"]
+    schemas = {schema["name"]: {"type", "cause"} | {field["key"] for field in schema["fields"]}
+               for schema in meta["markerSchema"]}
+    unique = [thread["tid"] for thread in threads]
+    assert len(set(unique)) == len(unique), "threads that are called the same"
+    assert all(at < len(threads) for at in meta["initialVisibleThreads"] + meta["initialSelectedThreads"])
+    sums = {"bytes": 0, "cpu": 0, "cpu-samples": 0, "waits": {event: (0, 0) for event in WAITS}, "collections": 0}
+    in_nanos = lambda millis: round(millis * 1e6)
+    for thread in threads:
+        for name, table in thread.items():
+            for column, values in table.items() if isinstance(table, dict) else []:
+                if isinstance(values, list):
+                    same(f"{name}.{column}", len(values), table["length"])
+        for name, column, target in POINTERS:
+            for row, at in enumerate(thread.get(name, {column: []})[column]):
+                assert at is None or 0 <= at < length(thread[target]), (name, column, at)
+                assert name != "stackTable" or column != "prefix" or at is None or at < row, "callers come first"
+        frames = thread["frameTable"]
+        for category, part in zip(frames["category"], frames["subcategory"]):
+            assert meta["categories"][category]["subcategories"][part]
+        samples, markers = thread["samples"], thread["markers"]
+        for times in [samples["time"], markers["startTime"] if thread["tid"] else []]:
+            assert times == sorted(times), "times that go back"
+        assert all(stack is not None for stack in samples["stack"]), "a sample without frames"
+        same("weights", [in_nanos(weight) for weight in samples["weight"]], samples["threadCPUDelta"])
+        sums["cpu"] += sum(samples["threadCPUDelta"])
+        sums["cpu-samples"] += samples["length"]
+        sums["bytes"] += sum(thread.get("nativeAllocations", {"weight": []})["weight"])
+        for at, data in enumerate(markers["data"]):
+            assert set(data) <= schemas[data["type"]] and markers["phase"][at] == 1
+            assert 0 <= markers["category"][at] < len(meta["categories"])
+            assert "cause" not in data or 0 <= data["cause"]["stack"] < thread["stackTable"]["length"]
+            if data["type"] == "Collection":
+                sums["collections"] += 1
+                continue
+            event = KINDS[thread["stringArray"][markers["name"][at]]]
+            count, total = sums["waits"][event]
+            lasted = in_nanos(markers["endTime"][at]) - in_nanos(markers["startTime"][at])
+            sums["waits"][event] = (count + 1, total + lasted)
+    for name, value in sums.items():
+        same(name, value, expected[name])
+
+
+def perfetto(trace, expected):
+    """As Perfetto reads it: what has begun last ends first, and numbers stand for what was said before."""
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
+
+    read = messages.Trace()
+    read.ParseFromString(export(trace, "perfetto").read_bytes())
+    Event = messages.TrackEvent
+    tracks, names, texts, stacks, frames, functions, mappings = {}, {}, {}, {}, {}, {}, {}
+    slices, counters, samples, open_slices = {}, {}, [], {}
+    for packet in read.packet:
+        assert packet.trusted_packet_sequence_id
+        interned = packet.interned_data
+        for known, said in [(names, interned.event_names), (texts, interned.debug_annotation_names),
+                            (stacks, interned.callstacks), (frames, interned.frames),
+                            (functions, interned.function_names), (mappings, interned.mappings)]:
+            known.update((one.iid, one) for one in said)
+        if packet.HasField("track_descriptor"):
+            assert packet.track_descriptor.uuid not in tracks
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+        if packet.HasField("perf_sample"):
+            sample = packet.perf_sample
+            assert any(track.thread.tid == sample.tid for track in tracks.values())
+            assert stacks[sample.callstack_iid].frame_ids, "a sample without frames"
+            samples.append(sample.timebase_count)
+        if not packet.HasField("track_event"):
+            continue
+        event, track = packet.track_event, tracks[packet.track_event.track_uuid]
+        opened = open_slices.setdefault(track.uuid, [])
+        if event.type == Event.TYPE_COUNTER:
+            assert track.counter.unit == messages.CounterDescriptor.UNIT_SIZE_BYTES
+            counters[track.name] = event.counter_value
+        elif event.type == Event.TYPE_SLICE_BEGIN:
+            assert all(note.name_iid in texts and note.string_value for note in event.debug_annotations)
+            assert not event.callstack_iid or stacks[event.callstack_iid].frame_ids
+            opened.append([names[event.name_iid].name, packet.timestamp, 0])
+        else:
+            name, since, inside = opened.pop()
+            length = packet.timestamp - since
+            assert length >= 0
+            if opened:
+                opened[-1][2] += length
+            count, total = slices.get(name, (0, 0))
+            # `martini locks` does not count what is inside.
+            slices[name] = (count + 1, total + length - inside)
+    assert not any(open_slices.values()), "slices without end"
+    for frame in (frames[at] for stack in stacks.values() for at in stack.frame_ids):
+        assert functions[frame.function_name_id].str and mappings[frame.mapping_id].path_string_ids
+    same("waits", {event: slices.get(name, (0, 0)) for name, event in KINDS.items()}, expected["waits"])
+    same("collections", slices.get("Collection", (0, 0))[0], expected["collections"])
+    same("samples", len(samples), expected["cpu-samples"])
+    same("cpu", max(samples, default=0), expected["cpu"])
+    same("bytes", counters.get("Allocated bytes", 0), expected["bytes"])
+    if expected["used"]:
+        same("used", counters["Heap used after collections"], expected["used"][-1])
+
+
 def nanos(text):
     """Of a length of time such as PT1M0.5S."""
     minutes, rest = re.fullmatch(r"PT(?:(\d+)M)?(?:([\d.]+)S)?", text).groups()
@@ -179,14 +293,18 @@ def views(out):
         assert run(a.jfr, "view", view, out)
 
 
-names = ["callers", "cpu", "contention", "sampled", "heap", "explain", "waits", "counts"]
+names = ["callers", "cpu", "contention", "sampled", "heap", "explain", "waits", "counts", "times", "snapshots"]
 traces = [Path(a.traces, f"{name}.trcxml") for name in names]
 made = [hostile(f"{name}.trcxml") for name in ["callers", "cpu", "contention"]] + [empty()]
 for trace in traces + made:
     expected = truth(trace)
-    checks = ["csv", "json"]
+    checks = ["csv", "json", "firefox"]
     collapsed(trace, expected)
     table(trace, expected)
+    firefox(trace, expected)
+    if importlib.util.find_spec("perfetto"):
+        perfetto(trace, expected)
+        checks.append("perfetto")
     if importlib.util.find_spec("jsonschema") and Path(a.schema).is_file():
         speedscope(trace, expected)
         checks.append("speedscope")

@@ -1,4 +1,4 @@
-//! Writes messages of Protocol Buffers: what pprof needs of them.
+//! Writes messages of Protocol Buffers: what the formats of pprof and Perfetto need of them.
 
 /// A message that is being written. Numbers that are 0 and empty texts are left out, as the third version of the language does.
 #[derive(Clone, Debug, Default)]
@@ -8,8 +8,20 @@ impl Message {
     /// Adds a number.
     pub(crate) fn int(&mut self, field: u32, value: u64) {
         if value > 0 {
-            self.tag(field, 0);
-            varint(&mut self.0, value);
+            self.number(field, value);
+        }
+    }
+
+    /// Adds a number that counts also if it is 0.
+    pub(crate) fn number(&mut self, field: u32, value: u64) {
+        self.tag(field, 0);
+        varint(&mut self.0, value);
+    }
+
+    /// Adds a text.
+    pub(crate) fn text(&mut self, field: u32, text: &str) {
+        if !text.is_empty() {
+            self.bytes(field, text.as_bytes());
         }
     }
 
@@ -71,12 +83,15 @@ mod tests {
         outer.packed(4, [3, 270, 86_942]);
         outer.packed(5, []);
         outer.int(16, u64::MAX);
+        outer.text(7, "");
+        outer.number(7, 0);
         // The first and the third are examples of the documentation of the encoding.
-        let expected: [&[u8]; 4] = [
+        let expected: [&[u8]; 5] = [
             &[0x1a, 3, 0x08, 0x96, 0x01],
             &[0x32, 0],
             &[0x22, 6, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05],
             &[0x80, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+            &[0x38, 0],
         ];
         assert_eq!(outer.into_bytes(), expected.concat());
     }

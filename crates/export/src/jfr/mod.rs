@@ -1,18 +1,17 @@
 //! The format of JDK Flight Recorder: one chunk of events, with the types that they have and the constants that they refer to.
 //!
-//! Waits, samples, collections and threads are events at their times, taken from the elements of a trace as they are read. What was
+//! Waits, samples, collections and threads are events at their times, of a recording. What was
 //! allocated is one event for each stack, class and thread, at the end of the trace: a trace with counts does not say when.
 
+mod constants;
 mod encode;
+mod events;
 mod metadata;
-mod pools;
-mod recorder;
 mod types;
-mod waits;
 
 use trace::file::Kind;
 
-pub use recorder::Recorder;
+pub use events::jfr;
 
 /// Bytes of the header.
 const HEADER: usize = 68;

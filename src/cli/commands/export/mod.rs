@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use export::{CSV, JFR, JSON, Measure, PPROF, Profiles, SPEEDSCOPE, Subject};
+use export::{CSV, FIREFOX, JFR, JSON, Measure, PERFETTO, PPROF, Profiles, SPEEDSCOPE, Subject};
 use trace::file::{self, IfTaken, Kind};
 
 use crate::cli::commands::selection::note;
@@ -31,7 +31,9 @@ Examples:
   martini export app.trcxml --to speedscope -o app.speedscope.json
   martini export app.trcxml --to pprof -o app.pb.gz
   martini export app.trcxml --to pprof --value cpu -o cpu.pb.gz
-  martini export app.trcxml --to jfr -o app.jfr")]
+  martini export app.trcxml --to jfr -o app.jfr
+  martini export app.trcxml --to firefox -o app.firefox.json
+  martini export app.trcxml --to perfetto -o app.pftrace")]
 pub(crate) struct Arguments {
     /// The trace
     trace: PathBuf,
@@ -60,6 +62,10 @@ enum Format {
     Pprof,
     /// JDK Mission Control, IntelliJ IDEA, `jfr view`: allocations, waits, CPU samples, collections, threads
     Jfr,
+    /// profiler.firefox.com: CPU samples, allocations, waits and collections, by thread
+    Firefox,
+    /// ui.perfetto.dev: waits and collections as slices, CPU samples, counters of bytes
+    Perfetto,
     /// Spreadsheets and databases: a row for each line and class, with all numbers
     Csv,
     /// Programs: the same rows
@@ -113,18 +119,25 @@ impl Format {
             Format::Speedscope => SPEEDSCOPE,
             Format::Pprof => PPROF,
             Format::Jfr => JFR,
+            Format::Firefox => FIREFOX,
+            Format::Perfetto => PERFETTO,
             Format::Csv => CSV,
             Format::Json => JSON,
         }
     }
 
     fn is_binary(self) -> bool {
-        matches!(self, Format::Pprof | Format::Jfr)
+        matches!(self, Format::Pprof | Format::Jfr | Format::Perfetto)
     }
 
     /// It has a place for one kind of number.
     fn has_one_value(self) -> bool {
         matches!(self, Format::Collapsed | Format::Pprof)
+    }
+
+    /// It says what happens when.
+    fn has_times(self) -> bool {
+        matches!(self, Format::Jfr | Format::Firefox | Format::Perfetto)
     }
 
     fn has_threads_as_frames(self) -> bool {
@@ -153,21 +166,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         // Before the trace is read, which may take long.
         file::check(output, format.kind(), IfTaken::Replace).map_err(refused)?;
     }
-    let mut reading = reading::trace(path, Everything::new(format == Format::Jfr))?;
-    let recorder = reading.report.recorder.take();
+    let mut reading = reading::trace(path, Everything::new(format.has_times()))?;
+    let recorder = reading.report.recorder.take().unwrap_or_default();
     notes::completeness(&reading).iter().for_each(|sentence| note(path, sentence));
     let profiles = reading.report.profiles();
     let measure = measure(arguments, &reading.report, &profiles)?;
     let has_place = |subject: &Subject| !matches!(subject, Subject::Live | Subject::Wall);
-    if format == Format::Jfr && !profiles.subjects().is_empty() && !profiles.subjects().iter().any(has_place) {
-        note(path, "of what the trace has, only threads and collections have a place in a flight recording");
+    if format.has_times() && !profiles.subjects().is_empty() && !profiles.subjects().iter().any(has_place) {
+        let what = format.kind().name;
+        note(path, &format!("of what the trace has, only threads and collections have a place in a {what}"));
     }
     let mut bytes = Vec::new();
     match format {
         Format::Collapsed => export::collapsed(&profiles, measure, arguments.threads, &mut bytes)?,
         Format::Speedscope => export::speedscope(&profiles, &name(path), arguments.threads, &mut bytes)?,
         Format::Pprof => export::pprof(&profiles, measure, &mut bytes)?,
-        Format::Jfr => bytes = recorder.unwrap_or_default().finish(&profiles),
+        Format::Jfr => bytes = export::jfr(&recorder.finish(&profiles)),
+        Format::Firefox => export::firefox(&recorder.finish(&profiles), &name(path), &mut bytes)?,
+        Format::Perfetto => bytes = export::perfetto(&recorder.finish(&profiles)),
         Format::Csv => export::csv(&profiles, &mut bytes)?,
         Format::Json => export::json(&profiles, &mut bytes)?,
     }

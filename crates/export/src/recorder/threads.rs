@@ -4,10 +4,8 @@ use trace::ids::ThreadId;
 use trace::model::ThreadStart;
 use trace::time::Time;
 
-use super::Recorder;
-use crate::jfr::encode::number;
-use crate::jfr::pools::Thread;
-use crate::jfr::types::{THREAD_END, THREAD_START};
+use super::pools::Thread;
+use super::{Event, Recorder};
 
 /// A thread of the document.
 #[derive(Debug)]
@@ -26,8 +24,8 @@ impl Recorder {
     }
 
     pub(super) fn new_thread(&mut self, id: ThreadId, name: &str, group: &str, is_java: bool) -> u64 {
-        let group_number = self.pools.group(group);
-        let thread = self.pools.thread(Thread {
+        let group_number = self.recording.pools.group(group);
+        let thread = self.recording.pools.thread(Thread {
             name: name.into(),
             id: id.0,
             document: self.documents,
@@ -45,7 +43,7 @@ impl Recorder {
             return known;
         }
         let thread = Thread { name: name.into(), id: 0, document: 0, is_java: true, is_virtual: false, group: 0 };
-        let thread = self.pools.thread(thread);
+        let thread = self.recording.pools.thread(thread);
         self.named.insert(name.into(), thread);
         thread
     }
@@ -54,7 +52,7 @@ impl Recorder {
         self.reach(start.time);
         let thread = self.new_thread(start.thread_id, &start.thread_name, &start.group_name, start.kind.is_none());
         if start.kind.is_none() {
-            self.event(THREAD_START, start.time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
+            self.recording.events.push(Event::ThreadStart { thread, time: start.time });
         }
     }
 
@@ -62,7 +60,7 @@ impl Recorder {
         self.reach(time);
         self.end_waits(id, time);
         if let Some(Known { number: thread, is_java: true, .. }) = self.threads.remove(&id) {
-            self.event(THREAD_END, time, |body| [thread, thread].iter().for_each(|&it| number(body, it)));
+            self.recording.events.push(Event::ThreadEnd { thread, time });
         }
     }
 }

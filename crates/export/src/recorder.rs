@@ -1,45 +1,110 @@
-//! From the elements of a trace to events.
+//! From the elements of a trace to what happened when.
 
+mod allocated;
+pub(crate) mod constants;
+pub(crate) mod pools;
 mod threads;
 mod waiting;
+pub(crate) mod waits;
 
 use analysis::call_tree::Label;
 use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, FunctionId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{CpuSample, Element, Flag, FrameType, StackDef};
-use trace::time::Time;
+use trace::time::{Nanos, Time};
 
-use super::chunk;
-use super::encode::{event, number, text};
-use super::metadata::metadata;
-use super::pools::{AFTER, Frame, Pools, RUNNABLE, Ran};
-use super::types::{ALLOCATION, COLLECTION, EXECUTION_SAMPLE, HEAP_SUMMARY, PAUSE};
-use super::waits::{Wait, WaitKind, Waits};
 use crate::profiles::Profiles;
+use allocated::Allocated;
+use pools::{Frame, Pools, Ran};
 use threads::Known;
+use waits::{Wait, WaitKind, Waits};
 
-/// The class of frames that are none of Java.
-const NOT_JAVA: &str = "(not Java)";
+const UNDEFINED_CLASS: &str = "(undefined class)";
+
+/// What happened. Threads, classes, locks and stacks are numbers of [`Recording`]; 0 is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    ThreadStart { thread: u64, time: Time },
+    ThreadEnd { thread: u64, time: Time },
+    Wait(WaitEvent),
+    Sample { thread: u64, time: Time, cpu: Nanos, stack: u64 },
+    Collection { since: Time, until: Time, used: Option<u64> },
+}
+
+/// A wait that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WaitEvent {
+    pub(crate) thread: u64,
+    pub(crate) kind: WaitKind,
+    pub(crate) since: Time,
+    pub(crate) until: Time,
+    /// Without the waits inside of it.
+    pub(crate) length: Nanos,
+    pub(crate) class: u64,
+    pub(crate) lock: u64,
+    pub(crate) owner: u64,
+    pub(crate) stack: u64,
+    pub(crate) timed_out: bool,
+}
+
+/// What a thread allocated of a class on a stack.
+#[derive(Clone, Debug)]
+pub(crate) struct Allocation {
+    pub(crate) thread: u64,
+    pub(crate) stack: u64,
+    pub(crate) class: u64,
+    pub(crate) bytes: u64,
+}
+
+/// All that happened, and what was allocated.
+#[derive(Debug, Default)]
+pub struct Recording {
+    pub(crate) begin: Time,
+    pub(crate) end: Time,
+    /// Of the first process that the trace names.
+    pub(crate) pid: Option<u64>,
+    pub(crate) pools: Pools,
+    pub(crate) events: Vec<Event>,
+    /// Of all of the trace; a trace with counts does not say when.
+    pub(crate) allocations: Vec<Allocation>,
+    /// Bytes until a time, for each millisecond that says something.
+    pub(crate) allocated: Vec<(Time, u64)>,
+    pub(crate) lock_names: Vec<Box<str>>,
+}
+
+impl Recording {
+    /// Where the program keeps a lock; `None` if the trace does not say.
+    pub(crate) fn lock_name(&self, lock: u64) -> Option<&str> {
+        let name = self.lock_names.get(usize::try_from(lock).ok()?.checked_sub(1)?)?;
+        Some(&**name).filter(|name| !name.is_empty())
+    }
+}
+
+/// A class of the document.
+#[derive(Debug)]
+struct Class {
+    name: Box<str>,
+    source: Box<str>,
+}
 
 /// Makes a recording of a trace, element by element.
 #[derive(Debug, Default)]
 pub struct Recorder {
-    pools: Pools,
-    events: Vec<u8>,
+    recording: Recording,
     begin: Option<Time>,
-    end: Time,
     documents: u64,
-    collections: u64,
     collection: Option<Time>,
     waits: Waits,
+    allocated: Allocated,
     // What the ids of the document stand for.
-    classes: FxHashMap<ClassId, Box<str>>,
+    classes: FxHashMap<ClassId, Class>,
     methods: FxHashMap<MethodId, u64>,
     functions: FxHashMap<FunctionId, u64>,
     stacks: FxHashMap<StackId, Vec<Frame>>,
     threads: FxHashMap<ThreadId, Known>,
     objects: FxHashMap<ObjectId, ClassId>,
+    locks: FxHashMap<ObjectId, u64>,
     /// Threads by their names, for what is known by name only.
     named: FxHashMap<Box<str>, u64>,
 }
@@ -53,32 +118,48 @@ impl Recorder {
     /// Takes in the next element of the document.
     pub fn element(&mut self, element: &Element<'_>) {
         match element {
+            Element::ProcessCreate(e) => {
+                self.recording.pid.get_or_insert(e.pid);
+            }
             Element::TraceStart(e) => {
                 self.begin.get_or_insert(e.time);
                 self.reach(e.time);
             }
             Element::TraceEnd(e) => self.reach(e.time),
             Element::ClassDef(e) => {
-                self.classes.insert(e.class_id, plain_name(&e.name).into());
+                let source = e.source_name.as_deref().unwrap_or_default().into();
+                self.classes.insert(e.class_id, Class { name: plain_name(&e.name).into(), source });
             }
             Element::MethodDef(e) => {
-                let class = self.classes.get(&e.class).map_or("(undefined class)", |name| name);
-                let method = self.pools.method(class, &e.name, &e.signature);
+                let class = self.classes.get(&e.class);
+                let (class, file) = class.map_or((UNDEFINED_CLASS, ""), |class| (&class.name, &class.source));
+                let method = self.recording.pools.method(class, &e.name, &e.signature, file);
                 self.methods.insert(e.method_id, method);
             }
             Element::FunctionDef(e) => {
-                let function = self.pools.method(e.library.as_deref().unwrap_or(NOT_JAVA), &e.name, "");
+                let function = self.recording.pools.function(e.library.as_deref().unwrap_or_default(), &e.name);
                 self.functions.insert(e.function_id, function);
             }
             Element::StackDef(e) => self.define_stack(e),
             Element::ObjAlloc(e) => {
                 self.objects.insert(e.obj_id, e.class);
-                self.reach(e.time);
+                self.locks.remove(&e.obj_id);
+                self.allocated.object(e);
+                self.allocated_until(e.time);
             }
             Element::ObjFree(e) => {
                 self.objects.remove(&e.object);
+                self.locks.remove(&e.object);
             }
-            Element::AllocCount(e) => self.reach(e.time),
+            Element::AllocCount(e) => {
+                self.allocated.count(e);
+                self.allocated_until(e.time);
+            }
+            Element::AllocSample(e) => {
+                self.allocated.sample(e);
+                self.allocated_until(e.time);
+            }
+            Element::LockName(e) => self.name_lock(e),
             Element::ThreadStart(e) => self.thread_starts(e),
             Element::ThreadEnd(e) => self.thread_ends(e.thread, e.time),
             Element::MonContendedEnter(e) => {
@@ -110,7 +191,7 @@ impl Recorder {
 
     /// Ends a document: waits that have not ended last until now. All ids lose their meaning.
     pub fn end_document(&mut self) {
-        let now = self.end;
+        let now = self.recording.end;
         self.waits.threads().into_iter().for_each(|thread| self.end_waits(thread, now));
         self.documents += 1;
         self.collection = None;
@@ -120,42 +201,34 @@ impl Recorder {
         self.stacks.clear();
         self.threads.clear();
         self.objects.clear();
+        self.locks.clear();
+        self.allocated.end_document();
     }
 
     /// The recording, with what was allocated.
-    pub fn finish(mut self, profiles: &Profiles<'_>) -> Vec<u8> {
-        let end = self.end;
+    pub fn finish(mut self, profiles: &Profiles<'_>) -> Recording {
         for stack in &profiles.allocated {
             let frames = stack.frames.iter().map(|label| self.frame(label)).collect();
-            let frames = self.pools.stack(frames);
+            let frames = self.recording.pools.stack(frames);
             let thread = stack.thread.map_or(0, |name| self.thread_named(name));
-            let class = self.pools.class(stack.class.unwrap_or_default());
-            self.event(ALLOCATION, end, |body| {
-                [thread, frames, class, stack.weight].into_iter().for_each(|value| number(body, value));
-            });
+            let class = self.recording.pools.class(stack.class.unwrap_or_default());
+            self.recording.allocations.push(Allocation { thread, stack: frames, class, bytes: stack.weight });
         }
-        let begin = self.begin.unwrap_or_default();
-        chunk(begin.0, end.since(begin).0, &self.events, &self.pools.checkpoint(), &metadata())
+        Recording { begin: self.begin.unwrap_or_default(), ..self.recording }
     }
 
     fn reach(&mut self, time: Time) {
-        self.end = self.end.max(time);
-    }
-
-    /// Writes an event, all of which begin with their time.
-    fn event(&mut self, kind: u64, time: Time, rest: impl FnOnce(&mut Vec<u8>)) {
-        let mut body = Vec::new();
-        number(&mut body, time.since(self.begin.unwrap_or_default()).0);
-        rest(&mut body);
-        event(&mut self.events, kind, &body);
+        self.recording.end = self.recording.end.max(time);
     }
 
     fn frame(&mut self, label: &Label<'_>) -> Frame {
+        let pools = &mut self.recording.pools;
         let (method, line, ran) = match *label {
             Label::Line(at) => {
-                (self.pools.method(at.class, at.method, at.signature), at.line.unwrap_or(0), Ran::Unknown)
+                (pools.method(at.class, at.method, at.signature, at.source), at.line.unwrap_or(0), Ran::Unknown)
             }
-            other => (self.pools.method(NOT_JAVA, &other.to_string(), ""), 0, Ran::Native),
+            Label::Function { name, library } => (pools.function(library, name), 0, Ran::Native),
+            other => (pools.function("", &other.to_string()), 0, Ran::Native),
         };
         Frame { method, line, ran }
     }
@@ -163,7 +236,7 @@ impl Recorder {
     fn define_stack(&mut self, stack: &StackDef<'_>) {
         let types = stack.types.as_ref().map_or(&[][..], |types| &types.0);
         let frames = stack.frames.0.iter().enumerate().map(|(at, frame)| {
-            let undefined = || self.pools.method("(undefined class)", "(undefined method)", "");
+            let undefined = || self.recording.pools.method(UNDEFINED_CLASS, "(undefined method)", "", "");
             let method = self.methods.get(&frame.method).copied();
             Frame { method: method.unwrap_or_else(undefined), line: frame.line, ran: ran(types.get(at)) }
         });
@@ -173,7 +246,7 @@ impl Recorder {
 
     fn stack(&mut self, id: Option<StackId>) -> u64 {
         let frames = id.and_then(|id| self.stacks.get(&id)).cloned().unwrap_or_default();
-        self.pools.stack(frames)
+        self.recording.pools.stack(frames)
     }
 
     fn sample(&mut self, sample: &CpuSample<'_>) {
@@ -192,29 +265,14 @@ impl Recorder {
             let name = self.threads.get(&sample.thread).map_or_else(Box::default, |known| known.name.clone());
             frames.push(self.frame(&Label::VmThreads(&name)));
         }
-        let stack = self.pools.stack(frames);
-        self.event(EXECUTION_SAMPLE, sample.time, |body| {
-            [thread, stack, RUNNABLE, sample.cpu.0].into_iter().for_each(|value| number(body, value));
-        });
+        let stack = self.recording.pools.stack(frames);
+        self.recording.events.push(Event::Sample { thread, time: sample.time, cpu: sample.cpu, stack });
     }
 
     fn collected(&mut self, time: Time, used: Option<u64>) {
         self.reach(time);
         let Some(since) = self.collection.take() else { return };
-        let (id, length) = (self.collections, time.since(since).0);
-        self.collections += 1;
-        self.event(COLLECTION, since, |body| {
-            [length, id, length, length].into_iter().for_each(|value| number(body, value));
-        });
-        self.event(PAUSE, since, |body| {
-            [length, id].into_iter().for_each(|value| number(body, value));
-            text(body, "GC Pause");
-        });
-        if let Some(used) = used {
-            self.event(HEAP_SUMMARY, time, |body| {
-                [id, AFTER, used].into_iter().for_each(|value| number(body, value));
-            });
-        }
+        self.recording.events.push(Event::Collection { since, until: time.max(since), used });
     }
 }
 
@@ -229,41 +287,5 @@ fn ran(kind: Option<&FrameType>) -> Ran {
         Some(FrameType::Inlined) => Ran::Inlined,
         Some(FrameType::Native) => Ran::Native,
         None => Ran::Unknown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use analysis::weighted::WeightedStack;
-    use trace::model::{MonContendedEnter, MonContendedEntered, TraceEnd, TraceStart};
-
-    use super::*;
-
-    #[test]
-    fn waits_and_allocations_become_events_of_their_types() {
-        let mut recorder = Recorder::new();
-        let (thread, object) = (ThreadId(1), ObjectId(2));
-        let (trace_id, agent_id) = ("t".into(), "a".into());
-        recorder.element(&Element::TraceStart(TraceStart { trace_id, agent_id, time: Time(1000) }));
-        let enter = |time| {
-            let (owner, owner_object, stack, owner_stack, parked) = Default::default();
-            let time = Time(time);
-            let enter = MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked };
-            Element::MonContendedEnter(enter)
-        };
-        recorder.element(&enter(1100));
-        let entered = MonContendedEntered { thread, time: Time(1150), object, parked: None };
-        recorder.element(&Element::MonContendedEntered(entered));
-        recorder.element(&enter(1160));
-        recorder.element(&Element::TraceEnd(TraceEnd { time: Time(1200) }));
-        recorder.end_document();
-        let stack =
-            WeightedStack { thread: None, class: Some("X"), frames: vec![Label::NoStack], count: 1, weight: 300 };
-        let bytes = recorder.finish(&Profiles { allocated: vec![stack], ..Profiles::default() });
-        // Size, type, start, length, thread, stack, class, owner; the second wait lasts until the end.
-        let mut events = vec![8, 101, 100, 50, 1, 0, 0, 0, 9, 101, 160, 1, 40, 1, 0, 0, 0];
-        // Of the allocation: size, type, time, thread, stack, class, bytes.
-        events.extend([9, 100, 200, 1, 0, 1, 2, 172, 2]);
-        assert_eq!(bytes[68..68 + events.len()], events);
     }
 }

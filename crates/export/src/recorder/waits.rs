@@ -4,11 +4,9 @@ use rustc_hash::FxHashMap;
 use trace::ids::{ObjectId, ThreadId};
 use trace::time::{Nanos, Time};
 
-use super::types::{MONITOR_ENTER, MONITOR_WAIT, THREAD_PARK, THREAD_SLEEP};
-
 /// What a thread does while it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WaitKind {
+pub(crate) enum WaitKind {
     Blocked,
     Waiting,
     Parked,
@@ -16,13 +14,13 @@ pub(super) enum WaitKind {
 }
 
 impl WaitKind {
-    /// The type of its event.
-    pub(super) fn event(self) -> u64 {
+    /// What it is called.
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            WaitKind::Blocked => MONITOR_ENTER,
-            WaitKind::Waiting => MONITOR_WAIT,
-            WaitKind::Parked => THREAD_PARK,
-            WaitKind::Sleeping => THREAD_SLEEP,
+            WaitKind::Blocked => "Blocked",
+            WaitKind::Waiting => "Waiting",
+            WaitKind::Parked => "Parked",
+            WaitKind::Sleeping => "Sleeping",
         }
     }
 }
@@ -38,6 +36,7 @@ pub(super) struct Wait {
     /// Of which the thread waited for something else so long: for the lock, when `Object.wait` was over.
     pub(super) inside: Nanos,
     pub(super) class: u64,
+    pub(super) lock: u64,
     pub(super) owner: u64,
     pub(super) stack: u64,
 }
@@ -113,6 +112,7 @@ mod tests {
             since: Time(since),
             inside: Nanos(0),
             class: 0,
+            lock: 0,
             owner: 0,
             stack: 0,
         }
