@@ -88,6 +88,14 @@ struct Class {
     source: Box<str>,
 }
 
+/// An object that lives.
+#[derive(Debug)]
+struct Object {
+    class: ClassId,
+    /// When it was announced, and how large it is, if it may be in the trace only because a thread waits for it.
+    announced: Option<(Time, u64)>,
+}
+
 /// Makes a recording of a trace, element by element.
 #[derive(Debug, Default)]
 pub struct Recorder {
@@ -103,7 +111,7 @@ pub struct Recorder {
     functions: FxHashMap<FunctionId, u64>,
     stacks: FxHashMap<StackId, Vec<Frame>>,
     threads: FxHashMap<ThreadId, Known>,
-    objects: FxHashMap<ObjectId, ClassId>,
+    objects: FxHashMap<ObjectId, Object>,
     locks: FxHashMap<ObjectId, u64>,
     /// Threads by their names, for what is known by name only.
     named: FxHashMap<Box<str>, u64>,
@@ -121,6 +129,7 @@ impl Recorder {
             Element::ProcessCreate(e) => {
                 self.recording.pid.get_or_insert(e.pid);
             }
+            Element::AgentCreate(e) => self.allocated.agent(e),
             Element::TraceStart(e) => {
                 self.begin.get_or_insert(e.time);
                 self.reach(e.time);
@@ -142,7 +151,8 @@ impl Recorder {
             }
             Element::StackDef(e) => self.define_stack(e),
             Element::ObjAlloc(e) => {
-                self.objects.insert(e.obj_id, e.class);
+                let announced = e.thread.is_none().then_some((e.time, e.size));
+                self.objects.insert(e.obj_id, Object { class: e.class, announced });
                 self.locks.remove(&e.obj_id);
                 self.allocated.object(e);
                 self.allocated_until(e.time);
@@ -159,10 +169,14 @@ impl Recorder {
                 self.allocated.sample(e);
                 self.allocated_until(e.time);
             }
+            Element::MonStillOwned(e) => self.monitor(e.object),
+            Element::MonitorUsage(e) => self.monitor(e.object),
+            Element::ThreadInfo(e) => e.object.into_iter().for_each(|object| self.monitor(object)),
             Element::LockName(e) => self.name_lock(e),
             Element::ThreadStart(e) => self.thread_starts(e),
             Element::ThreadEnd(e) => self.thread_ends(e.thread, e.time),
             Element::MonContendedEnter(e) => {
+                self.monitor(e.object);
                 let kind = parked(e.parked, WaitKind::Blocked);
                 let owner = e.owner.filter(|owner| owner.0 != 0).map_or(0, |owner| self.thread(owner));
                 let wait = self.wait(kind, e.time, Some(e.object), e.stack);
@@ -170,6 +184,7 @@ impl Recorder {
             }
             Element::MonContendedEntered(e) => self.end_wait(e.thread, e.time, Some(e.object), true, None),
             Element::MonWait(e) => {
+                self.monitor(e.object);
                 let wait = self.wait(parked(e.parked, WaitKind::Waiting), e.time, Some(e.object), e.stack);
                 self.waits.begin(e.thread, wait);
             }
@@ -213,6 +228,9 @@ impl Recorder {
             let thread = stack.thread.map_or(0, |name| self.thread_named(name));
             let class = self.recording.pools.class(stack.class.unwrap_or_default());
             self.recording.allocations.push(Allocation { thread, stack: frames, class, bytes: stack.weight });
+        }
+        if profiles.sampled_interval.is_some() {
+            self.scale_allocated();
         }
         Recording { begin: self.begin.unwrap_or_default(), ..self.recording }
     }

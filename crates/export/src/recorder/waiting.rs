@@ -16,7 +16,7 @@ impl Recorder {
         stack: Option<StackId>,
     ) -> Wait {
         self.reach(since);
-        let class = object.and_then(|object| self.classes.get(self.objects.get(&object)?));
+        let class = object.and_then(|object| self.classes.get(&self.objects.get(&object)?.class));
         let class = class.map_or(0, |class| self.recording.pools.class(&class.name));
         let lock = object.map_or(0, |object| self.lock(object));
         let stack = self.stack(stack);
