@@ -54,6 +54,15 @@ def empty():
     return made
 
 
+def with_heap():
+    """A trace that says what the heap held after each collection."""
+    text = Path(a.traces, "explain.trcxml").read_text(encoding="utf-8")
+    made = work / "heap-used.trcxml"
+    used = iter(range(1 << 33, 1 << 34, 1_000_001))
+    made.write_text(re.sub(r"(<gcFinish [^/]*)/>", lambda gc: f'{gc[1]} usedObjSpace="{next(used)}"/>', text), encoding="utf-8")
+    return made
+
+
 def truth(trace):
     """What a trace says, by other commands, and of samples by the trace itself."""
     sums = json.loads(run(a.martini, "stats", "--json", trace))["traces"][0].get("sum") or {}
@@ -161,7 +170,8 @@ def firefox(trace, expected):
     unique = [thread["tid"] for thread in threads]
     assert len(set(unique)) == len(unique), "threads that are called the same"
     assert all(at < len(threads) for at in meta["initialVisibleThreads"] + meta["initialSelectedThreads"])
-    sums = {"bytes": 0, "cpu": 0, "cpu-samples": 0, "waits": {event: (0, 0) for event in WAITS}, "collections": 0}
+    sums = {"bytes": 0, "cpu": 0, "cpu-samples": 0, "waits": {event: (0, 0) for event in WAITS}, "collections": 0,
+            "used": []}
     in_nanos = lambda millis: round(millis * 1e6)
     for thread in threads:
         for name, table in thread.items():
@@ -189,6 +199,7 @@ def firefox(trace, expected):
             assert "cause" not in data or 0 <= data["cause"]["stack"] < thread["stackTable"]["length"]
             if data["type"] == "Collection":
                 sums["collections"] += 1
+                sums["used"] += [data["used"]] if "used" in data else []
                 continue
             event = KINDS[thread["stringArray"][markers["name"][at]]]
             count, total = sums["waits"][event]
@@ -228,7 +239,7 @@ def perfetto(trace, expected):
         opened = open_slices.setdefault(track.uuid, [])
         if event.type == Event.TYPE_COUNTER:
             assert track.counter.unit == messages.CounterDescriptor.UNIT_SIZE_BYTES
-            counters[track.name] = event.counter_value
+            counters.setdefault(track.name, []).append(event.counter_value)
         elif event.type == Event.TYPE_SLICE_BEGIN:
             assert all(note.name_iid in texts and note.string_value for note in event.debug_annotations)
             assert not event.callstack_iid or stacks[event.callstack_iid].frame_ids
@@ -249,9 +260,10 @@ def perfetto(trace, expected):
     same("collections", slices.get("Collection", (0, 0))[0], expected["collections"])
     same("samples", len(samples), expected["cpu-samples"])
     same("cpu", max(samples, default=0), expected["cpu"])
-    same("bytes", counters.get("Allocated bytes", 0), expected["bytes"])
-    if expected["used"]:
-        same("used", counters["Heap used after collections"], expected["used"][-1])
+    allocated = counters.get("Allocated bytes", [0])
+    same("allocated", allocated, sorted(allocated))
+    same("bytes", allocated[-1], expected["bytes"])
+    same("used", counters.get("Heap used after collections", []), expected["used"])
 
 
 def nanos(text):
@@ -294,7 +306,7 @@ def views(out):
 
 
 names = ["callers", "cpu", "contention", "sampled", "heap", "explain", "waits", "counts", "times", "snapshots"]
-traces = [Path(a.traces, f"{name}.trcxml") for name in names]
+traces = [Path(a.traces, f"{name}.trcxml") for name in names] + [with_heap()]
 made = [hostile(f"{name}.trcxml") for name in ["callers", "cpu", "contention"]] + [empty()]
 for trace in traces + made:
     expected = truth(trace)
