@@ -3,6 +3,7 @@
 mod allocated;
 pub(crate) mod constants;
 pub(crate) mod pools;
+mod recording;
 mod threads;
 mod waiting;
 pub(crate) mod waits;
@@ -12,74 +13,17 @@ use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
 use trace::ids::{ClassId, FunctionId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{CpuSample, Element, Flag, FrameType, StackDef};
-use trace::time::{Nanos, Time};
+use trace::time::Time;
 
 use crate::profiles::Profiles;
 use allocated::Allocated;
-use pools::{Frame, Pools, Ran};
+use pools::{Frame, Ran};
+pub use recording::Recording;
+pub(crate) use recording::{Allocation, Event, WaitEvent};
 use threads::Known;
 use waits::{Wait, WaitKind, Waits};
 
 const UNDEFINED_CLASS: &str = "(undefined class)";
-
-/// What happened. Threads, classes, locks and stacks are numbers of [`Recording`]; 0 is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    ThreadStart { thread: u64, time: Time },
-    ThreadEnd { thread: u64, time: Time },
-    Wait(WaitEvent),
-    Sample { thread: u64, time: Time, cpu: Nanos, stack: u64 },
-    Collection { since: Time, until: Time, used: Option<u64> },
-}
-
-/// A wait that is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WaitEvent {
-    pub(crate) thread: u64,
-    pub(crate) kind: WaitKind,
-    pub(crate) since: Time,
-    pub(crate) until: Time,
-    /// Without the waits inside of it.
-    pub(crate) length: Nanos,
-    pub(crate) class: u64,
-    pub(crate) lock: u64,
-    pub(crate) owner: u64,
-    pub(crate) stack: u64,
-    pub(crate) timed_out: bool,
-}
-
-/// What a thread allocated of a class on a stack.
-#[derive(Clone, Debug)]
-pub(crate) struct Allocation {
-    pub(crate) thread: u64,
-    pub(crate) stack: u64,
-    pub(crate) class: u64,
-    pub(crate) bytes: u64,
-}
-
-/// All that happened, and what was allocated.
-#[derive(Debug, Default)]
-pub struct Recording {
-    pub(crate) begin: Time,
-    pub(crate) end: Time,
-    /// Of the first process that the trace names.
-    pub(crate) pid: Option<u64>,
-    pub(crate) pools: Pools,
-    pub(crate) events: Vec<Event>,
-    /// Of all of the trace; a trace with counts does not say when.
-    pub(crate) allocations: Vec<Allocation>,
-    /// Bytes until a time, for each millisecond that says something.
-    pub(crate) allocated: Vec<(Time, u64)>,
-    pub(crate) lock_names: Vec<Box<str>>,
-}
-
-impl Recording {
-    /// Where the program keeps a lock; `None` if the trace does not say.
-    pub(crate) fn lock_name(&self, lock: u64) -> Option<&str> {
-        let name = self.lock_names.get(usize::try_from(lock).ok()?.checked_sub(1)?)?;
-        Some(&**name).filter(|name| !name.is_empty())
-    }
-}
 
 /// A class of the document.
 #[derive(Debug)]
