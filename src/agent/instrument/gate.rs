@@ -116,6 +116,12 @@ impl Gate {
         }
     }
 
+    /// Classes may be made again, until it is closed once more.
+    pub(super) fn open(&self) {
+        self.lock().is_closed = false;
+        self.changed.notify_all();
+    }
+
     /// Nobody else begins to make a class from now on, as long as it is watched; waits for those who are at it.
     pub(super) fn close(&self) {
         let own = Thread::current();

@@ -158,15 +158,37 @@ impl Instrumentation {
         internal_name(&signature).map(Into::into)
     }
 
-    /// Has the VM load these classes once more while the program runs, and deletes the global references. From the last class on,
-    /// which if possible is one that needs no others to be verified, nobody else makes a class until methods are swapped.
+    /// Has the VM load these classes once more while the program runs, and deletes the global references. From the last class of a request
+    /// on, which if possible is one that needs no others to be verified, nobody else makes a class until methods are swapped.
+    ///
+    /// JDK 11 looks at all classes and all compiled code for each class that it redefines, while the program stands still: 8 s for those of
+    /// Tomcat. So there they come in parts, each with a class behind it that is never verified and in which there is nothing to rewrite.
     pub(super) fn retransform_late(&self, jni: Jni, mut wanted: Vec<jclass>) {
+        /// Some hundred milliseconds.
+        const PART: usize = 64;
+        let is_in_parts = self.core.jvm.java < 17 && wanted.len() > PART;
+        let last = is_in_parts.then(|| jni.find_class(c"java/lang/Object").ok()).flatten();
+        while let Some(last) = last.filter(|_| wanted.len() > PART) {
+            let mut part = wanted.split_off(wanted.len() - PART);
+            // SAFETY: a live local reference.
+            part.extend(Some(unsafe { jni.new_global_ref(last) }).filter(|class| !class.is_null()));
+            self.retransform_part(jni, part);
+            self.gate.open();
+        }
         if let Some((index, _)) = self.never_verified(&wanted) {
             let last = wanted.len() - 1;
             wanted.swap(index, last);
         }
-        LAST_LATE.set(wanted.last().and_then(|&class| self.name(class)));
-        self.retransform(jni, wanted);
+        self.retransform_part(jni, wanted);
+        if let Some(last) = last {
+            // SAFETY: a local reference that is not used any more.
+            unsafe { jni.delete_local_ref(last) };
+        }
+    }
+
+    fn retransform_part(&self, jni: Jni, classes: Vec<jclass>) {
+        LAST_LATE.set(classes.last().and_then(|&class| self.name(class)));
+        self.retransform(jni, classes);
         LAST_LATE.set(None);
     }
 
