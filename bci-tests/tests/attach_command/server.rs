@@ -20,12 +20,6 @@ pub(crate) fn tests(suite: &mut Suite) {
         match jdk::of(feature) {
             _ if !is_there => suite.skip(name, "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars"),
             _ if is_safe_mode() => suite.skip(name, "samples of threads need what safe mode leaves alone"),
-            Some(jdk) if jdk.feature < 17 => {
-                suite.skip(
-                    name,
-                    "JDK 11 stops for 8 s while its classes are rewritten, and longer on a busy machine: clients give up",
-                );
-            }
             None => suite.skip(name, &format!("no JDK {feature}")),
             Some(jdk) => suite.add(name, || no_request_fails(jdk)),
         }

@@ -164,8 +164,8 @@ impl Instrumentation {
     /// JDK 11 looks at all classes and all compiled code for each class that it redefines, while the program stands still: 8 s for those of
     /// Tomcat. So there they come in parts, each with a class behind it that is never verified and in which there is nothing to rewrite.
     pub(super) fn retransform_late(&self, jni: Jni, mut wanted: Vec<jclass>) {
-        /// Some hundred milliseconds.
-        const PART: usize = 64;
+        /// Some hundredths of a second.
+        const PART: usize = 16;
         let is_in_parts = self.core.jvm.java < 17 && wanted.len() > PART;
         let last = is_in_parts.then(|| jni.find_class(c"java/lang/Object").ok()).flatten();
         while let Some(last) = last.filter(|_| wanted.len() > PART) {

@@ -27,8 +27,7 @@ use crate::cli::render::page::{Page, Width};
 ///
 /// By default what costs next to nothing and begins at once is recorded, without any class being rewritten: samples of allocations and of CPU time, and
 /// waits for locks (--sampled --cpu --locks). --heap counts and --heap events rewrite all classes that are loaded. Before JDK 23 that makes the
-/// JVM throw its compiled code away: the program is slow until it is compiled again, which may take minutes; before JDK 17 it also stands still for
-/// seconds.
+/// JVM throw its compiled code away: the program is slow until it is compiled again, which may take minutes.
 ///
 /// The JVM may be another user's, for root, or in a container: then the agent is copied into its /tmp, and the trace out of it at the end.
 /// Find the process with `martini ps`.
@@ -139,9 +138,6 @@ fn notes(feature: Option<u32>, is_new: bool, heap: HeapMode) -> Vec<String> {
     if matches!(heap, HeapMode::Counts | HeapMode::Events) {
         let compiled = match feature {
             Some(23..) => "",
-            Some(..17) => {
-                ", which stops a JVM before 17 for seconds and makes it throw its compiled code away, so that it is slow for up to minutes (JDK-8324241)"
-            }
             _ => {
                 ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)"
             }
@@ -194,7 +190,6 @@ mod tests {
         assert_eq!(notes(Some(17), true, HeapMode::Off), Vec::<String>::new());
         let old = notes(Some(17), true, HeapMode::Counts);
         assert!(old[0].starts_with("--heap counts rewrites") && old[0].contains("JDK-8324241"), "{old:?}");
-        assert!(!old[0].contains("for seconds") && notes(Some(11), true, HeapMode::Counts)[0].contains("for seconds"));
         assert!(!notes(Some(25), true, HeapMode::Events)[0].contains("JDK-8324241"));
         assert!(notes(Some(21), true, HeapMode::Off)[0].contains("JEP 451"));
         assert!(notes(Some(21), false, HeapMode::Off).is_empty());
