@@ -224,7 +224,7 @@ impl DumpMaker {
         // SAFETY: null is an object to JNI.
         unsafe { jni.is_same_object(null_mut(), null_mut()) };
         let is_undisturbed = match self.collects {
-            true => !has_collected_since(core, dumped.began_millis),
+            true => !is_later(core.collections.last_finish().1, dumped.began_millis),
             false => core.collections.finished() == dumped.before,
         };
         let Ok(mut found) = found.map_err(|error| core.count_failure("heap dump: addresses", error)) else {
@@ -283,7 +283,7 @@ impl DumpMaker {
         let _ = (&file).rewind();
         let (mut after, finish) = collections.last_finish();
         let mut time = Ticks::now();
-        if after > before && has_collected_since(self.core(), began_millis) {
+        if after > before && is_later(finish, began_millis) {
             after.0 -= 1;
         } else if after > before && self.collects {
             // Before anything that happened since.
@@ -293,13 +293,12 @@ impl DumpMaker {
     }
 }
 
-/// Whether a collection has ended since a time, in milliseconds since 1970. What the dump's own collection ends in is the same millisecond at
-/// the latest; writing a heap takes longer.
-fn has_collected_since(core: &Core, millis: u64) -> bool {
-    let (number, finish) = core.collections.last_finish();
+/// Whether a collection ended later than that, in milliseconds since 1970. What the dump's own collection ends in is the same millisecond at
+/// the latest; writing a heap takes longer. If there was no collection yet its end is the start of the clock.
+fn is_later(finish: Ticks, millis: u64) -> bool {
     let ago = Duration::from_nanos(Ticks::now().0.saturating_sub(finish.0));
     let finished = SystemTime::now().checked_sub(ago).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    number.0 > 0 && finished.is_some_and(|finished| finished.as_millis() > u128::from(millis))
+    finished.is_some_and(|finished| finished.as_millis() > u128::from(millis))
 }
 
 /// Whether the VM survives its own dumper. HotSpot 17 leaves dead objects where they are in a region that is nearly full of live ones;

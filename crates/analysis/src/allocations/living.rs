@@ -5,6 +5,7 @@ use trace::model::LiveSample;
 use trace::time::Time;
 
 use super::live::CellIndex;
+use super::totals::scaled;
 use crate::ages::AgeSpread;
 
 /// What the sampled objects of a cell stand for that live.
@@ -62,10 +63,9 @@ impl LiveSamples {
     pub(super) fn scale(&mut self, scale: impl Fn(CellIndex) -> f64) {
         for (&cell, living) in &mut self.found {
             let scale = scale(cell);
-            let scaled = |number: u64| (number as f64 * scale).round() as u64;
-            living.objects = scaled(living.objects);
-            living.bytes = scaled(living.bytes);
-            living.survived_bytes = scaled(living.survived_bytes);
+            for number in [&mut living.objects, &mut living.bytes, &mut living.survived_bytes] {
+                *number = scaled(*number, scale);
+            }
             living.variance *= scale * scale;
         }
     }

@@ -223,9 +223,11 @@ impl AllocationStats {
     pub fn finish(mut self) -> AllocationReport {
         let accounts = (!self.clock.is_window()).then_some(&self.accounts);
         self.estimates.enter(&self.cells, &mut self.allocated, accounts);
-        let scale = |cell: CellIndex| self.estimates.scale(self.cells[cell.0 as usize].thread);
-        self.living.scale(scale);
-        self.recorder.iter_mut().for_each(|recorder| recorder.scale(scale));
+        if !self.estimates.is_empty() {
+            let scale = |cell: CellIndex| self.estimates.scale(self.cells[cell.0 as usize].thread);
+            self.living.scale(scale);
+            self.recorder.iter_mut().for_each(|recorder| recorder.scale(scale));
+        }
         // What a walk of the heap has counted needs no samples.
         if self.facts.live_counts == 0 {
             self.living.iter().for_each(|(cell, living)| self.cells[cell.0 as usize].totals.lives(living));

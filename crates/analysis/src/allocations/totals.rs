@@ -13,11 +13,15 @@ pub struct Amount {
     pub bytes: u64,
 }
 
+/// So many times as much.
+pub(super) fn scaled(number: u64, scale: f64) -> u64 {
+    (number as f64 * scale).round() as u64
+}
+
 impl Amount {
     /// So many times as much.
     pub(super) fn scaled(self, scale: f64) -> Amount {
-        let scaled = |number: u64| (number as f64 * scale).round() as u64;
-        Amount { objects: scaled(self.objects), bytes: scaled(self.bytes) }
+        Amount { objects: scaled(self.objects, scale), bytes: scaled(self.bytes, scale) }
     }
 
     /// Adds another amount; stays at the largest numbers there are if a hostile trace exceeds them.

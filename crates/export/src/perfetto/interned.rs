@@ -1,12 +1,8 @@
 //! What packets refer to by number: names, and stacks with their frames.
 
-use std::hash::Hash;
-
-use rustc_hash::FxHashMap;
-
 use crate::protobuf::Message;
 use crate::recorder::constants::Constants;
-use crate::recorder::pools::{Frame, Method, Ran};
+use crate::recorder::pools::{Frame, Method, Pool, Ran};
 use crate::recorder::waits::WaitKind;
 
 /// What slices are called.
@@ -24,25 +20,6 @@ pub(super) enum Annotation {
     Owner = 3,
 }
 
-/// Texts of a kind, each once.
-#[derive(Debug)]
-struct Numbers<K>(FxHashMap<K, u64>);
-
-impl<K> Default for Numbers<K> {
-    fn default() -> Self {
-        Numbers(FxHashMap::default())
-    }
-}
-
-impl<K: Hash + Eq> Numbers<K> {
-    /// The number of something, and whether it is new.
-    fn of(&mut self, key: K) -> (u64, bool) {
-        let new = self.0.len() as u64 + 1;
-        let number = *self.0.entry(key).or_insert(new);
-        (number, number == new)
-    }
-}
-
 /// Where code comes from that belongs to no library.
 const JAVA: &str = "Java";
 
@@ -50,11 +27,11 @@ const JAVA: &str = "Java";
 pub(super) struct Interned<'a> {
     constants: &'a Constants<'a>,
     message: Message,
-    functions: Numbers<String>,
-    files: Numbers<&'a str>,
-    mappings: Numbers<&'a str>,
-    frames: Numbers<Frame>,
-    stacks: Numbers<u64>,
+    functions: Pool<String>,
+    files: Pool<&'a str>,
+    mappings: Pool<&'a str>,
+    frames: Pool<Frame>,
+    stacks: Pool<u64>,
 }
 
 /// The fields that define constants.
@@ -72,11 +49,11 @@ impl<'a> Interned<'a> {
         let mut interned = Interned {
             constants,
             message: Message::default(),
-            functions: Numbers::default(),
-            files: Numbers::default(),
-            mappings: Numbers::default(),
-            frames: Numbers::default(),
-            stacks: Numbers::default(),
+            functions: Pool::default(),
+            files: Pool::default(),
+            mappings: Pool::default(),
+            frames: Pool::default(),
+            stacks: Pool::default(),
         };
         for kind in [WaitKind::Blocked, WaitKind::Waiting, WaitKind::Parked, WaitKind::Sleeping] {
             let number = interned.name(Name::Wait(kind));
@@ -104,7 +81,7 @@ impl<'a> Interned<'a> {
         if frames.is_empty() {
             return 0;
         }
-        let (number, is_new) = self.stacks.of(stack);
+        let (number, is_new) = self.stacks.note(stack);
         if is_new {
             let mut message = Message::default();
             message.int(1, number);
@@ -120,7 +97,7 @@ impl<'a> Interned<'a> {
     }
 
     fn frame(&mut self, frame: Frame) -> u64 {
-        let (number, is_new) = self.frames.of(frame);
+        let (number, is_new) = self.frames.note(frame);
         if !is_new {
             return number;
         }
@@ -140,7 +117,7 @@ impl<'a> Interned<'a> {
     }
 
     fn function(&mut self, name: String) -> u64 {
-        let (number, is_new) = self.functions.of(name.clone());
+        let (number, is_new) = self.functions.note(name.clone());
         if is_new {
             self.text(FUNCTION_NAME, number, &name);
         }
@@ -148,7 +125,7 @@ impl<'a> Interned<'a> {
     }
 
     fn file(&mut self, path: &'a str) -> u64 {
-        let (number, is_new) = self.files.of(path);
+        let (number, is_new) = self.files.note(path);
         if is_new {
             self.text(SOURCE_PATH, number, path);
         }
@@ -156,7 +133,7 @@ impl<'a> Interned<'a> {
     }
 
     fn mapping(&mut self, path: &'a str) -> u64 {
-        let (number, is_new) = self.mappings.of(path);
+        let (number, is_new) = self.mappings.note(path);
         if is_new {
             self.text(MAPPING_PATH, number, path);
             let mut message = Message::default();

@@ -17,9 +17,16 @@ impl<K> Default for Pool<K> {
 }
 
 impl<K: Hash + Eq> Pool<K> {
+    /// The number of a constant.
     pub(crate) fn of(&mut self, key: K) -> u64 {
+        self.note(key).0
+    }
+
+    /// The same, and whether it is new.
+    pub(crate) fn note(&mut self, key: K) -> (u64, bool) {
         let new = self.0.len() as u64 + 1;
-        *self.0.entry(key).or_insert(new)
+        let number = *self.0.entry(key).or_insert(new);
+        (number, number == new)
     }
 
     /// In the order of their numbers.
