@@ -9,9 +9,9 @@ use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{AllocCount, AllocSample, CountSource, LiveCount};
 use trace::time::Time;
 
+use super::amount::Amount;
 use super::live::CellIndex;
 use super::shares::Sampled;
-use super::totals::Amount;
 use crate::call_tree::Spread;
 use crate::window::Place;
 

@@ -5,9 +5,9 @@ use trace::ids::{ClassId, MethodId};
 use trace::model::{AllocCount, AllocSample, LiveCount};
 use trace::time::Time;
 
+use super::amount::Amount;
 use super::live::CellIndex;
 use super::shares::{Sampled, ShareKey};
-use super::totals::Amount;
 use super::{AllocationStats, line};
 use crate::window::Place;
 

@@ -1,9 +1,9 @@
 //! All that is known of allocations, piece by piece: what programs take that add it up themselves.
 
 use super::ThreadSubject;
+use super::amount::Amount;
 use super::naming::SiteNames;
 use super::report::AllocationReport;
-use super::totals::Amount;
 use crate::call_tree::{Source, SourceIndex};
 use crate::location::Location;
 use crate::symbols::SiteIndex;

@@ -11,11 +11,11 @@ use trace::model::{AllocSample, LiveSample};
 use trace::time::Time;
 
 use super::accounts::Accounts;
+use super::amount::Amount;
 use super::live::CellIndex;
 use super::parts::Cell;
 use super::shares::{Sampled, ShareKey};
 use super::snapshots::Borders;
-use super::totals::Amount;
 use super::{AllocationStats, line};
 use crate::call_tree::{Source, SourceIndex, Spread};
 use crate::coverage::Calibration;

@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 use trace::model::LiveSample;
 use trace::time::Time;
 
+use super::amount::scaled;
 use super::live::CellIndex;
-use super::totals::scaled;
 use crate::ages::AgeSpread;
 
 /// What the sampled objects of a cell stand for that live.

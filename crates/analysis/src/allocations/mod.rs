@@ -5,6 +5,7 @@
 
 mod accounts;
 mod alloc_key;
+mod amount;
 mod counted;
 mod counting;
 mod entries;
@@ -34,6 +35,7 @@ pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use crate::window::Scope;
 pub use accounts::{Account, ThreadSubject};
+pub use amount::Amount;
 pub use entries::{Entry, Estimate, Known};
 pub use lines::{Inside, Line};
 pub use naming::{Naming, SiteNames};
@@ -42,7 +44,7 @@ pub use part_report::{CountedPart, PartOfTrace};
 pub use report::{AllocationReport, By, Row};
 pub use slice_report::RowOverTime;
 pub use subject::Subject;
-pub use totals::{Amount, ObjectTotals};
+pub use totals::ObjectTotals;
 
 use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};

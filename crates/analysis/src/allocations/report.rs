@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::names;
 
 use super::accounts::{self, Account, Accounts, ThreadSubject};
+use super::amount::Amount;
 use super::estimates::Estimates;
 use super::live::CellIndex;
 use super::living::LiveSamples;
@@ -15,7 +16,7 @@ use super::parts::{Cell, Part};
 use super::shares::Shares;
 use super::snapshots::Snapshots;
 use super::subject::Subject;
-use super::totals::{Amount, ObjectTotals};
+use super::totals::ObjectTotals;
 use crate::call_tree::{Source, SourceIndex, Spread, error};
 use crate::coverage::{Coverage, WhyUnknown};
 use crate::facts::Facts;

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 use trace::time::Nanos;
 
+use super::amount::Amount;
 use super::live::CellIndex;
 use super::naming::SiteNames;
 use super::over_time::{OverTime, Slice, Sum};
 use super::report::{AllocationReport, By, Row};
 use super::subject::Subject;
-use super::totals::Amount;
 use crate::window::Place;
 
 /// A row of a table, slice by slice.

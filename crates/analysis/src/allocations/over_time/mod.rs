@@ -14,11 +14,11 @@ use trace::time::Time;
 pub use slices::{OverTime, Slice};
 pub(super) use sum::Sum;
 
+use super::amount::Amount;
 use super::live::CellIndex;
 use super::parts::Part;
 use super::shares::{Sampled, ShareKey};
 use super::snapshots::Borders;
-use super::totals::Amount;
 use crate::window::Place;
 pub(super) use axis::{FEW, MANY, Most};
 

@@ -2,7 +2,7 @@
 //! trace.
 
 use super::axis::{Axis, Slot};
-use crate::allocations::totals::Amount;
+use crate::allocations::amount::Amount;
 
 /// What is added up by slice.
 pub(super) trait Number: Copy + Default {

@@ -4,8 +4,8 @@ use trace::time::{Nanos, Time};
 
 use super::axis::Axis;
 use super::{Recorder, Track};
+use crate::allocations::amount::Amount;
 use crate::allocations::live::CellIndex;
-use crate::allocations::totals::Amount;
 
 /// A trace, slice by slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

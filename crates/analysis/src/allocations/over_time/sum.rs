@@ -2,9 +2,9 @@
 
 use super::Recorder;
 use super::series::{Change, Number, Share};
+use crate::allocations::amount::Amount;
 use crate::allocations::parts::Part;
 use crate::allocations::shares::ShareKey;
-use crate::allocations::totals::Amount;
 
 /// Parts of cells that are added up, by slice.
 #[derive(Clone)]
