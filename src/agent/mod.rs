@@ -31,6 +31,7 @@ mod hotspot;
 mod ids;
 mod instrument;
 mod locks;
+mod marks;
 mod message;
 mod native_symbols;
 mod native_thread;

@@ -5,11 +5,16 @@ import java.util.concurrent.CountDownLatch;
  * Many threads, many allocation sites, or both.
  *
  * <p>Arguments: {@code alive} for threads that all live at the same time, {@code virtual} for virtual ones that do (JDK 21),
- * {@code passing} for threads of which no more than {@value #AT_ONCE} live at the same time; how many; how many of the generated classes
+ * {@code passing} for threads of which no more than {@value #AT_ONCE} live at the same time, {@code busy} for threads that all work for
+ * {@value #BUSY_SECONDS} seconds, each through all classes, every second time with one lock; how many; how many of the generated classes
  * with sites they go through, each thread its share.
  */
 public final class Crowd implements Runnable {
     private static final int AT_ONCE = 100;
+    private static final int BUSY_SECONDS = 20;
+
+    /** When busy threads stop, as {@code System.nanoTime()} says it; 0 for others. */
+    private static long until;
 
     private final int number;
     private final int threads;
@@ -27,7 +32,9 @@ public final class Crowd implements Runnable {
 
     @Override
     public void run() {
-        if (threads > classes) {
+        if (until != 0) {
+            work();
+        } else if (threads > classes) {
             Sites.visit(number % classes);
         } else {
             for (int i = number; i < classes; i += threads) Sites.visit(i);
@@ -40,10 +47,23 @@ public final class Crowd implements Runnable {
         }
     }
 
+    private void work() {
+        for (int i = number; System.nanoTime() - until < 0; i++) {
+            if (i % 2 == 0) {
+                Sites.visit(i % classes);
+            } else {
+                synchronized (Crowd.class) {
+                    Sites.visit(i % classes);
+                }
+            }
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[1]);
         int classes = Integer.parseInt(args[2]);
         int together = args[0].equals("passing") ? Math.min(AT_ONCE, threads) : threads;
+        if (args[0].equals("busy")) until = System.nanoTime() + BUSY_SECONDS * 1_000_000_000L;
         Thread[] running = new Thread[together];
         for (int done = 0; done < threads; done += together) {
             CountDownLatch arrived = new CountDownLatch(together);

@@ -5,6 +5,7 @@ mod each_collector;
 mod exit;
 mod files;
 mod inherited;
+mod marks;
 mod names;
 mod options;
 mod outputs;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         files::tests,
         options::tests,
         inherited::tests,
+        marks::tests,
         stalls::tests,
     ])
 }

@@ -213,6 +213,7 @@ fn is_addition(element: &Element<'_>) -> bool {
             | Element::SafepointCount(_)
             | Element::Safepoint(_)
             | Element::LateThread(_)
+            | Element::Mark(_)
             | Element::MonitorUsage(_)
             | Element::ThreadInfo(_)
             | Element::MartiniCount(_)

@@ -13,6 +13,7 @@ pub mod generated;
 pub mod heap_dump;
 mod location;
 pub mod locks;
+pub mod marks;
 pub mod own_code;
 pub mod safepoints;
 mod stacks;

@@ -7,6 +7,7 @@ use trace::filter::{Pattern, PatternError};
 
 use super::draft::Draft;
 use super::dump::DumpWhen;
+use super::method::MethodName;
 
 /// A word that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(crate) enum Kind {
     Path(fn(&mut Draft, PathBuf)),
     /// A pattern of class names.
     Pattern(fn(&mut Draft, Pattern)),
+    /// A method of a class.
+    Method(fn(&mut Draft, MethodName)),
     /// Times at which the heap is dumped, joined by `+`.
     DumpTimes(&'static [Choice], fn(&mut Draft, DumpWhen)),
 }
@@ -90,6 +93,7 @@ impl Kind {
                 set(draft, pattern);
                 Some(())
             }
+            Kind::Method(set) => MethodName::parse(value).map(|method| set(draft, method)),
             Kind::DumpTimes(_, set) => DumpWhen::parse(value).map(|when| set(draft, when)),
         };
         read.ok_or(Refusal::NotOfKind)
@@ -110,6 +114,7 @@ impl Kind {
             Kind::IntervalOrOff { .. } => "INTERVAL|off".into(),
             Kind::Path(_) => "PATH".into(),
             Kind::Pattern(_) => "PATTERN".into(),
+            Kind::Method(_) => "METHOD".into(),
         }
     }
 
@@ -130,6 +135,7 @@ impl Kind {
             }
             Kind::Path(_) => format!("{values}, the path of a file"),
             Kind::Pattern(_) => format!("{values}, a name that may have one * at its beginning or end"),
+            Kind::Method(_) => format!("{values}, the name of a class and of a method of it"),
             Kind::DumpTimes(..) => format!("{values}, or several of them joined by +, where N is 1 or more"),
         }
     }

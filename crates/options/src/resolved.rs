@@ -7,6 +7,7 @@ use trace::file::IfTaken;
 use trace::filter::FilterSet;
 
 use super::dump::DumpOptions;
+use super::method::MethodName;
 
 /// How allocations are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,6 +142,8 @@ pub struct Options {
     pub sampled_bytes: Option<u32>,
     /// What is sampled of what threads do.
     pub samples: SampleOptions,
+    /// Methods whose first entry is marked in the trace.
+    pub marks: Vec<MethodName>,
     /// Bytes of text after which the trace is ended.
     pub limit_bytes: Option<u64>,
     /// Bytes of records that may wait for the writer.
@@ -171,6 +174,7 @@ impl Default for Options {
             callers_bytes: None,
             sampled_bytes: None,
             samples: SampleOptions::default(),
+            marks: Vec::new(),
             limit_bytes: None,
             buffer_bytes: 64 << 20,
             locks: None,

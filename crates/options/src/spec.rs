@@ -186,7 +186,7 @@ impl OptionSpec {
 
     /// Whether it may be given several times.
     pub fn is_repeatable(&self) -> bool {
-        matches!(self.kind, Kind::Pattern(_))
+        matches!(self.kind, Kind::Pattern(_) | Kind::Method(_))
     }
 
     /// Whether who gives it has chosen a heap mode by that: one that records single objects, or none because locks are wanted.

@@ -188,6 +188,18 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
+        name: "mark",
+        group: Group::Trace,
+        kind: Kind::Method(|d, method| d.options.marks.push(method)),
+        default: Default::Text("no mark"),
+        help: "Mark in the trace when this method is entered for the first time",
+        more: "Commands that read the trace take it as a time: `--from METHOD`, `--to METHOD`. What is counted so far is written at each mark, so that \
+               counts between two marks are those of that time. Can be given several times. Only at the start of a JVM, and not beside a debugger: the JVM has \
+               breakpoints for one agent only.",
+        examples: &["mark=com.acme.Server.ready", "mark=com.acme.Server.stop"],
+        ..ROW
+    },
+    OptionSpec {
         name: "limit",
         group: Group::Trace,
         kind: Kind::Size { min: 1, max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },

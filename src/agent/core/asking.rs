@@ -1,12 +1,31 @@
 //! What is asked of the control thread of a recording: a snapshot. Whoever asks waits for it, at most for some time.
 
+use crate::agent::clock::Ticks;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// What a snapshot is to be of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// What lives on the heap, too.
+    pub(crate) live: bool,
+    /// The time to which it belongs, if the thread that asks has done nothing since; else that at which it is made.
+    pub(crate) at: Option<Ticks>,
+}
+
+impl Wanted {
+    /// Of two that one snapshot is for.
+    fn and(self, other: Wanted) -> Wanted {
+        Wanted { live: self.live || other.live, at: self.at.max(other.at) }
+    }
+}
 
 #[derive(Default)]
 struct State {
     asked: u64,
     answered: u64,
+    /// What those want that wait.
+    wanted: Wanted,
     /// Whether the last one was made.
     is_made: bool,
 }
@@ -23,23 +42,31 @@ impl SnapshotRequests {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for a snapshot. Whether it was made; `None` if there is no answer for so long.
-    pub(crate) fn ask(&self, longest: Duration) -> Option<bool> {
-        let mut state = self.lock();
-        state.asked += 1;
-        let own = state.asked;
-        let waited = self.changed.wait_timeout_while(state, longest, |state| state.answered < own);
+    /// Asks for a snapshot, and has the control thread woken for it. Whether it was made;
+    /// `None` if there is no answer for so long.
+    pub(crate) fn ask(&self, wanted: Wanted, longest: Duration, wake: impl FnOnce()) -> Option<bool> {
+        let own = {
+            let mut state = self.lock();
+            state.asked += 1;
+            state.wanted = state.wanted.and(wanted);
+            state.asked
+        };
+        wake();
+        let waited = self.changed.wait_timeout_while(self.lock(), longest, |state| state.answered < own);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
         (state.answered >= own).then_some(state.is_made)
     }
 
-    /// On the control thread: makes a snapshot if one was asked for; `make` says whether there was something to make.
-    pub(crate) fn answer(&self, make: impl FnOnce() -> bool) {
-        let asked = self.lock().asked;
-        if self.lock().answered == asked {
-            return;
-        }
-        let is_made = make();
+    /// On the control thread: makes a snapshot if one was asked for. `make` says whether there was something to make.
+    pub(crate) fn answer(&self, make: impl FnOnce(Wanted) -> bool) {
+        let (asked, wanted) = {
+            let mut state = self.lock();
+            if state.answered == state.asked {
+                return;
+            }
+            (state.asked, std::mem::take(&mut state.wanted))
+        };
+        let is_made = make(wanted);
         let mut state = self.lock();
         (state.answered, state.is_made) = (asked, is_made);
         self.changed.notify_all();
@@ -53,16 +80,17 @@ mod tests {
     #[test]
     fn who_asks_learns_whether_something_was_made() {
         let requests = SnapshotRequests::default();
-        requests.answer(|| panic!("nobody has asked"));
-        assert_eq!(requests.ask(Duration::ZERO), None);
+        requests.answer(|_| panic!("nobody has asked"));
+        assert_eq!(requests.ask(Wanted { live: true, at: None }, Duration::ZERO, || ()), None);
         std::thread::scope(|scope| {
-            let asking = scope.spawn(|| requests.ask(Duration::from_secs(60)));
+            let asking = scope
+                .spawn(|| requests.ask(Wanted { live: false, at: Some(Ticks(7)) }, Duration::from_secs(60), || ()));
             while requests.lock().asked < 2 {
                 std::thread::yield_now();
             }
-            requests.answer(|| true);
+            requests.answer(|wanted| wanted == Wanted { live: true, at: Some(Ticks(7)) });
             assert_eq!(asking.join().ok(), Some(Some(true)));
         });
-        requests.answer(|| panic!("it was answered"));
+        requests.answer(|_| panic!("it was answered"));
     }
 }

@@ -5,6 +5,7 @@ use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jobject};
 use jvmti::sys::jvmtiEventCallbacks;
 
+use super::asking::Wanted;
 use super::context::{LocalThread, ThreadContext};
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{GcNumber, ThreadIndex};
@@ -92,7 +93,7 @@ pub(crate) trait Feature: Sync {
     fn tick(&'static self, _jni: Jni) {}
 
     /// The numbers so far are asked for, on the agent's own thread. False if the feature writes what it finds at once.
-    fn snapshot(&'static self, _jni: Jni) -> bool {
+    fn snapshot(&'static self, _jni: Jni, _wanted: Wanted) -> bool {
         false
     }
 

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
+use std::time::Duration;
 
 use agent_options::{Options, Stacks as FindStacks};
 use jvmti::{Collector, Env, Jni, Vm};
@@ -43,7 +44,7 @@ use super::tables::classes::Classes;
 use super::tables::methods::Methods;
 use super::tables::threads::Threads;
 use accounting::Accounting;
-use asking::SnapshotRequests;
+use asking::{SnapshotRequests, Wanted};
 use current::Current;
 use feature::Feature;
 use lost::{DroppedCounts, Lost};
@@ -416,6 +417,11 @@ impl Core {
     /// Whether there is something to do after each collection.
     pub(crate) fn watches_collections(&self) -> bool {
         self.records_allocations() || self.options.dump.when.ever()
+    }
+
+    /// Has the control thread make a snapshot, as [`SnapshotRequests::ask`] says.
+    pub(crate) fn ask_snapshot(&self, wanted: Wanted, longest: Duration) -> Option<bool> {
+        self.snapshots.ask(wanted, longest, || self.collections.wake())
     }
 
     /// Whether allocations are recorded, all or a sample, and so compared with what the JVM accounts to threads.

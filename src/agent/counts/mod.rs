@@ -30,6 +30,7 @@ mod threads;
 mod upcalls;
 mod vm_allocations;
 
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::Instant;
@@ -43,6 +44,7 @@ use rustc_hash::FxHashMap;
 use super::alloc::define_proxy;
 use super::clock::Ticks;
 use super::core::Core;
+use super::core::asking::Wanted;
 use super::core::context::{LocalThread, Reporter, ThreadContext, enter};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, RewriteRequest, Rewriter};
@@ -84,7 +86,7 @@ pub(crate) struct Counts {
     /// When a snapshot is made.
     trigger: Mutex<SnapshotTrigger>,
     /// For the writer.
-    snapshot: Mutex<Option<CountsSnapshot>>,
+    snapshots: Mutex<VecDeque<CountsSnapshot>>,
     /// Done once the hooks count.
     begun: Once,
 }
@@ -107,7 +109,7 @@ impl Counts {
             heap_is_full: AtomicBool::new(false),
             limit: core.options.buffer_bytes,
             trigger: Mutex::new(SnapshotTrigger::begin(core)),
-            snapshot: Mutex::default(),
+            snapshots: Mutex::default(),
             begun: Once::new(),
         }
     }
@@ -232,8 +234,8 @@ impl Feature for Counts {
         }
     }
 
-    fn snapshot(&'static self, jni: Jni) -> bool {
-        self.make_snapshot(jni, true);
+    fn snapshot(&'static self, jni: Jni, wanted: Wanted) -> bool {
+        self.make_snapshot(jni, wanted);
         true
     }
 
@@ -293,7 +295,7 @@ impl Feature for Counts {
         *lock(&self.living) = Vec::new();
         *lock(&self.expected) = Vec::new();
         *lock(&self.unread) = FxHashMap::default();
-        *lock(&self.snapshot) = None;
+        *lock(&self.snapshots) = VecDeque::new();
         self.space.release();
     }
 

@@ -1,7 +1,6 @@
 //! The counts so far, while the program runs: on request, and regularly, in case it is killed.
 //!
-//! The agent's control thread collects what needs JNI; the writer adds the counters up and writes them. The program's threads
-//! take no part.
+//! The agent's control thread makes them, the writer writes them. The program's threads take no part.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,40 +8,55 @@ use std::time::{Duration, Instant};
 use jvmti::Jni;
 use rustc_hash::FxHashMap;
 
+use super::report::SiteCount;
 use super::sites::ResolvePhase;
 use super::threads::{ThreadCounts, Totals};
 use super::{Counts, lock};
 use crate::agent::clock::{Ticks, thread_cpu_nanos};
+use crate::agent::core::asking::Wanted;
 use crate::agent::core::schedule::Schedule;
 use crate::agent::core::{Core, accounting};
 use crate::agent::heap_histogram::{ClassTotals, walk};
 use crate::agent::ids::{ClassIndex, ThreadIndex};
 use crate::agent::request_file::RequestFile;
 
-/// What the writer cannot read by itself.
+/// Snapshots that wait to be written; of more, the oldest is left out, for what is counted is in the next one, too.
+const MAX_WAITING: usize = 4;
+
+/// What is counted so far.
 pub(crate) struct CountsSnapshot {
     pub(crate) time: Ticks,
     /// What each living thread counted, and what the JVM accounts to it, if it says.
     pub(crate) threads: Vec<(ThreadIndex, Totals, Option<u64>)>,
+    /// What sites have counted.
+    pub(crate) sites: Vec<SiteCount>,
     /// What a walk of the heap found, if one was requested.
     pub(crate) live: Option<Vec<(ClassIndex, ClassTotals)>>,
 }
 
 impl Counts {
-    /// The last snapshot that the writer has not taken yet.
-    pub(crate) fn take_snapshot(&self) -> Option<CountsSnapshot> {
-        lock(&self.snapshot).take()
+    /// The first snapshot that the writer has not taken yet, if it was made until then.
+    pub(crate) fn take_snapshot(&self, until: Ticks) -> Option<CountsSnapshot> {
+        let mut waiting = lock(&self.snapshots);
+        let is_made = waiting.front().is_some_and(|snapshot| snapshot.time <= until);
+        if is_made { waiting.pop_front() } else { None }
     }
 
-    pub(super) fn make_snapshot(&self, jni: Jni, with_live: bool) {
+    pub(super) fn make_snapshot(&self, jni: Jni, wanted: Wanted) {
         let core = self.core;
         self.resolve_counted(jni, None, ResolvePhase::Meanwhile);
-        let live = with_live
+        let live = wanted
+            .live
             .then(|| walk(core, jni, true))
             .and_then(|walked| walked.inspect_err(|&error| core.count_failure("heap walk", error)).ok());
-        let time = Ticks::now();
+        let time = wanted.at.unwrap_or_else(Ticks::now);
         let threads = self.living_accounts(jni);
-        *lock(&self.snapshot) = Some(CountsSnapshot { time, threads, live });
+        let (sites, _) = self.sites();
+        let mut waiting = lock(&self.snapshots);
+        if waiting.len() == MAX_WAITING {
+            waiting.pop_front();
+        }
+        waiting.push_back(CountsSnapshot { time, threads, sites, live });
     }
 }
 
@@ -52,7 +66,7 @@ impl Counts {
         let (is_due, is_requested) = lock(&self.trigger).check(self.core);
         if is_requested || is_due {
             let begin = thread_cpu_nanos();
-            self.make_snapshot(jni, is_requested);
+            self.make_snapshot(jni, Wanted { live: is_requested, at: None });
             lock(&self.trigger).made(Duration::from_nanos(thread_cpu_nanos().saturating_sub(begin)));
         }
     }

@@ -70,6 +70,8 @@ pub(crate) enum Event {
     ProcessorTime { thread: ThreadIndex, cpu: u64, queued: Option<u64> },
     /// The number of the answer to a data request, which `Locks` keeps.
     Snapshot(u32),
+    /// A thread entered a method for the first time that the user named: which of them.
+    Mark { thread: ThreadIndex, mark: u32 },
 }
 
 const INSTANCE: u64 = 0;
@@ -93,6 +95,7 @@ const SNAPSHOT: u64 = 17;
 const SLEEP: u64 = 18;
 const SLEPT: u64 = 19;
 const PROCESSOR_TIME: u64 = 20;
+const MARK: u64 = 21;
 
 /// Means that the JVM does not give the account, or the system the time.
 const UNKNOWN: u64 = u64::MAX;
@@ -138,6 +141,7 @@ impl Event {
             Event::Unparked { thread, interrupted } => {
                 [time.0, u64::from(interrupted), pair(thread.0, 0), UNPARKED << 32]
             }
+            Event::Mark { thread, mark } => [time.0, u64::from(mark), pair(thread.0, 0), MARK << 32],
             Event::Snapshot(number) => [time.0, u64::from(number), 0, SNAPSHOT << 32],
             Event::Sleep { thread, stack } => [time.0, 0, pair(thread.0, stack.0), SLEEP << 32],
             Event::Slept(t) => thread(SLEPT, t),
@@ -188,6 +192,7 @@ impl Event {
                 Event::Waited { object, thread: waiting, reason }
             }
             UNPARKED => Event::Unparked { thread: waiting, interrupted: id != 0 },
+            MARK => Event::Mark { thread: waiting, mark: id as u32 },
             SNAPSHOT => Event::Snapshot(id as u32),
             SLEEP => Event::Sleep { thread: waiting, stack },
             SLEPT => Event::Slept(thread),
@@ -240,6 +245,7 @@ mod tests {
                 .prop_map(|(object, thread, reason)| Event::Waited { object, thread, reason }),
             (thread.clone(), any::<bool>()).prop_map(|(thread, interrupted)| Event::Unparked { thread, interrupted }),
             any::<u32>().prop_map(Event::Snapshot),
+            (thread.clone(), any::<u32>()).prop_map(|(thread, mark)| Event::Mark { thread, mark }),
             (thread.clone(), stack).prop_map(|(thread, stack)| Event::Sleep { thread, stack }),
             thread.clone().prop_map(Event::Slept),
             (thread.clone(), any::<u64>(), prop::option::of(0..u64::MAX))

@@ -75,6 +75,7 @@ struct Inner {
     /// The first id given to an object after each number of collections, if that is kept.
     generations: Option<Vec<(ObjectId, u64)>>,
     closed: bool,
+    is_woken: bool,
     /// The pause that has begun is not in `events`, which are too many.
     skips: bool,
     /// Collections that were left out.
@@ -211,12 +212,12 @@ impl Collections {
         }
     }
 
-    /// Waits until a collection later than `seen` has ended, or for that long, and returns the number of the last one; `None`
+    /// Waits until a collection later than `seen` has ended, or it is woken, or for that long, and returns the number of the last one; `None`
     /// once closed.
     pub(crate) fn wait_for_finish(&self, seen: GcNumber, longest: Option<Duration>) -> Option<GcNumber> {
         let mut inner = self.lock();
         let until = longest.map(|longest| Instant::now() + longest);
-        while inner.finished <= seen && !inner.closed {
+        while inner.finished <= seen && !inner.closed && !std::mem::take(&mut inner.is_woken) {
             let Some(until) = until else {
                 inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -228,6 +229,12 @@ impl Collections {
             inner = self.changed.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         (!inner.closed).then_some(inner.finished)
+    }
+
+    /// Ends the control thread's wait once: there is something to do.
+    pub(crate) fn wake(&self) {
+        self.lock().is_woken = true;
+        self.changed.notify_all();
     }
 
     /// Ends the control thread's wait.

@@ -2,6 +2,7 @@
 //! `JDK_JAVA_OPTIONS`, `_JAVA_OPTIONS`, option files and the JNI invocation interface are not there.
 
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 
 /// The agents of Martini's on a command line: their options.
 #[derive(Debug)]
@@ -37,9 +38,31 @@ impl CommandLine {
     }
 }
 
+/// Variables whose words the VM or its launcher puts in front of those that were typed.
+const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// Whether this JVM starts with a debugger's agent, as far as the command line and the environment show.
+pub(super) fn has_debugger() -> bool {
+    let typed = fs::read("/proc/self/cmdline").unwrap_or_default();
+    let given = VARIABLES.iter().filter_map(std::env::var_os).map(|words| words.into_vec());
+    is_debugger_among(&typed, 0) || given.into_iter().any(|words| is_debugger_among(&words, b' '))
+}
+
+fn is_debugger_among(words: &[u8], between: u8) -> bool {
+    let is_one = |word: &[u8]| [&b"-agentlib:jdwp"[..], b"-Xrunjdwp"].iter().any(|agent| word.starts_with(agent));
+    words.split(|&byte| byte == between).any(is_one)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn debuggers_are_seen() {
+        assert!(is_debugger_among(b"java\0-agentlib:jdwp=transport=dt_socket,server=y\0Main\0", 0));
+        assert!(is_debugger_among(b"-Xmx1g -Xrunjdwp:server=y", b' '));
+        assert!(!is_debugger_among(b"java\0-jar\0jdwp.jar\0", 0));
+    }
 
     #[test]
     fn only_agents_of_ours_count() {

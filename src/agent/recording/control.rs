@@ -41,7 +41,8 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
             }
             core.features().for_each(|feature| feature.tick(jni));
             // All of them.
-            core.snapshots.answer(|| core.features().fold(false, |made, feature| feature.snapshot(jni) | made));
+            let make = |wanted| core.features().fold(false, |made, feature| feature.snapshot(jni, wanted) | made);
+            core.snapshots.answer(make);
             if number == seen {
                 continue;
             }

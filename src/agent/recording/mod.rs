@@ -49,6 +49,7 @@ use super::hotspot::safe_mode::{self, SafeMode};
 use super::ids::RecordingNumber;
 use super::instrument::{Instrumentation, class_file_load_hook, class_load};
 use super::locks::Locks;
+use super::marks::Marks;
 use super::message::message;
 use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
@@ -149,6 +150,12 @@ impl Recording {
             message(&format!("{what} are not sampled: {why}"));
             (options.callers_bytes, options.sampled_bytes) = (None, None);
         }
+        if !options.marks.is_empty()
+            && let Err(why) = environments::take_breakpoints(jvm.env, command_line::has_debugger())
+        {
+            message(&format!("methods are not marked: {why}"));
+            options.marks.clear();
+        }
         let flags = hotspot.map_or_else(Vec::new, |hotspot| set_flags(hotspot, source, &options));
         let plan = Plan {
             is_late,
@@ -187,6 +194,7 @@ impl Recording {
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
         let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
+        let marks = (!options.marks.is_empty()).then(|| leak(Marks::new(core)));
         // In the order in which they are called: times of processors next to the samples that are held against them.
         let features: Vec<&'static dyn Feature> = [
             feature(dumps),
@@ -198,6 +206,7 @@ impl Recording {
             feature(safepoints),
             feature(times),
             feature(cpu),
+            feature(marks),
         ]
         .into_iter()
         .flatten()

@@ -11,6 +11,7 @@ use jvmti::Jni;
 use super::Recording;
 use super::request::{Answer, Lines};
 use crate::agent::clock::Ticks;
+use crate::agent::core::asking::Wanted;
 use crate::agent::core::feature::End;
 use crate::agent::sampling::Asker;
 
@@ -48,7 +49,11 @@ impl Recording {
     /// Has the numbers so far written.
     pub(super) fn snapshot(&self) -> Answer {
         let answers = self.core.watches_collections() && self.core.features().any(|feature| feature.wants_ticks());
-        let made = if answers { self.core.snapshots.ask(LONGEST_SNAPSHOT) } else { Some(false) };
+        let made = if answers {
+            self.core.ask_snapshot(Wanted { live: true, at: None }, LONGEST_SNAPSHOT)
+        } else {
+            Some(false)
+        };
         match made {
             Some(true) => Ok(Lines::default().with("trace", self.trace().display())),
             Some(false) => Err("this recording writes all it finds at once, so there is nothing to ask for".into()),

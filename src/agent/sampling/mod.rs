@@ -24,6 +24,7 @@ use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, jthread, jvmtiEnv, jvmtiEvent
 
 use super::clock::{Ticks, thread_cpu_nanos};
 use super::core::Core;
+use super::core::asking::Wanted;
 use super::core::context::{LocalThread, Reporter, ThreadContext, callback};
 use super::core::current::Current;
 use super::core::feature::{End, Feature};
@@ -269,7 +270,7 @@ impl Feature for Sampler {
         self.make_snapshot_if_due(jni);
     }
 
-    fn snapshot(&'static self, jni: Jni) -> bool {
+    fn snapshot(&'static self, jni: Jni, _: Wanted) -> bool {
         if self.following.is_some() {
             self.make_snapshot(jni);
         }

@@ -1,7 +1,7 @@
 //! Turns events into elements.
 
 use trace::ids::ObjectId;
-use trace::model::{ObjAlloc, Record, RuntimeInitDone, ThreadEnd};
+use trace::model::{Mark, ObjAlloc, Record, RuntimeInitDone, ThreadEnd};
 
 use super::state::{EventSource, Limit};
 use super::writer::Writer;
@@ -28,6 +28,7 @@ impl Writer {
             Event::Slept(thread) => drop(self.close_sleep(ticks, thread)),
             Event::ProcessorTime { thread, cpu, queued } => self.processor_time(ticks, thread, cpu, queued),
             Event::Snapshot(number) => self.answer(ticks, number),
+            Event::Mark { thread, mark } => self.mark(ticks, thread, mark),
             Event::Switch(thread) => self.sources[source].thread = thread,
             Event::ThreadStart(thread) => self.define_thread(thread),
             Event::ThreadEnd(thread) => {
@@ -55,6 +56,12 @@ impl Writer {
             Event::Account { thread, vm_bytes } => self.account(thread, ticks, vm_bytes),
             Event::Counted { thread, instances, bytes } => self.tallies.set(thread, instances, bytes),
         }
+    }
+
+    fn mark(&mut self, ticks: Ticks, thread: ThreadIndex, mark: u32) {
+        let Some(method) = self.core.options.marks.get(mark as usize) else { return };
+        let (time, thread, method) = (self.time(ticks), self.thread_id(thread), method.to_string());
+        self.text.emit(|out| Mark { method: method.into(), thread, time }.write(out));
     }
 
     /// Writes what was reported of a thread until now, and what the JVM accounts to it.

@@ -29,7 +29,7 @@ impl Writer {
             self.text.emit(|out| RuntimeShutdown { time, thread: None }.write(out));
         }
         if let Some(counts) = self.features.counts {
-            let nameless = self.all_site_counts(counts, time, true);
+            let nameless = self.last_site_counts(counts, time);
             self.core.count_lost("site not found", nameless);
         }
         self.last_samples(time);

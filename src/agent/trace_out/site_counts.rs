@@ -11,10 +11,15 @@ use crate::agent::heap_histogram::ClassTotals;
 use crate::agent::ids::{AllocationSite, ClassIndex};
 
 impl Writer {
-    /// Writes what was counted so far, if there is a new snapshot.
-    pub(super) fn snapshot(&mut self) {
-        let Some(counts) = self.features.counts else { return };
-        let Some(CountsSnapshot { time: ticks, threads, live }) = counts.take_snapshot() else { return };
+    /// Writes what was counted at each snapshot until a time, behind the events before it.
+    pub(super) fn snapshots(&mut self, until: Ticks) {
+        while let Some(snapshot) = self.features.counts.and_then(|counts| counts.take_snapshot(until)) {
+            self.merge(snapshot.time);
+            self.snapshot(snapshot);
+        }
+    }
+
+    fn snapshot(&mut self, CountsSnapshot { time: ticks, threads, sites, live }: CountsSnapshot) {
         // What comes every second is not to end a limited trace: the rest is for requests, and for the end.
         if live.is_none() && self.text.is_half_full() {
             return;
@@ -24,26 +29,35 @@ impl Writer {
             self.account(thread, ticks, vm_bytes);
         }
         let time = self.time(ticks);
-        self.all_site_counts(counts, time, false);
+        for mut site in sites {
+            self.site_counts.settle(&mut site);
+            self.new_site_count(&mut site, time);
+        }
+        self.changed_samples(time);
         self.live_counts(live.unwrap_or_default(), ticks);
     }
 
-    /// Writes what sites have counted since it was written last, and returns the number of objects whose site is not known. `is_last`: the
-    /// program counts no more.
-    pub(super) fn all_site_counts(&mut self, counts: &Counts, time: Time, is_last: bool) -> u64 {
+    /// Writes what sites have counted since it was written last; the program counts no more. Returns the number of objects whose site is
+    /// not known.
+    pub(super) fn last_site_counts(&mut self, counts: &Counts, time: Time) -> u64 {
         let (sites, nameless) = counts.sites();
         for mut site in sites {
-            if !is_last {
-                self.site_counts.settle(&mut site);
-            }
-            if self.site_counts.is_new(&mut site) {
-                self.site_count(&site, time);
-            }
+            self.new_site_count(&mut site, time);
         }
+        self.changed_samples(time);
+        nameless
+    }
+
+    fn new_site_count(&mut self, site: &mut SiteCount, time: Time) {
+        if self.site_counts.is_new(site) {
+            self.site_count(site, time);
+        }
+    }
+
+    fn changed_samples(&mut self, time: Time) {
         if let Some(sampler) = self.features.sampler {
             self.samples(sampler.changed(), time);
         }
-        nameless
     }
 
     /// Writes what a walk of the heap found.

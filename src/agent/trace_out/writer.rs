@@ -147,8 +147,8 @@ impl Writer {
             !source.consumer.is_finished()
         });
         if !self.text.is_full() {
+            self.snapshots(horizon);
             self.merge(horizon);
-            self.snapshot();
             self.safepoints();
             self.samples_so_far();
         }

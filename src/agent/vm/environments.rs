@@ -160,6 +160,22 @@ pub(crate) fn prepare(
     Ok(tags)
 }
 
+/// Lets an environment set breakpoints, which one agent of a JVM may have.
+///
+/// # Errors
+/// Why it may not: a part of a sentence.
+pub(crate) fn take_breakpoints(env: Env, has_debugger: bool) -> Result<(), String> {
+    if env.get_phase() != Ok(JVMTI_PHASE_ONLOAD) {
+        return Err("the JVM allows that only if it starts with the agent".into());
+    }
+    // One that comes later would not find what it needs, and end the JVM.
+    if has_debugger {
+        return Err("the JVM has breakpoints for one agent, and a debugger needs them".into());
+    }
+    let breakpoints = jvmtiCapabilities::of(&[CAN_GENERATE_BREAKPOINT_EVENTS]);
+    env.add_capabilities(breakpoints).map_err(|_| "the JVM has breakpoints for one agent, and another has them".into())
+}
+
 /// Bytes between two samples of the VM, unless somebody asks for another number.
 pub(crate) const DEFAULT_SAMPLING_INTERVAL: u32 = 512 << 10;
 

@@ -6,7 +6,7 @@ use analysis::locks::{LockHolders, LockReport, Selection};
 use trace::filter::Pattern;
 
 use crate::cli::commands::selection::note;
-use crate::cli::commands::time_window::TimeWindow;
+use crate::cli::commands::time_window::TimeFlags;
 
 /// Which part of a trace counts.
 #[derive(Debug, Default, clap::Args)]
@@ -15,7 +15,7 @@ pub(crate) struct LockSelection {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) thread: Vec<Pattern>,
     #[command(flatten)]
-    pub(crate) window: TimeWindow,
+    pub(crate) window: TimeFlags,
     /// Take the innermost frame in these classes as the place of a wait, if the trace has stacks (repeatable)
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
@@ -26,16 +26,20 @@ pub(crate) struct LockSelection {
 
 impl LockSelection {
     /// What the analysis is to count, of locks of some classes.
-    pub(crate) fn analysis_selection(&self, classes: &[Pattern]) -> Selection {
-        Selection {
+    ///
+    /// # Errors
+    /// A time that a flag names is not in the trace.
+    pub(crate) fn analysis_selection(&self, path: &Path, classes: &[Pattern]) -> anyhow::Result<Selection> {
+        let window = self.window.of(path)?;
+        Ok(Selection {
             classes: classes.to_vec(),
             names: LockHolders::default(),
             threads: self.thread.clone(),
             callers: self.caller.clone(),
-            from: self.window.from(),
-            to: self.window.to(),
+            from: window.from(),
+            to: window.to(),
             idle: false,
-        }
+        })
     }
 
     /// Checks the flags against the trace, and notes on standard error those that have no effect.
@@ -43,7 +47,7 @@ impl LockSelection {
     /// # Errors
     /// `--from` is behind the end of the trace, or not before `--to`.
     pub(crate) fn check(&self, path: &Path, report: &LockReport) -> anyhow::Result<()> {
-        self.window.check(path, report.span().map(|(origin, end)| end.since(origin)))?;
+        self.window.of(path)?.check(path, report.span().map(|(origin, end)| end.since(origin)))?;
         if !self.caller.is_empty() && !report.is_log() && report.facts().stacks == 0 {
             note(path, "--caller has no effect without call stacks; record them with martini run --lockstack 8");
         }

@@ -17,7 +17,7 @@ use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{row_limit, selects_class, selects_site, whole_number};
 use crate::cli::commands::stats_over_time::{self, OverTimeOf};
 use crate::cli::commands::stats_samples::{self, SamplesOf};
-use crate::cli::commands::time_window::TimeWindow;
+use crate::cli::commands::time_window::TimeFlags;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::allocation_tables::{self, Column, TableKind};
 use crate::cli::render::page::{Page, PageArguments};
@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "sort")]
     over_time: bool,
     #[command(flatten)]
-    window: TimeWindow,
+    window: TimeFlags,
     /// Sort by this column, the largest first [default: active-size; total-size of code, and where objects are only counted]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<Column>,
@@ -190,7 +190,7 @@ impl Arguments {
         Ok(SamplesOf {
             path,
             clock,
-            window: self.window,
+            window: self.window.of(path)?,
             by: self.by.map(|rows| rows.of_samples(path)).transpose()?,
             naming_of_others: self.naming_of_sites(&naming),
             naming,
@@ -205,11 +205,12 @@ impl Arguments {
     /// # Errors
     /// The trace cannot be read, or has nothing of this part.
     fn read(&self, path: &Path) -> anyhow::Result<Reading> {
-        let (from, to) = (self.window.from(), self.window.to());
+        let window = self.window.of(path)?;
+        let (from, to) = (window.from(), window.to());
         let reading = reading::allocations_in(path, &Scope { from, to, over_time: self.over_time })?;
-        self.window.check(path, Some(reading.report.length()))?;
+        window.check(path, Some(reading.report.length()))?;
         stats_over_time::check_counted_part(path, &reading.report)?;
-        if self.window.is_given() && self.shows_accounts(&reading.report) {
+        if window.is_given() && self.shows_accounts(&reading.report) {
             bail!("{}: threads are accounted for the whole trace; leave out --from and --to", path.display());
         }
         Ok(reading)

@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
-    let selection = arguments.selection.analysis_selection(&[]);
+    let selection = arguments.selection.analysis_selection(path, &[])?;
     let Some(timeline) = &arguments.timeline else {
         return reading::locks(path, LockStats::new(selection, None));
     };
@@ -107,7 +107,7 @@ fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport
         let created = file::create(timeline, TIMELINE, IfTaken::Replace);
         created.map(|new| new.file).map_err(|refusal| anyhow!("{refusal}; choose another --timeline"))
     };
-    if arguments.selection.window.from() == Nanos(0) {
+    if arguments.selection.window.of(path)?.from() == Nanos(0) {
         return read_into(create()?, path, selection, cannot);
     }
     // Whether --from is behind the end is known at the end, and must not cost the file that is there.

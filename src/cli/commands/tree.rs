@@ -19,7 +19,7 @@ use trace::filter::Pattern;
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
 use crate::cli::commands::stats_over_time::check_counted_part;
-use crate::cli::commands::time_window::TimeWindow;
+use crate::cli::commands::time_window::TimeFlags;
 use crate::cli::input::reading::{self, Reading, Report};
 use crate::cli::render::human::{bytes, counted};
 use crate::cli::render::page::{Page, PageArguments};
@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["cpu", "locks", "waits", "filter"])]
     wall: bool,
     #[command(flatten)]
-    window: TimeWindow,
+    window: TimeFlags,
     /// Show what lives of the objects at the end, by where they were allocated (`run --sampled`, or single objects)
     #[arg(long, conflicts_with_all = ["locks", "waits", "cpu", "wall"])]
     live: bool,
@@ -211,9 +211,10 @@ impl Arguments {
     /// # Errors
     /// The trace cannot be read, or has nothing of this part.
     fn read(&self, path: &Path) -> anyhow::Result<Reading> {
-        let (from, to) = (self.window.from(), self.window.to());
+        let window = self.window.of(path)?;
+        let (from, to) = (window.from(), window.to());
         let reading = reading::allocations_in(path, &Scope { from, to, over_time: false })?;
-        self.window.check(path, Some(reading.report.length()))?;
+        window.check(path, Some(reading.report.length()))?;
         check_counted_part(path, &reading.report)?;
         Ok(reading)
     }

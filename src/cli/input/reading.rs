@@ -9,6 +9,7 @@ use analysis::coverage::Coverage;
 use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats, Observer};
+use analysis::marks::{MarkReport, MarkStats};
 use analysis::safepoints::{SafepointReport, SafepointStats};
 use anyhow::{anyhow, bail};
 use trace::file;
@@ -65,6 +66,7 @@ impl_stats!(LockStats<'_>, LockReport);
 impl_stats!(TraceStats<'_>, TraceReport);
 impl_stats!(CpuStats, CpuReport);
 impl_stats!(SafepointStats, SafepointReport);
+impl_stats!(MarkStats, MarkReport);
 
 impl Report for AllocationReport {
     fn facts(&self) -> &Facts {
@@ -85,6 +87,12 @@ impl Report for TraceReport {
 }
 
 impl Report for SafepointReport {
+    fn facts(&self) -> &Facts {
+        self.facts()
+    }
+}
+
+impl Report for MarkReport {
     fn facts(&self) -> &Facts {
         self.facts()
     }
@@ -192,6 +200,11 @@ fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
 /// Reads what a trace says about safepoints, as [`allocations_in`] does.
 pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
     trace(path, SafepointStats::new())
+}
+
+/// Reads which methods a trace marks, as [`allocations_in`] does.
+pub(crate) fn marks(path: &Path) -> anyhow::Result<Reading<MarkReport>> {
+    trace(path, MarkStats::new())
 }
 
 /// Reads a trace into statistics, as [`allocations_in`] does.

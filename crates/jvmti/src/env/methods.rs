@@ -93,4 +93,33 @@ impl Env {
             Ok(Allocated::from_raw(self, code, count as usize))
         }
     }
+
+    /// Sends the event `Breakpoint` when the method is entered.
+    ///
+    /// # Errors
+    ///
+    /// `NATIVE_METHOD`, `DUPLICATE` if there is one already, `MUST_POSSESS_CAPABILITY` without
+    /// `can_generate_breakpoint_events`.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn set_entry_breakpoint(self, method: jmethodID) -> Result<()> {
+        // SAFETY: the caller vouches for the method, which has code from 0 on, or the VM refuses it.
+        unsafe { call!(self, SetBreakpoint, method, 0) }
+    }
+
+    /// Undoes [`set_entry_breakpoint`](Self::set_entry_breakpoint).
+    ///
+    /// # Errors
+    ///
+    /// `NOT_FOUND` if there is none.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn clear_entry_breakpoint(self, method: jmethodID) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { call!(self, ClearBreakpoint, method, 0) }
+    }
 }

@@ -35,6 +35,7 @@ impl Element<'_> {
             Self::ThreadSleep(e) => e.time,
             Self::ThreadSlept(e) => e.time,
             Self::ThreadCpu(e) => e.time,
+            Self::Mark(e) => e.time,
             Self::MonStillOwned(e) => e.time,
             Self::LockName(e) => e.time,
             Self::MonitorUsage(e) => e.time,

@@ -614,6 +614,16 @@ elements! {
         Optional lost: Text<'a> = "lost",
     }
 
+    /// A method that the user named was entered for the first time; an extension of Martini's.
+    Mark<'a> = "mark" {
+        /// Its class and name: `com.acme.Server.ready`.
+        Required method: Text<'a> = "method",
+        /// The thread that entered it.
+        Required thread: ThreadId = "threadIdRef",
+        /// When.
+        Expected time: Time = "time",
+    }
+
     /// Who owns a monitor, where that does not follow from earlier events.
     MonStillOwned = "monStillOwned" {
         /// A thread that waits for it.

@@ -106,6 +106,7 @@ impl Definitions {
                 use_of.function(e.function);
             }
             Element::ThreadCount(e) => use_of.thread(Some(e.thread)),
+            Element::Mark(e) => use_of.thread(Some(e.thread)),
             Element::ThreadCpu(e) => use_of.thread(Some(e.thread)),
             Element::LiveCount(e) => use_of.class(e.class),
             Element::ObjFree(e) => use_of.thread(e.thread),

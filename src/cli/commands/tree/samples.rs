@@ -33,7 +33,7 @@ pub(super) fn show(
     if arguments.by == Some(Group::Class) {
         bail!("{}: samples are not of objects of a class; write --by thread, or --frames class", path.display());
     }
-    let window = arguments.window;
+    let window = arguments.window.of(path)?;
     let scope = Scope { from: window.from(), to: window.to(), over_time: false };
     let mut reading = reading::samples(path, clock, &scope)?;
     window.check(path, Some(reading.report.whole_length()))?;

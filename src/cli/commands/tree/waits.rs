@@ -20,7 +20,7 @@ use crate::cli::render::page::Page;
 /// # Errors
 /// It cannot be read, or has nothing of this part.
 pub(super) fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
-    let window = arguments.window;
+    let window = arguments.window.of(path)?;
     let selection = Selection { from: window.from(), to: window.to(), ..Selection::default() };
     let reading = reading::locks(path, LockStats::new(selection, None))?;
     window.check(path, reading.report.span().map(|(begin, end)| end.since(begin)))?;

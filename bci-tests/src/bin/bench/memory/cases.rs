@@ -32,6 +32,7 @@ pub(crate) const CASES: &[Case] = &[
     crowd("passing", "10,000 threads, 100 at a time, 200,000 sites", &["passing", "10000", "500"]),
     crowd("sites", "1 thread, 200,000 sites", &["alive", "1", "500"]),
     crowd("threads-sites", "10,000 threads, 200,000 sites, 400 by each thread", &["alive", "10000", "500"]),
+    crowd("busy", "1,000 threads that work for 20 s, 200,000 sites, one lock", &["busy", "1000", "500"]),
     Case { oldest: 21, ..crowd("virtual", "100,000 virtual threads, 400 sites", &["virtual", "100000", "1"]) },
     Case {
         oldest: 21,
@@ -60,12 +61,19 @@ const fn entry(id: &'static str, name: &'static str, agent: Agent) -> Entry {
 /// The base of all differences; always run.
 pub(crate) const BASE: Entry = entry("none", "no agent", Agent::None);
 
+/// What is left on all day.
+const SAMPLES: &str = "sampled=512k,cpu=10ms,wall=20ms,ttsp=on";
+/// All that goes together.
+const ALL: &str = "heap=counts,callers=16k,juc=on,sampled=512k,cpu=10ms,wall=20ms,ttsp=on";
+
 /// All others.
 pub(crate) const ENTRIES: &[Entry] = &[
     entry("floor", "floor: SetTag, ObjectFree", Agent::Floor("free")),
     entry("counts", "martini heap=counts", Agent::MartiniToDisk("heap=counts")),
     entry("vm", "martini heap=vm", Agent::MartiniToDisk("heap=vm")),
     entry("events", "martini heap=events", Agent::MartiniToDisk("heap=events")),
+    entry("samples", "martini sampled, cpu, wall, ttsp", Agent::MartiniToDisk(SAMPLES)),
+    entry("all", "martini counts, callers, locks, and these", Agent::MartiniToDisk(ALL)),
     entry("events-stack", "martini heap=events, stacks of 8", Agent::MartiniToDisk("heap=events,stack=8")),
 ];
 

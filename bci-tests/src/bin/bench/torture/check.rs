@@ -202,6 +202,10 @@ fn is_expected(line: &str, case: &Case) -> bool {
         || case.mode.samples_threads()
             && (case.mode.is("internals", "off") || case.has_flag("-Xcheck:jni"))
             && line.contains("is not sampled: ")
+        || case.mode.value("mark").is_some()
+            && ["was not entered", "cannot be marked", "methods are not marked"]
+                .iter()
+                .any(|words| line.contains(words))
         || case.mode.is("ttsp", "on") && line.contains("threads that delay safepoints")
 }
 

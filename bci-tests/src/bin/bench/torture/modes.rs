@@ -9,6 +9,17 @@ pub(super) struct Mode {
     pub(super) options: Vec<(&'static str, &'static str)>,
 }
 
+/// Methods of which many run at once, are compiled, redefined, or never run.
+const MARKS: &[&str] = &[
+    "java.lang.Object.<init>",
+    "java.lang.String.hashCode",
+    "java.lang.Thread.run",
+    "java.util.HashMap.put",
+    "java.util.concurrent.locks.LockSupport.park",
+    "torture.Main.main",
+    "torture.Main.never",
+];
+
 /// The moments at which dumps are made.
 const MOMENTS: &[&str] = &["end", "oom", "request", "gc:1", "gc:4", "end+oom+request", "oom+gc:2", "end+request+gc:3"];
 
@@ -137,5 +148,8 @@ impl Mode {
     fn file(&mut self, random: &mut Random) {
         self.sometimes(random, 5, "format", &["zip"]);
         self.sometimes(random, 12, "limit", &["200k", "2m"]);
+        for _ in 0..2 {
+            self.sometimes(random, 8, "mark", MARKS);
+        }
     }
 }
