@@ -6,8 +6,9 @@ use trace::time::{Nanos, Time};
 
 use super::constants::Constants;
 use super::pools::{Class, ClassAt, Lock, LockAt, Pools, Seen, ThreadAt};
-use super::settings::Settings;
-use crate::read::{Chunk, Damage, Event, Object, Value};
+use super::reading::Reading;
+use super::settings::{Settings, is_wait};
+use crate::read::{Chunk, Damage, Event};
 
 /// Objects that were allocated, as a sample says.
 #[derive(Clone, Copy, Debug)]
@@ -92,11 +93,6 @@ pub(super) struct Gathered {
     pub(super) lost: u64,
 }
 
-/// Whether events of a type are waits.
-pub(super) fn is_wait(name: &str) -> bool {
-    matches!(name, "jdk.JavaMonitorEnter" | "jdk.JavaMonitorWait" | "jdk.ThreadPark" | "jdk.ThreadSleep")
-}
-
 /// Whether a park is for a lock that one thread can own.
 fn is_lock(class: &str) -> bool {
     let name = class.strip_prefix("java.util.concurrent.locks.");
@@ -105,52 +101,6 @@ fn is_lock(class: &str) -> bool {
             .iter()
             .any(|lock| name.strip_prefix(lock).is_some_and(|rest| rest.is_empty() || rest.starts_with('$')))
     })
-}
-
-/// An event that is read.
-struct Reading<'c, 'r> {
-    chunk: &'c Chunk,
-    constants: &'r mut Constants<'c>,
-    object: Object,
-}
-
-impl Reading<'_, '_> {
-    fn number(&self, field: &str) -> Result<Option<i64>, Damage> {
-        Ok(match self.chunk.get(self.object, field)? {
-            Value::Number(number) => Some(number),
-            _ => None,
-        })
-    }
-
-    fn bytes(&self, field: &str) -> Result<Option<u64>, Damage> {
-        Ok(self.number(field)?.map(|number| number.max(0).cast_unsigned()))
-    }
-
-    fn time(&self) -> Result<Time, Damage> {
-        Ok(self.number("startTime")?.map_or(self.chunk.begin(), |ticks| self.chunk.time(ticks)))
-    }
-
-    fn span(&self, field: &str) -> Result<Option<Nanos>, Damage> {
-        self.chunk.span(self.object, field)
-    }
-
-    /// From when to when it lasted.
-    fn borders(&self) -> Result<(Time, Time), Damage> {
-        let (since, length) = (self.time()?, self.span("duration")?.unwrap_or_default());
-        Ok((since, Time(since.0.saturating_add(length.0))))
-    }
-
-    fn thread(&mut self, field: &str, pools: &mut Pools) -> Result<Option<ThreadAt>, Damage> {
-        self.constants.thread(self.object, field, pools)
-    }
-
-    fn class(&mut self, field: &str, pools: &mut Pools) -> Result<Option<ClassAt>, Damage> {
-        self.constants.class(self.object, field, pools)
-    }
-
-    fn stack(&mut self, pools: &mut Pools) -> Result<Seen, Damage> {
-        self.constants.stack(self.object, pools)
-    }
 }
 
 impl Gathered {
@@ -171,7 +121,7 @@ impl Gathered {
     }
 
     fn event<'c>(&mut self, chunk: &'c Chunk, event: &Event, constants: &mut Constants<'c>) -> Result<(), Damage> {
-        let mut e = Reading { chunk, constants, object: event.object };
+        let mut e = Reading::new(chunk, constants, event);
         let name = chunk.event_name(event);
         let is_taken = match name {
             "jdk.ObjectAllocationSample" => self.allocated(&mut e, "weight", None)?,

@@ -8,7 +8,9 @@ mod definitions;
 mod events;
 mod order;
 mod pools;
+mod reading;
 mod settings;
+mod sums;
 mod write;
 
 use std::io::{self, Read, Seek, Write};

@@ -69,7 +69,7 @@ impl Settings {
     fn set(&mut self, of: &str, name: &str, value: &str) {
         match name {
             "period" if of == "jdk.ExecutionSample" => self.period = span(value).or(self.period),
-            "threshold" if super::events::is_wait(of) => {
+            "threshold" if is_wait(of) => {
                 if let Some(threshold) = span(value).filter(|threshold| threshold.0 > 0) {
                     self.thresholds.insert(of.into(), threshold);
                 }
@@ -107,6 +107,11 @@ impl Settings {
             _ => "flight recording",
         }
     }
+}
+
+/// Whether events of a type are waits.
+pub(super) fn is_wait(name: &str) -> bool {
+    matches!(name, "jdk.JavaMonitorEnter" | "jdk.JavaMonitorWait" | "jdk.ThreadPark" | "jdk.ThreadSleep")
 }
 
 fn or_default(interval: Nanos, default: Nanos) -> Nanos {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use trace::model::{
-    AgentCreate, AgentDestroy, AllocSample, CpuSample, Flag, GcFinish, GcStart, MartiniCount, MonContendedEnter,
+    AgentCreate, AgentDestroy, CpuSample, Flag, GcFinish, GcStart, MartiniCount, MonContendedEnter,
     MonContendedEntered, MonWait, MonWaited, Node, ProcessCreate, ThreadEnd, ThreadSleep, ThreadSlept, TraceEnd,
     TraceStart, WaitEnd, WallSample,
 };
@@ -12,9 +12,9 @@ use trace::time::{Nanos, Time};
 
 use super::Import;
 use super::definitions::Definitions;
-use super::events::{Allocated, Sample, Wait, WaitKind};
+use super::events::{Sample, Wait, WaitKind};
 use super::order::What;
-use super::pools::{ClassAt, StackAt, ThreadAt};
+use super::sums::Sums;
 
 /// So much is written at once.
 const ENOUGH: usize = 1 << 16;
@@ -24,19 +24,6 @@ const SLICES: u64 = 64;
 
 /// Why samples have no stack.
 const LOST: &str = "the JVM could not walk it";
-
-/// What samples of one class, stack and thread add up to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    samples: u64,
-    objects: f64,
-    bytes: u64,
-    /// Of each sample the bytes squared, added up.
-    squares: f64,
-    is_new: bool,
-}
-
-type Key = (ClassAt, Option<StackAt>, Option<ThreadAt>);
 
 /// From the first to the last moment.
 pub(super) fn length(import: &Import) -> Nanos {
@@ -54,14 +41,14 @@ fn span(import: &Import) -> (Time, Time) {
 struct Writing<'i, 'o, W> {
     import: &'i Import,
     names: Definitions<'i>,
-    sums: BTreeMap<Key, Sum>,
+    sums: Sums,
     out: &'o mut W,
 }
 
 pub(super) fn trace<W: Write>(import: &Import, out: &mut W) -> io::Result<()> {
     let (begin, end) = span(import);
     let names = Definitions::new(&import.gathered.pools, begin);
-    let mut writing = Writing { import, names, sums: BTreeMap::new(), out };
+    let mut writing = Writing { import, names, sums: Sums::default(), out };
     writing.head(begin);
     let slice = (end.since(begin).0 / SLICES).max(1);
     let mut border = Time(begin.0.saturating_add(slice));
@@ -140,7 +127,7 @@ impl<W: Write> Writing<'_, '_, W> {
                 self.names.write(&ThreadEnd { thread, time });
             }
             What::ThreadEnd(_) => {}
-            What::Allocated(one) => self.allocated(&one),
+            What::Allocated(one) => self.sums.add(&one),
             What::Cpu(sample) => self.cpu(&sample),
             What::Wall(sample) => self.wall(&sample),
             What::WaitBegin(at) => self.begins(time, at),
@@ -153,39 +140,9 @@ impl<W: Write> Writing<'_, '_, W> {
         }
     }
 
-    fn allocated(&mut self, one: &Allocated) {
-        let sum = self.sums.entry((one.class, one.seen.stack, one.thread)).or_default();
-        sum.samples += 1;
-        sum.bytes = sum.bytes.saturating_add(one.bytes);
-        // Of an object whose size is not said nobody knows for how many it stands.
-        sum.objects += one.size.filter(|&size| size > 0).map_or(1.0, |size| (one.bytes as f64 / size as f64).max(1.0));
-        sum.squares += (one.bytes as f64).powi(2);
-        sum.is_new = true;
-    }
-
     /// Writes the sums that have changed.
     fn allocations(&mut self, time: Time) {
-        let mut sums = std::mem::take(&mut self.sums);
-        for (&(class, stack, thread), sum) in sums.iter_mut().filter(|(_, sum)| sum.is_new) {
-            sum.is_new = false;
-            let site = stack.map(|stack| self.import.gathered.pools.stacks.get(stack.0)[0]);
-            let method = site.map(|site| self.names.method(site.method));
-            let record = AllocSample {
-                is_array: self.import.gathered.pools.classes.get(class.0).array,
-                class: self.names.class(class),
-                method,
-                line: site.filter(|site| site.line > 0).map(|site| i64::from(site.line)),
-                stack: stack.map(|stack| self.names.stack(stack)),
-                thread: thread.map(|thread| self.names.thread(thread)),
-                samples: sum.samples,
-                instances: sum.objects.round() as u64,
-                bytes: sum.bytes,
-                error: sum.squares.sqrt().round() as u64,
-                time,
-            };
-            self.names.write(&record);
-        }
-        self.sums = sums;
+        self.sums.write(&mut self.names, &self.import.gathered.pools, time);
     }
 
     fn cpu(&mut self, sample: &Sample) {
@@ -268,8 +225,7 @@ impl<W: Write> Writing<'_, '_, W> {
     fn tail(&mut self, time: Time) {
         let agent_id = self.id("agent");
         let losses = self.import.losses();
-        let add = |(samples, bytes): (u64, u64), sum: &Sum| (samples + sum.samples, bytes.saturating_add(sum.bytes));
-        let (sampled, bytes) = self.sums.values().fold((0, 0), add);
+        let (sampled, bytes) = self.sums.totals();
         let mut counts: Vec<(&str, Option<&str>, u64)> = Vec::new();
         counts.push(("sampled.interval", None, bytes.checked_div(sampled).unwrap_or(0)));
         counts.push(("sampled.count", None, sampled));

@@ -105,10 +105,6 @@ impl Chunk {
         Ok(chunk)
     }
 
-    pub(crate) fn types(&self) -> &Types {
-        &self.types
-    }
-
     /// When it begins.
     pub fn begin(&self) -> Time {
         Time(self.header.start)
@@ -173,7 +169,7 @@ impl Chunk {
             return Ok(Value::None);
         }
         for field in &of.fields {
-            let value = value::read(self, &mut cursor, field)?;
+            let value = value::read(&self.types, &mut cursor, field)?;
             if &*field.name == name {
                 return Ok(value);
             }
@@ -204,8 +200,8 @@ impl Chunk {
                     let of = self.types.get(object.of)?;
                     let mut cursor = self.inside(object);
                     match (of.basic, of.fields.first()) {
-                        (Some(_), _) => value::read_basic(self, &mut cursor, object.of)?,
-                        (None, Some(field)) => value::read(self, &mut cursor, field)?,
+                        (Some(_), _) => value::read_basic(&self.types, &mut cursor, object.of)?,
+                        (None, Some(field)) => value::read(&self.types, &mut cursor, field)?,
                         (None, None) => return Ok(None),
                     }
                 }
@@ -257,7 +253,7 @@ impl Chunk {
             for _ in 0..count {
                 let key = cursor.number(8)?;
                 let begin = cursor.at;
-                value::skip_fields(self, &mut cursor, of, 0)?;
+                value::skip_fields(&self.types, &mut cursor, of, 0)?;
                 constants.insert(Constant { of, key }, (begin, cursor.at));
             }
         }

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::chunk::Chunk;
 use super::cursor::{Cursor, Text};
 use super::error::Damage;
-use super::types::{Basic, Field};
+use super::types::{Basic, Field, Types};
 
 /// Values inside each other.
 const MAX_DEPTH: u32 = 16;
@@ -45,23 +44,23 @@ pub enum Value<'c> {
 }
 
 /// Reads what a field holds.
-pub(crate) fn read<'c>(chunk: &'c Chunk, cursor: &mut Cursor<'c>, field: &Field) -> Result<Value<'c>, Damage> {
+pub(crate) fn read<'c>(types: &Types, cursor: &mut Cursor<'c>, field: &Field) -> Result<Value<'c>, Damage> {
     if field.is_array {
         let count = cursor.count()?;
         let mut objects = Vec::new();
         for _ in 0..count {
-            if let Value::Object(object) = one(chunk, cursor, field, 0)? {
+            if let Value::Object(object) = one(types, cursor, field, 0)? {
                 objects.push(object);
             }
         }
         return Ok(Value::Objects(objects));
     }
-    one(chunk, cursor, field, 0)
+    one(types, cursor, field, 0)
 }
 
 /// Passes over what all fields of a type hold.
-pub(crate) fn skip_fields(chunk: &Chunk, cursor: &mut Cursor<'_>, of: u64, depth: u32) -> Result<(), Damage> {
-    let of = chunk.types().get(of)?;
+pub(crate) fn skip_fields(types: &Types, cursor: &mut Cursor<'_>, of: u64, depth: u32) -> Result<(), Damage> {
+    let of = types.get(of)?;
     if let Some(basic) = of.basic {
         return basic_value(cursor, basic, 0).map(drop);
     }
@@ -75,22 +74,22 @@ pub(crate) fn skip_fields(chunk: &Chunk, cursor: &mut Cursor<'_>, of: u64, depth
             if field.is_constant {
                 cursor.number(8)?;
             } else {
-                skip_fields(chunk, cursor, field.of, depth + 1)?;
+                skip_fields(types, cursor, field.of, depth + 1)?;
             }
         }
     }
     Ok(())
 }
 
-fn one<'c>(chunk: &'c Chunk, cursor: &mut Cursor<'c>, field: &Field, depth: u32) -> Result<Value<'c>, Damage> {
+fn one<'c>(types: &Types, cursor: &mut Cursor<'c>, field: &Field, depth: u32) -> Result<Value<'c>, Damage> {
     if field.is_constant {
         return Ok(Value::Constant(Constant { of: field.of, key: cursor.number(8)? }));
     }
-    if let Some(basic) = chunk.types().get(field.of)?.basic {
+    if let Some(basic) = types.get(field.of)?.basic {
         return basic_value(cursor, basic, field.of);
     }
     let at = cursor.at;
-    skip_fields(chunk, cursor, field.of, depth + 1)?;
+    skip_fields(types, cursor, field.of, depth + 1)?;
     Ok(Value::Object(Object { of: field.of, at, end: cursor.at }))
 }
 
@@ -113,7 +112,7 @@ fn basic_value<'c>(cursor: &mut Cursor<'c>, basic: Basic, of: u64) -> Result<Val
 }
 
 /// Reads a value of a type without fields.
-pub(crate) fn read_basic<'c>(chunk: &'c Chunk, cursor: &mut Cursor<'c>, of: u64) -> Result<Value<'c>, Damage> {
-    let basic = chunk.types().get(of)?.basic.ok_or(Damage::Types)?;
+pub(crate) fn read_basic<'c>(types: &Types, cursor: &mut Cursor<'c>, of: u64) -> Result<Value<'c>, Damage> {
+    let basic = types.get(of)?.basic.ok_or(Damage::Types)?;
     basic_value(cursor, basic, of)
 }
