@@ -92,9 +92,11 @@ impl Ordered {
         pauses.sort_by_key(|pause| (pause.since, pause.until));
         let mut free = Time(0);
         for pause in pauses {
-            if pause.until < free {
+            if pause.since < free {
                 self.overlapping += 1;
-                continue;
+                if pause.until <= free {
+                    continue;
+                }
             }
             self.all.push((pause.since.max(free), What::PauseBegin));
             self.all.push((pause.until, What::PauseEnd(pause.collection)));
