@@ -17,8 +17,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, locks, man, ps, recording,
-    report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
+    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
+    recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
 };
 
 /// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
@@ -50,6 +50,7 @@ Examples:
   martini safepoints martini-4711.trcxml        who makes all threads wait
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
+  martini import app.jfr                        a trace of a flight recording
   martini heap app.hprof                        what is alive, and who holds it";
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +75,7 @@ enum Command {
     Locks(locks::Arguments),
     Safepoints(safepoints::Arguments),
     Export(export::Arguments),
+    Import(import::Arguments),
     Heap(heap_dump::Arguments),
     Validate(validate::Arguments),
     Agent(agent::Arguments),
@@ -104,6 +106,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Locks(arguments) => locks::run(&arguments),
         Command::Safepoints(arguments) => safepoints::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),

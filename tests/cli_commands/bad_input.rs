@@ -48,7 +48,7 @@ fn files_of_known_formats_are_named_with_what_reads_them() {
     let inputs: [(&[u8], &str); 6] = [
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "a heap dump (HPROF), which `martini heap`"),
         (b"JAVA PROFILE 1.0.3\0\0\0\0\x04", "a version that Martini does not read; try Eclipse MAT"),
-        (b"FLR\0\0\x02\0\0\0\0\0\0", "JDK Flight Recorder, which `jfr print`"),
+        (b"FLR\0\0\x02\0\0\0\0\0\0", "JDK Flight Recorder, of which `martini import` makes a trace"),
         (&utf16, "text in UTF-16; convert it with `iconv"),
         (&marked, "text in UTF-16; convert it with `iconv"),
         (b"\x1F\x8B\x08", "begins like gzip, but its header is broken; check it with `gzip -t`"),

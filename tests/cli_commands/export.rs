@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{end, martini, run, trace};
 
-const FORMATS: [&str; 8] = ["collapsed", "speedscope", "pprof", "jfr", "firefox", "perfetto", "csv", "json"];
+const FORMATS: [&str; 9] = ["collapsed", "speedscope", "pprof", "otlp", "jfr", "firefox", "perfetto", "csv", "json"];
 
 /// What is written to a pipe.
 fn piped(arguments: &[&str]) -> Vec<u8> {
@@ -55,7 +55,7 @@ fn what_a_trace_does_not_have_is_refused_with_the_option_that_records_it() {
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{value}");
         assert!(ended.err.contains(option) && ended.err.lines().count() == 1, "{}", ended.err);
     }
-    for format in ["jfr", "firefox", "perfetto"] {
+    for format in ["otlp", "jfr", "firefox", "perfetto"] {
         for (option, value) in [("--value", &["cpu"][..]), ("--threads", &[])] {
             let ended = run(&[&["export", &trace("callers.trcxml"), "--to", format, option], value].concat());
             assert!(ended.status == 2 && ended.err.contains(&format!("leave out {option}")), "{}", ended.err);

@@ -2,7 +2,7 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "ps",
     "attach",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 18] = [
     "tree",
     "threads",
     "locks",
+    "import",
     "heap",
     "validate",
     "completions",

@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod heap_dump;
 mod help;
+mod import;
 mod java;
 mod locks;
 mod over_time;

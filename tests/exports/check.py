@@ -141,6 +141,62 @@ def pprof(trace, expected):
         assert run(a.go, "tool", "pprof", "-symbolize=none", "-top", "-lines", out)
 
 
+def otlp(trace, expected):
+    """OpenTelemetry's messages: that every index is in its table, that nothing is in one twice or without use, and the sums."""
+    from opentelemetry.proto.profiles.v1development import profiles_pb2 as messages
+
+    read = messages.ProfilesData()
+    read.ParseFromString(export(trace, "otlp").read_bytes())
+    tables = {field.name: list(value) for field, value in read.dictionary.ListFields()}
+    for name, rows in tables.items():
+        in_bytes = [row if isinstance(row, str) else row.SerializeToString() for row in rows]
+        assert not in_bytes[0] and len(set(in_bytes)) == len(rows), f"{name} has something twice"
+    assert len(tables) == 7, tables.keys()
+    used = {name: {0} for name in tables}
+
+    def at(name, index):
+        used[name].add(index)
+        return tables[name][index]
+
+    def text(index):
+        return at("string_table", index)
+
+    def attributes(holder):
+        found = [at("attribute_table", index) for index in holder.attribute_indices]
+        return {text(one.key_strindex): one.value.string_value for one in found}
+
+    names = {("alloc_space", "bytes"): "bytes", ("alloc_objects", "count"): "objects",
+             ("inuse_space", "bytes"): "live-bytes", ("inuse_objects", "count"): "live-objects",
+             ("cpu", "nanoseconds"): "cpu", ("delay", "nanoseconds"): "lock-wait",
+             ("contentions", "count"): "lock-count"}
+    sums = dict.fromkeys(names, 0)
+    (resource,) = read.resource_profiles
+    (scope,) = resource.scope_profiles
+    same("scope", scope.scope.name, "martini")
+    for profile in scope.profiles:
+        kind = (text(profile.sample_type.type_strindex), text(profile.sample_type.unit_strindex))
+        text(profile.period_type.type_strindex), text(profile.period_type.unit_strindex)
+        identities = [(one.stack_index, tuple(one.attribute_indices)) for one in profile.samples]
+        assert len(set(identities)) == len(identities), "a sample that is there twice"
+        assert kind not in sums or not sums[kind], "a kind of number that is there twice"
+        for one in profile.samples:
+            (value,) = one.values
+            sums[kind] = sums.get(kind, 0) + value
+            assert set(attributes(one)) <= {"thread.name", "class"}
+            frames = at("stack_table", one.stack_index).location_indices
+            assert frames, "a sample without frames"
+            for location in (at("location_table", index) for index in frames):
+                (line,) = location.lines
+                function = at("function_table", line.function_index)
+                assert text(function.name_strindex)
+                text(function.system_name_strindex), text(function.filename_strindex), attributes(location)
+                text(at("mapping_table", location.mapping_index).filename_strindex)
+    for name, rows in tables.items():
+        same(f"what is used of {name}", len(used[name]), len(rows))
+    for kind, name in names.items():
+        same(kind, sums[kind], expected[name])
+
+
 def table(trace, expected):
     with open(export(trace, "csv"), newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, strict=True))
@@ -317,6 +373,9 @@ for trace in traces + made:
     if importlib.util.find_spec("perfetto"):
         perfetto(trace, expected)
         checks.append("perfetto")
+    if importlib.util.find_spec("opentelemetry"):
+        otlp(trace, expected)
+        checks.append("otlp")
     if importlib.util.find_spec("jsonschema") and Path(a.schema).is_file():
         speedscope(trace, expected)
         checks.append("speedscope")

@@ -92,6 +92,7 @@ fn head(writer: &mut XmlWriter) {
         agent_type: "Profiler".into(),
         agent_parameters: "".into(),
         time,
+        imported_from: None,
     });
     writer.write(&TraceStart { trace_id: "t".into(), agent_id: "a".into(), time });
     for id in 1..=THREADS {

@@ -15,6 +15,8 @@ pub struct Origin {
     pub version: String,
     /// The options it ran with.
     pub parameters: String,
+    /// The format of the file that the document was made of, if Martini did not record it.
+    pub imported_from: Option<String>,
     /// Process id of the JVM.
     pub pid: u64,
     /// Host name of the machine.
@@ -123,6 +125,7 @@ impl Facts {
                     origin.agent = agent.agent_name.to_string();
                     origin.version = agent.version.to_string();
                     origin.parameters = agent.agent_parameters.to_string();
+                    origin.imported_from = agent.imported_from.as_deref().map(str::to_owned);
                 }
             }
             Element::TraceStart(start) => {

@@ -1,6 +1,5 @@
 //! The format of pprof: gzipped Protocol Buffers, with the meaning of `profile.proto`.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use analysis::call_tree::Label;
@@ -11,7 +10,7 @@ use trace::file::Kind;
 
 use crate::frame::Frame;
 use crate::profiles::{Measure, Profiles, Subject};
-use crate::protobuf::Message;
+use crate::protobuf::{Message, Texts, signed};
 
 /// What the header of our gzip files says, at the place where comments stand.
 const COMMENT: &str = "martini pprof";
@@ -83,43 +82,19 @@ fn shown_first(measure: Measure) -> &'static str {
     }
 }
 
-/// Texts, each once; the first is empty.
-struct Texts<'a> {
-    all: Vec<Cow<'a, str>>,
-    index: FxHashMap<Cow<'a, str>, u64>,
+/// A kind of value and its unit.
+fn value_type<'a>(texts: &mut Texts<'a>, (kind, unit): (&'a str, &'a str)) -> Message {
+    let mut message = Message::default();
+    message.int(1, texts.of(kind));
+    message.int(2, texts.of(unit));
+    message
 }
 
-impl<'a> Texts<'a> {
-    fn new() -> Self {
-        let mut texts = Texts { all: Vec::new(), index: FxHashMap::default() };
-        texts.of("");
-        texts
-    }
-
-    fn of(&mut self, text: impl Into<Cow<'a, str>>) -> u64 {
-        let text = text.into();
-        if let Some(&known) = self.index.get(&text) {
-            return known;
-        }
-        let new = self.all.len() as u64;
-        self.all.push(text.clone());
-        self.index.insert(text, new);
-        new
-    }
-
-    fn value_type(&mut self, (kind, unit): (&'static str, &'static str)) -> Message {
-        let mut message = Message::default();
-        message.int(1, self.of(kind));
-        message.int(2, self.of(unit));
-        message
-    }
-
-    fn label(&mut self, key: &'static str, value: &'a str) -> Message {
-        let mut message = Message::default();
-        message.int(1, self.of(key));
-        message.int(2, self.of(value));
-        message
-    }
+fn label<'a>(texts: &mut Texts<'a>, key: &'a str, value: &'a str) -> Message {
+    let mut message = Message::default();
+    message.int(1, texts.of(key));
+    message.int(2, texts.of(value));
+    message
 }
 
 /// Methods and lines, each once.
@@ -181,7 +156,7 @@ fn profile(profiles: &Profiles<'_>, measure: Measure) -> Vec<u8> {
     let mut places = Places::default();
     let mut whole = Message::default();
     for &value in shape.values {
-        whole.message(1, &texts.value_type(value));
+        whole.message(1, &value_type(&mut texts, value));
     }
     for (key, values) in samples(profiles, &shape) {
         let (frames, thread, class) = key;
@@ -190,35 +165,21 @@ fn profile(profiles: &Profiles<'_>, measure: Measure) -> Vec<u8> {
         sample.packed(2, values[..shape.values.len()].iter().copied());
         for (key, value) in [("thread", thread), ("class", class)] {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
-                sample.message(3, &texts.label(key, value));
+                sample.message(3, &label(&mut texts, key, value));
             }
         }
         whole.message(2, &sample);
     }
     whole.int(9, signed(profiles.begin.0));
     whole.int(10, signed(profiles.length.0));
-    whole.message(11, &texts.value_type(shape.period));
-    whole.int(12, period(profiles, &shape));
+    whole.message(11, &value_type(&mut texts, shape.period));
+    whole.int(12, profiles.period(measure.subject()));
     whole.int(14, texts.of(shown_first(measure)));
-    texts.all.iter().for_each(|text| whole.text_of_list(6, text));
+    texts.write(6, &mut whole);
     let mut bytes = whole.into_bytes();
     // In which order parts of a message stand does not matter.
     bytes.extend(places.defined.into_bytes());
     bytes
-}
-
-/// For what a sample stands on the average; 1 of what is counted.
-fn period(profiles: &Profiles<'_>, shape: &Shape) -> u64 {
-    match shape.subjects {
-        [Subject::Allocated, ..] => profiles.sampled_interval.unwrap_or(1),
-        &[subject @ (Subject::Cpu | Subject::Wall)] => {
-            let sum = |number: fn(&WeightedStack<'_>) -> u64| {
-                profiles.stacks(subject).iter().fold(0_u64, |sum, stack| sum.saturating_add(number(stack)))
-            };
-            sum(|stack| stack.weight) / sum(|stack| stack.count).max(1)
-        }
-        _ => 1,
-    }
 }
 
 /// The numbers of each stack, thread and class, in the order in which they come first.
@@ -238,11 +199,6 @@ fn samples<'s, 'a>(profiles: &'s Profiles<'a>, shape: &Shape) -> Vec<(Key<'s, 'a
         }
     }
     samples
-}
-
-/// The format has signed numbers.
-fn signed(number: u64) -> u64 {
-    number.min(i64::MAX as u64)
 }
 
 #[cfg(test)]

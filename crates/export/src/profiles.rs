@@ -119,6 +119,20 @@ impl Measure {
 }
 
 impl<'a> Profiles<'a> {
+    /// For what a sample stands on the average; 1 of what is counted.
+    pub(crate) fn period(&self, subject: Subject) -> u64 {
+        match subject {
+            Subject::Allocated | Subject::Live => self.sampled_interval.unwrap_or(1),
+            Subject::Cpu | Subject::Wall => {
+                let sum = |number: fn(&WeightedStack<'_>) -> u64| {
+                    self.stacks(subject).iter().fold(0_u64, |sum, stack| sum.saturating_add(number(stack)))
+                };
+                sum(|stack| stack.weight) / sum(|stack| stack.count).max(1)
+            }
+            Subject::Locks | Subject::Waits => 1,
+        }
+    }
+
     /// The stacks of a subject.
     pub fn stacks(&self, subject: Subject) -> &[WeightedStack<'a>] {
         match subject {

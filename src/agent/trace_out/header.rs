@@ -52,6 +52,7 @@ pub(super) fn write(options: &Options, time: Time, mut emit: impl FnMut(&dyn Fn(
             agent_type: Cow::Borrowed("Profiler"),
             agent_parameters: Cow::Borrowed(&options.given),
             time,
+            imported_from: None,
         }
         .write(out)
     });

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod heap_dump;
+pub(crate) mod import;
 mod lock_selection;
 pub(crate) mod locks;
 pub(crate) mod man;

@@ -117,6 +117,7 @@ pub(crate) fn origin(origin: &Origin) -> Value {
         "agent": origin.agent,
         "version": origin.version,
         "parameters": origin.parameters,
+        "imported_from": origin.imported_from,
         "pid": origin.pid,
         "host": origin.host,
     })

@@ -20,6 +20,7 @@ pub(crate) fn agent(parameters: &'static str) -> Element<'static> {
         agent_type: "".into(),
         agent_parameters: parameters.into(),
         time: Time(0),
+        imported_from: None,
     })
 }
 

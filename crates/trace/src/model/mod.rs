@@ -89,6 +89,8 @@ elements! {
         Expected agent_parameters: Text<'a> = "agentParameters",
         /// When the agent was created.
         Expected time: Time = "time",
+        /// The format of the file that the trace was made of, if Martini did not record it; an extension of Martini's.
+        Optional imported_from: Text<'a> = "importedFrom",
     }
 
     /// The agent leaves: the last element of a trace.

@@ -13,7 +13,7 @@ pub enum Foreign {
     #[error("it is a heap dump (HPROF) of a version that Martini does not read; try Eclipse MAT or VisualVM")]
     OtherHeapDump,
     /// A recording of JDK Flight Recorder.
-    #[error("it is a recording of JDK Flight Recorder, which `jfr print` and JDK Mission Control read")]
+    #[error("it is a recording of JDK Flight Recorder, of which `martini import` makes a trace")]
     FlightRecording,
     /// Text of two bytes a character.
     #[error("it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`")]

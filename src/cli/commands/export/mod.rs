@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use export::{CSV, FIREFOX, JFR, JSON, Measure, PERFETTO, PPROF, Profiles, SPEEDSCOPE, Subject};
+use export::{CSV, FIREFOX, JFR, JSON, Measure, OTLP, PERFETTO, PPROF, Profiles, SPEEDSCOPE, Subject};
 use trace::file::{self, IfTaken, Kind};
 
 use crate::cli::commands::selection::note;
@@ -31,6 +31,7 @@ Examples:
   martini export app.trcxml --to speedscope -o app.speedscope.json
   martini export app.trcxml --to pprof -o app.pb.gz
   martini export app.trcxml --to pprof --value cpu -o cpu.pb.gz
+  martini export app.trcxml --to otlp -o app.otlp
   martini export app.trcxml --to jfr -o app.jfr
   martini export app.trcxml --to firefox -o app.firefox.json
   martini export app.trcxml --to perfetto -o app.pftrace")]
@@ -60,6 +61,8 @@ enum Format {
     Speedscope,
     /// `go tool pprof`, and services that read its files
     Pprof,
+    /// OpenTelemetry's profiles, which are experimental (v1development of release 1.10.0): all numbers in one file
+    Otlp,
     /// JDK Mission Control, IntelliJ IDEA, `jfr view`: allocations, waits, CPU samples, collections, threads
     Jfr,
     /// profiler.firefox.com: CPU samples, allocations, waits and collections, by thread
@@ -118,6 +121,7 @@ impl Format {
             Format::Collapsed => Kind { name: "recognisable list of stacks", is_begun_by: |_| false },
             Format::Speedscope => SPEEDSCOPE,
             Format::Pprof => PPROF,
+            Format::Otlp => OTLP,
             Format::Jfr => JFR,
             Format::Firefox => FIREFOX,
             Format::Perfetto => PERFETTO,
@@ -127,7 +131,7 @@ impl Format {
     }
 
     fn is_binary(self) -> bool {
-        matches!(self, Format::Pprof | Format::Jfr | Format::Perfetto)
+        matches!(self, Format::Pprof | Format::Otlp | Format::Jfr | Format::Perfetto)
     }
 
     /// It has a place for one kind of number.
@@ -181,6 +185,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Format::Collapsed => export::collapsed(&profiles, measure, arguments.threads, &mut bytes)?,
         Format::Speedscope => export::speedscope(&profiles, &name(path), arguments.threads, &mut bytes)?,
         Format::Pprof => export::pprof(&profiles, measure, &mut bytes)?,
+        Format::Otlp => bytes = export::otlp(&profiles),
         Format::Jfr => bytes = export::jfr(&recorder.finish(&profiles)),
         Format::Firefox => export::firefox(&recorder.finish(&profiles), &name(path), &mut bytes)?,
         Format::Perfetto => bytes = export::perfetto(&recorder.finish(&profiles)),

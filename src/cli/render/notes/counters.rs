@@ -2,12 +2,15 @@
 
 use analysis::allocations::Count;
 
-use crate::cli::render::human::{bytes, count, counted};
+use trace::time::Nanos;
 
-/// What a counter counts: bytes, or things with a singular and a plural.
+use crate::cli::render::human::{bytes, count, counted, duration};
+
+/// What a counter counts: bytes, nanoseconds, or things with a singular and a plural.
 #[derive(Clone, Copy)]
 enum Unit {
     Bytes,
+    Nanos,
     Of(&'static str, &'static str),
 }
 
@@ -39,7 +42,7 @@ const NOT_SHOWN: [&str; 15] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 28] = [
+const NOTES: [(&str, Unit, &str); 35] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -136,6 +139,33 @@ const NOTES: [(&str, Unit, &str); 28] = [
         "some locks may be without the name of their field: the heap was too large to look at all of it in a second",
     ),
     ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
+    (
+        "imported.leftOut",
+        Unit::Of("event", "events"),
+        "{n} of the recording that was imported have no place in a trace",
+    ),
+    (
+        "imported.withoutSize",
+        Unit::Of("sample of an object does", "samples of objects do"),
+        "{n} not say how large the object is: each counts as one object, so there are more objects than that",
+    ),
+    (
+        "imported.withoutPeriod",
+        Unit::Of("sample was", "samples were"),
+        "{n} left out, since the recording does not say for how long one stands",
+    ),
+    (
+        "imported.overlapping",
+        Unit::Of("wait or pause was", "waits or pauses were"),
+        "{n} cut off or left out, since the recording has another one of the same thread at that time",
+    ),
+    (
+        "imported.lost",
+        Unit::Of("sample of CPU time was", "samples of CPU time were"),
+        "{n} lost by the JVM; for how long they stand is not known",
+    ),
+    ("imported.broken", TIMES, "the rest of the recording could not be read{detail}"),
+    ("imported.threshold", Unit::Nanos, "waits of less than {n} were not recorded{detail}"),
     ("snapshots.skipped", Unit::Of("monitor or thread", "monitors or threads"), "data requests left out {n}"),
 ];
 
@@ -152,6 +182,7 @@ pub(super) fn note(counter: &Count) -> Option<String> {
     };
     let number = match *unit {
         Unit::Bytes => bytes(counter.value),
+        Unit::Nanos => duration(Nanos(counter.value)),
         Unit::Of(one, many) => counted(counter.value, one, many),
     };
     Some(text.replace("{n}", &number).replace("{detail}", &detail))

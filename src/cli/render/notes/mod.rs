@@ -33,8 +33,11 @@ pub(crate) fn origin<R: Report>(reading: &Reading<R>) -> String {
     let facts = reading.report.facts();
     let mut parts = Vec::new();
     if let Some(origin) = facts.origins.first() {
-        parts.push(format!("{} {}", origin.agent, origin.version));
-        parts.push(format!("pid {} on {}", origin.pid, origin.host));
+        let agent = format!("{} {}", origin.agent, origin.version);
+        match origin.imported_from {
+            Some(_) => parts.extend([format!("imported from {agent}"), format!("pid {}", origin.pid)]),
+            None => parts.extend([agent, format!("pid {} on {}", origin.pid, origin.host)]),
+        }
     }
     if facts.documents > 1 {
         parts.push(format!("{} documents", count(facts.documents)));
