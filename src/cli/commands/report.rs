@@ -34,6 +34,9 @@ const INSTEAD: &str = "; choose another --output";
 /// wait for, what stays alive. Where the trace has times, a range of them can be chosen, and all else on the page is of that range. What the page
 /// shows is in its address, so that it can be sent.
 ///
+/// With `--diff` the page shows what changed from one trace to another: flame graphs that are red where there is more and blue where there
+/// is less, and tables of changes, with signs and amounts.
+///
 /// With the process of a JVM it is recorded as by `martini attach`, with the same options, for a while; the trace stays beside the report.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,12 +44,16 @@ Examples:
   martini report app.trcxml                     writes app.html
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
+  martini report --diff old.trcxml new.trcxml   what changed: writes new.diff.html
   martini report 4711 --duration 60s            records a JVM that runs
   martini run --report java -jar app.jar        records and reports")]
 pub(crate) struct Arguments {
     /// The trace to show, or the process of a JVM to record
     #[arg(required = true, value_name = "PID|TRACE")]
     traces: Vec<PathBuf>,
+    /// Compare two traces: what has grown and what has shrunk from the first to the second
+    #[arg(long, conflicts_with = "duration")]
+    diff: bool,
     /// The file to write; one that is not a report is not overwritten [default: the trace's name with .html at its end]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -65,8 +72,20 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let cut = arguments.cut.unwrap_or(CUT);
+    if arguments.diff {
+        let [before, after] = &arguments.traces[..] else {
+            bail!("--diff compares two traces, of which the older one comes first: {} given", arguments.traces.len());
+        };
+        if arguments.agent.has_any() {
+            bail!("--diff compares traces that are recorded: leave out options of the agent");
+        }
+        let output = arguments.output.clone().unwrap_or_else(|| beside(after).with_extension("diff.html"));
+        return say(&output, write_difference([before, after], &output, &arguments.own, cut)?);
+    }
     let [trace] = &arguments.traces[..] else {
-        bail!("a report shows one trace; write one for each of the {}", arguments.traces.len());
+        let traces = arguments.traces.len();
+        bail!("a report shows one trace: write one for each of the {traces}, or compare two with --diff");
     };
     let recorded = match recording::pid(trace) {
         Some(pid) => {
@@ -82,10 +101,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
-    let cut = arguments.cut.unwrap_or(CUT);
-    let size = write(trace, &output, &arguments.own, cut, INSTEAD)?;
+    say(&output, write(trace, &output, &arguments.own, cut, INSTEAD)?)
+}
+
+fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
     let mut out = anstream::stdout();
-    writeln!(out, "{} ({})", shell_word(&output), bytes(size))?;
+    writeln!(out, "{} ({})", shell_word(output), bytes(size))?;
     Ok(exit::OK)
 }
 
@@ -120,10 +141,31 @@ fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) 
     let mut waits = Waits::default();
     let whole = reading::whole_over_time(trace, &mut waits)?;
     let head = Explained::new(trace, &whole, own.to_vec()).overview();
-    let new = file::create(output, REPORT, IfTaken::Replace).map_err(refused)?;
+    let fill = |out: &mut dyn Write| report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut &mut *out);
+    create(output, instead, fill)
+}
+
+/// Writes what changed from one trace to another; gives back how large it is.
+fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64) -> anyhow::Result<u64> {
+    file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
+    let [before, after] = traces;
+    let wholes = [reading::whole(before)?, reading::whole(after)?];
+    let heads = [(before, &wholes[0]), (after, &wholes[1])]
+        .map(|(trace, whole)| Explained::new(trace, whole, own.to_vec()).overview());
+    let wholes = wholes.each_ref();
+    create(output, INSTEAD, |out| report::write_difference(heads, wholes, own.to_vec(), cut / 100.0, &mut &mut *out))
+}
+
+/// Makes the file, and has it filled.
+fn create(
+    output: &Path,
+    instead: &str,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> anyhow::Result<u64> {
+    let new = file::create(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{instead}"))?;
     let written = new.fill(|file| {
         let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), bytes: 0 };
-        report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut out)?;
+        fill(&mut out)?;
         out.flush()?;
         Ok(out.bytes)
     });

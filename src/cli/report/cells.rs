@@ -1,5 +1,7 @@
 //! The pieces of a profile: what is added up in the page. There are only so many.
 
+use std::slice;
+
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
@@ -16,6 +18,8 @@ pub(super) const OTHER_THREADS: i64 = -2;
 /// What pieces are kept apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
+    /// Which of the traces.
+    pub(super) trace: usize,
     pub(super) node: NodeIndex,
     /// Further frames were left out.
     pub(super) is_folded: bool,
@@ -87,6 +91,16 @@ impl Cells {
         at
     }
 
+    /// What all traces have where a piece is: they lose the same.
+    fn together(&self, traces: usize) -> FxHashMap<Key, Vec<Values>> {
+        let mut sums: FxHashMap<Key, Vec<Values>> = FxHashMap::default();
+        for (key, cell) in &self.cells {
+            let sum = sums.entry(place(key)).or_insert_with(|| vec![Values::default(); traces]);
+            add(&mut sum[key.trace], &cell.values);
+        }
+        sums
+    }
+
     fn is_small(&self) -> bool {
         let changes = self.cells.iter().map(|(_, cell)| cell.changes.len()).sum::<usize>();
         self.cells.len() <= MOST_CELLS && changes <= MOST_CHANGES
@@ -101,13 +115,16 @@ impl Cells {
         let (mut cut, mut step) = (cut.max(1e-6), 0);
         while !self.is_small() && cut < 1.0 {
             let mut folded = Cells::new();
+            let together = (tree.traces() > 1).then(|| self.together(tree.traces()));
             let places: Vec<u32> = self
                 .cells
                 .iter()
                 .map(|(key, cell)| {
                     let node = tree.heavy(key.node, cut);
+                    let unfolded = key;
                     let mut key = Key { node, is_folded: key.is_folded || node != key.node, ..*key };
-                    if tree.is_light(&cell.values, cut) {
+                    let values = together.as_ref().map_or(slice::from_ref(&cell.values), |all| &all[&place(unfolded)]);
+                    if tree.is_light(values, cut) {
                         key.thread = OTHER_THREADS;
                         if step > 0 {
                             key = Key {
@@ -146,6 +163,9 @@ impl Cells {
         let places: Vec<u32> = self.cells.iter().map(|(key, _)| nodes.of(key)).collect();
         let mut json = Map::new();
         let mut column = |name: &str, values: Vec<Value>| json.insert(name.to_owned(), values.into());
+        if tree.traces() > 1 {
+            column("side", self.cells.iter().map(|(key, _)| key.trace.into()).collect());
+        }
         column("node", places.into_iter().map(Value::from).collect());
         column("class", self.cells.iter().map(|(key, _)| names.keep(key.class).into()).collect());
         column("thread", self.cells.iter().map(|(key, _)| names.keep(key.thread).into()).collect());
@@ -223,6 +243,11 @@ impl Nodes {
         self.folded.insert(key.node, new);
         new
     }
+}
+
+/// A piece without what differs from trace to trace.
+fn place(key: &Key) -> Key {
+    Key { trace: 0, source: None, ..*key }
 }
 
 fn add<const N: usize>(sums: &mut [f64; N], values: &[f64; N]) {

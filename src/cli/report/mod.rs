@@ -6,10 +6,12 @@
 mod allocations;
 mod cells;
 mod cpu;
+mod difference;
 mod leaks;
 mod locks;
 mod names;
 mod page;
+mod pairs;
 mod tree;
 mod waits;
 
@@ -22,6 +24,7 @@ use trace::filter::Pattern;
 use trace::time::Time;
 
 use crate::cli::input::reading::Whole;
+pub(crate) use difference::write as write_difference;
 use names::Names;
 pub(crate) use page::REPORT;
 pub(crate) use waits::Waits;
@@ -40,7 +43,7 @@ pub(crate) fn write(
     let mut names = Names::new(OwnCode::new(own));
     let mut data = head;
     let report = &whole.allocations.report;
-    data.insert("length".to_owned(), whole.locks.report.span().map_or(0, |(begin, end)| end.since(begin).0).into());
+    data.insert("length".to_owned(), length(whole).into());
     data.insert("allocations".to_owned(), allocations::json(report, &naming, origin, cut, &mut names));
     data.insert("leaks".to_owned(), leaks::json(report, &naming));
     data.insert("cpu".to_owned(), cpu::json(&whole.cpu.report, &naming, cut, &mut names));
@@ -48,6 +51,11 @@ pub(crate) fn write(
     data.insert("cut".to_owned(), json!(cut));
     data.insert("names".to_owned(), names.json());
     page::write(&Value::Object(data), out)
+}
+
+/// How long the trace is, in nanoseconds; 0 if it has no times.
+fn length(whole: &Whole) -> u64 {
+    whole.locks.report.span().map_or(0, |(begin, end)| end.since(begin).0)
 }
 
 /// When the trace begins.
