@@ -9,6 +9,7 @@ public class Planted {
         int times = Integer.parseInt(arguments[0]);
         for (int i = 0; i < 2000; i++) usual();
         for (int i = 0; i < times; i++) planted();
+        System.gc();
         Thread waiter = new Thread(Planted::locked, "waiter-1");
         synchronized (KEPT) {
             waiter.start();

@@ -1,6 +1,7 @@
 //! `martini report`: a trace as a page for browsers.
 
 use std::io::{BufWriter, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::cli::commands::attach;
 use crate::cli::commands::explain::Explained;
 use crate::cli::commands::tree::percent;
 use crate::cli::exit;
-use crate::cli::input::reading;
+use crate::cli::input::reading::{self, Whole};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::report::{self, REPORT, Waits};
@@ -101,7 +102,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
-    say(&output, write(trace, &output, &arguments.own, cut, INSTEAD)?)
+    let (size, whole) = write(trace, &output, &arguments.own, cut, INSTEAD)?;
+    // The process ends: to give back millions of small pieces of a large trace would take seconds.
+    mem::forget(whole);
+    say(&output, size)
 }
 
 fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
@@ -133,16 +137,17 @@ fn beside(trace: &Path) -> PathBuf {
     }
 }
 
-/// Writes a report; gives back how large it is. `instead`: what to do if the file cannot be written.
-fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) -> anyhow::Result<u64> {
+/// Writes a report; gives back how large it is, and what was read. `instead`: what to do if the file cannot be written.
+fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) -> anyhow::Result<(u64, Whole)> {
     let refused = |refusal: file::Refusal| anyhow!("{refusal}{instead}");
     // Before the trace is read, which may take long.
     file::check(output, REPORT, IfTaken::Replace).map_err(refused)?;
     let mut waits = Waits::default();
     let whole = reading::whole_over_time(trace, &mut waits)?;
-    let head = Explained::new(trace, &whole, own.to_vec()).overview();
+    let head = || Explained::new(trace, &whole, own.to_vec()).overview();
     let fill = |out: &mut dyn Write| report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut &mut *out);
-    create(output, instead, fill)
+    let size = create(output, instead, fill)?;
+    Ok((size, whole))
 }
 
 /// Writes what changed from one trace to another; gives back how large it is.
@@ -150,9 +155,8 @@ fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64
     file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
     let [before, after] = traces;
     let wholes = [reading::whole(before)?, reading::whole(after)?];
-    let heads = [(before, &wholes[0]), (after, &wholes[1])]
-        .map(|(trace, whole)| Explained::new(trace, whole, own.to_vec()).overview());
     let wholes = wholes.each_ref();
+    let heads = || [0, 1].map(|at| Explained::new(traces[at], wholes[at], own.to_vec()).overview());
     create(output, INSTEAD, |out| report::write_difference(heads, wholes, own.to_vec(), cut / 100.0, &mut &mut *out))
 }
 

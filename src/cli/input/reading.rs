@@ -17,6 +17,7 @@ use trace::model::Element;
 use trace::reader::{Event, ReadError, TraceReader};
 
 use crate::cli::input::progress::{self, Progress};
+use crate::cli::input::two_readers;
 
 /// The progress bar is updated after this many elements.
 const STRIDE: u64 = 1 << 14;
@@ -80,7 +81,8 @@ impl Report for CpuReport {
 
 impl Report for TraceReport {
     fn facts(&self) -> &Facts {
-        self.allocations.facts()
+        // Allocations may come from another reader.
+        self.locks.facts()
     }
 }
 
@@ -164,7 +166,8 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
 }
 
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
-    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } = trace(path, stats)?;
+    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } =
+        two_readers::trace(path, stats)?;
     let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
     let cpu = Reading {
         report: cpu,
@@ -244,7 +247,7 @@ pub(crate) fn named(path: &Path, error: ReadError) -> anyhow::Error {
     }
 }
 
-fn read_trace<R: Read, S: Stats>(
+pub(super) fn read_trace<R: Read, S: Stats>(
     path: &Path,
     reader: TraceReader<R>,
     mut stats: S,

@@ -263,3 +263,33 @@ pub(super) fn number(value: f64) -> Value {
         _ => rounded.into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use analysis::own_code::OwnCode;
+
+    use super::*;
+
+    #[test]
+    fn a_piece_that_is_heavy_in_one_of_two_traces_keeps_its_thread_in_both() {
+        let mut names = Names::new(OwnCode::default());
+        let frame = names.other("run");
+        let mut tree = Tree::new(2);
+        let mut cells = Cells::new();
+        let mut add = |trace: usize, thread: i64, bytes: f64| {
+            let values = [bytes, 0.0, 0.0, 0.0];
+            let node = tree.add(trace, [frame].into_iter(), &values);
+            let named = Some(frame);
+            let key = Key { trace, node, is_folded: false, class: -1, thread, named, innermost: named, source: None };
+            cells.add(key, &values, &Known::default(), &[]);
+        };
+        let threads = MOST_CELLS as i64;
+        (0..threads).for_each(|thread| add(0, thread, 1.0));
+        add(1, 7, 1e6);
+        let json = cells.write(&tree, 1e-3, &mut names).json;
+        // Others are one: of the first trace.
+        assert_eq!(json["thread"], json!([OTHER_THREADS, 7, 7]));
+        assert_eq!(json["side"], json!([0, 0, 1]));
+        assert_eq!(json["values"][0], json!([threads - 1, 1, 1_000_000]));
+    }
+}

@@ -12,42 +12,40 @@ use trace::filter::Pattern;
 
 use super::names::Names;
 use super::pairs::Pairs;
-use super::{allocations, cpu, length, page};
+use super::{allocations, both, cpu, length, page};
 use crate::cli::input::reading::Whole;
 use crate::cli::render::{lock_json, lock_tables};
 
 /// More rows of a table are left out.
 const MOST_ROWS: usize = 1000;
 
-/// Writes what changed. `heads`: what is known of both traces.
+/// Writes what changed. `heads`: makes what is known of both traces.
 pub(crate) fn write(
-    heads: [Map<String, Value>; 2],
+    heads: impl FnOnce() -> [Map<String, Value>; 2] + Send,
     wholes: [&Whole; 2],
     own: Vec<Pattern>,
     cut: f64,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    page::write(&json(heads, wholes, own, cut), out)
-}
-
-fn json(heads: [Map<String, Value>; 2], wholes: [&Whole; 2], own: Vec<Pattern>, cut: f64) -> Value {
     let naming = Naming::Own(own.clone());
-    let mut names = Names::new(OwnCode::new(own));
-    let [before, after] = [0, 1].map(|trace| {
-        let mut head = heads[trace].clone();
-        head.insert("length".to_owned(), length(wholes[trace]).into());
-        head
-    });
-    let mut data = after.clone();
-    data.insert("diff".to_owned(), json!([before, after]));
     let reports = wholes.map(|whole| &whole.allocations.report);
-    data.insert("allocations".to_owned(), allocations::two(reports, &naming, cut, &mut names));
-    data.insert("leaks".to_owned(), leaks(reports, &naming));
-    data.insert("cpu".to_owned(), cpu::two(wholes.map(|whole| &whole.cpu.report), &naming, cut, &mut names));
-    data.insert("locks".to_owned(), locks(wholes.map(|whole| &whole.locks.report)));
+    let beside = || (heads(), leaks(reports, &naming));
+    let ((mut heads, leaks), pieces) = both(beside, || {
+        let mut names = Names::new(OwnCode::new(own));
+        let allocations = allocations::two(reports, &naming, cut, &mut names);
+        let cpu = cpu::two(wholes.map(|whole| &whole.cpu.report), &naming, cut, &mut names);
+        let locks = locks(wholes.map(|whole| &whole.locks.report));
+        [("allocations", allocations), ("cpu", cpu), ("locks", locks), ("names", names.json())]
+    });
+    for (head, whole) in heads.iter_mut().zip(wholes) {
+        head.insert("length".to_owned(), length(whole).into());
+    }
+    let mut data = heads[1].clone();
+    data.insert("diff".to_owned(), json!(heads));
+    data.insert("leaks".to_owned(), leaks);
+    data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));
     data.insert("cut".to_owned(), json!(cut));
-    data.insert("names".to_owned(), names.json());
-    data.into()
+    page::write(&Value::Object(data), out)
 }
 
 /// Bytes and objects alive, bytes that survived a collection, and the square of the error of the first.

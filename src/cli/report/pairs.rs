@@ -30,9 +30,7 @@ impl<const N: usize> Pairs<N> {
         let left = rows.len().saturating_sub(most);
         rows.truncate(most);
         let numbers = |values: Option<[f64; N]>| values.map(|values| values.to_vec());
-        let row = |(text, [before, after]): (String, [Option<[f64; N]>; 2])| {
-            json!({ "text": shown(&text), "before": numbers(before), "after": numbers(after) })
-        };
+        let row = |(text, [before, after]): (String, [Option<[f64; N]>; 2])| json!({ "text": shown(&text), "before": numbers(before), "after": numbers(after) });
         json!({ "rows": rows.into_iter().map(row).collect::<Vec<_>>(), "left": left })
     }
 }

@@ -45,7 +45,9 @@ function show() {
   const main = /** @type {HTMLElement} */ (document.querySelector("main"));
   const nav = /** @type {HTMLElement} */ (document.querySelector("nav"));
   const before = document.activeElement;
-  const [key, tag, isInMain] = [keyOf(before), before?.tagName ?? "", main.contains(before)];
+  const [tag, isInMain] = [before?.tagName ?? "", main.contains(before)];
+  // The text of the whole page, of which the data is a part, would be long.
+  const key = isInMain ? keyOf(before) : null;
   const caret = before instanceof HTMLInputElement && before.type === "search" ? before.selectionStart : null;
   const links = Object.entries(VIEWS).map(([each, [text]]) => element("a", { href: address(each), ...(each === name ? { "aria-current": "page" } : {}) }, text));
   nav.replaceChildren(...links);

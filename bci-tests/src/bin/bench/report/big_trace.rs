@@ -59,7 +59,7 @@ pub(super) fn write(path: &Path, objects: usize, stacks: usize) -> io::Result<u6
             1 + thread(stack),
             16 + 8 * (random.next() % 64),
             FIRST_OBJECT + object,
-            FIRST_CLASS + CLASSES + stack % OBJECT_CLASSES,
+            FIRST_CLASS + CLASSES + (method(stack, 0) + stack % WAYS) % OBJECT_CLASSES,
             FIRST_STACK + stack,
         )?;
         young.push(object);
@@ -101,7 +101,10 @@ fn names(out: &mut impl Write) -> io::Result<()> {
     for method in 0..CLASSES * METHODS_OF_A_CLASS {
         let class = FIRST_CLASS + method / METHODS_OF_A_CLASS;
         let id = FIRST_METHOD + method;
-        writeln!(out, "<methodDef name=\"method{method}\" signature=\"()V\" methodId=\"{id}\" classIdRef=\"{class}\"/>")?;
+        writeln!(
+            out,
+            "<methodDef name=\"method{method}\" signature=\"()V\" methodId=\"{id}\" classIdRef=\"{class}\"/>"
+        )?;
     }
     Ok(())
 }
@@ -109,19 +112,21 @@ fn names(out: &mut impl Write) -> io::Result<()> {
 /// Defines a stack, whose number is the way to it: the innermost frame is its last step.
 fn define(stack: usize, out: &mut impl Write) -> io::Result<()> {
     write!(out, "<stackDef stackId=\"{}\" frames=\"", FIRST_STACK + stack)?;
-    let mut rest = stack;
     for level in 0..LEVELS {
-        let way = rest % WAYS;
-        rest /= WAYS;
-        // Which method is at a place depends on what called it.
-        let method = Random((rest * LEVELS + level) as u64).next() as usize % (CLASSES * METHODS_OF_A_CLASS);
-        write!(out, "{}:{} ", FIRST_METHOD + method, 10 + 7 * way)?;
+        let way = stack / WAYS.pow(level as u32) % WAYS;
+        write!(out, "{}:{} ", FIRST_METHOD + method(stack, level), 10 + 7 * way)?;
     }
     for level in 0..COMMON {
         let method = thread(stack) % 4 * COMMON + level;
         write!(out, "{}:{}{}", FIRST_METHOD + method, 100 + level, if level + 1 < COMMON { " " } else { "" })?;
     }
     writeln!(out, "\"/>")
+}
+
+/// The method of a stack at a level, of which the innermost is 0: it depends on what called it. Each of its lines allocates one class.
+fn method(stack: usize, level: usize) -> usize {
+    let callers = stack / WAYS.pow(level as u32 + 1);
+    Random((callers * LEVELS + level) as u64).next() as usize % (CLASSES * METHODS_OF_A_CLASS)
 }
 
 /// Of the stacks, those with small numbers more often.

@@ -127,7 +127,9 @@ struct Seen {
 fn in_browser(page: &Path, limit: Duration) -> Result<Seen, String> {
     let folder = workspace().join("tests/report");
     if !folder.join("node_modules/playwright-core").is_dir() {
-        return Err("not opened in a browser: run `npm ci --prefix tests/report` first, and have chromium and node".into());
+        return Err(
+            "not opened in a browser: run `npm ci --prefix tests/report` first, and have chromium and node".into()
+        );
     }
     let run = run_command(Command::new("node").arg("measure.js").arg(page).current_dir(folder), limit)?;
     let millis = |key: &str| Ok::<_, String>(run.value(key)? as f64 / 1e3);
