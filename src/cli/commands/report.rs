@@ -45,7 +45,7 @@ Examples:
   martini report app.trcxml                     writes app.html
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
-  martini report --diff old.trcxml new.trcxml   what changed: writes new.diff.html
+  martini report --diff old.trcxml new.trcxml   what changed, in new.diff.html
   martini report 4711 --duration 60s            records a JVM that runs
   martini run --report java -jar app.jar        records and reports")]
 pub(crate) struct Arguments {

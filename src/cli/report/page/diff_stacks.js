@@ -4,7 +4,7 @@ import { bytes, count, duration } from "./format.js";
 import { button, choice, colour, element, name, searchField } from "./dom.js";
 import { allocationValues, errorOf, groups, labelText, nodeAt, pathOf, sums, tree } from "./profile.js";
 import { flame, legendOf } from "./flame.js";
-import { treeList } from "./stacks_view.js";
+import { foldedNote, treeList } from "./stacks_view.js";
 import { changes, factors, rateChoice, rateNote, relative, signed, written } from "./change.js";
 import { get, set } from "./state.js";
 
@@ -27,7 +27,7 @@ export function allocationsDiff() {
   const metric = metrics.some(([key]) => key === get("metric")) ? get("metric") : "bytes";
   const estimated = cells.sides.filter((side) => side.is_estimated).length;
   if (estimated === 0) notes.push("Both traces count: the numbers are exact.");
-  else notes.push(`${estimated === 2 ? "Both traces have samples" : "One trace has samples"} of which stack it was: ± is the error of the change, of both traces together, with a confidence of 95 %.`);
+  else notes.push(`${estimated === 2 ? "Both traces have samples" : "One trace has samples"} of which stack it was${metric === "bytes" ? ": ± is the error of the change, of both traces together, with a confidence of 95 %" : ", so these are estimates; their error is known of bytes allocated"}.`);
   return stacks({ cells, values: allocationValues(cells, metric, null), by: BY, notes, hasErrors: estimated > 0 && metric === "bytes", isRate: !metric.startsWith("live"),
     format: metric.endsWith("objects") ? count : bytes, what: metrics.find(([key]) => key === metric)?.[1] ?? "",
     tools: [choice("Show", metrics, metric, (value) => set({ metric: value, zoom: "" }))] });
@@ -59,7 +59,7 @@ function stacks(view) {
   const [before, after] = (view.isRate ? factors() : [1, 1]).map((factor, side) => view.values.map((value, cell) => (cells.side[cell] === side ? value * factor : 0)));
   const [sumBefore, sumAfter] = [before, after].map((values) => values.reduce((sum, value) => sum + value, 0));
   const notes = [`In all: ${format(sumBefore)} before, ${format(sumAfter)} after, ${signed(sumAfter - sumBefore, format)} (${relative(sumBefore, sumAfter)}).`,
-    view.isRate ? rateNote() : "What is alive at the end is no rate.", ...view.notes];
+    view.isRate ? rateNote() : "What is alive at the end is no rate.", ...view.notes, foldedNote(cells, view.values, view.values.reduce((sum, value) => sum + value, 0))];
   const forms = /** @type {[string, string][]} */ ([["flame", "Flame graph"], ["tree", "Tree"], ["table", "Table"]]);
   const tools = element("div", { class: "tools" },
     element("span", { role: "group", "aria-label": "Form" }, ...forms.map(([key, title]) => button(title, () => set({ show: key === "flame" ? "" : key }), key === shape))),

@@ -75,11 +75,7 @@ function stacks(view) {
   const all = values.reduce((sum, value) => sum + value, 0);
   const threads = [...new Set(cells.thread)].map((thread) => /** @type {[string, string]} */ ([String(thread), text(thread, "(no thread)")]));
   threads.sort((a, b) => a[1].localeCompare(b[1]));
-  const other = data.names.texts.indexOf("(other)");
-  const isFolded = (/** @type {number} */ cell) => data.names.method[cells.nodes.frame[cells.node[cell]]] === other && data.names.class[cells.nodes.frame[cells.node[cell]]] < 0;
-  const folded = values.reduce((sum, value, cell) => (value > 0 && isFolded(cell) ? sum + value : sum), 0);
-  const notes = [`In all: ${format(all)}.`, ...view.notes];
-  if (folded > 0) notes.push(`${percent(folded, all)} of it is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of all.`);
+  const notes = [`In all: ${format(all)}.`, ...view.notes, foldedNote(cells, values, all)];
   const show = /** @type {[string, string][]} */ ([["flame", "Flame graph"], ["tree", "Tree"], ["table", "Table"]]);
   const tools = element("div", { class: "tools" },
     element("span", { role: "group", "aria-label": "Form" }, ...show.map(([key, title]) => button(title, () => set({ show: key === "flame" ? "" : key }), key === shape))),
@@ -91,7 +87,7 @@ function stacks(view) {
     shape === "table" ? null : choice("from", [["", "the beginning of threads"], ["bottom", "the innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
     searchField("Search", search, (value) => set({ search: value }, true)));
   const content = all === 0 ? element("p", {}, "Nothing of that is in the trace, or in the range.") : shape === "table" ? rowsTable(view, all) : tall(view, frames, isBottomUp, shape);
-  return element("div", {}, element("p", { class: "note" }, notes.join(" ")), view.above ?? null, tools, content);
+  return element("div", {}, element("p", { class: "note" }, notes.filter(Boolean).join(" ")), view.above ?? null, tools, content);
 
   /** @param {typeof view} view @param {string} frames @param {boolean} isBottomUp @param {string} shape */
   function tall({ trees }, frames, isBottomUp, shape) {
@@ -103,6 +99,14 @@ function stacks(view) {
     const back = zoomed === 0 ? null : element("p", { class: "tools" }, button("Zoom out", () => set({ zoom: pathOf(made, made.parent[zoomed]) })), button("All", () => set({ zoom: "" })), " ", name(labelText(made.label[zoomed], frames)));
     return element("div", {}, back, found, shape === "tree" ? treeList(made, zoomed, frames, (node) => `${format(made.value[node])} ${percent(made.value[node], all)}`, made.value, search) : flame(made, frames, search, what, byWhose(made, frames, format)));
   }
+}
+
+/** How much of the values is in stacks that were folded. @param {import("./data.js").Cells} cells @param {Float64Array} values @param {number} all */
+export function foldedNote(cells, values, all) {
+  const other = data.names.texts.indexOf("(other)");
+  const isFolded = (/** @type {number} */ cell) => data.names.method[cells.nodes.frame[cells.node[cell]]] === other && data.names.class[cells.nodes.frame[cells.node[cell]]] < 0;
+  const folded = values.reduce((sum, value, cell) => (value > 0 && isFolded(cell) ? sum + value : sum), 0);
+  return folded > 0 ? `${percent(folded, all)} of it is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of all.` : "";
 }
 
 /** How much is below frames that match. @param {Tree} tree @param {string} frames @param {string} search */
