@@ -15,7 +15,7 @@ use crate::cli::commands::attach;
 use crate::cli::commands::explain::Explained;
 use crate::cli::commands::tree::percent;
 use crate::cli::exit;
-use crate::cli::input::reading::{self, Whole};
+use crate::cli::input::whole::{self, Whole};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::report::{self, REPORT, Waits};
@@ -143,7 +143,7 @@ fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) 
     // Before the trace is read, which may take long.
     file::check(output, REPORT, IfTaken::Replace).map_err(refused)?;
     let mut waits = Waits::default();
-    let whole = reading::whole_over_time(trace, &mut waits)?;
+    let whole = whole::whole_over_time(trace, &mut waits)?;
     let head = || Explained::new(trace, &whole, own.to_vec()).overview();
     let fill = |out: &mut dyn Write| report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut &mut *out);
     let size = create(output, instead, fill)?;
@@ -154,7 +154,7 @@ fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) 
 fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64) -> anyhow::Result<u64> {
     file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
     let [before, after] = traces;
-    let wholes = [reading::whole(before)?, reading::whole(after)?];
+    let wholes = [whole::whole(before)?, whole::whole(after)?];
     let wholes = wholes.each_ref();
     let heads = || [0, 1].map(|at| Explained::new(traces[at], wholes[at], own.to_vec()).overview());
     create(output, INSTEAD, |out| report::write_difference(heads, wholes, own.to_vec(), cut / 100.0, &mut &mut *out))

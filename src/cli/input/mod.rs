@@ -3,4 +3,4 @@
 pub(crate) mod progress;
 pub(crate) mod reading;
 pub(crate) mod trace_end;
-mod two_readers;
+pub(crate) mod whole;

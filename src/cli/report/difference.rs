@@ -13,7 +13,7 @@ use trace::filter::Pattern;
 use super::names::Names;
 use super::pairs::Pairs;
 use super::{allocations, both, cpu, length, page};
-use crate::cli::input::reading::Whole;
+use crate::cli::input::whole::Whole;
 use crate::cli::render::{lock_json, lock_tables};
 
 /// More rows of a table are left out.

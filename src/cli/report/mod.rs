@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use trace::filter::Pattern;
 use trace::time::Time;
 
-use crate::cli::input::reading::Whole;
+use crate::cli::input::whole::Whole;
 pub(crate) use difference::write as write_difference;
 use names::Names;
 pub(crate) use page::REPORT;

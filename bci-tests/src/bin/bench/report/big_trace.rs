@@ -65,7 +65,7 @@ pub(super) fn write(path: &Path, objects: usize, stacks: usize) -> io::Result<u6
         young.push(object);
         if young.len() == COLLECTION {
             writeln!(out, "<gcStart time=\"{time}\"/>")?;
-            for dead in young.drain(..).filter(|_| random.next() % 16 != 0) {
+            for dead in young.drain(..).filter(|_| !random.next().is_multiple_of(16)) {
                 writeln!(out, "<objFree objIdRef=\"{}\" time=\"{time}\"/>", FIRST_OBJECT + dead)?;
             }
             writeln!(out, "<gcFinish time=\"{time}\"/>")?;

@@ -1,20 +1,74 @@
-//! Reads a large trace by two threads at the same time, each of which adds up a part: to read it twice takes a sixth of the work more.
+//! Reads all that a trace says; a large one by two threads at the same time, each of which adds up a part: to read it twice takes a sixth
+//! of the work more.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::{panic, thread};
 
-use analysis::explain::{TraceReport, TraceStats};
+use analysis::cpu::CpuReport;
+use analysis::explain::{Collections, TraceReport, TraceStats};
+use analysis::locks::{LockReport, Observer};
+use analysis::safepoints::SafepointReport;
 use trace::reader::TraceReader;
 
 use super::reading::{Reading, named, read_trace};
+
+/// All that a trace says, of one reading.
+pub(crate) struct Whole {
+    /// What was allocated.
+    pub(crate) allocations: Reading,
+    /// What threads waited for.
+    pub(crate) locks: Reading<LockReport>,
+    /// What they did on the processors.
+    pub(crate) cpu: Reading<CpuReport>,
+    /// What collections cost, and what they left.
+    pub(crate) collections: Collections,
+    /// How long threads took to stop for the VM.
+    pub(crate) safepoints: SafepointReport,
+}
+
+/// Reads all that a trace says, as [`super::reading::allocations_in`] does.
+pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
+    whole_by(path, TraceStats::new())
+}
+
+/// The same with what happens when; the observer receives each wait.
+pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyhow::Result<Whole> {
+    whole_by(path, TraceStats::over_time(observer))
+}
+
+fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
+    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } = trace(path, stats)?;
+    let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
+    let cpu = Reading {
+        report: cpu,
+        bytes,
+        malformed,
+        first_malformed: first_malformed.clone(),
+        broken: broken.clone(),
+        is_growing,
+        is_log_cut,
+    };
+    let locks = Reading {
+        report: locks,
+        bytes,
+        malformed,
+        first_malformed: first_malformed.clone(),
+        broken: broken.clone(),
+        is_growing,
+        is_log_cut,
+    };
+    let allocations =
+        Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
+    Ok(Whole { allocations, locks, cpu, collections, safepoints })
+}
 
 /// A smaller trace takes no second.
 const LARGE: u64 = 64 << 20;
 
 /// Reads a trace, as [`super::reading::trace`] does.
-pub(super) fn trace(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Reading<TraceReport>> {
+fn trace(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Reading<TraceReport>> {
     let several = thread::available_parallelism().is_ok_and(|processors| processors.get() > 1);
     if !several || !is_large_and_ended(path, LARGE).unwrap_or(false) {
         return super::reading::trace(path, stats);
