@@ -118,3 +118,86 @@ fn what_cannot_be_read_leaves_no_report() {
     let report = report(empty.to_str().unwrap());
     assert_eq!(report["complete"], false);
 }
+
+/// What a piece of a difference has in a column of values, by trace.
+fn of_sides(cells: &Value, column: usize) -> [f64; 2] {
+    let values = cells["values"][column].as_array().unwrap();
+    let mut sums = [0.0; 2];
+    for (side, value) in cells["side"].as_array().unwrap().iter().zip(values) {
+        sums[side.as_u64().unwrap() as usize] += value.as_f64().unwrap();
+    }
+    sums
+}
+
+#[test]
+fn a_difference_has_the_numbers_of_both_traces_and_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old.trcxml", "new.trcxml"].map(|name| folder.path().join(name));
+    let before = text("explain.trcxml");
+    fs::write(&old, &before).unwrap();
+    // One line allocates more.
+    fs::write(&new, before.replace("size=\"4112\"", "size=\"8224\"")).unwrap();
+    let changed = before.matches("size=\"4112\"").count() as f64 * 4112.0;
+    for cut in ["0", "20"] {
+        let ended = end(martini().args(["report", "--diff", "--cut", cut]).args([&old, &new]));
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+        let data = data(&folder.path().join("new.diff.html"));
+        let paths = data["diff"].as_array().unwrap().iter().map(|head| head["path"].as_str().unwrap());
+        assert!(paths.eq([&old, &new].map(|path| path.to_str().unwrap())));
+        let allocations = &data["allocations"];
+        for (side, path) in [&old, &new].into_iter().enumerate() {
+            let one = &report(path.to_str().unwrap())["allocations"];
+            for column in 0..4 {
+                assert_eq!(of_sides(allocations, column)[side], sum(&one["values"][column]), "{side} {column}");
+            }
+        }
+        let [bytes_before, bytes_after] = of_sides(allocations, 0);
+        assert!(changed > 0.0 && bytes_after - bytes_before == changed, "{bytes_before} {bytes_after}");
+        assert_eq!(allocations["sides"][1]["is_estimated"], false);
+        let locks = &data["locks"]["tables"]["locks.class"]["rows"];
+        assert!(!locks.as_array().unwrap().is_empty() && locks[0]["before"] == locks[0]["after"], "{locks}");
+    }
+}
+
+#[test]
+fn samples_of_two_traces_keep_their_own_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r.html");
+    let difference = |old: &str, new: &str| {
+        let ended = end(martini().args(["report", "--diff", &trace(old), &trace(new), "-o"]).arg(&out));
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+        data(&out)
+    };
+    let cpu = &difference("cpu.trcxml", "cpu.trcxml")["cpu"];
+    let [before, after] = of_sides(cpu, 0);
+    assert!(before > 0.0 && before == after);
+    assert_eq!(cpu["sources"].as_array().unwrap().len(), 2);
+    for (side, source) in cpu["side"].as_array().unwrap().iter().zip(cpu["source"].as_array().unwrap()) {
+        assert_eq!(side, source);
+    }
+    // Only one has samples of callers, and only one samples of CPU time.
+    let both = difference("counts.trcxml", "callers.trcxml");
+    let estimated = [0, 1].map(|side| both["allocations"]["sides"][side]["is_estimated"].as_bool().unwrap());
+    assert_eq!(estimated, [false, true]);
+    let mixed = difference("heap.trcxml", "cpu.trcxml");
+    assert_eq!([0, 1].map(|side| mixed["cpu"]["sides"][side]["has"].as_bool().unwrap()), [false, true]);
+    assert_eq!(of_sides(&mixed["allocations"], 0)[1], 0.0);
+}
+
+#[test]
+fn a_difference_is_of_two_traces() {
+    let one = trace("heap.trcxml");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r.html");
+    for (arguments, sentence) in [
+        (&["--diff", &one][..], "--diff compares two traces"),
+        (&["--diff", &one, &one, &one], "--diff compares two traces"),
+        (&["--diff", &one, "/no/such/trace"], "/no/such/trace"),
+        (&["--diff", "--cpu=10ms", &one, &one], "leave out options of the agent"),
+        (&["--diff", "--duration", "1s", &one, &one], "cannot be used with"),
+    ] {
+        let ended = end(martini().arg("report").args(arguments).arg("-o").arg(&out));
+        assert_eq!((ended.status, ended.out.as_str(), out.exists()), (2, "", false), "{arguments:?}");
+        assert!(ended.err.contains(sentence), "{arguments:?}: {}", ended.err);
+    }
+}

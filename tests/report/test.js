@@ -16,15 +16,16 @@ const SERIOUS = ["serious", "critical"];
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 try {
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".html")).sort()) {
-    await report(join(resolve(folder), file), file.replace(/\.html$/, ""));
+    const open = file.startsWith("diff-") ? difference : report;
+    await open(join(resolve(folder), file), file.replace(/\.html$/, ""));
     console.log(`   ok: ${file}`);
   }
 } finally {
   await browser.close();
 }
 
-/** Opens one report and uses all of it. @param {string} path @param {string} name */
-async function report(path, name) {
+/** Opens a report, and notes what must not happen. @param {string} path */
+async function opened(path) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: false });
   const page = await context.newPage();
   const problems = [];
@@ -34,13 +35,23 @@ async function report(path, name) {
   page.on("request", (request) => !/^(file|data):/.test(request.url()) && problems.push(`request ${request.url()}`));
   await page.goto(pathToFileURL(path).href);
   const data = JSON.parse(await page.locator("#data").textContent());
+  return { context, page, problems, data };
+}
 
+/** Goes to each view. @param {import("playwright-core").Page} page @param {string} name */
+async function views(page, name) {
   for (const view of VIEWS) {
     await page.getByRole("link", { name: view, exact: true }).click();
     await page.getByRole("heading", { name: view, level: 2 }).waitFor();
     assert.ok((await page.locator("main").innerText()).length > 20, `${view} is empty`);
     await accessible(page, `${name}: ${view}`);
   }
+}
+
+/** Opens one report and uses all of it. @param {string} path @param {string} name */
+async function report(path, name) {
+  const { context, page, problems, data } = await opened(path);
+  await views(page, name);
   if (data.allocations) await allocations(page, data, path);
   if (data.cpu) await cpu(page, data);
   if (Object.values(data.locks.tables).some((table) => table.rows.length > 0)) await locks(page, data);
@@ -56,12 +67,118 @@ async function report(path, name) {
   await page.evaluate(() => (location.hash = "#allocations?show=table&by=class"));
   await page.reload();
   await page.getByRole("heading", { name: "Allocations", level: 2 }).waitFor();
+  await ended(context, page, problems, name);
+}
+
+/** Looks at a page in other colours, and at what happened while it was open. */
+async function ended(context, page, problems, name) {
   await page.emulateMedia({ media: "print" });
   await page.emulateMedia({ media: "screen", colorScheme: "dark" });
   await accessible(page, `${name}: dark`);
   assert.equal(await page.evaluate(() => "hacked" in window), false, "a name ran as a script");
   assert.deepEqual(problems, [], name);
   await context.close();
+}
+
+/** Opens the difference of two traces and uses all of it. @param {string} path @param {string} name */
+async function difference(path, name) {
+  const { context, page, problems, data } = await opened(path);
+  await views(page, name);
+  await go(page, "#overview");
+  const overview = await page.locator("main").innerText();
+  for (const { path } of data.diff) if (path.length < 300) assert.ok(overview.includes(path), path);
+  for (const view of ["allocations", "cpu"]) {
+    if (!data[view]) continue;
+    for (const width of ["", "width=before&"]) await changedStacks(page, `#${view}?${width}`, data[view]);
+    for (const by of ["method", "line", "class", "package", "site", "thread"]) {
+      await go(page, `#${view}?show=table&by=${by}`);
+      await page.locator("#changes").waitFor();
+    }
+    await go(page, `#${view}?show=table`);
+    await sorted(page, "changes", "");
+    if (data[view].sides.some((side) => side.is_estimated)) assert.ok((await page.locator("#changes th").allInnerTexts()).includes("±"));
+    await go(page, `#${view}?show=tree`);
+    assert.match(await page.locator(".tree .amount").first().innerText(), /%|new|gone/);
+  }
+  for (const by of ["class", "site", "holder", "waiter", "pair"]) {
+    for (const kind of ["locks", "waits"]) {
+      await go(page, `#locks?by=${by}&kind=${kind}&metric=count`);
+      const rows = data.locks.tables[`${kind}.${by}`].rows.length;
+      assert.equal(await page.locator("#changes tbody tr").count(), Math.max(1, Math.min(100, rows)));
+    }
+  }
+  if (name === "diff-same") await same(page);
+  if (name === "diff-planted") await planted(page, path, data);
+  await page.evaluate(() => (location.hash = "#allocations?show=table&by=class&per=second"));
+  await page.reload();
+  await page.getByRole("heading", { name: "Allocations", level: 2 }).waitFor();
+  await ended(context, page, problems, name);
+}
+
+/** The flame graph of a change: by keyboard, with signs and amounts. */
+async function changedStacks(page, hash, { side, values, nodes }) {
+  await go(page, hash);
+  const drawn = side.some((side, cell) => side === (hash.includes("before") ? 0 : 1) && values[0][cell] > 0);
+  if (!drawn) return page.getByText("choose the other width").waitFor();
+  await page.getByText(/^all · /).waitFor();
+  assert.match(await page.locator("#flame-status").innerText(), /^all · ([+−]\S+ \S+ \(.*(%|new|gone)\)|0 \S+ \(0 %\)) · .* before · .* after/);
+  if (nodes.parent.length > 1) {
+    const flame = page.locator("canvas.flame");
+    await flame.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Zoom out" }).waitFor();
+    assert.match(await address(page), /zoom=/);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Zoom out" }).waitFor({ state: "detached" });
+  }
+}
+
+/** Of a trace and itself nothing changed. */
+async function same(page) {
+  await go(page, "#overview");
+  await page.getByText("Nothing that is in both traces changed.").waitFor();
+  for (const hash of ["#allocations?show=table&by=line", "#allocations?show=table&metric=live-objects", "#locks", "#threads", "#leaks"]) {
+    await go(page, hash);
+    const rows = await texts(page, "changes");
+    assert.ok(rows.length > 0, hash);
+    for (const row of rows) assert.match(row.slice(0, 2).join(" "), /^0 \S* ?0 %$/, hash);
+  }
+}
+
+/** A change that was made on purpose stands at the top, in numbers that the command has, too. */
+async function planted(page, path, data) {
+  const top = async (hash) => {
+    await go(page, hash);
+    return (await texts(page, "changes"))[0];
+  };
+  const objects = await top("#allocations?show=table&metric=objects");
+  assert.deepEqual(objects, ["+1,000", "new", "0", "1,000", "Planted.planted"]);
+  assert.deepEqual(await top("#allocations?show=table&metric=bytes"), ["+9.6 MiB", "new", "0 B", "9.6 MiB", "Planted.planted"]);
+  assert.deepEqual((await top("#allocations?show=table&metric=live-objects")).at(-1), "Planted.planted");
+  assert.match((await top("#leaks?by=class"))[4], /^byte\[\]$/);
+  const [change, , before, after, lock] = await top("#locks");
+  assert.ok(change.startsWith("+") && lock === "java.util.ArrayList", `${change} ${before} ${after} ${lock}`);
+  assert.deepEqual((await top("#locks?metric=count")).slice(0, 4), ["0", "0 %", "1", "1"]);
+  await go(page, "#allocations?show=table&by=class&metric=objects");
+  await page.getByRole("button", { name: "Show 1,000 more" }).click().catch(() => {});
+  const shown = new Map((await texts(page, "changes")).map((cells) => [cells.at(-1), cells]));
+  for (const [at, times] of [[2, 0], [3, 1000]]) {
+    const trace = JSON.parse(readFileSync(join(path, `../planted-${times}.json`), "utf8")).traces[0];
+    for (const row of trace.tables.class) assert.equal(shown.get(row.class)?.[at], row.total.toLocaleString("en"), `${row.class} ${times}`);
+  }
+  // The second trace is longer by a second: rates are offered, and are what they say.
+  await go(page, "#overview");
+  await page.getByLabel("amounts").selectOption("second");
+  assert.match(await address(page), /per=second/);
+  await go(page, "#allocations?show=table&metric=objects&per=second");
+  const rate = (await texts(page, "changes")).find((row) => row.at(-1) === "Planted.planted");
+  assert.equal(rate?.[3], `${(1000 / (data.diff[1].length / 1e9)).toLocaleString("en", { maximumFractionDigits: 2 })}/s`);
+  if (screenshots) {
+    await go(page, "#allocations");
+    await page.getByText(/^all · /).waitFor();
+    await page.screenshot({ path: join(screenshots, "report-difference.png") });
+  }
 }
 
 /** @param {import("playwright-core").Page} page @param {string} what */

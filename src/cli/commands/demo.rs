@@ -11,7 +11,7 @@ use trace::file::{IfTaken, Kind, create};
 use crate::cli::commands::explain::Explained;
 use crate::cli::commands::report;
 use crate::cli::exit;
-use crate::cli::input::reading;
+use crate::cli::input::whole;
 use crate::cli::launch::injection::{self, Injected};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::launch::{jdk, library, program, supervise};
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if status != exit::OK {
         bail!("the program ended with status {} instead of 0; its output above says why", status);
     }
-    let whole = reading::whole(&trace)?;
+    let whole = whole::whole(&trace)?;
     let mut out = out.lock();
     writeln!(out, "\n{}", "What the trace shows".bold())?;
     Explained::new(&trace, &whole, Vec::new()).write(&mut Page::new(&mut out, Width::usual()))?;

@@ -12,7 +12,8 @@ use trace::filter::Pattern;
 
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::row_limit;
-use crate::cli::input::reading::{self, Reading, Whole};
+use crate::cli::input::reading::Reading;
+use crate::cli::input::whole::{self, Whole};
 use crate::cli::render::explain::{self as render, Source};
 use crate::cli::render::human::{bytes, printable, shell_word};
 use crate::cli::render::page::{Page, PageArguments, Width};
@@ -65,7 +66,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let whole = reading::whole(path)?;
+        let whole = whole::whole(path)?;
         let explained = Explained::new(path, &whole, arguments.own.clone());
         if arguments.json {
             return Ok(explained.to_json());
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn a_summary_has_ten_lines() {
         let trace = Path::new("tests/traces/explain.trcxml");
-        let whole = reading::whole(trace).expect("it is there");
+        let whole = whole::whole(trace).expect("it is there");
         let mut text = Vec::new();
         let mut page = Page::new(&mut text, Width(80));
         Explained::new(trace, &whole, Vec::new()).write_short(None, &mut page).expect("there is room");

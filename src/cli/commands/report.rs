@@ -1,6 +1,7 @@
 //! `martini report`: a trace as a page for browsers.
 
 use std::io::{BufWriter, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::cli::commands::attach;
 use crate::cli::commands::explain::Explained;
 use crate::cli::commands::tree::percent;
 use crate::cli::exit;
-use crate::cli::input::reading;
+use crate::cli::input::whole::{self, Whole};
 use crate::cli::launch::options::AgentOptions;
 use crate::cli::render::human::{bytes, shell_word};
 use crate::cli::report::{self, REPORT, Waits};
@@ -34,6 +35,9 @@ const INSTEAD: &str = "; choose another --output";
 /// wait for, what stays alive. Where the trace has times, a range of them can be chosen, and all else on the page is of that range. What the page
 /// shows is in its address, so that it can be sent.
 ///
+/// With `--diff` the page shows what changed from one trace to another: flame graphs that are red where there is more and blue where there
+/// is less, and tables of changes, with signs and amounts.
+///
 /// With the process of a JVM it is recorded as by `martini attach`, with the same options, for a while; the trace stays beside the report.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,12 +45,16 @@ Examples:
   martini report app.trcxml                     writes app.html
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
+  martini report --diff old.trcxml new.trcxml   what changed, in new.diff.html
   martini report 4711 --duration 60s            records a JVM that runs
   martini run --report java -jar app.jar        records and reports")]
 pub(crate) struct Arguments {
     /// The trace to show, or the process of a JVM to record
     #[arg(required = true, value_name = "PID|TRACE")]
     traces: Vec<PathBuf>,
+    /// Compare two traces: what has grown and what has shrunk from the first to the second
+    #[arg(long, conflicts_with = "duration")]
+    diff: bool,
     /// The file to write; one that is not a report is not overwritten [default: the trace's name with .html at its end]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -65,8 +73,20 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let cut = arguments.cut.unwrap_or(CUT);
+    if arguments.diff {
+        let [before, after] = &arguments.traces[..] else {
+            bail!("--diff compares two traces, of which the older one comes first: {} given", arguments.traces.len());
+        };
+        if arguments.agent.has_any() {
+            bail!("--diff compares traces that are recorded: leave out options of the agent");
+        }
+        let output = arguments.output.clone().unwrap_or_else(|| beside(after).with_extension("diff.html"));
+        return say(&output, write_difference([before, after], &output, &arguments.own, cut)?);
+    }
     let [trace] = &arguments.traces[..] else {
-        bail!("a report shows one trace; write one for each of the {}", arguments.traces.len());
+        let traces = arguments.traces.len();
+        bail!("a report shows one trace: write one for each of the {traces}, or compare two with --diff");
     };
     let recorded = match recording::pid(trace) {
         Some(pid) => {
@@ -82,10 +102,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
-    let cut = arguments.cut.unwrap_or(CUT);
-    let size = write(trace, &output, &arguments.own, cut, INSTEAD)?;
+    let (size, whole) = write(trace, &output, &arguments.own, cut, INSTEAD)?;
+    // The process ends: to give back millions of small pieces of a large trace would take seconds.
+    mem::forget(whole);
+    say(&output, size)
+}
+
+fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
     let mut out = anstream::stdout();
-    writeln!(out, "{} ({})", shell_word(&output), bytes(size))?;
+    writeln!(out, "{} ({})", shell_word(output), bytes(size))?;
     Ok(exit::OK)
 }
 
@@ -112,18 +137,39 @@ fn beside(trace: &Path) -> PathBuf {
     }
 }
 
-/// Writes a report; gives back how large it is. `instead`: what to do if the file cannot be written.
-fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) -> anyhow::Result<u64> {
+/// Writes a report; gives back how large it is, and what was read. `instead`: what to do if the file cannot be written.
+fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) -> anyhow::Result<(u64, Whole)> {
     let refused = |refusal: file::Refusal| anyhow!("{refusal}{instead}");
     // Before the trace is read, which may take long.
     file::check(output, REPORT, IfTaken::Replace).map_err(refused)?;
     let mut waits = Waits::default();
-    let whole = reading::whole_over_time(trace, &mut waits)?;
-    let head = Explained::new(trace, &whole, own.to_vec()).overview();
-    let new = file::create(output, REPORT, IfTaken::Replace).map_err(refused)?;
+    let whole = whole::whole_over_time(trace, &mut waits)?;
+    let head = || Explained::new(trace, &whole, own.to_vec()).overview();
+    let fill = |out: &mut dyn Write| report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut &mut *out);
+    let size = create(output, instead, fill)?;
+    Ok((size, whole))
+}
+
+/// Writes what changed from one trace to another; gives back how large it is.
+fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64) -> anyhow::Result<u64> {
+    file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
+    let [before, after] = traces;
+    let wholes = [whole::whole(before)?, whole::whole(after)?];
+    let wholes = wholes.each_ref();
+    let heads = || [0, 1].map(|at| Explained::new(traces[at], wholes[at], own.to_vec()).overview());
+    create(output, INSTEAD, |out| report::write_difference(heads, wholes, own.to_vec(), cut / 100.0, &mut &mut *out))
+}
+
+/// Makes the file, and has it filled.
+fn create(
+    output: &Path,
+    instead: &str,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> anyhow::Result<u64> {
+    let new = file::create(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{instead}"))?;
     let written = new.fill(|file| {
         let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), bytes: 0 };
-        report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut out)?;
+        fill(&mut out)?;
         out.flush()?;
         Ok(out.bytes)
     });

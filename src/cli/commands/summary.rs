@@ -7,7 +7,7 @@ use agent_options::HeapMode;
 use owo_colors::OwoColorize;
 
 use crate::cli::commands::explain::Explained;
-use crate::cli::input::{reading, trace_end};
+use crate::cli::input::{trace_end, whole};
 use crate::cli::render::page::Page;
 use crate::cli::render::{coverage, human};
 
@@ -22,7 +22,7 @@ pub(crate) fn summarize(path: &Path, top: Option<usize>, heap: HeapMode, err: &m
     writeln!(err)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     if size <= LARGEST_SUMMARY {
-        let whole = reading::whole(path)?;
+        let whole = whole::whole(path)?;
         return Explained::new(path, &whole, Vec::new()).write_short(top, err);
     }
     writeln!(err, "{} {} ({}: too large for a summary here)", "martini:".bold(), path.display(), human::bytes(size))?;

@@ -3,3 +3,4 @@
 pub(crate) mod progress;
 pub(crate) mod reading;
 pub(crate) mod trace_end;
+pub(crate) mod whole;

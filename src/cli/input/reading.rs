@@ -7,8 +7,8 @@ use std::path::Path;
 use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
 use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
-use analysis::explain::{Collections, TraceReport, TraceStats};
-use analysis::locks::{LockReport, LockStats, Observer};
+use analysis::explain::{TraceReport, TraceStats};
+use analysis::locks::{LockReport, LockStats};
 use analysis::marks::{MarkReport, MarkStats};
 use analysis::safepoints::{SafepointReport, SafepointStats};
 use anyhow::{anyhow, bail};
@@ -82,7 +82,8 @@ impl Report for CpuReport {
 
 impl Report for TraceReport {
     fn facts(&self) -> &Facts {
-        self.allocations.facts()
+        // Allocations may come from another reader.
+        self.locks.facts()
     }
 }
 
@@ -136,20 +137,6 @@ impl Reading<CpuReport> {
     }
 }
 
-/// All that a trace says, of one reading.
-pub(crate) struct Whole {
-    /// What was allocated.
-    pub(crate) allocations: Reading,
-    /// What threads waited for.
-    pub(crate) locks: Reading<LockReport>,
-    /// What they did on the processors.
-    pub(crate) cpu: Reading<CpuReport>,
-    /// What collections cost, and what they left.
-    pub(crate) collections: Collections,
-    /// How long threads took to stop for the VM.
-    pub(crate) safepoints: SafepointReport,
-}
-
 /// Reads the allocation statistics of a trace, or of a part of it, or also what happens when; `-` is standard input. A trace is read as
 /// far as possible; an error means that nothing could be read.
 pub(crate) fn allocations_in(path: &Path, scope: &Scope) -> anyhow::Result<Reading> {
@@ -159,42 +146,6 @@ pub(crate) fn allocations_in(path: &Path, scope: &Scope) -> anyhow::Result<Readi
 /// Reads the samples of a clock that were taken in a part of a trace, as [`allocations_in`] does.
 pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Result<Reading<CpuReport>> {
     trace(path, CpuStats::new(of, scope))
-}
-
-/// Reads all that a trace says, as [`allocations_in`] does.
-pub(crate) fn whole(path: &Path) -> anyhow::Result<Whole> {
-    whole_by(path, TraceStats::new())
-}
-
-/// The same with what happens when; the observer receives each wait.
-pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyhow::Result<Whole> {
-    whole_by(path, TraceStats::over_time(observer))
-}
-
-fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
-    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } = trace(path, stats)?;
-    let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
-    let cpu = Reading {
-        report: cpu,
-        bytes,
-        malformed,
-        first_malformed: first_malformed.clone(),
-        broken: broken.clone(),
-        is_growing,
-        is_log_cut,
-    };
-    let locks = Reading {
-        report: locks,
-        bytes,
-        malformed,
-        first_malformed: first_malformed.clone(),
-        broken: broken.clone(),
-        is_growing,
-        is_log_cut,
-    };
-    let allocations =
-        Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
-    Ok(Whole { allocations, locks, cpu, collections, safepoints })
 }
 
 /// Reads what a trace says about safepoints, as [`allocations_in`] does.
@@ -257,7 +208,7 @@ pub(crate) fn named(path: &Path, error: ReadError) -> anyhow::Error {
     }
 }
 
-fn read_trace<R: Read, S: Stats>(
+pub(super) fn read_trace<R: Read, S: Stats>(
     path: &Path,
     reader: TraceReader<R>,
     mut stats: S,

@@ -1,5 +1,7 @@
 //! The pieces of a profile: what is added up in the page. There are only so many.
 
+use std::slice;
+
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
@@ -16,6 +18,8 @@ pub(super) const OTHER_THREADS: i64 = -2;
 /// What pieces are kept apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
+    /// Which of the traces.
+    pub(super) trace: usize,
     pub(super) node: NodeIndex,
     /// Further frames were left out.
     pub(super) is_folded: bool,
@@ -87,6 +91,16 @@ impl Cells {
         at
     }
 
+    /// What all traces have where a piece is: they lose the same.
+    fn together(&self, traces: usize) -> FxHashMap<Key, Vec<Values>> {
+        let mut sums: FxHashMap<Key, Vec<Values>> = FxHashMap::default();
+        for (key, cell) in &self.cells {
+            let sum = sums.entry(place(key)).or_insert_with(|| vec![Values::default(); traces]);
+            add(&mut sum[key.trace], &cell.values);
+        }
+        sums
+    }
+
     fn is_small(&self) -> bool {
         let changes = self.cells.iter().map(|(_, cell)| cell.changes.len()).sum::<usize>();
         self.cells.len() <= MOST_CELLS && changes <= MOST_CHANGES
@@ -101,13 +115,16 @@ impl Cells {
         let (mut cut, mut step) = (cut.max(1e-6), 0);
         while !self.is_small() && cut < 1.0 {
             let mut folded = Cells::new();
+            let together = (tree.traces() > 1).then(|| self.together(tree.traces()));
             let places: Vec<u32> = self
                 .cells
                 .iter()
                 .map(|(key, cell)| {
                     let node = tree.heavy(key.node, cut);
+                    let unfolded = key;
                     let mut key = Key { node, is_folded: key.is_folded || node != key.node, ..*key };
-                    if tree.is_light(&cell.values, cut) {
+                    let values = together.as_ref().map_or(slice::from_ref(&cell.values), |all| &all[&place(unfolded)]);
+                    if tree.is_light(values, cut) {
                         key.thread = OTHER_THREADS;
                         if step > 0 {
                             key = Key {
@@ -146,6 +163,9 @@ impl Cells {
         let places: Vec<u32> = self.cells.iter().map(|(key, _)| nodes.of(key)).collect();
         let mut json = Map::new();
         let mut column = |name: &str, values: Vec<Value>| json.insert(name.to_owned(), values.into());
+        if tree.traces() > 1 {
+            column("side", self.cells.iter().map(|(key, _)| key.trace.into()).collect());
+        }
         column("node", places.into_iter().map(Value::from).collect());
         column("class", self.cells.iter().map(|(key, _)| names.keep(key.class).into()).collect());
         column("thread", self.cells.iter().map(|(key, _)| names.keep(key.thread).into()).collect());
@@ -225,6 +245,11 @@ impl Nodes {
     }
 }
 
+/// A piece without what differs from trace to trace.
+fn place(key: &Key) -> Key {
+    Key { trace: 0, source: None, ..*key }
+}
+
 fn add<const N: usize>(sums: &mut [f64; N], values: &[f64; N]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
 }
@@ -236,5 +261,35 @@ pub(super) fn number(value: f64) -> Value {
         value if (value.fract() == 0.0 || value.abs() >= 1e6) && value.abs() < 9e15 => (value.round() as i64).into(),
         value if value.abs() >= 9e15 => value.into(),
         _ => rounded.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::own_code::OwnCode;
+
+    use super::*;
+
+    #[test]
+    fn a_piece_that_is_heavy_in_one_of_two_traces_keeps_its_thread_in_both() {
+        let mut names = Names::new(OwnCode::default());
+        let frame = names.other("run");
+        let mut tree = Tree::new(2);
+        let mut cells = Cells::new();
+        let mut add = |trace: usize, thread: i64, bytes: f64| {
+            let values = [bytes, 0.0, 0.0, 0.0];
+            let node = tree.add(trace, [frame].into_iter(), &values);
+            let named = Some(frame);
+            let key = Key { trace, node, is_folded: false, class: -1, thread, named, innermost: named, source: None };
+            cells.add(key, &values, &Known::default(), &[]);
+        };
+        let threads = MOST_CELLS as i64;
+        (0..threads).for_each(|thread| add(0, thread, 1.0));
+        add(1, 7, 1e6);
+        let json = cells.write(&tree, 1e-3, &mut names).json;
+        // Others are one: of the first trace.
+        assert_eq!(json["thread"], json!([OTHER_THREADS, 7, 7]));
+        assert_eq!(json["side"], json!([0, 0, 1]));
+        assert_eq!(json["values"][0], json!([threads - 1, 1, 1_000_000]));
     }
 }

@@ -4,47 +4,17 @@ use analysis::allocations::Naming;
 use analysis::cpu::{CpuReport, Moment};
 use serde_json::{Value, json};
 
-use super::cells::{Cells, Key};
+use super::cells::{Cells, Key, Written};
 use super::names::{FrameIndex, Names};
 use super::tree::Tree;
 
-/// What ran; `null` if the trace has no samples of CPU time.
+/// What ran in a trace; `null` if it has no samples of CPU time.
 pub(super) fn json(report: &CpuReport, naming: &Naming, cut: f64, names: &mut Names) -> Value {
-    let (samples, time) = report.sum();
-    if samples == 0 {
+    if report.sum().0 == 0 {
         return Value::Null;
     }
-    let site_names = report.site_names(naming);
-    let mut tree = Tree::new();
-    let nodes: Vec<_> = report
-        .entries(&site_names)
-        .map(|entry| {
-            let frames: Vec<FrameIndex> = entry.labels.iter().rev().map(|(label, _)| names.label(label)).collect();
-            tree.add(frames.into_iter(), &[entry.time.0 as f64, entry.samples as f64, 0.0, 0.0])
-        })
-        .collect();
-    let mut cells = Cells::new();
-    let mut places = Vec::new();
-    let mut variance = 0.0;
-    for (entry, full) in report.entries(&site_names).zip(nodes) {
-        let node = tree.heavy(full, cut);
-        let innermost = entry.labels.first().map(|(label, _)| names.label(label));
-        let key = Key {
-            node,
-            is_folded: node != full,
-            class: -1,
-            thread: names.number(Some(entry.thread.name)),
-            named: entry.named.map(|label| names.label(&label)).or(innermost),
-            innermost,
-            source: Some(0),
-        };
-        let (samples, time) = (entry.samples as f64, entry.time.0 as f64);
-        variance += entry.variance;
-        places.push(cells.add(key, &[time, samples, 0.0, 0.0], &[samples, time, entry.variance], &[]));
-    }
-    let written = cells.write(&tree, cut, names);
+    let (written, places) = pieces(&[report], naming, cut, names);
     let mut json = written.json;
-    json.insert("sources".to_owned(), json!([[time.0, true, samples, time.0, variance]]));
     json.insert("lost".to_owned(), report.lost().0.into());
     json.insert("kernel".to_owned(), report.kernel().0.0.into());
     let (width, moments) = report.moments().unwrap_or_default();
@@ -72,4 +42,61 @@ pub(super) fn json(report: &CpuReport, naming: &Naming, cut: f64, names: &mut Na
         }),
     );
     json.into()
+}
+
+/// The same of two traces, without times.
+pub(super) fn two(reports: [&CpuReport; 2], naming: &Naming, cut: f64, names: &mut Names) -> Value {
+    if reports.iter().all(|report| report.sum().0 == 0) {
+        return Value::Null;
+    }
+    let mut json = pieces(&reports, naming, cut, names).0.json;
+    let side = |report: &&CpuReport| {
+        let has = report.sum().0 > 0;
+        json!({ "has": has, "is_estimated": has, "lost": report.lost().0 })
+    };
+    json.insert("sides".to_owned(), reports.iter().map(side).collect());
+    json.into()
+}
+
+/// The samples of traces as pieces, and the number that each got.
+fn pieces(reports: &[&CpuReport], naming: &Naming, cut: f64, names: &mut Names) -> (Written, Vec<usize>) {
+    let site_names: Vec<_> = reports.iter().map(|report| report.site_names(naming)).collect();
+    let mut tree = Tree::new(reports.len());
+    let mut nodes = Vec::new();
+    for (trace, (report, site_names)) in reports.iter().zip(&site_names).enumerate() {
+        for entry in report.entries(site_names) {
+            let frames: Vec<FrameIndex> = entry.labels.iter().rev().map(|(label, _)| names.label(label)).collect();
+            nodes.push(tree.add(trace, frames.into_iter(), &[entry.time.0 as f64, entry.samples as f64, 0.0, 0.0]));
+        }
+    }
+    let mut cells = Cells::new();
+    let mut places = Vec::new();
+    let mut sources = Vec::new();
+    // What is light is known when all are in the tree.
+    let mut nodes = nodes.into_iter();
+    for (trace, (report, site_names)) in reports.iter().zip(&site_names).enumerate() {
+        let mut variance = 0.0;
+        for (entry, full) in report.entries(site_names).zip(&mut nodes) {
+            let node = tree.heavy(full, cut);
+            let innermost = entry.labels.first().map(|(label, _)| names.label(label));
+            let key = Key {
+                trace,
+                node,
+                is_folded: node != full,
+                class: -1,
+                thread: names.number(Some(entry.thread.name)),
+                named: entry.named.map(|label| names.label(&label)).or(innermost),
+                innermost,
+                source: Some(trace as u32),
+            };
+            let (samples, time) = (entry.samples as f64, entry.time.0 as f64);
+            variance += entry.variance;
+            places.push(cells.add(key, &[time, samples, 0.0, 0.0], &[samples, time, entry.variance], &[]));
+        }
+        let (samples, time) = report.sum();
+        sources.push(json!([time.0, true, samples, time.0, variance]));
+    }
+    let mut written = cells.write(&tree, cut, names);
+    written.json.insert("sources".to_owned(), sources.into());
+    (written, places)
 }

@@ -6,14 +6,17 @@
 mod allocations;
 mod cells;
 mod cpu;
+mod difference;
 mod leaks;
 mod locks;
 mod names;
 mod page;
+mod pairs;
 mod tree;
 mod waits;
 
 use std::io::{self, Write};
+use std::{panic, thread};
 
 use analysis::allocations::Naming;
 use analysis::own_code::OwnCode;
@@ -21,14 +24,15 @@ use serde_json::{Map, Value, json};
 use trace::filter::Pattern;
 use trace::time::Time;
 
-use crate::cli::input::reading::Whole;
+use crate::cli::input::whole::Whole;
+pub(crate) use difference::write as write_difference;
 use names::Names;
 pub(crate) use page::REPORT;
 pub(crate) use waits::Waits;
 
-/// Writes a report. `head`: what the page begins with. `cut`: stacks with a smaller part of all than this are folded.
+/// Writes a report. `head`: makes what the page begins with. `cut`: stacks with a smaller part of all than this are folded.
 pub(crate) fn write(
-    head: Map<String, Value>,
+    head: impl FnOnce() -> Map<String, Value> + Send,
     whole: &Whole,
     waits: Waits,
     own: Vec<Pattern>,
@@ -37,17 +41,37 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let naming = Naming::Own(own.clone());
     let origin = origin(whole);
-    let mut names = Names::new(OwnCode::new(own));
-    let mut data = head;
     let report = &whole.allocations.report;
-    data.insert("length".to_owned(), whole.locks.report.span().map_or(0, |(begin, end)| end.since(begin).0).into());
-    data.insert("allocations".to_owned(), allocations::json(report, &naming, origin, cut, &mut names));
-    data.insert("leaks".to_owned(), leaks::json(report, &naming));
-    data.insert("cpu".to_owned(), cpu::json(&whole.cpu.report, &naming, cut, &mut names));
-    data.insert("locks".to_owned(), locks::json(&whole.locks.report, waits, origin, &mut names));
+    let beside = || {
+        let mut data = head();
+        data.insert("leaks".to_owned(), leaks::json(report, &naming));
+        data
+    };
+    let (mut data, pieces) = both(beside, || {
+        let mut names = Names::new(OwnCode::new(own));
+        let allocations = allocations::json(report, &naming, origin, cut, &mut names);
+        let cpu = cpu::json(&whole.cpu.report, &naming, cut, &mut names);
+        let locks = locks::json(&whole.locks.report, waits, origin, &mut names);
+        [("allocations", allocations), ("cpu", cpu), ("locks", locks), ("names", names.json())]
+    });
+    data.insert("length".to_owned(), length(whole).into());
+    data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));
     data.insert("cut".to_owned(), json!(cut));
-    data.insert("names".to_owned(), names.json());
     page::write(&Value::Object(data), out)
+}
+
+/// Does two things at the same time: each takes seconds for a large trace.
+fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), other)
+    })
+}
+
+/// How long the trace is, in nanoseconds; 0 if it has no times.
+fn length(whole: &Whole) -> u64 {
+    whole.locks.report.span().map_or(0, |(begin, end)| end.since(begin).0)
 }
 
 /// When the trace begins.

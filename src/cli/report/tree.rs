@@ -17,65 +17,79 @@ pub(super) struct NodeIndex(pub(super) u32);
 /// The node that has all.
 pub(super) const ROOT: NodeIndex = NodeIndex(0);
 
-/// All stacks.
+/// All stacks, of one trace or of several, which then share what is light.
 pub(super) struct Tree {
     nodes: Vec<Node>,
+    /// What is below a node, trace by trace.
+    weights: Vec<Values>,
+    traces: usize,
     index: FxHashMap<(NodeIndex, FrameIndex), NodeIndex>,
 }
 
 struct Node {
     parent: NodeIndex,
     frame: Option<FrameIndex>,
-    weight: Values,
 }
 
 impl Tree {
-    pub(super) fn new() -> Tree {
-        Tree { nodes: vec![Node { parent: ROOT, frame: None, weight: Values::default() }], index: FxHashMap::default() }
+    pub(super) fn new(traces: usize) -> Tree {
+        Tree {
+            nodes: vec![Node { parent: ROOT, frame: None }],
+            weights: vec![Values::default(); traces],
+            traces,
+            index: FxHashMap::default(),
+        }
     }
 
-    /// Adds to a stack, whose outermost frame comes first; gives back its innermost node.
-    pub(super) fn add(&mut self, frames: impl Iterator<Item = FrameIndex>, values: &Values) -> NodeIndex {
+    /// Of how many traces it is.
+    pub(super) fn traces(&self) -> usize {
+        self.traces
+    }
+
+    /// Adds to a stack of a trace, whose outermost frame comes first; gives back its innermost node.
+    pub(super) fn add(&mut self, trace: usize, frames: impl Iterator<Item = FrameIndex>, values: &Values) -> NodeIndex {
         let mut at = ROOT;
-        self.weigh(at, values);
+        self.weigh(at, trace, values);
         for frame in frames.take(DEEPEST) {
             let new = NodeIndex(self.nodes.len() as u32);
             at = *self.index.entry((at, frame)).or_insert_with(|| {
-                self.nodes.push(Node { parent: at, frame: Some(frame), weight: Values::default() });
+                self.nodes.push(Node { parent: at, frame: Some(frame) });
+                self.weights.resize(self.weights.len() + self.traces, Values::default());
                 new
             });
-            self.weigh(at, values);
+            self.weigh(at, trace, values);
         }
         at
     }
 
-    /// What is below a node.
-    pub(super) fn weight(&self, node: NodeIndex) -> &Values {
-        &self.nodes[node.0 as usize].weight
+    /// What is below a node, by trace.
+    fn weights(&self, node: NodeIndex) -> &[Values] {
+        let begin = node.0 as usize * self.traces;
+        &self.weights[begin..begin + self.traces]
     }
 
     /// What a node stands for, and what is above it.
     pub(super) fn node(&self, node: NodeIndex) -> (NodeIndex, Option<FrameIndex>) {
-        let Node { parent, frame, .. } = self.nodes[node.0 as usize];
+        let Node { parent, frame } = self.nodes[node.0 as usize];
         (parent, frame)
     }
 
-    /// Whether values are a smaller part of all than this, each of them.
-    pub(super) fn is_light(&self, values: &Values, cut: f64) -> bool {
-        let whole = self.weight(ROOT);
-        !values.iter().zip(whole).any(|(value, whole)| *value > 0.0 && *value >= whole * cut)
+    /// Whether values are a smaller part of all than this, each of them, in each trace.
+    pub(super) fn is_light(&self, values: &[Values], cut: f64) -> bool {
+        let pairs = values.iter().flatten().zip(self.weights(ROOT).iter().flatten());
+        !pairs.into_iter().any(|(value, whole)| *value > 0.0 && *value >= whole * cut)
     }
 
     /// The node itself, or the next one above that is not light.
     pub(super) fn heavy(&self, mut node: NodeIndex, cut: f64) -> NodeIndex {
-        while node != ROOT && self.is_light(self.weight(node), cut) {
+        while node != ROOT && self.is_light(self.weights(node), cut) {
             node = self.node(node).0;
         }
         node
     }
 
-    fn weigh(&mut self, node: NodeIndex, values: &Values) {
-        let sums = &mut self.nodes[node.0 as usize].weight;
+    fn weigh(&mut self, node: NodeIndex, trace: usize, values: &Values) {
+        let sums = &mut self.weights[node.0 as usize * self.traces + trace];
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
 }
@@ -86,9 +100,9 @@ mod tests {
 
     #[test]
     fn light_nodes_are_found_by_the_largest_of_their_values() {
-        let mut tree = Tree::new();
+        let mut tree = Tree::new(1);
         let mut add = |frames: &[u32], bytes: f64, objects: f64| {
-            tree.add(frames.iter().map(|&frame| FrameIndex(frame)), &[bytes, objects, 0.0, 0.0])
+            tree.add(0, frames.iter().map(|&frame| FrameIndex(frame)), &[bytes, objects, 0.0, 0.0])
         };
         let heavy = add(&[1, 2], 90.0, 1.0);
         let light = add(&[1, 3], 1.0, 1.0);
@@ -96,8 +110,21 @@ mod tests {
         let above = tree.node(heavy).0;
         assert_eq!([heavy, light, many].map(|node| tree.heavy(node, 0.05)), [heavy, above, many]);
         assert_eq!(tree.heavy(light, 0.0), light);
-        assert_eq!(tree.weight(ROOT), &[92.0, 92.0, 0.0, 0.0]);
-        let deep = tree.add((0..5000).map(FrameIndex), &[1.0; 4]);
+        assert_eq!(tree.weights(ROOT), [[92.0, 92.0, 0.0, 0.0]]);
+        let deep = tree.add(0, (0..5000).map(FrameIndex), &[1.0; 4]);
         assert_eq!(deep.0 as usize, 5 + DEEPEST - 1);
+    }
+
+    #[test]
+    fn what_is_heavy_in_one_of_two_traces_is_kept_of_both() {
+        let mut tree = Tree::new(2);
+        let mut add = |trace: usize, frame: u32, bytes: f64| {
+            tree.add(trace, [FrameIndex(frame)].into_iter(), &[bytes, 0.0, 0.0, 0.0])
+        };
+        let (before, after) = (add(0, 1, 1.0), add(1, 1, 500.0));
+        let rare = add(0, 2, 1.0);
+        add(0, 3, 998.0);
+        assert_eq!(before, after);
+        assert_eq!([before, rare].map(|node| tree.heavy(node, 0.05)), [before, ROOT]);
     }
 }

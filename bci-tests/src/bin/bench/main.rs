@@ -18,6 +18,7 @@ mod locks;
 mod machine;
 mod memory;
 mod peers;
+mod report;
 mod request;
 mod run;
 mod sampled;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Benchmark::Sampled => sampled::run(&request),
         Benchmark::Callers => callers::run(&request),
         Benchmark::Attach => attach::run(&request),
+        Benchmark::Report => report::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

@@ -46,6 +46,8 @@ pub(crate) enum Benchmark {
     Sampled,
     /// What recordings leave behind in a JVM that runs: memory, threads, files, classes, speed (`--rounds`: how many recordings).
     Attach,
+    /// What `martini report` takes for a trace of 1 GB that is made for this, and how quick its page is in a browser; needs no JVM.
+    Report,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }
@@ -83,7 +85,8 @@ pub(crate) struct Request {
     /// Documents that each thread of the JSON program reads where an allocation is dear; ten times as many where it is cheap (`alloc`).
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) documents: Option<usize>,
-    /// Objects of the heap that is dumped, of 92 bytes each (`dump`), or that live, of 32 bytes each (`collections`).
+    /// Objects of the heap that is dumped, of 92 bytes each (`dump`), that live, of 32 bytes each (`collections`), or that the trace
+    /// has (`report`).
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) objects: Option<usize>,
     /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"

@@ -28,7 +28,8 @@ const MOST: usize = 3;
 /// Gathers all that a trace says about allocations, locks and collections, in one reading. A copy of it can be finished while it goes on.
 #[derive(Clone)]
 pub struct TraceStats<'o> {
-    allocations: AllocationStats,
+    /// None if another reader gathers them.
+    allocations: Option<AllocationStats>,
     locks: LockStats<'o>,
     cpu: CpuStats,
     collections: Collections,
@@ -39,7 +40,7 @@ impl<'o> TraceStats<'o> {
     /// Statistics of nothing yet.
     pub fn new() -> Self {
         Self {
-            allocations: AllocationStats::new(),
+            allocations: Some(AllocationStats::new()),
             locks: LockStats::new(Selection::default(), None),
             cpu: CpuStats::new(SampleClock::Cpu, &Scope::default()),
             collections: Collections::default(),
@@ -50,16 +51,23 @@ impl<'o> TraceStats<'o> {
     /// The same with what happens when; the observer receives each wait.
     pub fn over_time(observer: &'o mut dyn Observer) -> Self {
         Self {
-            allocations: AllocationStats::in_many_slices(),
+            allocations: Some(AllocationStats::in_many_slices()),
             locks: LockStats::new(Selection::default(), Some(observer)),
             cpu: CpuStats::with_moments(),
             ..Self::new()
         }
     }
 
+    /// Leaves the statistics of allocations to another reader of the same trace.
+    pub fn take_allocations(&mut self) -> AllocationStats {
+        self.allocations.take().unwrap_or_default()
+    }
+
     /// Takes in the next element of the document.
     pub fn element(&mut self, element: &Element<'_>) {
-        self.allocations.element(element);
+        if let Some(allocations) = &mut self.allocations {
+            allocations.element(element);
+        }
         self.locks.element(element);
         self.cpu.element(element);
         self.collections.element(element);
@@ -68,7 +76,9 @@ impl<'o> TraceStats<'o> {
 
     /// Ends a document: all ids lose their meaning.
     pub fn end_document(&mut self) {
-        self.allocations.end_document();
+        if let Some(allocations) = &mut self.allocations {
+            allocations.end_document();
+        }
         self.locks.end_document();
         self.cpu.end_document();
         self.collections.end_document();
@@ -78,7 +88,7 @@ impl<'o> TraceStats<'o> {
     /// The statistics of the documents that ended.
     pub fn finish(self) -> TraceReport {
         TraceReport {
-            allocations: self.allocations.finish(),
+            allocations: self.allocations.unwrap_or_default().finish(),
             locks: self.locks.finish(),
             cpu: self.cpu.finish(),
             collections: self.collections,

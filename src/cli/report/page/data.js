@@ -22,8 +22,10 @@
 /** @typedef {{class: LeakTable, site: LeakTable, line: LeakTable, has_ages: boolean}} Leaks */
 /** @typedef {{kind: string, head: string, sentences: string[], next?: string, search?: string|null}} Finding */
 /** @typedef {{texts: string[], class: number[], method: number[], source: number[], line: number[], whose: number[]}} Names */
+/** What is said of a trace of two. @typedef {{path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], length: number}} Head */
+/** What one of two traces knows. @typedef {{has: boolean, is_estimated: boolean, is_counted?: boolean, has_stacks?: boolean, knows_live?: boolean, lost?: number}} Side */
 /** @typedef {{
- *   path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
+ *   diff?: [Head, Head], path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
  *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, names: Names
  * }} Data */

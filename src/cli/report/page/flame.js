@@ -12,8 +12,39 @@ const COLOURS = ["own", "runtime", "jdk", "native", "class"];
 
 /** @typedef {{node: number, x: number, width: number, row: number}} Box */
 
-/** Makes a flame graph. @param {import("./profile.js").Tree} tree @param {string} frames @param {string} search @param {(value: number) => string} format @param {string} what */
-export function flame(tree, frames, search, format, what) {
+/**
+ * How frames look. `fills` is asked once for each picture; `mark`: what stands where no text fits; `parts`: what is said of a frame.
+ * @typedef {{
+ *   fills: () => (context: CanvasRenderingContext2D, node: number, alpha: number, box: [number, number, number, number]) => void,
+ *   text: (node: number) => string, mark: (node: number) => string, style: (node: number) => string, parts: (node: number) => string[], legend: () => Node
+ * }} Look
+ */
+
+/** By whose code they are. @param {import("./profile.js").Tree} tree @param {string} frames @param {(value: number) => string} format @returns {Look} */
+export function byWhose(tree, frames, format) {
+  return {
+    fills: () => {
+      const colours = COLOURS.map(colour);
+      return (context, node, alpha, box) => {
+        context.globalAlpha = alpha;
+        context.fillStyle = colours[whoseLabel(tree.label[node])];
+        context.fillRect(...box);
+      };
+    },
+    text: (node) => labelText(tree.label[node], frames),
+    mark: () => "",
+    // Own code is bold, that of the JDK slanted: not by its colour alone.
+    style: (node) => ["bold ", "", "italic "][whoseLabel(tree.label[node])] ?? "",
+    parts: (node) => {
+      const [value, own] = [tree.value[node], tree.own[node]];
+      return [format(value), `${percent(value, tree.value[0])} of all`, ...(own > 0 && own < value ? [`${format(own)} in itself`] : [])];
+    },
+    legend: () => legendOf([["own", "your code (bold)"], ["runtime", "known frameworks"], ["jdk", "JDK (slanted)"], ["native", "native code, VM, other"], ["class", "class of the objects (new …)"]]),
+  };
+}
+
+/** Makes a flame graph. @param {import("./profile.js").Tree} tree @param {string} frames @param {string} search @param {string} what @param {Look} look */
+export function flame(tree, frames, search, what, look) {
   const wanted = search.toLowerCase();
   /** @type {Map<number, boolean>} */
   const matches = new Map();
@@ -57,19 +88,17 @@ export function flame(tree, frames, search, format, what) {
     layout(width);
     const rows = boxes.reduce((most, box) => Math.max(most, box.row + 1), 1);
     const { context } = prepare(canvas, rows * ROW + 2);
-    const colours = COLOURS.map(colour);
+    const fill = look.fills();
     const [ink, line] = [colour("flame-ink"), colour("flame-line")];
     for (const { node, x, width, row } of boxes) {
-      const whose = whoseLabel(tree.label[node]);
-      context.globalAlpha = wanted && !isMatch(node) ? 0.35 : 1;
-      context.fillStyle = colours[whose];
-      context.fillRect(x, row * ROW, Math.max(width - 0.7, 0.5), ROW - 1);
+      fill(context, node, wanted && !isMatch(node) ? 0.35 : 1, [x, row * ROW, Math.max(width - 0.7, 0.5), ROW - 1]);
       context.globalAlpha = 1;
-      if (width > 22) {
-        // Own code is bold, that of the JDK slanted: not by its colour alone.
-        context.font = `${whose === 0 ? "bold " : whose === 2 ? "italic " : ""}12px system-ui, sans-serif`;
+      if (width > 8) {
+        const isWide = width > 22;
+        context.font = `${look.style(node)}12px system-ui, sans-serif`;
         context.fillStyle = ink;
-        context.fillText(fitted(context, labelText(tree.label[node], frames), width - 8), x + 4, row * ROW + ROW / 2);
+        const text = isWide ? fitted(context, look.text(node), width - 8) : look.mark(node);
+        if (text) context.fillText(text, x + (isWide ? 4 : 1), row * ROW + ROW / 2);
       }
       if (node === current || (wanted && isMatch(node))) {
         context.strokeStyle = line;
@@ -82,10 +111,8 @@ export function flame(tree, frames, search, format, what) {
   const select = (/** @type {number} */ node) => {
     current = node;
     draw();
-    const value = tree.value[node];
-    const parts = [labelText(tree.label[node], frames), format(value), `${percent(value, tree.value[0])} of all`];
-    if (tree.own[node] > 0 && tree.own[node] < value) parts.push(`${format(tree.own[node])} in itself`);
-    status.textContent = parts.join(" · ");
+    status.textContent = [labelText(tree.label[node], frames), ...look.parts(node)].join(" · ");
+    canvas.title = status.textContent.slice(0, 400);
   };
 
   const zoom = (/** @type {number} */ node) => set({ zoom: pathOf(tree, node) });
@@ -120,15 +147,14 @@ export function flame(tree, frames, search, format, what) {
       keys[event.key]();
     }
   });
-  const whole = element("div", { class: "graph" }, canvas, status, legend());
+  const whole = element("div", { class: "graph" }, canvas, status, look.legend());
   // It is as wide as what it will be in.
   requestAnimationFrame(() => select(root));
   addEventListener("resize", () => canvas.isConnected && draw());
   return whole;
 }
 
-/** What the colours mean. */
-function legend() {
-  const items = [["own", "your code (bold)"], ["runtime", "known frameworks"], ["jdk", "JDK (slanted)"], ["native", "native code, VM, other"], ["class", "class of the objects (new …)"]];
+/** What the colours mean. @param {[string, string][]} items */
+export function legendOf(items) {
   return element("ul", { class: "legend" }, ...items.map(([key, text]) => element("li", {}, element("span", { class: `swatch ${key}` }), text)));
 }

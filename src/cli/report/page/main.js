@@ -7,9 +7,11 @@ import { overview } from "./overview.js";
 import { allocationsView, cpuView } from "./stacks_view.js";
 import { locksView, threadsView } from "./locks_view.js";
 import { leaksView } from "./leaks_view.js";
+import { allocationsDiff, cpuDiff } from "./diff_stacks.js";
+import { diffOverview, leaksDiff, locksDiff, threadsDiff } from "./diff_views.js";
 
 /** @type {Record<string, [string, () => Node]>} */
-const VIEWS = {
+const ALL_VIEWS = {
   overview: ["Overview", overview],
   allocations: ["Allocations", allocationsView],
   cpu: ["CPU time", cpuView],
@@ -17,6 +19,18 @@ const VIEWS = {
   threads: ["Threads", threadsView],
   leaks: ["Leaks", leaksView],
 };
+
+/** The same views of two traces, which have no time in common. @type {typeof ALL_VIEWS} */
+const DIFFERENCES = {
+  overview: ["Overview", diffOverview],
+  allocations: ["Allocations", allocationsDiff],
+  cpu: ["CPU time", cpuDiff],
+  locks: ["Locks", locksDiff],
+  threads: ["Threads", threadsDiff],
+  leaks: ["Leaks", leaksDiff],
+};
+
+const VIEWS = data.diff ? DIFFERENCES : ALL_VIEWS;
 
 /** What distinguishes an element from others when all of them are made again. @param {Element|null} element */
 function keyOf(element) {
@@ -31,12 +45,14 @@ function show() {
   const main = /** @type {HTMLElement} */ (document.querySelector("main"));
   const nav = /** @type {HTMLElement} */ (document.querySelector("nav"));
   const before = document.activeElement;
-  const [key, tag, isInMain] = [keyOf(before), before?.tagName ?? "", main.contains(before)];
+  const [tag, isInMain] = [before?.tagName ?? "", main.contains(before)];
+  // The text of the whole page, of which the data is a part, would be long.
+  const key = isInMain ? keyOf(before) : null;
   const caret = before instanceof HTMLInputElement && before.type === "search" ? before.selectionStart : null;
   const links = Object.entries(VIEWS).map(([each, [text]]) => element("a", { href: address(each), ...(each === name ? { "aria-current": "page" } : {}) }, text));
   nav.replaceChildren(...links);
   document.title = `${title} - ${data.path} - Martini`;
-  const axis = name === "overview" || name === "leaks" ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  const axis = data.diff || name === "overview" || name === "leaks" ? [] : [timeAxis(name === "threads" ? "locks" : name)];
   main.replaceChildren(element("h2", {}, title), ...axis, make());
   if (!isInMain) {
     if (tag === "A") links.find((link) => link.getAttribute("aria-current"))?.focus();

@@ -2,7 +2,7 @@
 import { data, frameText, methodText, classText, packageText, text } from "./data.js";
 
 /** @typedef {import("./data.js").Cells} Cells */
-/** @typedef {{parent: number[], label: number[], value: Float64Array, own: Float64Array, children: number[][], depth: number[]}} Tree */
+/** @typedef {{parent: number[], label: number[], value: Float64Array, own: Float64Array, children: number[][], depth: number[], ends: number[]}} Tree */
 /** @typedef {{id: string, title: string, unit: "bytes"|"count"|"time"}} Metric */
 /** @typedef {{text: string, value: number, error: number|null}} Row */
 
@@ -75,7 +75,7 @@ function varianceOfShare(whole, part) {
 }
 
 /** How far the sum of some pieces may be off, with a confidence of 95 %. @param {Cells} cells @param {number[]} group @param {number} sum */
-function errorOf(cells, group, sum) {
+export function errorOf(cells, group, sum) {
   /** @type {Map<number, number[]>} */
   const parts = new Map();
   for (const cell of group) {
@@ -104,8 +104,8 @@ function subject(cells, by) {
   }
 }
 
-/** The rows of a table. `withErrors`: what is estimated has its error. @param {Cells} cells @param {Float64Array} values @param {string} by @param {boolean} withErrors @returns {Row[]} */
-export function rows(cells, values, by, withErrors) {
+/** The pieces that are one row of a table, by its text. @param {Cells} cells @param {Float64Array} values @param {string} by */
+export function groups(cells, values, by) {
   /** @type {Map<string, number[]>} */
   const groups = new Map();
   const textOf = subject(cells, by);
@@ -116,7 +116,12 @@ export function rows(cells, values, by, withErrors) {
     if (group) group.push(cell);
     else groups.set(key, [cell]);
   }
-  return [...groups].map(([text, group]) => {
+  return groups;
+}
+
+/** The rows of a table. `withErrors`: what is estimated has its error. @param {Cells} cells @param {Float64Array} values @param {string} by @param {boolean} withErrors @returns {Row[]} */
+export function rows(cells, values, by, withErrors) {
+  return [...groups(cells, values, by)].map(([text, group]) => {
     const value = group.reduce((sum, cell) => sum + values[cell], 0);
     return { text, value, error: withErrors ? errorOf(cells, group, value) : null };
   });
@@ -155,7 +160,7 @@ function representatives(frames) {
 /** The pieces as a tree. @param {Cells} cells @param {Float64Array} values @param {string} frames @param {boolean} isBottomUp @returns {Tree} */
 export function tree(cells, values, frames, isBottomUp) {
   /** @type {Tree} */
-  const made = { parent: [0], label: [ROOT_LABEL], value: new Float64Array(), own: new Float64Array(), children: [[]], depth: [0] };
+  const made = { parent: [0], label: [ROOT_LABEL], value: new Float64Array(), own: new Float64Array(), children: [[]], depth: [0], ends: [] };
   /** @type {Map<number, number>} */
   const index = new Map();
   const labels = data.names.class.length + data.names.texts.length + 20;
@@ -177,8 +182,7 @@ export function tree(cells, values, frames, isBottomUp) {
   };
   const same = representatives(frames);
   const { parent, frame } = cells.nodes;
-  /** @type {number[]} */
-  const ends = [];
+  const { ends } = made;
   if (isBottomUp) {
     for (let cell = 0; cell < values.length; cell++) {
       let at = 0;
@@ -202,12 +206,18 @@ export function tree(cells, values, frames, isBottomUp) {
       ends.push(values[cell] > 0 && cells.class[cell] >= 0 ? child(node, CLASSES - cells.class[cell]) : node);
     }
   }
-  made.own = new Float64Array(made.parent.length);
-  ends.forEach((node, cell) => (made.own[node] += values[cell]));
-  made.value = made.own.slice();
-  for (let node = made.parent.length - 1; node > 0; node--) made.value[made.parent[node]] += made.value[node];
+  Object.assign(made, sums(made, values));
   for (const children of made.children) children.sort((a, b) => made.value[b] - made.value[a] || made.label[a] - made.label[b]);
   return made;
+}
+
+/** What each node of a tree has, in itself and with those below. @param {Tree} tree @param {Float64Array} values */
+export function sums(tree, values) {
+  const own = new Float64Array(tree.parent.length);
+  tree.ends.forEach((node, cell) => (own[node] += values[cell]));
+  const value = own.slice();
+  for (let node = tree.parent.length - 1; node > 0; node--) value[tree.parent[node]] += value[node];
+  return { own, value };
 }
 
 /** The way to a node, as it stands in an address. @param {Tree} tree @param {number} node */

@@ -4,7 +4,7 @@ import { bytes, count, duration, percent } from "./format.js";
 import { button, choice, element, name, searchField } from "./dom.js";
 import { allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
 import { table } from "./table.js";
-import { flame } from "./flame.js";
+import { byWhose, flame } from "./flame.js";
 import { heatMap } from "./heat.js";
 import { get, range, set } from "./state.js";
 
@@ -75,11 +75,7 @@ function stacks(view) {
   const all = values.reduce((sum, value) => sum + value, 0);
   const threads = [...new Set(cells.thread)].map((thread) => /** @type {[string, string]} */ ([String(thread), text(thread, "(no thread)")]));
   threads.sort((a, b) => a[1].localeCompare(b[1]));
-  const other = data.names.texts.indexOf("(other)");
-  const isFolded = (/** @type {number} */ cell) => data.names.method[cells.nodes.frame[cells.node[cell]]] === other && data.names.class[cells.nodes.frame[cells.node[cell]]] < 0;
-  const folded = values.reduce((sum, value, cell) => (value > 0 && isFolded(cell) ? sum + value : sum), 0);
-  const notes = [`In all: ${format(all)}.`, ...view.notes];
-  if (folded > 0) notes.push(`${percent(folded, all)} of it is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of all.`);
+  const notes = [`In all: ${format(all)}.`, ...view.notes, foldedNote(cells, values, all)];
   const show = /** @type {[string, string][]} */ ([["flame", "Flame graph"], ["tree", "Tree"], ["table", "Table"]]);
   const tools = element("div", { class: "tools" },
     element("span", { role: "group", "aria-label": "Form" }, ...show.map(([key, title]) => button(title, () => set({ show: key === "flame" ? "" : key }), key === shape))),
@@ -91,7 +87,7 @@ function stacks(view) {
     shape === "table" ? null : choice("from", [["", "the beginning of threads"], ["bottom", "the innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
     searchField("Search", search, (value) => set({ search: value }, true)));
   const content = all === 0 ? element("p", {}, "Nothing of that is in the trace, or in the range.") : shape === "table" ? rowsTable(view, all) : tall(view, frames, isBottomUp, shape);
-  return element("div", {}, element("p", { class: "note" }, notes.join(" ")), view.above ?? null, tools, content);
+  return element("div", {}, element("p", { class: "note" }, notes.filter(Boolean).join(" ")), view.above ?? null, tools, content);
 
   /** @param {typeof view} view @param {string} frames @param {boolean} isBottomUp @param {string} shape */
   function tall({ trees }, frames, isBottomUp, shape) {
@@ -101,8 +97,16 @@ function stacks(view) {
     const zoomed = nodeAt(made, get("zoom"));
     const found = search ? element("p", { class: "status" }, `Frames with “${search}”: ${format(matching(made, frames, search))} (${percent(matching(made, frames, search), all)}).`) : null;
     const back = zoomed === 0 ? null : element("p", { class: "tools" }, button("Zoom out", () => set({ zoom: pathOf(made, made.parent[zoomed]) })), button("All", () => set({ zoom: "" })), " ", name(labelText(made.label[zoomed], frames)));
-    return element("div", {}, back, found, shape === "tree" ? treeList(made, zoomed, frames, format, all, search) : flame(made, frames, search, format, what));
+    return element("div", {}, back, found, shape === "tree" ? treeList(made, zoomed, frames, (node) => `${format(made.value[node])} ${percent(made.value[node], all)}`, made.value, search) : flame(made, frames, search, what, byWhose(made, frames, format)));
   }
+}
+
+/** How much of the values is in stacks that were folded. @param {import("./data.js").Cells} cells @param {Float64Array} values @param {number} all */
+export function foldedNote(cells, values, all) {
+  const other = data.names.texts.indexOf("(other)");
+  const isFolded = (/** @type {number} */ cell) => data.names.method[cells.nodes.frame[cells.node[cell]]] === other && data.names.class[cells.nodes.frame[cells.node[cell]]] < 0;
+  const folded = values.reduce((sum, value, cell) => (value > 0 && isFolded(cell) ? sum + value : sum), 0);
+  return folded > 0 ? `${percent(folded, all)} of it is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of all.` : "";
 }
 
 /** How much is below frames that match. @param {Tree} tree @param {string} frames @param {string} search */
@@ -139,8 +143,8 @@ function rowsTable(view, all) {
   return table("stacks", `${view.what}, by ${BY.find(([key]) => key === by)?.[1]}: ${count(found.length)} rows`, columns, found, "value");
 }
 
-/** The tree as text: what is heavy is open. @param {Tree} tree @param {number} root @param {string} frames @param {(value: number) => string} format @param {number} all @param {string} search */
-function treeList(tree, root, frames, format, all, search) {
+/** The tree as text: what is heavy is open. @param {Tree} tree @param {number} root @param {string} frames @param {(node: number) => string} amount @param {ArrayLike<number>} weight @param {string} search */
+export function treeList(tree, root, frames, amount, weight, search) {
   const wanted = search.toLowerCase();
   const items = (/** @type {number} */ node) => {
     const list = element("ul", {});
@@ -156,12 +160,12 @@ function treeList(tree, root, frames, format, all, search) {
     const label = labelText(tree.label[node], frames);
     const isFound = wanted !== "" && label.toLowerCase().includes(wanted);
     const head = element("span", { class: `node whose${whoseLabel(tree.label[node])}` },
-      element("span", { class: "amount" }, `${format(tree.value[node])} ${percent(tree.value[node], all)}`), isFound ? element("mark", {}, name(label)) : name(label), " ");
+      element("span", { class: "amount" }, amount(node)), isFound ? element("mark", {}, name(label)) : name(label), " ");
     const zoom = button("zoom", () => set({ zoom: pathOf(tree, node) }));
     zoom.setAttribute("aria-label", `zoom to ${label}`);
     head.append(zoom);
     if (tree.children[node].length === 0) return element("li", {}, head);
-    const isOpen = tree.value[node] > tree.value[tree.parent[node]] * 0.6 && tree.value[node] > all * 0.02 && tree.depth[node] < 60;
+    const isOpen = weight[node] > weight[tree.parent[node]] * 0.6 && weight[node] > weight[0] * 0.02 && tree.depth[node] < 60;
     const details = element("details", { open: isOpen }, element("summary", {}, head));
     const fill = () => details.open && details.children.length === 1 && details.append(items(node));
     fill();

@@ -42,10 +42,10 @@ export function set(changes, isTyped) {
   go(view(), all, isTyped);
 }
 
-/** The address of a view with the range of time that is chosen. @param {string} name @param {Record<string, string>} [values] */
+/** The address of a view with the range of time that is chosen, or amounts per second. @param {string} name @param {Record<string, string>} [values] */
 export function address(name, values) {
   const all = new URLSearchParams(values);
-  if (get("time")) all.set("time", get("time"));
+  for (const key of ["time", "per"]) if (get(key)) all.set(key, get(key));
   const text = all.toString();
   return `#${name}${text ? `?${text}` : ""}`;
 }
