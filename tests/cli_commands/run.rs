@@ -8,7 +8,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::java::{compile, tool};
-use crate::support::{Ended, end, martini};
+use crate::support::{Ended, end, martini, run};
 
 /// Makes 1,000 objects of a class of its own and keeps 400, copies stdin to stdout, and ends with status 42.
 const PROGRAM: &str = "
@@ -398,4 +398,15 @@ fn switched_off_it_starts_the_program_and_nothing_else() {
     assert_eq!(ended.status, 125);
     assert!(ended.err.starts_with("martini: MARTINI_OFF is set, so the program is not profiled\n"), "{}", ended.err);
     assert!(place.traces().is_empty());
+}
+
+#[test]
+fn a_file_behind_report_is_no_program() {
+    let ended = run(&["run", "--report", "app.html", "java", "-version"]);
+    assert_eq!(ended.status, 2, "{}", ended.err);
+    assert!(
+        ended.err.starts_with("martini: --report takes no file: ") && ended.err.contains("leave app.html out"),
+        "{}",
+        ended.err
+    );
 }

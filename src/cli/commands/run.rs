@@ -96,6 +96,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if agent_options::is_switched_off() {
         return run_unprofiled(arguments, program, program_arguments);
     }
+    if arguments.report && Path::new(program).extension().is_some_and(|extension| extension == "html") {
+        let page = Path::new(program).display();
+        anyhow::bail!(
+            "--report takes no file: the page lies beside the trace, and is named as it is; leave {page} out"
+        );
+    }
     let agent = library::find(program::platform(program))?;
     let options = arguments.agent.clone().or_counts().resolve()?;
     program::check(program, &agent)?;
