@@ -56,6 +56,7 @@ async function report(path, name) {
   if (data.cpu) await cpu(page, data);
   if (Object.values(data.locks.tables).some((table) => table.rows.length > 0)) await locks(page, data);
   if (data.leaks) await sorted(page, "leaks", "Leaks");
+  if (data.dump) await dump(page, data, path);
   if (screenshots && name === "demo") await pictures(page);
 
   // An address that nobody made by a click shows a view, too.
@@ -92,11 +93,11 @@ async function difference(path, name) {
     for (const width of ["", "width=before&"]) await changedStacks(page, `#${view}?${width}`, data[view]);
     for (const by of ["method", "line", "class", "package", "site", "thread"]) {
       await go(page, `#${view}?show=table&by=${by}`);
-      await page.locator("#changes").waitFor();
+      await page.locator("#changes-table").waitFor();
     }
     await go(page, `#${view}?show=table`);
     await sorted(page, "changes", "");
-    if (data[view].sides.some((side) => side.is_estimated)) assert.ok((await page.locator("#changes th").allInnerTexts()).includes("±"));
+    if (data[view].sides.some((side) => side.is_estimated)) assert.ok((await page.locator("#changes-table th").allInnerTexts()).includes("±"));
     await go(page, `#${view}?show=tree`);
     assert.match(await page.locator(".tree .amount").first().innerText(), /%|new|gone/);
   }
@@ -104,7 +105,7 @@ async function difference(path, name) {
     for (const kind of ["locks", "waits"]) {
       await go(page, `#locks?by=${by}&kind=${kind}&metric=count`);
       const rows = data.locks.tables[`${kind}.${by}`].rows.length;
-      assert.equal(await page.locator("#changes tbody tr").count(), Math.max(1, Math.min(100, rows)));
+      assert.equal(await page.locator("#changes-table tbody tr").count(), Math.max(1, Math.min(100, rows)));
     }
   }
   if (name === "diff-same") await same(page);
@@ -161,7 +162,7 @@ async function planted(page, path, data) {
   assert.ok(change.startsWith("+") && lock === "java.util.ArrayList", `${change} ${before} ${after} ${lock}`);
   assert.deepEqual((await top("#locks?metric=count")).slice(0, 4), ["0", "0 %", "1", "1"]);
   await go(page, "#allocations?show=table&by=class&metric=objects");
-  await page.getByRole("button", { name: "Show 1,000 more" }).click().catch(() => {});
+  await page.getByRole("button", { name: /^Show [\d,]+ more$/ }).click().catch(() => {});
   const shown = new Map((await texts(page, "changes")).map((cells) => [cells.at(-1), cells]));
   for (const [at, times] of [[2, 0], [3, 1000]]) {
     const trace = JSON.parse(readFileSync(join(path, `../planted-${times}.json`), "utf8")).traces[0];
@@ -206,13 +207,13 @@ function address(page) {
 /** Sorts a table by each of its columns, both ways. @param {import("playwright-core").Page} page @param {string} id @param {string} view */
 async function sorted(page, id, view) {
   if (view) await page.getByRole("link", { name: view, exact: true }).click();
-  const headings = await page.locator(`#${id} th`).count();
+  const headings = await page.locator(`#${id}-table th`).count();
   for (let at = 0; at < headings; at++) {
-    const heading = page.locator(`#${id} th`).nth(at);
+    const heading = page.locator(`#${id}-table th`).nth(at);
     const before = await heading.getAttribute("aria-sort");
     await heading.getByRole("button").focus();
     await page.keyboard.press("Enter");
-    const now = await page.locator(`#${id} th`).nth(at).getAttribute("aria-sort");
+    const now = await page.locator(`#${id}-table th`).nth(at).getAttribute("aria-sort");
     assert.ok(now !== "none" && now !== before, `${id} is not sorted by column ${at}`);
     assert.equal(await page.evaluate(() => document.activeElement?.closest("th") !== null), true, "the focus stays where it is");
   }
@@ -220,7 +221,7 @@ async function sorted(page, id, view) {
 
 /** The rows of a table as text. @param {import("playwright-core").Page} page @param {string} id */
 async function texts(page, id) {
-  return page.locator(`#${id} tbody tr:not([hidden])`).evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+  return page.locator(`#${id}-table tbody tr:not([hidden])`).evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
 }
 
 async function allocations(page, data, path) {
@@ -243,7 +244,7 @@ async function allocations(page, data, path) {
   }
   await go(page, "#allocations?show=table");
   await sorted(page, "stacks", "");
-  const all = await page.locator("#stacks tbody tr").count();
+  const all = await page.locator("#stacks-table tbody tr").count();
   await page.keyboard.press("/");
   await page.keyboard.type("zzz no such name");
   await page.getByText("Nothing to show.").waitFor();
@@ -255,6 +256,29 @@ async function allocations(page, data, path) {
     const value = await page.locator("main .note").first().innerText();
     return value.match(/In all: ([\d.,]+ \w+)/)?.[1];
   });
+}
+
+/** Looks at a heap dump: who holds what was planted, and each table. */
+async function dump(page, data, path) {
+  await page.getByRole("link", { name: "Heap dump", exact: true }).click();
+  await page.getByRole("heading", { name: "Heap dump", level: 2 }).waitFor();
+  await accessible(page, "heap dump");
+  const first = await page.locator(".findings > li").first().innerText();
+  for (const part of ["9.6 MiB", "1,000 × byte[]", "all allocated at Planted.planted(Planted.java:", "KEPT → java.util.ArrayList", "class Planted"]) {
+    assert.ok(first.includes(part), `no ${part} in ${first}`);
+  }
+  for (const show of ["dominators", "histogram", "strings", "collections", "boxes"]) {
+    await go(page, `#dump?show=${show}`);
+    assert.ok((await texts(page, show)).length > 0, show);
+    await sorted(page, show, "");
+    await accessible(page, show);
+  }
+  await go(page, "#dump?show=histogram");
+  const known = new Map(JSON.parse(readFileSync(join(path, "../heap-dump.json"), "utf8")).dumps[0].histogram.map((row) => [row.class, row]));
+  const shown = await texts(page, "histogram");
+  for (const row of shown) assert.equal(row[0], known.get(row.at(-1)).instances.toLocaleString("en"), row.at(-1));
+  await go(page, "#dump?show=histogram&search=planted");
+  assert.deepEqual((await texts(page, "histogram")).filter((row) => !row.at(-1).includes("Planted")), []);
 }
 
 /** Zooms into a flame graph and out again, with the keyboard. */
@@ -317,17 +341,17 @@ async function locks(page, data) {
   await sorted(page, "locks", "Locks");
   for (const by of ["monitor", "class", "site", "holder", "waiter", "pair"]) {
     await go(page, `#locks?by=${by}`);
-    const shown = await page.locator("#locks tbody tr:not([hidden])").count();
+    const shown = await page.locator("#locks-table tbody tr:not([hidden])").count();
     assert.ok(shown >= Math.min(100, data.locks.tables[`locks.${by}`].rows.length), by);
   }
-  await page.locator("#locks .opener").first().click();
+  await page.locator("#locks-table .opener").first().click();
   await page.getByText(/Longest wait/).first().waitFor();
   await go(page, "#threads");
   await page.locator("canvas.threads").focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   assert.match(await address(page), /of=/);
-  await page.locator("#waits").waitFor();
+  await page.locator("#waits-table").waitFor();
   await sorted(page, "threads", "");
 }
 

@@ -13,6 +13,7 @@ use crate::cli::attach::recording;
 use crate::cli::attach::until;
 use crate::cli::commands::attach;
 use crate::cli::commands::explain::Explained;
+use crate::cli::commands::heap_dump;
 use crate::cli::commands::tree::percent;
 use crate::cli::exit;
 use crate::cli::input::whole::{self, Whole};
@@ -45,6 +46,7 @@ Examples:
   martini report app.trcxml                     writes app.html
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
+  martini report app.trcxml --heap-dump app-1.hprof
   martini report --diff old.trcxml new.trcxml   what changed, in new.diff.html
   martini report 4711 --duration 60s            records a JVM that runs
   martini run --report java -jar app.jar        records and reports")]
@@ -65,6 +67,9 @@ pub(crate) struct Arguments {
     /// Fold stacks with less than this part of all into others [default: 0.01]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     cut: Option<f64>,
+    /// Show this heap dump, too: an HPROF file, or a trace with a dump in it
+    #[arg(long, value_name = "FILE", conflicts_with = "diff")]
+    heap_dump: Option<PathBuf>,
     /// How long to record a JVM, such as 30s, 5m [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = until::time)]
     duration: Option<Duration>,
@@ -102,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
-    let (size, whole) = write(trace, &output, &arguments.own, cut, INSTEAD)?;
+    let (size, whole) = write(trace, arguments.heap_dump.as_deref(), &output, &arguments.own, cut, INSTEAD)?;
     // The process ends: to give back millions of small pieces of a large trace would take seconds.
     mem::forget(whole);
     say(&output, size)
@@ -120,7 +125,7 @@ fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
 /// The trace cannot be read, or the report cannot be written.
 pub(crate) fn write_beside(trace: &Path) -> anyhow::Result<PathBuf> {
     let output = beside(trace);
-    write(trace, &output, &[], CUT, "")?;
+    write(trace, None, &output, &[], CUT, "")?;
     Ok(output)
 }
 
@@ -138,14 +143,23 @@ fn beside(trace: &Path) -> PathBuf {
 }
 
 /// Writes a report; gives back how large it is, and what was read. `instead`: what to do if the file cannot be written.
-fn write(trace: &Path, output: &Path, own: &[Pattern], cut: f64, instead: &str) -> anyhow::Result<(u64, Whole)> {
+fn write(
+    trace: &Path,
+    heap_dump: Option<&Path>,
+    output: &Path,
+    own: &[Pattern],
+    cut: f64,
+    instead: &str,
+) -> anyhow::Result<(u64, Whole)> {
     let refused = |refusal: file::Refusal| anyhow!("{refusal}{instead}");
     // Before the trace is read, which may take long.
     file::check(output, REPORT, IfTaken::Replace).map_err(refused)?;
+    let dump = heap_dump.map(heap_dump::for_report).transpose()?;
     let mut waits = Waits::default();
     let whole = whole::whole_over_time(trace, &mut waits)?;
     let head = || Explained::new(trace, &whole, own.to_vec()).overview();
-    let fill = |out: &mut dyn Write| report::write(head, &whole, waits, own.to_vec(), cut / 100.0, &mut &mut *out);
+    let fill =
+        |out: &mut dyn Write| report::write(head, &whole, waits, dump, own.to_vec(), cut / 100.0, &mut &mut *out);
     let size = create(output, instead, fill)?;
     Ok((size, whole))
 }

@@ -61,6 +61,7 @@ pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> V
         let method = |at: &Location<'_>| format!("{}.{}", at.class, names::jvm_method_name(at.method));
         let search = match finding {
             Finding::Churn(churn) => Some(method(&churn.at)),
+            Finding::Growth(Growth { at: Some(at), .. }) => Some(method(at)),
             Finding::Cpu(found) => match &found.what {
                 Busy::Line(at) => Some(method(at)),
                 _ => None,
@@ -226,14 +227,13 @@ fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
     let ages = growth.classes.iter().map(|class| class.generations).max().unwrap_or(0);
     let of_class = |class: &Growing<'_>| {
         let error = if class.samples > 0 { format!(" ± {}", bytes(class.error)) } else { String::new() };
-        let about = if class.samples > 0 { "about " } else { "" };
-        format!(
-            "{about}{} of {} {} ({}{error})",
-            count(class.live),
-            count(class.total),
-            class.class,
-            bytes(class.bytes)
-        )
+        // What samples stand for may be more than there was.
+        let live = match class.samples {
+            0 => count(class.live),
+            _ if class.live >= class.total => "about all".to_owned(),
+            _ => format!("about {}", count(class.live)),
+        };
+        format!("{live} of {} {} ({}{error})", count(class.total), class.class, bytes(class.bytes))
     };
     let classes: Vec<String> = growth.classes.iter().take(CLASSES).map(of_class).collect();
     let samples: u64 = growth.classes.iter().map(|class| class.samples).sum();
@@ -279,6 +279,10 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
         sentences.push(format!("who holds it: {thread} ({} of it)", percent(held.0, total.0)));
     }
     match owners.first() {
+        Some(_) if is_hardly_known(contention) => {
+            let known = counted(contention.with_owners_place().waits, "wait", "waits");
+            sentences.push(format!("where the owner was is known of {known} only: too few to say"));
+        }
         Some(Place { at, waited: held }) => {
             let known = contention.with_owners_place();
             let of_what = match known.waits == waited.waits {
@@ -293,6 +297,12 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
         None => sentences.push("where the owner was is not in the trace".to_owned()),
     }
     sentences
+}
+
+/// Whether the owner's place is known of so few waits that they say nothing of the rest.
+fn is_hardly_known(contention: &Contention<'_>) -> bool {
+    const ONE_IN: u64 = 50;
+    contention.with_owners_place().waits.saturating_mul(ONE_IN) < contention.waited.waits
 }
 
 /// Columns beside a word of a command in a line of its own.

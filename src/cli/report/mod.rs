@@ -7,6 +7,7 @@ mod allocations;
 mod cells;
 mod cpu;
 mod difference;
+mod dump;
 mod leaks;
 mod locks;
 mod names;
@@ -30,11 +31,12 @@ use names::Names;
 pub(crate) use page::REPORT;
 pub(crate) use waits::Waits;
 
-/// Writes a report. `head`: makes what the page begins with. `cut`: stacks with a smaller part of all than this are folded.
+/// Writes a report. `head`: makes what the page begins with. `heap_dump`: what `martini heap --json` says of one. `cut`: stacks with a smaller part of all than this are folded.
 pub(crate) fn write(
     head: impl FnOnce() -> Map<String, Value> + Send,
     whole: &Whole,
     waits: Waits,
+    heap_dump: Option<Value>,
     own: Vec<Pattern>,
     cut: f64,
     out: &mut impl Write,
@@ -55,6 +57,7 @@ pub(crate) fn write(
         [("allocations", allocations), ("cpu", cpu), ("locks", locks), ("names", names.json())]
     });
     data.insert("length".to_owned(), length(whole).into());
+    data.insert("dump".to_owned(), heap_dump.map_or(Value::Null, dump::shortened));
     data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));
     data.insert("cut".to_owned(), json!(cut));
     page::write(&Value::Object(data), out)

@@ -15,7 +15,7 @@ mod trace;
 mod waste;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ::trace::filter::Pattern;
 use analysis::heap_dump::{ClassRow, Excluded, Strength};
@@ -132,6 +132,12 @@ enum Column {
     Name,
 }
 
+/// Rows of each table in a report.
+const ROWS_OF_REPORT: usize = 300;
+
+/// Suspects in a report: where at least this percentage of the heap accumulates.
+const SHARE_OF_REPORT: f64 = 2.0;
+
 /// Rows of a text table where `--top` does not say.
 const DEFAULT_TOP: usize = 20;
 
@@ -149,6 +155,38 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.files, arguments.json.then_some("dumps"), arguments.page.width(), |path, out| {
         show(arguments, &Source::open(arguments, path)?, out)
     })
+}
+
+/// What a report shows of a dump: the JSON of its histogram, dominators, suspects and waste.
+///
+/// # Errors
+/// The file cannot be read, or has no dump.
+pub(crate) fn for_report(path: &Path) -> anyhow::Result<Value> {
+    let arguments = Arguments {
+        files: Vec::new(),
+        show: vec![Section::Histogram, Section::Dominators, Section::Suspects, Section::Waste],
+        object: None,
+        class: None,
+        depth: 1,
+        paths: 1,
+        exclude: Vec::new(),
+        diff: false,
+        dump: None,
+        share: SHARE_OF_REPORT,
+        filter: Vec::new(),
+        sort: Column::Retained,
+        top: Some(ROWS_OF_REPORT),
+        page: PageArguments::default(),
+        json: true,
+    };
+    let source = Source::open(&arguments, path)?;
+    if source.heap.is_none() {
+        bail!(
+            "{}: there is no heap dump in it; leave it out, or record one with martini run --dump end",
+            path.display()
+        );
+    }
+    show(&arguments, &source, &mut Page::new(&mut std::io::sink(), arguments.page.width()))
 }
 
 /// Writes text at once; JSON is given back.

@@ -20,6 +20,12 @@
 /** @typedef {{text: string, live: number, live_bytes: number, live_error: number, survived_bytes: number, total: number, average_age: number|null, generations: number, oldest: number|null, is_growing: boolean}} LeakRow */
 /** @typedef {{rows: LeakRow[], left: number}} LeakTable */
 /** @typedef {{class: LeakTable, site: LeakTable, line: LeakTable, has_ages: boolean}} Leaks */
+/** @typedef {{class: string, is_class: string|null, text: string|null, id: string, shallow: number, retained: number}} HeapObject */
+/** @typedef {{class: string, objects: number, bytes: number, inside: HeapObject[], site: {at: string, frames: string[], objects: number}|null, average_age: number|null, generations: number|null, grows: boolean|null}} Part */
+/** @typedef {{bytes: number, percent: number, holder: HeapObject|null, parts: Part[], path: {roots: string[], steps: (HeapObject & {by: string|null})[]}|null}} Suspect */
+/** @typedef {{class: string, instances: number, shallow: number, retained: number, unreachable: number, average_age: number|null, generations: number}} ClassRow */
+/** @typedef {{strings: {strings: number, bytes: number, distinct: number, wasted: number, duplicates: {text: string|null, strings: number, wasted: number}[]}, collections: {class: string, instances: number, empty: number, empty_bytes: number, sparse: number, sparse_bytes: number}[], boxes: {class: string, instances: number, bytes: number, distinct: number, wasted: number}[]}} Waste */
+/** As of `martini heap --json`. @typedef {{path: string, objects: number, shallow: number, reachable_objects: number, reachable_shallow: number, roots: number, complete: boolean, notes: string[], histogram: ClassRow[], dominators: HeapObject[], suspects: Suspect[], waste: Waste|null}} Dump */
 /** @typedef {{kind: string, head: string, sentences: string[], next?: string, search?: string|null}} Finding */
 /** @typedef {{texts: string[], class: number[], method: number[], source: number[], line: number[], whose: number[]}} Names */
 /** What is said of a trace of two. @typedef {{path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], length: number}} Head */
@@ -27,7 +33,7 @@
 /** @typedef {{
  *   diff?: [Head, Head], path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
- *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, names: Names
+ *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
  * }} Data */
 
 /** @type {Data} */

@@ -52,8 +52,8 @@ export function locksDiff() {
 export function threadsDiff() {
   const threads = /** @type {PairTable} */ (/** @type {unknown} */ (data.locks.threads));
   return pairs("changes", threads, [["blocked", "time blocked", duration, true], ["waiting", "time waiting", duration, true], ["parked", "time parked", duration, true], ["sleeping", "time sleeping", duration, true],
-    ["running", "time running", duration, true], ["cpu", "CPU time", duration, true], ["threads", "number of threads", count, false]],
-  "Threads", "threads", [], ["Threads whose names differ only in numbers are one here. CPU time is there where a trace has it of threads that ended; running is the time without a wait that the trace knows."]);
+    ["running", "time not waiting", duration, true], ["cpu", "CPU time", duration, true], ["threads", "number of threads", count, false]],
+  "Threads", "threads", [], ["Threads whose names differ only in numbers are one here. CPU time is there where a trace has it of threads that ended; not waiting is the time without a wait that the trace knows."]);
 }
 
 /** How what is alive changed. */

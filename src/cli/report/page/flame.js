@@ -147,7 +147,7 @@ export function flame(tree, frames, search, what, look) {
       keys[event.key]();
     }
   });
-  const whole = element("div", { class: "graph" }, canvas, status, look.legend());
+  const whole = element("div", { class: "graph" }, status, canvas, look.legend());
   // It is as wide as what it will be in.
   requestAnimationFrame(() => select(root));
   addEventListener("resize", () => canvas.isConnected && draw());

@@ -85,5 +85,5 @@ export function heatMap(cpu, thread) {
     draw();
     say();
   });
-  return element("section", { class: "graph" }, element("h3", {}, "Heat map"), element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Heat map" }, canvas), status);
+  return element("section", { class: "graph" }, element("h3", {}, `Heat map: a column is ${duration(rows * width)}, a row of it ${duration(width)}, from below`), element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Heat map" }, canvas), status);
 }

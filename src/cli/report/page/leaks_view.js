@@ -18,12 +18,13 @@ export function leaksView() {
   const notes = [];
   if (range()) notes.push("What is alive is of the end of the trace, whichever range is chosen.");
   if (!leaks.has_ages) notes.push("The trace counts what is alive and does not say how old it is.");
+  if (!data.dump) notes.push("Who keeps objects alive is in a heap dump: martini run --dump end …, then martini report TRACE --heap-dump FILE.");
   if (found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the fewest bytes.`);
   const number = (/** @type {keyof LeakRow} */ key, /** @type {string} */ title, /** @type {(value: number) => string} */ format, help = "") => ({
     key, title, number: true, help, text: (/** @type {any} */ row) => (row[key] === null ? "-" : format(row[key])), sort: (/** @type {any} */ row) => row[key] ?? -1 });
   const columns = [
-    number("live_bytes", "bytes alive", bytes), number("live", "objects alive", count),
-    { key: "kept", title: "of allocated", number: true, help: "which part of the objects that were allocated is alive", text: (/** @type {LeakRow} */ row) => percent(row.live, row.total), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
+    number("live_bytes", "bytes alive", bytes, "at the end of the trace"), number("live", "objects alive", count, "at the end of the trace"),
+    { key: "kept", title: "of allocated", number: true, help: "which part of the objects that were allocated is alive", text: (/** @type {LeakRow} */ row) => (row.live_error > 0 && row.live >= row.total ? "about all" : percent(row.live, row.total)), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
     ...(leaks.has_ages ? [
       number("survived_bytes", "survived", bytes, "bytes of those that survived a collection"),
       number("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released"),

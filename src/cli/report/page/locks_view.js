@@ -7,7 +7,10 @@ import { get, range, set } from "./state.js";
 
 const ROW = 20;
 const NAMES = 190;
-const STATES = ["blocked", "waiting", "parked", "sleeping", "running"];
+/** What is no wait that was recorded is not waiting: running, ready to run, or inside the VM. */
+const STATES = ["blocked", "waiting", "parked", "sleeping", "not waiting"];
+/** What the style calls them. */
+const STYLES = ["blocked", "waiting", "parked", "sleeping", "running"];
 const MOST_PAIRS = 16;
 
 /** @typedef {import("./data.js").LockRow} LockRow */
@@ -69,7 +72,7 @@ export function locksView() {
       choice("by", [["monitor", "lock"], ["class", "class"], ["site", "place that waits"], ["holder", "place of the owner"], ["waiter", "thread that waits"], ["pair", "pair of threads"]], by, (value) => set({ by: value })),
       searchField("Search", get("search"), (value) => set({ search: value }, true))),
     table("locks", isLocks ? "Waits for locks that another thread owned" : "What else threads waited for", columns, rows, "total", longest),
-    element("h3", {}, "Who blocks whom"), graph(pairs));
+    element("h3", {}, `Who blocks whom: the ${MOST_PAIRS} pairs of threads with most time`), graph(pairs));
 }
 
 /** The longest wait of a row. @param {LockRow} row */
@@ -166,7 +169,7 @@ function timeline(threads) {
   });
   const draw = () => {
     const { context, width } = prepare(canvas, threads.length * ROW);
-    const colours = STATES.map((state) => colour(state));
+    const colours = STYLES.map((state) => colour(state));
     const x = (/** @type {number} */ time) => NAMES + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (width - NAMES);
     /** @param {number} state @param {number} left @param {number} wide @param {number} top @param {number} high */
     const box = (state, left, wide, top, high) => {
@@ -224,7 +227,7 @@ function timeline(threads) {
   });
   requestAnimationFrame(() => go(current));
   addEventListener("resize", () => canvas.isConnected && draw());
-  const legend = element("ul", { class: "legend" }, ...STATES.map((state, at) => element("li", {}, element("span", { class: `swatch ${state} high${at}` }), state)));
+  const legend = element("ul", { class: "legend" }, ...STATES.map((state, at) => element("li", {}, element("span", { class: `swatch ${STYLES[at]} high${at}` }), state)));
   return element("section", { class: "graph" }, legend, element("div", { class: "tall scroll", tabindex: "0", role: "group", "aria-label": "Threads over time" }, canvas), status);
 }
 

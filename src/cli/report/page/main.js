@@ -7,6 +7,7 @@ import { overview } from "./overview.js";
 import { allocationsView, cpuView } from "./stacks_view.js";
 import { locksView, threadsView } from "./locks_view.js";
 import { leaksView } from "./leaks_view.js";
+import { dumpView } from "./dump_view.js";
 import { allocationsDiff, cpuDiff } from "./diff_stacks.js";
 import { diffOverview, leaksDiff, locksDiff, threadsDiff } from "./diff_views.js";
 
@@ -18,6 +19,7 @@ const ALL_VIEWS = {
   locks: ["Locks", locksView],
   threads: ["Threads", threadsView],
   leaks: ["Leaks", leaksView],
+  ...(data.dump ? { dump: ["Heap dump", dumpView] } : {}),
 };
 
 /** The same views of two traces, which have no time in common. @type {typeof ALL_VIEWS} */
@@ -38,7 +40,10 @@ function keyOf(element) {
   return element.dataset.key ?? element.getAttribute("aria-label") ?? element.closest("label")?.firstChild?.textContent ?? element.textContent;
 }
 
-/** Shows what the address says. What had the focus has it again. */
+/** Which view is shown. */
+let shown = "";
+
+/** Shows what the address says. What had the focus has it again, and the page stays where it is in the window. */
 function show() {
   const name = Object.hasOwn(VIEWS, view()) ? view() : "overview";
   const [title, make] = VIEWS[name];
@@ -50,17 +55,20 @@ function show() {
   const key = isInMain ? keyOf(before) : null;
   const caret = before instanceof HTMLInputElement && before.type === "search" ? before.selectionStart : null;
   const links = Object.entries(VIEWS).map(([each, [text]]) => element("a", { href: address(each), ...(each === name ? { "aria-current": "page" } : {}) }, text));
+  const top = name === shown ? scrollY : 0;
+  shown = name;
   nav.replaceChildren(...links);
   document.title = `${title} - ${data.path} - Martini`;
-  const axis = data.diff || name === "overview" || name === "leaks" ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  const axis = data.diff || ["overview", "leaks", "dump"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
   main.replaceChildren(element("h2", {}, title), ...axis, make());
+  scrollTo(0, top);
   if (!isInMain) {
     if (tag === "A") links.find((link) => link.getAttribute("aria-current"))?.focus();
     return;
   }
   for (const each of main.querySelectorAll(tag)) {
     if (keyOf(each) !== key || !(each instanceof HTMLElement)) continue;
-    each.focus();
+    each.focus({ preventScroll: true });
     if (each instanceof HTMLInputElement && caret !== null) each.setSelectionRange(caret, caret);
     return;
   }

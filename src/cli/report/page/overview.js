@@ -1,7 +1,8 @@
 // What ran, what stands out, and how complete the trace is.
 import { data } from "./data.js";
-import { duration } from "./format.js";
-import { element } from "./dom.js";
+import { bytes, duration, percent } from "./format.js";
+import { element, name } from "./dom.js";
+import { allocationValues, cpuValues, rows } from "./profile.js";
 import { address } from "./state.js";
 
 /** The view that shows more of a finding. @param {import("./data.js").Finding} finding */
@@ -12,14 +13,48 @@ function link(finding) {
     deadlock: ["Locks", "locks", {}],
     stuck: ["Locks", "locks", {}],
     lock: ["Locks", "locks", { search }],
-    growth: ["Leaks", "leaks", {}],
+    growth: ["Leaks", "leaks", { search, by: "line" }],
     churn: ["Allocations", "allocations", { search }],
     cpu: ["CPU time", "cpu", { search }],
   };
   const found = views[finding.kind];
   if (!found) return null;
   const [title, view, values] = found;
-  return element("a", { href: address(view, values.search ? values : {}) }, `Show in ${title}`);
+  return element("a", { href: address(view, search ? values : {}) }, `Show in ${title}`);
+}
+
+/** How many lines are named of each kind. */
+const MOST = 3;
+
+/** Lines of the overview: where most of something is. @param {string} title @param {string} view @param {{text: string, value: number}[]} rows @param {number} all @param {(value: number) => string} format @param {Record<string, string>} values */
+function most(title, view, rows, all, format, values) {
+  const found = rows.filter((row) => row.value > 0).sort((a, b) => b.value - a.value).slice(0, MOST);
+  if (found.length === 0) return [];
+  return [element("dt", {}, element("a", { href: address(view, values) }, title)),
+    element("dd", {}, ...found.map((row) => element("div", {}, `${format(row.value)} (${percent(row.value, all)}) `, name(row.text))))];
+}
+
+/** Where most of everything is, whether that is much or not. */
+function mostOfAll() {
+  const { allocations, cpu, leaks, locks } = data;
+  const sum = (/** @type {ArrayLike<number>} */ values) => Array.from(values).reduce((sum, value) => sum + value, 0);
+  const table = { show: "table" };
+  const found = [];
+  if (allocations) {
+    const values = allocationValues(allocations, "bytes", null);
+    found.push(...most("Allocated", "allocations", rows(allocations, values, "line", false), sum(values), bytes, table));
+  }
+  if (leaks) {
+    const alive = leaks.line.rows.map((row) => ({ text: row.text, value: row.live_bytes }));
+    found.push(...most("Alive at the end", "leaks", alive, alive.reduce((sum, row) => sum + row.value, 0), bytes, { by: "line" }));
+  }
+  if (cpu) {
+    const values = cpuValues(cpu, null);
+    found.push(...most("CPU time", "cpu", rows(cpu, values, "line", false), sum(values), duration, table));
+  }
+  const waits = locks.tables["locks.site"].rows.map((row) => ({ text: row.text, value: row.total }));
+  found.push(...most("Waited for locks", "locks", waits, waits.reduce((sum, row) => sum + row.value, 0), duration, { by: "site" }));
+  return found.length > 0 ? [element("h3", {}, "Where most of it is"), element("dl", {}, ...found)] : [];
 }
 
 /** The overview. */
@@ -39,7 +74,7 @@ export function overview() {
     finding.next ? element("p", {}, link(finding) ?? "", " or type ", element("code", {}, finding.next)) : null));
   const has = [["Allocations", data.allocations], ["CPU time", data.cpu], ["Locks", Object.values(data.locks.tables).some((table) => table.rows.length > 0)], ["What is alive", data.leaks]];
   const missing = has.filter(([, found]) => !found).map(([title]) => title);
-  return element("div", {}, facts,
+  return element("div", {}, facts, ...mostOfAll(),
     element("h3", {}, "What stands out"), element("ul", { class: "findings" }, ...findings),
     element("h3", {}, "How true this is"),
     element("ul", { class: "truth" }, ...data.truth.map((line) => element("li", {}, element("bdi", {}, line))),

@@ -60,7 +60,7 @@ export function cpuView() {
     return element("p", { class: "note" }, `The trace has no samples of CPU time. A recording has them with: martini run --cpu java …${wall}`);
   }
   const { values, trees } = remembered(cells, `c ${range()} ${get("thread")}`, () => cpuValues(cells, range()));
-  const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of the time is of stacks that were not found; ${duration(cells.kernel)} in the kernel. ± is the error with a confidence of 95 %.`];
+  const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of all the time is of stacks that were not found, ${duration(cells.kernel)} was in the kernel. ± is the error with a confidence of 95 %.`];
   const by = BY.filter(([key]) => key !== "package").map(([key, title]) => (key === "class" ? ["package", "package"] : [key, title]));
   return stacks({ cells, values, trees, format: duration, notes, hasErrors: !range(), what: "CPU time", by, tools: [], exactBy: [], above: heatMap(cells, get("thread")) });
 }

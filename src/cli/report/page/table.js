@@ -34,12 +34,12 @@ export function table(id, caption, columns, rows, first, detail) {
     for (; shown < until; shown++) body.append(...row(columns, sorted[shown], detail));
     more.replaceChildren();
     if (shown < sorted.length) {
-      more.append(`${count(sorted.length - shown)} more rows `, button("Show 1,000 more", () => add(1000)));
+      more.append(`${count(sorted.length - shown)} more rows `, button(`Show ${count(Math.min(1000, sorted.length - shown))} more`, () => add(1000)));
     }
   };
   add(ROWS);
   if (sorted.length === 0) body.append(element("tr", {}, element("td", { colspan: columns.length }, "Nothing to show.")));
-  return element("div", { class: "table" }, element("table", { id }, element("caption", {}, caption), element("thead", {}, head), body), more);
+  return element("div", { class: "table" }, element("table", { id: `${id}-table` }, element("caption", {}, caption), element("thead", {}, head), body), more);
 }
 
 /** A row, and what stands below it when its name is pressed. @param {Column[]} columns @param {any} row @param {((row: any) => Node|null)} [detail] */

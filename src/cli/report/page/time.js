@@ -65,7 +65,7 @@ export function timeAxis(view) {
   const describe = (/** @type {[number, number]|null} */ range) => {
     const marks = found.marks?.some((mark) => mark) ? "; triangles: collections" : "";
     const line = found.line?.some((value) => value !== null) ? `; line: ${found.lineTitle}` : "";
-    const shown = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
+    const shown = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views but Overview, Leaks and Heap dump show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
     status.textContent = found.note ? `${shown}${range ? "" : "."} ${found.note}` : shown;
   };
   const draw = (/** @type {[number, number]|null} */ range) => {
@@ -131,12 +131,14 @@ export function timeAxis(view) {
     setRange(event.shiftKey ? [Math.min(first, to - end / 50), to] : [Math.max(0, Math.min(first + step, to - end / 50)), to]);
   });
   const field = (/** @type {string} */ label, /** @type {number} */ value, /** @type {(value: number) => void} */ change) => {
-    const input = element("input", { type: "number", min: 0, max: (end / 1e9).toFixed(3), step: "any", value: (value / 1e9).toFixed(3), "data-key": `time-${label}`, change: () => change(Number(input.value) * 1e9) });
+    const input = element("input", { type: "number", min: 0, max: (end / 1e9).toFixed(3), step: "any", value: (value / 1e9).toFixed(3), "data-key": `time-${label}`, 
+      // Once the focus is where Tab takes it.
+      change: () => setTimeout(() => change(Math.min(end, Math.max(0, Number(input.value) * 1e9)))) });
     return element("label", {}, `${label} `, input, " s");
   };
   const [first, last] = chosen ?? [0, end];
   const fields = element("div", { class: "tools" },
-    field("from", first, (value) => setRange([value, Math.max(last, value + 1e6)])),
+    field("from", first, (value) => setRange([Math.min(value, end - 1e6), Math.max(last, value + 1e6)])),
     field("to", last, (value) => setRange([Math.min(first, value - 1e6), value])),
     button("All of the time", () => setRange(null)));
   requestAnimationFrame(() => draw(chosen));
