@@ -14,7 +14,7 @@ use jvmti::{Error, Jni, guard};
 use super::clock::Ticks;
 use super::core::Core;
 use super::core::asking::Wanted;
-use super::core::context::enter;
+use super::core::context::{Entry, enter};
 use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::events::event::Event;
@@ -130,6 +130,10 @@ impl Marks {
     /// # Safety
     /// `method` is that of the current frame.
     unsafe fn reached(&self, jni: Jni, method: jmethodID) {
+        // What the agent calls is none of the program's; the breakpoint stays.
+        if Entry::is_inside() {
+            return;
+        }
         let now = Ticks::now();
         let env = self.core.jvm.env;
         // SAFETY: the method runs, so its class lives; the reference is deleted when it is done with.
