@@ -205,6 +205,13 @@ fn each_size_by_itself_and_then_the_next() {
     assert!(sums[3].naive_bias() < -0.08 && sums[8].naive_bias() > 0.4, "the test finds nothing: {sums:?}");
 }
 
+/// Small objects may seem to be so much more of all bytes than they are: before several large objects the sampler forgets what it
+/// counted ahead.
+const MORE_OF_ALL: f64 = 0.08;
+
+/// Bytes that a thread makes at least between two collections of a real program.
+const BETWEEN_COLLECTIONS: usize = 1 << 20;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
@@ -215,21 +222,24 @@ proptest! {
         large in 1_usize..1 << 18,
         collections in 1_usize..100,
     ) {
-        let sums = run(1 << buffer, 10, [32, 256, large * 8], |make| {
+        let sizes = [32, 256, large * 8];
+        let sums = run(1 << buffer, 10, sizes, |make| {
+            let mut since_collection = 0;
             for round in 0..100 {
                 for &(which, times) in &parts {
                     let times = if which == 2 { times % 5 } else { times };
                     (0..times).for_each(|_| make(Some(which)));
+                    since_collection += times * sizes[which];
                 }
-                if round % collections == 0 {
+                if round % collections == 0 && since_collection >= BETWEEN_COLLECTIONS {
                     make(None);
+                    since_collection = 0;
                 }
             }
         });
-        for sum in &sums[..2] {
-            if sum.made > 0.0 {
-                prop_assert!(is_right(sum, 0.05), "{sum:?}");
-            }
+        let all: f64 = sums.iter().map(|sum| sum.made).sum();
+        for sum in sums[..2].iter().filter(|sum| sum.made > 0.0) {
+            prop_assert!(is_right(sum, 0.05 + MORE_OF_ALL * all / sum.made), "{sum:?} of {all}");
         }
     }
 }

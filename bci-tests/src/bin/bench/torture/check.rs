@@ -206,7 +206,7 @@ fn is_expected(line: &str, case: &Case) -> bool {
             && ["was not entered", "cannot be marked", "methods are not marked"]
                 .iter()
                 .any(|words| line.contains(words))
-        || case.mode.is("ttsp", "on") && line.contains("threads that delay safepoints")
+        || case.mode.is("ttsp", "on") && line.contains("delay safepoints")
 }
 
 /// Whether looking for dead objects would keep them, so that the agent does not look.
