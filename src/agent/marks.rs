@@ -157,9 +157,7 @@ impl Marks {
                 },
             );
             // Before it goes on, so that what it counts from then on is none of what was counted before.
-            if self.core.features().any(|feature| feature.wants_ticks()) {
-                self.core.ask_snapshot(Wanted { live: false, at: Some(now) }, LONGEST_SNAPSHOT);
-            }
+            self.core.ask_snapshot(Wanted { live: false, at: Some(now) }, LONGEST_SNAPSHOT);
         }
     }
 }

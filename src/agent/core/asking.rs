@@ -1,8 +1,9 @@
 //! What is asked of the control thread of a recording: a snapshot. Whoever asks waits for it, at most for some time.
 
-use crate::agent::clock::Ticks;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use crate::agent::clock::Ticks;
 
 /// What a snapshot is to be of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -419,8 +419,12 @@ impl Core {
         self.records_allocations() || self.options.dump.when.ever()
     }
 
-    /// Has the control thread make a snapshot, as [`SnapshotRequests::ask`] says.
+    /// Has the control thread make a snapshot, as [`SnapshotRequests::ask`] says. Where it has nothing to make that is said at once.
     pub(crate) fn ask_snapshot(&self, wanted: Wanted, longest: Duration) -> Option<bool> {
+        let answers = self.watches_collections() && self.features().any(|feature| feature.wants_ticks());
+        if !answers {
+            return Some(false);
+        }
         self.snapshots.ask(wanted, longest, || self.collections.wake())
     }
 

@@ -48,13 +48,7 @@ impl Recording {
 
     /// Has the numbers so far written.
     pub(super) fn snapshot(&self) -> Answer {
-        let answers = self.core.watches_collections() && self.core.features().any(|feature| feature.wants_ticks());
-        let made = if answers {
-            self.core.ask_snapshot(Wanted { live: true, at: None }, LONGEST_SNAPSHOT)
-        } else {
-            Some(false)
-        };
-        match made {
+        match self.core.ask_snapshot(Wanted { live: true, at: None }, LONGEST_SNAPSHOT) {
             Some(true) => Ok(Lines::default().with("trace", self.trace().display())),
             Some(false) => Err("this recording writes all it finds at once, so there is nothing to ask for".into()),
             None => Err(format!("there is no snapshot after {} seconds", LONGEST_SNAPSHOT.as_secs())),

@@ -6,7 +6,7 @@ use analysis::locks::{LockHolders, LockReport, Selection};
 use trace::filter::Pattern;
 
 use crate::cli::commands::selection::note;
-use crate::cli::commands::time_window::TimeFlags;
+use crate::cli::commands::time_window::{TimeFlags, TimeWindow};
 
 /// Which part of a trace counts.
 #[derive(Debug, Default, clap::Args)]
@@ -26,12 +26,8 @@ pub(crate) struct LockSelection {
 
 impl LockSelection {
     /// What the analysis is to count, of locks of some classes.
-    ///
-    /// # Errors
-    /// A time that a flag names is not in the trace.
-    pub(crate) fn analysis_selection(&self, path: &Path, classes: &[Pattern]) -> anyhow::Result<Selection> {
-        let window = self.window.of(path)?;
-        Ok(Selection {
+    pub(crate) fn analysis_selection(&self, window: TimeWindow, classes: &[Pattern]) -> Selection {
+        Selection {
             classes: classes.to_vec(),
             names: LockHolders::default(),
             threads: self.thread.clone(),
@@ -39,15 +35,15 @@ impl LockSelection {
             from: window.from(),
             to: window.to(),
             idle: false,
-        })
+        }
     }
 
     /// Checks the flags against the trace, and notes on standard error those that have no effect.
     ///
     /// # Errors
     /// `--from` is behind the end of the trace, or not before `--to`.
-    pub(crate) fn check(&self, path: &Path, report: &LockReport) -> anyhow::Result<()> {
-        self.window.of(path)?.check(path, report.span().map(|(origin, end)| end.since(origin)))?;
+    pub(crate) fn check(&self, path: &Path, window: TimeWindow, report: &LockReport) -> anyhow::Result<()> {
+        window.check(path, report.span().map(|(origin, end)| end.since(origin)))?;
         if !self.caller.is_empty() && !report.is_log() && report.facts().stacks == 0 {
             note(path, "--caller has no effect without call stacks; record them with martini run --lockstack 8");
         }

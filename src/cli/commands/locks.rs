@@ -119,10 +119,11 @@ const DEFAULT_TOP: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let selection = arguments.selection.analysis_selection(path, &arguments.filter)?;
+        let window = arguments.selection.window.of(path)?;
+        let selection = arguments.selection.analysis_selection(window, &arguments.filter);
         let selection = Selection { idle: arguments.idle, names: arguments.lock_holders(path)?, ..selection };
         let reading = reading::locks(path, LockStats::new(selection, None))?;
-        arguments.selection.check(path, &reading.report)?;
+        arguments.selection.check(path, window, &reading.report)?;
         arguments.note_unmatched(path, &reading.report);
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));

@@ -16,6 +16,7 @@ use trace::time::Nanos;
 use crate::cli::commands::lock_selection::LockSelection;
 use crate::cli::commands::per_file::each;
 use crate::cli::commands::selection::{row_limit, whole_number};
+use crate::cli::commands::time_window::TimeWindow;
 use crate::cli::input::reading::{self, Reading};
 use crate::cli::render::human::counted;
 use crate::cli::render::lock_tables::{self, ThreadColumn};
@@ -86,8 +87,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         anyhow::bail!("--timeline takes one trace at a time, {} are given", arguments.traces.len());
     }
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let reading = read(arguments, path)?;
-        arguments.selection.check(path, &reading.report)?;
+        let window = arguments.selection.window.of(path)?;
+        let reading = read(arguments, path, window)?;
+        arguments.selection.check(path, window, &reading.report)?;
         if arguments.json {
             return Ok(to_json(arguments, path, &reading));
         }
@@ -96,8 +98,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     })
 }
 
-fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
-    let selection = arguments.selection.analysis_selection(path, &[])?;
+fn read(arguments: &Arguments, path: &Path, window: TimeWindow) -> anyhow::Result<Reading<LockReport>> {
+    let selection = arguments.selection.analysis_selection(window, &[]);
     let Some(timeline) = &arguments.timeline else {
         return reading::locks(path, LockStats::new(selection, None));
     };
@@ -107,13 +109,13 @@ fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport
         let created = file::create(timeline, TIMELINE, IfTaken::Replace);
         created.map(|new| new.file).map_err(|refusal| anyhow!("{refusal}; choose another --timeline"))
     };
-    if arguments.selection.window.of(path)?.from() == Nanos(0) {
+    if window.from() == Nanos(0) {
         return read_into(create()?, path, selection, cannot);
     }
     // Whether --from is behind the end is known at the end, and must not cost the file that is there.
     let mut written = tempfile::tempfile().with_context(cannot)?;
     let reading = read_into(written.try_clone().with_context(cannot)?, path, selection, cannot)?;
-    arguments.selection.check(path, &reading.report)?;
+    arguments.selection.check(path, window, &reading.report)?;
     let mut out = create()?;
     written.rewind().and_then(|()| io::copy(&mut written, &mut out)).with_context(cannot)?;
     Ok(reading)

@@ -123,6 +123,29 @@ pub(crate) struct Reading<R = AllocationReport> {
     pub(crate) is_log_cut: bool,
 }
 
+impl<R> Reading<R> {
+    /// What it says, and all else that is known of it.
+    pub(crate) fn taken_apart(self) -> (R, Reading<()>) {
+        let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } = self;
+        (report, Reading { report: (), bytes, malformed, first_malformed, broken, is_growing, is_log_cut })
+    }
+}
+
+impl Reading<()> {
+    /// The same reading of a part of what the trace says.
+    pub(crate) fn with<R>(&self, report: R) -> Reading<R> {
+        Reading {
+            report,
+            bytes: self.bytes,
+            malformed: self.malformed,
+            first_malformed: self.first_malformed.clone(),
+            broken: self.broken.clone(),
+            is_growing: self.is_growing,
+            is_log_cut: self.is_log_cut,
+        }
+    }
+}
+
 impl Reading {
     /// How complete the trace is.
     pub(crate) fn coverage(&self) -> Coverage {

@@ -39,28 +39,8 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
 }
 
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
-    let Reading { report, bytes, malformed, first_malformed, broken, is_growing, is_log_cut } = trace(path, stats)?;
-    let TraceReport { allocations, locks, cpu, collections, safepoints } = report;
-    let cpu = Reading {
-        report: cpu,
-        bytes,
-        malformed,
-        first_malformed: first_malformed.clone(),
-        broken: broken.clone(),
-        is_growing,
-        is_log_cut,
-    };
-    let locks = Reading {
-        report: locks,
-        bytes,
-        malformed,
-        first_malformed: first_malformed.clone(),
-        broken: broken.clone(),
-        is_growing,
-        is_log_cut,
-    };
-    let allocations =
-        Reading { report: allocations, bytes, malformed, first_malformed, broken, is_growing, is_log_cut };
+    let (TraceReport { allocations, locks, cpu, collections, safepoints }, reading) = trace(path, stats)?.taken_apart();
+    let (allocations, locks, cpu) = (reading.with(allocations), reading.with(locks), reading.with(cpu));
     Ok(Whole { allocations, locks, cpu, collections, safepoints })
 }
 

@@ -2,7 +2,7 @@
 import { data } from "./data.js";
 import { bytes, count, percent } from "./format.js";
 import { choice, element, name, searchField } from "./dom.js";
-import { table } from "./table.js";
+import { nameColumn, numberColumn, table } from "./table.js";
 import { get, set } from "./state.js";
 
 /** @typedef {import("./data.js").HeapObject} HeapObject */
@@ -37,16 +37,6 @@ function suspectItem(suspect) {
     element("ul", {}, ...parts), element("p", {}, suspect.holder ? "Held by:" : "For example held by:"), pathList(suspect.path));
 }
 
-/** A column of numbers. @param {string} key @param {string} title @param {(value: number) => string} format @param {string} [help] */
-function number(key, title, format, help = "") {
-  return { key, title, number: true, help, text: (/** @type {any} */ row) => (row[key] === null ? "-" : format(row[key])), sort: (/** @type {any} */ row) => row[key] ?? -1 };
-}
-
-/** A column of names. @param {string} title @param {(row: any) => string} text */
-function names(title, text) {
-  return { key: "name", title, text, sort: text, isName: true };
-}
-
 /** The heap dump. */
 export function dumpView() {
   const dump = /** @type {import("./data.js").Dump} */ (data.dump);
@@ -58,33 +48,33 @@ export function dumpView() {
     switch (part) {
       case "dominators":
         return table("dominators", "Without those that another object retains alone", [
-          number("retained", "retained", bytes, "bytes that would be freed with the object"), number("shallow", "shallow", bytes, "bytes of the object itself"),
+          numberColumn("retained", "retained", bytes, "bytes that would be freed with the object"), numberColumn("shallow", "shallow", bytes, "bytes of the object itself"),
           { key: "part", title: "of all", number: true, text: (/** @type {HeapObject} */ row) => percent(row.retained, dump.reachable_shallow), sort: (/** @type {HeapObject} */ row) => row.retained },
-          names("object", objectText)], withText(dump.dominators, objectText), "retained");
+          nameColumn("object", objectText)], withText(dump.dominators, objectText), "retained");
       case "histogram": {
         const hasAges = dump.histogram.some((row) => row.average_age !== null);
         return table("histogram", "Classes", [
-          number("instances", "objects", count), number("shallow", "shallow", bytes, "bytes of the objects themselves"), number("retained", "retained", bytes, "bytes that would be freed with them"),
-          ...(hasAges ? [number("average_age", "age", (age) => age.toFixed(1), "collections survived, on average"), number("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released")] : []),
-          names("class", ofClass)], withText(dump.histogram, ofClass), "retained");
+          numberColumn("instances", "objects", count), numberColumn("shallow", "shallow", bytes, "bytes of the objects themselves"), numberColumn("retained", "retained", bytes, "bytes that would be freed with them"),
+          ...(hasAges ? [numberColumn("average_age", "age", (age) => age.toFixed(1), "collections survived, on average"), numberColumn("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released")] : []),
+          nameColumn("class", ofClass)], withText(dump.histogram, ofClass), "retained");
       }
       case "strings": case "collections": case "boxes": {
         const { waste } = dump;
         if (!waste) return element("p", { class: "note" }, "The dump has no contents, so what is wasted is not known.");
         if (part === "collections") {
           return table("collections", "Empty collections, and unused places of sparse ones", [
-            number("empty_bytes", "size of empty ones", bytes), number("sparse_bytes", "unused", bytes), number("empty", "empty", count), number("sparse", "sparse", count), number("instances", "collections", count),
-            names("class", ofClass)], withText(waste.collections, ofClass), "sparse_bytes");
+            numberColumn("empty_bytes", "size of empty ones", bytes), numberColumn("sparse_bytes", "unused", bytes), numberColumn("empty", "empty", count), numberColumn("sparse", "sparse", count), numberColumn("instances", "collections", count),
+            nameColumn("class", ofClass)], withText(waste.collections, ofClass), "sparse_bytes");
         }
         if (part === "boxes") {
           return table("boxes", "Numbers in objects, of which several have the same value", [
-            number("wasted", "wasted", bytes), number("bytes", "size", bytes), number("instances", "boxes", count), number("distinct", "values", count),
-            names("class", ofClass)], withText(waste.boxes, ofClass), "wasted");
+            numberColumn("wasted", "wasted", bytes), numberColumn("bytes", "size", bytes), numberColumn("instances", "boxes", count), numberColumn("distinct", "values", count),
+            nameColumn("class", ofClass)], withText(waste.boxes, ofClass), "wasted");
         }
         const { strings } = waste;
         const text = (/** @type {any} */ row) => row.text ?? "";
         return table("strings", `${count(strings.strings)} strings (${bytes(strings.bytes)}) of ${count(strings.distinct)} different texts; the same again: ${bytes(strings.wasted)}`, [
-          number("wasted", "wasted", bytes), number("strings", "strings", count), names("text", text)], withText(strings.duplicates, text), "wasted");
+          numberColumn("wasted", "wasted", bytes), numberColumn("strings", "strings", count), nameColumn("text", text)], withText(strings.duplicates, text), "wasted");
       }
       default: {
         const found = dump.suspects.filter((suspect) => wanted === "" || JSON.stringify(suspect).toLowerCase().includes(wanted));

@@ -2,7 +2,7 @@
 import { data } from "./data.js";
 import { bytes, count, percent } from "./format.js";
 import { choice, element, searchField } from "./dom.js";
-import { table } from "./table.js";
+import { nameColumn, numberColumn, table } from "./table.js";
 import { get, range, set } from "./state.js";
 
 /** @typedef {import("./data.js").LeakRow} LeakRow */
@@ -20,21 +20,19 @@ export function leaksView() {
   if (!leaks.has_ages) notes.push("The trace counts what is alive and does not say how old it is.");
   if (!data.dump) notes.push("Who keeps objects alive is in a heap dump: martini run --dump end …, then martini report TRACE --heap-dump FILE.");
   if (found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the fewest bytes.`);
-  const number = (/** @type {keyof LeakRow} */ key, /** @type {string} */ title, /** @type {(value: number) => string} */ format, help = "") => ({
-    key, title, number: true, help, text: (/** @type {any} */ row) => (row[key] === null ? "-" : format(row[key])), sort: (/** @type {any} */ row) => row[key] ?? -1 });
   const columns = [
-    number("live_bytes", "bytes alive", bytes, "at the end of the trace"), number("live", "objects alive", count, "at the end of the trace"),
+    numberColumn("live_bytes", "bytes alive", bytes, "at the end of the trace"), numberColumn("live", "objects alive", count, "at the end of the trace"),
     { key: "kept", title: "of allocated", number: true, help: "which part of the objects that were allocated is alive", text: (/** @type {LeakRow} */ row) => (row.live_error > 0 && row.live >= row.total ? "about all" : percent(row.live, row.total)), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
     ...(leaks.has_ages ? [
-      number("survived_bytes", "survived", bytes, "bytes of those that survived a collection"),
-      number("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released"),
-      number("average_age", "age", (value) => value.toFixed(1), "collections survived, on average"),
-      number("oldest", "oldest", count, "collections that the oldest survived"),
+      numberColumn("survived_bytes", "survived", bytes, "bytes of those that survived a collection"),
+      numberColumn("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released"),
+      numberColumn("average_age", "age", (value) => value.toFixed(1), "collections survived, on average"),
+      numberColumn("oldest", "oldest", count, "collections that the oldest survived"),
       { key: "grows", title: "grows", text: (/** @type {LeakRow} */ row) => (row.is_growing ? "▲ grows" : ""), sort: (/** @type {LeakRow} */ row) => (row.is_growing ? 0 : 1) },
     ] : []),
-    { key: "name", title: by, text: (/** @type {LeakRow} */ row) => row.text, sort: (/** @type {LeakRow} */ row) => row.text, isName: true },
+    nameColumn(by, (row) => row.text),
   ];
-  if (rows.some((row) => row.live_error > 0)) columns.splice(1, 0, number("live_error", "±", bytes, "error with a confidence of 95 %"));
+  if (rows.some((row) => row.live_error > 0)) columns.splice(1, 0, numberColumn("live_error", "±", bytes, "error with a confidence of 95 %"));
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" },
       choice("By", [["site", "class and own line"], ["line", "own line"], ["class", "class"]], by, (value) => set({ by: value })),

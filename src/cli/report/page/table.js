@@ -7,6 +7,16 @@ import { get, set } from "./state.js";
 
 const ROWS = 100;
 
+/** A column of numbers; `-` where there is none. @param {string} key @param {string} title @param {(value: number) => string} format @param {string} [help] @returns {Column} */
+export function numberColumn(key, title, format, help = "") {
+  return { key, title, number: true, help, text: (row) => (row[key] === null ? "-" : format(row[key])), sort: (row) => row[key] ?? -1 };
+}
+
+/** A column of the program's names. @param {string} title @param {(row: any) => string} text @returns {Column} */
+export function nameColumn(title, text) {
+  return { key: "name", title, text, sort: text, isName: true };
+}
+
 /** Makes a table. `id`: under what the address has its order. `first`: what it is sorted by at first. @param {string} id @param {string} caption @param {Column[]} columns @param {any[]} rows @param {string} first @param {((row: any) => Node|null)} [detail] */
 export function table(id, caption, columns, rows, first, detail) {
   const [key, direction] = (get(`${id}-sort`) || first).split(":");
