@@ -44,6 +44,7 @@ fn engine_sees_what_the_program_does(jdk: &Jdk, (options, is_true): Engine) {
         program.make(NODES);
         program.running.send("collect");
         program.running.wait_for("collected");
+        program.contend();
         std::thread::sleep(Duration::from_millis(500));
         assert!(program.ask("status", "").starts_with("ok\nrecording yes\n"));
     });
@@ -61,7 +62,10 @@ fn counts_are_exact_with_each_collector(jdk: &Jdk, collector: Collector) {
 
 fn safe_mode_counts_too(jdk: &Jdk) {
     let mut program = Program::start(jdk, &["-Xmx256m"], &[("MARTINI_SAFE", "1")]);
-    let found = program.record("heap=counts,locks=on,juc=on", |program| program.make(NODES));
+    let found = program.record("heap=counts,locks=on,juc=on", |program| {
+        program.make(NODES);
+        program.contend();
+    });
     assert!(found.counted_nodes == NODES && found.is_covered() && found.has("monContendedEnter"), "{found:?}");
     program.finish();
 }

@@ -57,6 +57,12 @@ impl Program {
         self.running.wait_for(&format!("sum {}", nodes * (nodes - 1) / 2));
     }
 
+    /// Has one of its threads wait for a lock: that they meet by chance cannot be relied on.
+    pub(crate) fn contend(&mut self) {
+        self.running.send("contend");
+        self.running.wait_for("contended");
+    }
+
     /// Ends it. It says itself whether it has done what it should.
     pub(crate) fn finish(self) -> String {
         let finished = self.0.running.finish().success();

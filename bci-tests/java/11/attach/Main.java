@@ -5,9 +5,9 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 
 /**
- * A busy program that does what it is told on standard input: {@code run N} makes so many nodes and prints their sum, {@code collect}
- * collects garbage, {@code turns} prints how much its threads have done, {@code classes} how many classes are loaded. At the end it
- * prints whether its threads have counted right.
+ * A busy program that does what it is told on standard input: {@code run N} makes so many nodes and prints their sum, {@code contend}
+ * holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
+ * its threads have done, {@code classes} how many classes are loaded. At the end it prints whether its threads have counted right.
  */
 public class Main {
     static final class Node {
@@ -84,6 +84,12 @@ public class Main {
             switch (words[0]) {
                 case "run":
                     System.out.println("sum " + run(Integer.parseInt(words[1])));
+                    break;
+                case "contend":
+                    synchronized (LOCK) {
+                        while (threads[0].getState() != Thread.State.BLOCKED) Thread.sleep(1);
+                    }
+                    System.out.println("contended");
                     break;
                 case "turns":
                     System.out.println("turns " + (turns[0] + turns[1]));
