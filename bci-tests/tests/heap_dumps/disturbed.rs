@@ -117,7 +117,10 @@ fn check(dump: &Dump, name: &str, ids: Option<&Vec<u64>>, has_holes: bool) {
     known.sort_unstable();
     assert!(known.iter().map(|(number, _)| *number).eq(0..KNOWN), "{name}: {} objects", known.len());
     if let Some(ids) = ids {
-        let with_ids = known.iter().map(|(_, object)| object).filter(|&&id| !has_holes || id < dump.martini.end.0);
+        let end = dump.martini.end.0;
+        let without: Vec<i64> = known.iter().filter(|known| known.1 >= end).map(|known| known.0).collect();
+        assert!(has_holes || without.is_empty(), "{name}: no ids ({}): {without:?}", dump.martini.without_ids);
+        let with_ids = known.iter().map(|(_, object)| object).filter(|&&id| id < end);
         assert!(with_ids.eq(ids), "{name}: other ids than in the trace");
     }
     let globals = known.iter().flat_map(|&(_, object)| dump.roots_of(object));

@@ -38,6 +38,15 @@ pub(super) fn find(core: &Core, jni: Jni, wanted: Wanted<'_>, moves: bool) -> jv
     Ok(found)
 }
 
+/// Has each of these objects be where it stays until the next collection. A collector that moves objects while the program runs moves one
+/// at once if somebody uses it; Shenandoah up to JDK 17 dumps those that it has not moved yet where they were.
+pub(super) fn settle(tracked: &TrackedObjects, present: &SeenObjects, jni: Jni) {
+    tracked.each_of(present, |weak, _| {
+        // SAFETY: it is in the list, and nothing deletes it meanwhile.
+        unsafe { of_weak(jni, weak, true) };
+    });
+}
+
 /// Tags of tracked objects, by their addresses, and how many are not wanted.
 ///
 /// The first pass notes the addresses and the second one the tags: no list is made of what may be millions of objects.

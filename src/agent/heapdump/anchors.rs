@@ -4,10 +4,11 @@
 //! reference is made to everything that the trace names: it shows where the thing lies, and is taken out of the dump.
 
 use std::fs::File;
+use std::io::Seek;
 
 use hprof::ObjectId;
 use hprof::patch::take_globals;
-use hprof::read::ReadError;
+use hprof::read::{ReadError, Reader, Record};
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 use rustc_hash::FxHashMap;
@@ -15,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::addresses::are_most;
 use super::data::DumpedClass;
 use super::found::{DumpedObjects, dumped_class, visit_classes, visit_threads};
+use super::id_map::IdMap;
 use super::late_classes::LateClasses;
 use super::survivors::Survivors;
 use crate::agent::core::Core;
@@ -147,11 +149,12 @@ impl Anchored {
         }
     }
 
-    /// Finds everything in the dump, and takes the references out of it. Nothing is found if the dump does not name references so.
+    /// Finds everything in the dump, and takes the references out of it. Nothing is found if the dump does not name references so. `moves`
+    /// if the collector moves objects while the program runs.
     ///
     /// # Errors
     /// The dump cannot be read or written. It is of no use then.
-    pub(super) fn find(self, dump: &File) -> Result<DumpedObjects, ReadError> {
+    pub(super) fn find(self, dump: &File, moves: bool) -> Result<DumpedObjects, ReadError> {
         let Anchored { classes, late_classes, threads, objects, later, .. } = self;
         let mut found = DumpedObjects::default();
         let mut found_late = Vec::new();
@@ -181,10 +184,32 @@ impl Anchored {
         addresses.iter().filter(|&&address| address != 0).for_each(|&address| found.tags.note(address));
         found.tags.number();
         addresses.iter().zip(&objects).for_each(|(&address, &(_, tag))| found.tags.set(address, tag));
-        let missing = later + addresses.iter().filter(|&&address| address == 0).count() as u64;
-        found.miss(missing);
+        let anchored = addresses.iter().filter(|&&address| address != 0).count() as u64;
+        if moves {
+            found.moved = anchored.saturating_sub(with_ids(dump, &found.tags)?);
+        }
+        found.miss(later + addresses.len() as u64 - anchored);
         Ok(found)
     }
+}
+
+/// So many objects of the dump have ids. Shenandoah up to JDK 17 names an object that it has not moved yet where it was, but moves it for
+/// whatever refers to it.
+fn with_ids(mut dump: &File, tags: &IdMap) -> Result<u64, ReadError> {
+    dump.rewind().map_err(|source| ReadError::Io { at: 0, source })?;
+    let mut reader = Reader::new(dump)?;
+    reader.skip_elements(true);
+    reader.skip_contents(true);
+    let mut number = 0;
+    while let Some(record) = reader.next_record()? {
+        let object = match record {
+            Record::Instance { id, .. } | Record::ObjectArray { id, .. } | Record::PrimitiveArray { id, .. } => id,
+            Record::Class(class) => class.id,
+            _ => continue,
+        };
+        number += u64::from(tags.get(object.0).is_some());
+    }
+    Ok(number)
 }
 
 #[cfg(test)]
@@ -227,7 +252,7 @@ mod tests {
 
     #[test]
     fn all_is_found_where_the_dump_says_that_it_lies() {
-        let found = anchored(0).find(&dump(&[80, 24, 8, 96, 32, 16, 88])).unwrap();
+        let found = anchored(0).find(&dump(&[80, 24, 8, 96, 32, 16, 88]), false).unwrap();
         let classes: Vec<_> = found.classes.iter().map(|class| (class.address, class.index)).collect();
         // The other late one was loaded after the dump.
         assert_eq!(classes, [(80, ClassIndex(5)), (96, ClassIndex(7))]);
@@ -239,9 +264,13 @@ mod tests {
 
     #[test]
     fn what_has_no_id_is_said() {
-        let found = anchored(4).find(&dump(&[80, 8, 16])).unwrap();
+        let found = anchored(4).find(&dump(&[80, 8, 16]), false).unwrap();
         assert_eq!(found.without_ids, "up to 5: allocated while the dump began");
-        let found = anchored(0).find(&dump(&[8, 16, 24])).unwrap();
+        // No object lies where the two references say.
+        let found = anchored(4).find(&dump(&[80, 8, 16]), true).unwrap();
+        let without_ids = "up to 7: allocated while the dump began, or moved by the collector in its pause";
+        assert_eq!((found.moved, &*found.without_ids), (2, without_ids));
+        let found = anchored(0).find(&dump(&[8, 16, 24]), false).unwrap();
         assert_eq!(found.without_ids, "all: the JVM's dump does not say where they lie");
         assert!(found.classes.is_empty() && found.tags.get(8).is_none());
     }

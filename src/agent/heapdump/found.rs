@@ -18,13 +18,19 @@ pub(super) struct DumpedObjects {
     pub(super) tags: IdMap,
     /// Which objects have no id of the trace although it has them, and why. Empty if there are none.
     pub(super) without_ids: String,
+    /// Objects that lie in the dump where no reference of it says that they lie.
+    pub(super) moved: u64,
 }
 
 impl DumpedObjects {
-    /// Some objects are not found.
-    pub(super) fn miss(&mut self, number: u64) {
+    /// Some objects are not found: those that came `later`, and those that were moved.
+    pub(super) fn miss(&mut self, later: u64) {
+        let reasons = [(later, "allocated while the dump began"), (self.moved, "moved by the collector in its pause")];
+        let said = reasons.iter().filter(|(number, _)| *number > 0);
+        let number: u64 = said.clone().map(|(number, _)| number).sum();
+        let reasons: Vec<_> = said.map(|(_, reason)| *reason).collect();
         if number > 0 {
-            self.without_ids = format!("up to {number}: allocated while the dump began");
+            self.without_ids = format!("up to {number}: {}", reasons.join(", or "));
         }
     }
 

@@ -29,6 +29,9 @@ use crate::agent::message::message;
 /// A dump that a collection has disturbed is repeated up to so many times in all. Then it is made in a way that nothing can
 /// disturb, but for which garbage is kept, and the program's last objects may be missed.
 const TRIES: u32 = 2;
+/// That other way is repeated up to so many times in all if a collector that moves objects while the program runs has moved some in
+/// the pause of the dump.
+const ANCHORED_TRIES: u32 = 4;
 
 /// Makes dumps, one after the other.
 pub(super) struct DumpMaker {
@@ -49,8 +52,7 @@ pub(super) struct DumpMaker {
 struct Dumped {
     file: File,
     time: Ticks,
-    /// Collections that had ended before the dump was asked for, and before the VM began to write.
-    before: GcNumber,
+    /// Collections that had ended before the VM began to write.
     after: GcNumber,
     /// When the VM began to write, in milliseconds since 1970: after a collection of its own, of which some collectors send no event.
     began_millis: u64,
@@ -193,9 +195,17 @@ impl DumpMaker {
             }
             self.dumps.queue.progress.step();
         }
-        let wanted = self.survivors(reason);
-        self.dumps.queue.progress.step();
-        self.dump_anchored(jni, wanted)
+        let mut tries = 0;
+        loop {
+            let wanted = self.survivors(reason);
+            self.dumps.queue.progress.step();
+            let (dumped, found) = self.dump_anchored(jni, wanted)?;
+            tries += 1;
+            if found.moved == 0 || tries == ANCHORED_TRIES {
+                return Ok((dumped, found));
+            }
+            self.dumps.queue.progress.step();
+        }
     }
 
     /// The objects to look for in the next attempt. At the end of the VM its collector has stopped, and the program has no use for the
@@ -215,6 +225,11 @@ impl DumpMaker {
         let last_class = register_classes(core, jni);
         // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
         let mut tracked = core.weak_refs.tracked();
+        let before = core.collections.finished();
+        if !self.collects {
+            let present = tracked.present(&core.weak_refs);
+            addresses::settle(&tracked, &present, jni);
+        }
         let dumped = self.dump_by_vm(jni)?;
         // What comes now is not in the dump.
         let present = tracked.present(&core.weak_refs);
@@ -225,7 +240,7 @@ impl DumpMaker {
         unsafe { jni.is_same_object(null_mut(), null_mut()) };
         let is_undisturbed = match self.collects {
             true => !is_later(core.collections.last_finish().1, dumped.began_millis),
-            false => core.collections.finished() == dumped.before,
+            false => core.collections.finished() == before,
         };
         let Ok(mut found) = found.map_err(|error| core.count_failure("heap dump: addresses", error)) else {
             return Ok(None);
@@ -262,7 +277,7 @@ impl DumpMaker {
         };
         drop(tracked);
         let dumped = dumped?;
-        let mut found = anchored.find(&dumped.file).map_err(reading)?;
+        let mut found = anchored.find(&dumped.file, !self.collects).map_err(reading)?;
         found.add_instance_bytes(core);
         Ok((dumped, found))
     }
@@ -289,7 +304,7 @@ impl DumpMaker {
             // Before anything that happened since.
             time = Ticks(finish.0 + 1);
         }
-        Ok(Dumped { file, time, before, after, began_millis })
+        Ok(Dumped { file, time, after, began_millis })
     }
 }
 
