@@ -55,7 +55,7 @@ async function report(path, name) {
   if (data.allocations) await allocations(page, data, path);
   if (data.cpu) await cpu(page, data);
   if (Object.values(data.locks.tables).some((table) => table.rows.length > 0)) await locks(page, data);
-  if (data.leaks) await sorted(page, "leaks", "Leaks");
+  if (data.leaks) await leaks(page, data);
   if (data.dump) await dump(page, data, path);
   if (screenshots && name === "demo") await pictures(page);
 
@@ -244,6 +244,15 @@ async function allocations(page, data, path) {
   }
   await go(page, "#allocations?show=table");
   await sorted(page, "stacks", "");
+  await go(page, "#allocations?show=table&by=class");
+  if (allocations.values[0].some((bytes) => bytes > 0)) {
+    // A row has its stacks below it, which are all of it.
+    await page.locator("#stacks-table .opener").first().click();
+    const [value] = (await texts(page, "stacks"))[0];
+    assert.equal(await page.locator("#stacks-table .tree .amount").first().innerText(), `${value} 100.0 %`);
+    await accessible(page, "stacks of a row");
+  }
+  await go(page, "#allocations?show=table");
   const all = await page.locator("#stacks-table tbody tr").count();
   await page.keyboard.press("/");
   await page.keyboard.type("zzz no such name");
@@ -256,6 +265,19 @@ async function allocations(page, data, path) {
     const value = await page.locator("main .note").first().innerText();
     return value.match(/In all: ([\d.,]+ \w+)/)?.[1];
   });
+}
+
+/** Sorts what is alive, and goes from a row to its stacks. */
+async function leaks(page, data) {
+  await sorted(page, "leaks", "Leaks");
+  if (!data.allocations?.has_stacks || !data.allocations.knows_live) return;
+  for (const by of ["site", "line", "class"].filter((by) => data.leaks[by].rows.length > 0)) {
+    await go(page, `#leaks?by=${by}`);
+    await page.locator("#leaks-table .opener").first().click();
+    await page.getByRole("link", { name: "Show its stacks in Allocations" }).click();
+    await page.getByText(/^Frames with “.+”: [^0]/).waitFor();
+    assert.match(await address(page), /^[^#]*#allocations\?metric=live-bytes&from=bottom&search=/);
+  }
 }
 
 /** Looks at a heap dump: who holds what was planted, and each table. */

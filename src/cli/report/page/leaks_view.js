@@ -3,7 +3,7 @@ import { data } from "./data.js";
 import { bytes, count, percent } from "./format.js";
 import { choice, element, searchField } from "./dom.js";
 import { nameColumn, numberColumn, table } from "./table.js";
-import { get, range, set } from "./state.js";
+import { address, get, range, set } from "./state.js";
 
 /** @typedef {import("./data.js").LeakRow} LeakRow */
 
@@ -11,7 +11,7 @@ import { get, range, set } from "./state.js";
 export function leaksView() {
   const { leaks } = data;
   if (!leaks) return element("p", { class: "note" }, "The trace does not say what is alive. A recording does with: martini run --stack 16 java …, or --sampled");
-  const by = /** @type {"class"|"site"|"line"} */ (get("by") || "site");
+  const by = /** @type {"class"|"site"|"line"} */ (get("by") || (leaks.site.rows.length > 0 ? "site" : "class"));
   const found = leaks[by] ?? leaks.site;
   const wanted = get("search").toLowerCase();
   const rows = found.rows.filter((row) => row.text.toLowerCase().includes(wanted));
@@ -33,9 +33,16 @@ export function leaksView() {
     nameColumn(by, (row) => row.text),
   ];
   if (rows.some((row) => row.live_error > 0)) columns.splice(1, 0, numberColumn("live_error", "±", bytes, "error with a confidence of 95 %"));
+  /** Where the stacks of a row are. @param {LeakRow} row */
+  const stacksOf = (row) => {
+    // A row of both names the class in front of the line.
+    const search = by === "site" ? row.text.replace(/^.* at /, "") : row.text;
+    return element("a", { href: address("allocations", { metric: "live-bytes", from: "bottom", search }) }, "Show its stacks in Allocations");
+  };
+  const hasStacks = data.allocations?.has_stacks && data.allocations.knows_live;
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" },
       choice("By", [["site", "class and own line"], ["line", "own line"], ["class", "class"]], by, (value) => set({ by: value })),
       searchField("Search", get("search"), (value) => set({ search: value }, true))),
-    table("leaks", "What is alive at the end", columns, rows, leaks.has_ages ? "survived_bytes" : "live_bytes"));
+    table("leaks", "What is alive at the end", columns, rows, leaks.has_ages ? "survived_bytes" : "live_bytes", hasStacks ? stacksOf : undefined));
 }

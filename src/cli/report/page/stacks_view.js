@@ -2,7 +2,7 @@
 import { data, text } from "./data.js";
 import { bytes, count, duration, percent } from "./format.js";
 import { button, choice, element, name, searchField } from "./dom.js";
-import { allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
+import { allocationValues, cpuValues, groups, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
 import { table } from "./table.js";
 import { byWhose, flame } from "./flame.js";
 import { heatMap } from "./heat.js";
@@ -140,11 +140,21 @@ function rowsTable(view, all) {
     { key: "name", title: BY.find(([key]) => key === by)?.[1] ?? by, text: (row) => row.text, sort: (row) => row.text, isName: true },
   ];
   if (hasErrors) columns.splice(1, 0, { key: "error", title: "±", number: true, text: (row) => view.format(row.error), sort: (row) => row.error, help: "error with a confidence of 95 %" });
-  return table("stacks", `${view.what}, by ${BY.find(([key]) => key === by)?.[1]}: ${count(found.length)} rows`, columns, found, "value");
+  /** @type {Map<string, number[]>} */
+  let pieces = new Map();
+  /** Who has it made, from the innermost frame. @param {import("./profile.js").Row} row */
+  const stacksOf = (row) => {
+    if (pieces.size === 0) pieces = groups(view.cells, view.values, by);
+    const values = new Float64Array(view.values.length);
+    for (const cell of pieces.get(row.text) ?? []) values[cell] = view.values[cell];
+    const made = tree(view.cells, values, "line", true);
+    return treeList(made, 0, "line", (node) => `${view.format(made.value[node])} ${percent(made.value[node], row.value)}`, made.value, "", false);
+  };
+  return table("stacks", `${view.what}, by ${BY.find(([key]) => key === by)?.[1]}: ${count(found.length)} rows`, columns, found, "value", stacksOf);
 }
 
-/** The tree as text: what is heavy is open. @param {Tree} tree @param {number} root @param {string} frames @param {(node: number) => string} amount @param {ArrayLike<number>} weight @param {string} search */
-export function treeList(tree, root, frames, amount, weight, search) {
+/** The tree as text: what is heavy is open. `zooms`: each node can be zoomed to. @param {Tree} tree @param {number} root @param {string} frames @param {(node: number) => string} amount @param {ArrayLike<number>} weight @param {string} search @param {boolean} [zooms] */
+export function treeList(tree, root, frames, amount, weight, search, zooms = true) {
   const wanted = search.toLowerCase();
   const items = (/** @type {number} */ node) => {
     const list = element("ul", {});
@@ -161,9 +171,11 @@ export function treeList(tree, root, frames, amount, weight, search) {
     const isFound = wanted !== "" && label.toLowerCase().includes(wanted);
     const head = element("span", { class: `node whose${whoseLabel(tree.label[node])}` },
       element("span", { class: "amount" }, amount(node)), isFound ? element("mark", {}, name(label)) : name(label), " ");
-    const zoom = button("zoom", () => set({ zoom: pathOf(tree, node) }));
-    zoom.setAttribute("aria-label", `zoom to ${label}`);
-    head.append(zoom);
+    if (zooms) {
+      const zoom = button("zoom", () => set({ zoom: pathOf(tree, node) }));
+      zoom.setAttribute("aria-label", `zoom to ${label}`);
+      head.append(zoom);
+    }
     if (tree.children[node].length === 0) return element("li", {}, head);
     const isOpen = weight[node] > weight[tree.parent[node]] * 0.6 && weight[node] > weight[0] * 0.02 && tree.depth[node] < 60;
     const details = element("details", { open: isOpen }, element("summary", {}, head));
