@@ -136,8 +136,8 @@ public final class Server {
         return counts;
     }
 
-    public static void main(String[] args) throws Exception {
-        Path folder = Path.of(args[0]);
+    /** Starts it in a folder. */
+    static Tomcat start(Path folder) throws Exception {
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(folder.toString());
         tomcat.setPort(0);
@@ -154,6 +154,12 @@ public final class Server {
         Tomcat.addServlet(context, "shop", new Shop());
         context.addServletMappingDecoded("/", "shop");
         tomcat.start();
+        return tomcat;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Path folder = Path.of(args[0]);
+        Tomcat tomcat = start(folder);
         Files.writeString(folder.resolve("port"), Integer.toString(tomcat.getConnector().getLocalPort()));
         System.out.println("ready");
         BufferedReader asked = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));

@@ -92,7 +92,8 @@ public final class Main {
         static {
             START.countDown();
             try {
-                Thread.sleep(100);
+                NEEDED.await();
+                Thread.sleep(200);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -101,6 +102,8 @@ public final class Main {
     }
 
     private static final CountDownLatch START = new CountDownLatch(1);
+    /** The other thread has started, which may take long, and needs the class next. */
+    private static final CountDownLatch NEEDED = new CountDownLatch(1);
 
     /** One thread initialises a class that another needs. */
     static void classes(Callable<?> other) throws Exception {
@@ -118,6 +121,7 @@ public final class Main {
     /** Waits until the class is initialised. */
     static Void needsClass() {
         long begin = System.nanoTime();
+        NEEDED.countDown();
         say("initialised", "first", Math.max(begin, Slow.READY));
         return null;
     }

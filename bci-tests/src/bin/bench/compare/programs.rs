@@ -26,6 +26,8 @@ pub(crate) struct Program {
     /// What it does.
     pub(crate) title: &'static str,
     jars: &'static [&'static str],
+    /// A folder of `bci-tests/real` whose sources are compiled with the jars.
+    sources: Option<&'static str>,
     main_class: &'static str,
     args: &'static [Arg],
     needs_compiler: bool,
@@ -65,8 +67,16 @@ pub(crate) enum Length {
     Counted,
 }
 
-const PROGRAM: Program =
-    Program { id: "", title: "", jars: &[], main_class: "", args: &[], needs_compiler: false, usual: true };
+const PROGRAM: Program = Program {
+    id: "",
+    title: "",
+    jars: &[],
+    sources: None,
+    main_class: "",
+    args: &[],
+    needs_compiler: false,
+    usual: true,
+};
 
 /// All of them; the first is made to allocate, the last shows the start of a JVM, the others are real programs.
 pub(crate) const PROGRAMS: &[Program] = &[
@@ -148,6 +158,15 @@ pub(crate) const PROGRAMS: &[Program] = &[
         args: &[Word("-q"), Word("-d"), Word("out"), Input("query.flex")],
         ..PROGRAM
     },
+    Program {
+        id: "tomcat",
+        title: "Tomcat, a small shop, 16 clients in the same JVM",
+        jars: &["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"],
+        sources: Some("tomcat"),
+        main_class: "ServerLoad",
+        args: &[Word("16"), Rounds { timed: 8000, counted: 300 }],
+        ..PROGRAM
+    },
     Program { id: "hello", title: "hello world", main_class: "Hello", usual: false, ..PROGRAM },
 ];
 
@@ -174,7 +193,14 @@ impl<'a> Ready<'a> {
         }
         let found: Result<Vec<PathBuf>, String> = program.jars.iter().map(|name| jars.find(name)).collect();
         let sources = program.args.contains(&Sources).then(|| list_sources(built, jars)).transpose()?;
-        let class_path = [built.classes.clone()].into_iter().chain(found?).collect();
+        let mut class_path: Vec<PathBuf> = [built.classes.clone()].into_iter().chain(found?).collect();
+        if let Some(name) = program.sources {
+            let (folder, classes) =
+                (workspace().join("bci-tests/real").join(name), built.target.join("bench-sources-of").join(name));
+            let jars: Vec<&Path> = class_path.iter().map(PathBuf::as_path).collect();
+            built::compile(&[&folder], &jars, &classes)?;
+            class_path.push(classes);
+        }
         Ok(Self { program, class_path, sources })
     }
 

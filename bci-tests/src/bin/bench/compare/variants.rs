@@ -39,6 +39,9 @@ impl Entry {
     }
 }
 
+/// What says most of a server.
+const TOGETHER: &str = "heap=counts,callers=16k,sampled=512k,cpu=10ms,locks=on,juc=on";
+
 /// The base of all ratios; always run.
 pub(crate) const BASE: Entry = usual("none", "no agent", Agent::None);
 
@@ -62,6 +65,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         .on_demand(),
     usual("sampled", "Martini sampled=512k", Agent::MartiniToDisk("sampled=512k")).on_demand(),
     usual("cpu", "Martini cpu=10ms", Agent::MartiniToDisk("cpu=10ms")).on_demand(),
+    usual("left-on", "Martini sampled, cpu, ttsp", Agent::MartiniToDisk("sampled=512k,cpu=10ms,ttsp=on")).on_demand(),
+    usual("together", "Martini counts, callers, sampled, cpu, locks", Agent::MartiniToDisk(TOGETHER)).on_demand(),
     usual("instrumenter", "allocation-instrumenter 3.3.4", Agent::Instrumenter),
     usual("async", "async-profiler 4.3, alloc", Agent::AsyncProfiler("alloc")),
     usual("async-all", "async-profiler 4.3, alloc=1", Agent::AsyncProfiler("alloc=1")).dear().on_demand(),
