@@ -107,10 +107,16 @@ public final class Main {
 
     /** One thread initialises a class that another needs. */
     static void classes(Callable<?> other) throws Exception {
-        // The classes of the latch first, lest the two threads meet at one of them, too.
+        // The classes of latches and of sleep first, lest the two threads meet at one of them, too.
         CountDownLatch rehearsal = new CountDownLatch(1);
-        rehearsal.await(1, TimeUnit.MILLISECONDS);
+        Thread early = start("t-early", () -> {
+            rehearsal.await();
+            Thread.sleep(1);
+            return null;
+        });
+        reaches(early, Thread.State.WAITING);
         rehearsal.countDown();
+        early.join();
         Thread first = start("t-first", () -> Slow.READY);
         START.await();
         other.call();
