@@ -72,7 +72,8 @@ export function locksView() {
       choice("by", [["monitor", "lock"], ["class", "class"], ["site", "place that waits"], ["holder", "place of the owner"], ["waiter", "thread that waits"], ["pair", "pair of threads"]], by, (value) => set({ by: value })),
       searchField("Search", get("search"), (value) => set({ search: value }, true))),
     table("locks", isLocks ? "Waits for locks that another thread owned" : "What else threads waited for", columns, rows, "total", longest),
-    element("h3", {}, `Who blocks whom: the ${MOST_PAIRS} pairs of threads with most time`), graph(pairs));
+    element("h3", {}, `Who blocks whom: the ${MOST_PAIRS} pairs of threads with most time`),
+    element("p", { class: "note" }, "A thicker line is more time. The table by pair of threads has the times of each."), graph(pairs));
 }
 
 /** The longest wait of a row. @param {LockRow} row */
@@ -121,13 +122,14 @@ function graph(rows) {
   const place = (/** @type {string[]} */ list, /** @type {string} */ each) => list.indexOf(each) * 30 + 36;
   for (const edge of shown) {
     const [from, to] = [place(owners, edge.owner), place(waiters, edge.waiter)];
-    picture.append(svg("path", { d: `M300 ${from} C 420 ${from}, 420 ${to}, 540 ${to}`, "stroke-width": 1 + 7 * (edge.total / shown[0].total) }),
-      svg("text", { x: 420, y: (from + to) / 2 - 3, "text-anchor": "middle" }, duration(edge.total)));
+    picture.append(svg("path", { d: `M300 ${from} C 420 ${from}, 420 ${to}, 540 ${to}`, "stroke-width": 1 + 7 * (edge.total / shown[0].total) }));
   }
+  /** What all lines of a thread have: on each line it could not be read where many cross. @param {"owner"|"waiter"} side @param {string} each */
+  const sum = (side, each) => duration(shown.reduce((sum, edge) => (edge[side] === each ? sum + edge.total : sum), 0));
   const short = (/** @type {string} */ text) => (text.length > 42 ? `${text.slice(0, 41)}…` : text);
   picture.append(svg("text", { x: 292, y: 14, "text-anchor": "end", class: "head" }, "owner"), svg("text", { x: 548, y: 14, class: "head" }, "waits for it"));
-  owners.forEach((each) => picture.append(svg("text", { x: 292, y: place(owners, each) + 4, "text-anchor": "end" }, short(each))));
-  waiters.forEach((each) => picture.append(svg("text", { x: 548, y: place(waiters, each) + 4 }, short(each))));
+  owners.forEach((each) => picture.append(svg("text", { x: 292, y: place(owners, each) + 4, "text-anchor": "end" }, `${short(each)} · ${sum("owner", each)}`)));
+  waiters.forEach((each) => picture.append(svg("text", { x: 548, y: place(waiters, each) + 4 }, `${sum("waiter", each)} · ${short(each)}`)));
   return picture;
 }
 
