@@ -1,5 +1,6 @@
 //! Asks JVMs that run to load the agent, and the program `attach.Main`, which is busy while they are asked.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,16 @@ pub fn references(pid: u32) -> Result<[usize; 2], AttachError> {
     let numbers = line.and_then(|line| line.split_once(", weak refs: "));
     let numbers = numbers.and_then(|(strong, weak)| Some([strong.parse().ok()?, weak.trim().parse().ok()?]));
     Ok(numbers.unwrap_or_else(|| panic!("no numbers of references in {threads}")))
+}
+
+/// How many classes are loaded. The JVM's own counters take each redefinition for one more, and the statistics of loaders have old versions of
+/// a class as long as they are kept: here those have the same line as the class.
+///
+/// # Errors
+/// It does not answer.
+pub fn loaded_classes(pid: u32) -> Result<usize, AttachError> {
+    let hierarchy = execute(pid, "jcmd", &["VM.class_hierarchy"])?;
+    Ok(hierarchy.lines().map(|line| line.trim_start_matches(['|', '-', ' '])).collect::<HashSet<_>>().len())
 }
 
 fn execute(pid: u32, command: &str, arguments: &[&str]) -> Result<String, AttachError> {

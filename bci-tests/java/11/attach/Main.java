@@ -2,12 +2,11 @@ package attach;
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.lang.management.ManagementFactory;
 
 /**
  * A busy program that does what it is told on standard input: {@code run N} makes so many nodes and prints their sum, {@code contend}
  * holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
- * its threads have done, {@code classes} how many classes are loaded. At the end it prints whether its threads have counted right.
+ * its threads have done. At the end it prints whether its threads have counted right.
  */
 public class Main {
     static final class Node {
@@ -93,9 +92,6 @@ public class Main {
                     break;
                 case "turns":
                     System.out.println("turns " + (turns[0] + turns[1]));
-                    break;
-                case "classes":
-                    System.out.println("classes " + ManagementFactory.getClassLoadingMXBean().getLoadedClassCount());
                     break;
                 case "collect":
                     System.gc();

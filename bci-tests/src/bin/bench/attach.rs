@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use bci_tests::attach::Program;
+use bci_tests::attach::{Program, loaded_classes};
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::martini;
 use bci_tests::read::{self, Judged, TraceData};
@@ -41,7 +41,7 @@ const ALL_TOGETHER: &str = "heap=counts,callers=16k,sampled=64k,cpu=10ms,wall=20
 struct Holds {
     threads: usize,
     files: usize,
-    classes: u64,
+    classes: usize,
     kib: u64,
 }
 
@@ -93,7 +93,8 @@ fn holds(program: &mut Program) -> Holds {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
     let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
-    Holds { threads: count("task"), files: count("fd"), classes: number(program, "classes"), kib }
+    let classes = loaded_classes(pid).expect("it answers");
+    Holds { threads: count("task"), files: count("fd"), classes, kib }
 }
 
 /// Makes a request, which is not to be refused.
