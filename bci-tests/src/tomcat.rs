@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use crate::martini::workspace;
 use crate::{jdk, process, programs, workdir};
 
-const JARS: [&str; 2] = ["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"];
+/// What the server is compiled and runs with.
+pub const JARS: [&str; 2] = ["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"];
 /// Clients that ask all the time, each on a connection of its own.
 const CLIENTS: u32 = 16;
 /// More than the server keeps at hand.

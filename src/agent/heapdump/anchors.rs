@@ -185,7 +185,7 @@ impl Anchored {
         found.tags.number();
         addresses.iter().zip(&objects).for_each(|(&address, &(_, tag))| found.tags.set(address, tag));
         let anchored = addresses.iter().filter(|&&address| address != 0).count() as u64;
-        if moves {
+        if moves && anchored > 0 {
             found.moved = anchored.saturating_sub(with_ids(dump, &found.tags)?);
         }
         found.miss(later + addresses.len() as u64 - anchored);

@@ -2,7 +2,7 @@
 import { data } from "./data.js";
 import { count } from "./format.js";
 import { choice } from "./dom.js";
-import { table } from "./table.js";
+import { nameColumn, table } from "./table.js";
 import { get, set } from "./state.js";
 
 /** @typedef {{text: string, before: number, after: number, error: number|null}} Change */
@@ -76,7 +76,7 @@ export function changes(id, caption, name, rows, format) {
     number("part", "change in %", (row) => relative(row.before, row.after), (row) => (row.before === row.after ? 1 : row.before === 0 ? Infinity : row.after / row.before)),
     number("before", "before", (row) => format(row.before), (row) => row.before),
     number("after", "after", (row) => format(row.after), (row) => row.after),
-    { key: "name", title: name, text: (/** @type {Change} */ row) => row.text, sort: (/** @type {Change} */ row) => row.text, isName: true },
+    nameColumn(name, (/** @type {Change} */ row) => row.text),
   ];
   if (rows.some((row) => row.error !== null)) {
     const text = (/** @type {Change} */ row) => (row.error === null ? "" : `${format(row.error)}${row.error > 0 && row.error >= size(row) ? " (may be chance)" : ""}`);

@@ -2,7 +2,7 @@
 import { data, text } from "./data.js";
 import { count, duration, percent, seconds } from "./format.js";
 import { choice, colour, element, fitted, name, prepare, searchField } from "./dom.js";
-import { table } from "./table.js";
+import { nameColumn, table } from "./table.js";
 import { get, range, set } from "./state.js";
 
 const ROW = 20;
@@ -63,7 +63,7 @@ export function locksView() {
   const columns = [
     { key: "count", title: isLocks ? "contended" : "waits", number: true, text: (/** @type {LockRow} */ row) => count(row.count), sort: (/** @type {LockRow} */ row) => row.count },
     time("total", "total"), time("mean", "mean"), time("p50", "p50"), time("p90", "p90"), time("p99", "p99"), time("max", "max"),
-    { key: "name", title: "lock", text: (/** @type {LockRow} */ row) => row.text, sort: (/** @type {LockRow} */ row) => row.text, isName: true },
+    nameColumn("lock", (row) => row.text),
   ];
   const pairs = chosen ? rowsOfRange("pair", true) : locks.tables["locks.pair"].rows;
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")), ends(),
@@ -141,7 +141,6 @@ export function threadsView() {
   const time = (/** @type {number} */ state) => ({ key: STATES[state], title: STATES[state], number: true, text: (/** @type {any} */ row) => duration(row.times[state]), sort: (/** @type {any} */ row) => row.times[state] });
   const columns = [4, 0, 1, 2, 3].map(time);
   columns.splice(1, 0, { key: "cpu", title: "CPU", number: true, text: (row) => (row.cpu === null ? "-" : duration(row.cpu)), sort: (row) => row.cpu ?? -1 });
-  const named = { key: "name", title: "thread", text: (/** @type {any} */ row) => row.name, sort: (/** @type {any} */ row) => row.name, isName: true };
   const notes = ["Threads by state; drag on the time axis to look closer, select a thread to see its waits."];
   if (!Object.values(locks.tables).some((kind) => kind.rows.length > 0)) notes.push("This trace has no waits (--locks records them): a thread that is green was there, whatever it did.");
   if (locks.threads_left > 0) notes.push(`${count(locks.threads_left)} more threads are not in this page.`);
@@ -149,7 +148,7 @@ export function threadsView() {
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" }, searchField("Search", get("search"), (value) => set({ search: value }, true))),
     threads.length ? timeline(threads) : element("p", {}, "No thread to show."), waitsOf(get("of")),
-    table("threads", `Threads, over the whole trace: ${count(threads.length)}`, [...columns, named], threads, "blocked"));
+    table("threads", `Threads, over the whole trace: ${count(threads.length)}`, [...columns, nameColumn("thread", (row) => row.name)], threads, "blocked"));
 }
 
 /** @param {import("./data.js").ThreadRow[]} threads */

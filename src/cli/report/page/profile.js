@@ -4,7 +4,7 @@ import { data, frameText, methodText, classText, packageText, text } from "./dat
 /** @typedef {import("./data.js").Cells} Cells */
 /** @typedef {{parent: number[], label: number[], value: Float64Array, own: Float64Array, children: number[][], depth: number[], ends: number[]}} Tree */
 /** @typedef {{id: string, title: string, unit: "bytes"|"count"|"time"}} Metric */
-/** @typedef {{text: string, value: number, error: number|null}} Row */
+/** `cells`: the pieces that it sums up. @typedef {{text: string, value: number, error: number|null, cells: number[]}} Row */
 
 /** A label of a tree below this is a class of objects. */
 const CLASSES = -10;
@@ -123,7 +123,7 @@ export function groups(cells, values, by) {
 export function rows(cells, values, by, withErrors) {
   return [...groups(cells, values, by)].map(([text, group]) => {
     const value = group.reduce((sum, cell) => sum + values[cell], 0);
-    return { text, value, error: withErrors ? errorOf(cells, group, value) : null };
+    return { text, value, error: withErrors ? errorOf(cells, group, value) : null, cells: group };
   });
 }
 

@@ -2,8 +2,8 @@
 import { data, text } from "./data.js";
 import { bytes, count, duration, percent } from "./format.js";
 import { button, choice, element, name, searchField } from "./dom.js";
-import { allocationValues, cpuValues, groups, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
-import { table } from "./table.js";
+import { allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
+import { nameColumn, table } from "./table.js";
 import { byWhose, flame } from "./flame.js";
 import { heatMap } from "./heat.js";
 import { get, range, set } from "./state.js";
@@ -137,16 +137,13 @@ function rowsTable(view, all) {
   const columns = [
     { key: "value", title: view.what, number: true, text: (row) => view.format(row.value), sort: (row) => row.value },
     { key: "share", title: "share", number: true, text: (row) => percent(row.value, all), sort: (row) => row.value },
-    { key: "name", title: BY.find(([key]) => key === by)?.[1] ?? by, text: (row) => row.text, sort: (row) => row.text, isName: true },
+    nameColumn(BY.find(([key]) => key === by)?.[1] ?? by, (row) => row.text),
   ];
   if (hasErrors) columns.splice(1, 0, { key: "error", title: "±", number: true, text: (row) => view.format(row.error), sort: (row) => row.error, help: "error with a confidence of 95 %" });
-  /** @type {Map<string, number[]>} */
-  let pieces = new Map();
   /** Who has it made, from the innermost frame. @param {import("./profile.js").Row} row */
   const stacksOf = (row) => {
-    if (pieces.size === 0) pieces = groups(view.cells, view.values, by);
     const values = new Float64Array(view.values.length);
-    for (const cell of pieces.get(row.text) ?? []) values[cell] = view.values[cell];
+    for (const cell of row.cells) values[cell] = view.values[cell];
     const made = tree(view.cells, values, "line", true);
     return treeList(made, 0, "line", (node) => `${view.format(made.value[node])} ${percent(made.value[node], row.value)}`, made.value, "", false);
   };

@@ -7,6 +7,7 @@ use std::{env, fs};
 
 use bci_tests::jdk::Jdk;
 use bci_tests::martini::workspace;
+use bci_tests::tomcat;
 
 use crate::built::{self, Built};
 use crate::jars::Jars;
@@ -27,7 +28,7 @@ pub(crate) struct Program {
     pub(crate) title: &'static str,
     jars: &'static [&'static str],
     /// A folder of `bci-tests/real` whose sources are compiled with the jars.
-    sources: Option<&'static str>,
+    compiled_from: Option<&'static str>,
     main_class: &'static str,
     args: &'static [Arg],
     needs_compiler: bool,
@@ -71,7 +72,7 @@ const PROGRAM: Program = Program {
     id: "",
     title: "",
     jars: &[],
-    sources: None,
+    compiled_from: None,
     main_class: "",
     args: &[],
     needs_compiler: false,
@@ -161,8 +162,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program {
         id: "tomcat",
         title: "Tomcat, a small shop, 16 clients in the same JVM",
-        jars: &["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"],
-        sources: Some("tomcat"),
+        jars: &tomcat::JARS,
+        compiled_from: Some("tomcat"),
         main_class: "ServerLoad",
         args: &[Word("16"), Rounds { timed: 8000, counted: 300 }],
         ..PROGRAM
@@ -194,11 +195,11 @@ impl<'a> Ready<'a> {
         let found: Result<Vec<PathBuf>, String> = program.jars.iter().map(|name| jars.find(name)).collect();
         let sources = program.args.contains(&Sources).then(|| list_sources(built, jars)).transpose()?;
         let mut class_path: Vec<PathBuf> = [built.classes.clone()].into_iter().chain(found?).collect();
-        if let Some(name) = program.sources {
-            let (folder, classes) =
-                (workspace().join("bci-tests/real").join(name), built.target.join("bench-sources-of").join(name));
-            let jars: Vec<&Path> = class_path.iter().map(PathBuf::as_path).collect();
-            built::compile(&[&folder], &jars, &classes)?;
+        if let Some(name) = program.compiled_from {
+            let folder = workspace().join("bci-tests/real").join(name);
+            let classes = built.target.join("bench-sources-of").join(name);
+            let needed: Vec<&Path> = class_path.iter().map(PathBuf::as_path).collect();
+            built::compile(&[&folder], &needed, &classes)?;
             class_path.push(classes);
         }
         Ok(Self { program, class_path, sources })
