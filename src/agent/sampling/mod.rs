@@ -36,7 +36,7 @@ use super::stacks::walker::{FramesToSkip, StackWalker};
 use counted_ahead::CountedAhead;
 use live::Following;
 use samples::Samples;
-use thread::{Interval, SamplerThread};
+use thread::SamplerThread;
 
 pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};
@@ -47,8 +47,6 @@ pub(crate) use thread::note_interval;
 /// Frames of a stack that are kept, the innermost ones: enough to come to the program's own code from within a compiler, a build tool or
 /// a framework.
 const DEPTH: usize = 512;
-/// The first feature release whose sampler counts each byte once.
-const FIRST_EXACT: u32 = 17;
 /// When stacks take so many bytes, no more are looked up.
 const MOST_STACK_BYTES: usize = 32 << 20;
 
@@ -149,13 +147,13 @@ impl Sampler {
         jni: Jni,
         carrier: ThreadIndex,
         state: &mut SamplerThread,
-        interval: Interval,
+        interval: u32,
         (object, class, size): (jobject, jclass, u64),
     ) -> jvmti::Result<()> {
         let core = self.core;
         let earlier = &mut state.earlier;
         // SAFETY: by the caller's promise.
-        let chosen = unsafe { self.ahead.probability(core, jni, earlier, object, size, interval.bytes()) };
+        let chosen = unsafe { self.ahead.probability(core, jni, earlier, object, size, f64::from(interval)) };
         // SAFETY: by the caller's promise.
         let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
         if !core.includes(class) {
@@ -330,21 +328,13 @@ unsafe extern "system" fn sampled_object_alloc(
             let begin = thread_cpu_nanos();
             let size = size as u64;
             // The next one has been chosen with the interval of now.
-            let set = sampler.interval.pace.interval();
-            let next = Interval { set, too_near: too_near(sampler.core.jvm.java, size, set) };
-            let interval = state.next_interval(next);
+            let interval = state.next_interval(sampler.interval.pace.interval());
             if let Err(error) = sampler.add(jni, thread.carrier, state, interval, (object, class, size)) {
                 sampler.core.count_failure("sample", error);
             }
-            sampler.spend(interval.set, begin);
+            sampler.spend(interval, begin);
         });
     }
-}
-
-/// Bytes by which the VM comes too early to its next sample, behind an object of that size: up to JDK 16 it counts those of the object
-/// twice, unless they reach beyond the next sample.
-fn too_near(java: u32, size: u64, interval: u32) -> u32 {
-    if java < FIRST_EXACT { u32::try_from(size).unwrap_or(u32::MAX).min(interval / 2) } else { 0 }
 }
 
 fn set_interval(core: &Core, bytes: u32) {

@@ -21,26 +21,10 @@ pub(crate) fn note_interval(bytes: u32) {
     CHOSEN.set(bytes);
 }
 
-/// With how many bytes on average the VM chooses a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Interval {
-    /// The JVM's interval.
-    pub(super) set: u32,
-    /// By so many bytes the sample comes too early.
-    pub(super) too_near: u32,
-}
-
-impl Interval {
-    /// Bytes from the sample before, on average.
-    pub(super) fn bytes(self) -> f64 {
-        f64::from(self.set - self.too_near)
-    }
-}
-
 /// What the sampler keeps for a thread.
 pub(crate) struct SamplerThread {
-    /// With which the VM chooses the thread's next sample.
-    interval: Interval,
+    /// Bytes between samples, on average, with which the VM chooses the thread's next one.
+    interval: u32,
     /// Where it was at its last sample, if that is known.
     pub(super) earlier: Option<Earlier>,
     /// From its first sample on.
@@ -60,13 +44,13 @@ impl SamplerThread {
     /// The thread starts, there if that is known: its first sample has been chosen with that interval.
     pub(super) fn starts(&mut self, set: u32, earlier: Option<Earlier>) {
         note_interval(set);
-        self.interval = Interval { set, too_near: 0 };
+        self.interval = set;
         self.earlier = earlier;
     }
 
     /// The interval with which its sample of now was chosen; the next one is chosen with the given interval.
-    pub(super) fn next_interval(&mut self, next: Interval) -> Interval {
-        note_interval(next.set);
+    pub(super) fn next_interval(&mut self, next: u32) -> u32 {
+        note_interval(next);
         std::mem::replace(&mut self.interval, next)
     }
 
@@ -92,7 +76,7 @@ impl FeatureState for SamplerThread {
             0 => DEFAULT_SAMPLING_INTERVAL,
             chosen => chosen,
         });
-        let set = before.or(finest).unwrap_or_default();
-        SamplerThread { interval: Interval { set, too_near: 0 }, earlier: None, own: None }
+        let interval = before.or(finest).unwrap_or_default();
+        SamplerThread { interval, earlier: None, own: None }
     }
 }

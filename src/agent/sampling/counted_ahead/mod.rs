@@ -1,12 +1,15 @@
 //! What the VM's sampler counts though nobody allocates it (JDK 11 to 24).
 //!
 //! When the sampler looks at a thread it counts at once all that lies up to the next sample, or to the end of the thread's buffer if that
-//! comes first. What is left of the buffer when a collection takes it away, or when an object does not fit, is counted all the same. After
-//! an object that the heap has outside the buffer, the rest of the buffer is counted once more, and what was allocated in it
-//! since the last look is forgotten. All this concerns one object: the first in the next buffer, or the one outside. It is chosen with
-//! another probability than its size says, which the agent reckons from where the thread was in its buffer (`earlier`).
+//! comes first. What is left of the buffer when a collection takes it away, or when an object does not fit, is counted all the same. What
+//! an object does that the heap has outside the buffer differs (`jdk11`, `jdk17`). All this concerns one object: the first in the next
+//! buffer, or the one outside. It is chosen with another probability than its size says, which the agent reckons from where the thread was
+//! in its buffer (`earlier`). Up to JDK 16 the objects behind a large one are, too (`overflow`).
 
 mod earlier;
+mod jdk11;
+mod jdk17;
+mod overflow;
 #[cfg(test)]
 mod simulated;
 
@@ -19,10 +22,12 @@ use jvmti::jni_sys::jobject;
 use super::samples::probability;
 use crate::agent::core::Core;
 use crate::agent::hotspot::buffers::BufferLayout;
-use earlier::{Look, counted, hidden};
+use earlier::{Look, VmSampler};
 
 pub(crate) use earlier::Earlier;
 
+/// The first feature release whose sampler counts the bytes of a sampled object once.
+const FIRST_ONCE: u32 = 17;
 /// The first feature release whose sampler counts only what is allocated.
 const FIRST_RIGHT: u32 = 25;
 /// A sample is early if so many times its size was counted.
@@ -74,14 +79,13 @@ impl CountedAhead {
         let Some(look) = (unsafe { self.look(core, jni, object) }) else {
             return probability(size as f64, interval);
         };
-        let counted = counted(earlier.as_ref(), &look, size);
-        if counted > EARLY * size as f64 {
+        let vm = if core.jvm.java < FIRST_ONCE { VmSampler::Jdk11 } else { VmSampler::Jdk17 };
+        let (chosen, after) = Earlier::next(vm, earlier.as_ref(), &look, size, interval);
+        if chosen.counted.bytes > EARLY * size as f64 {
             self.early.fetch_add(1, Ordering::Relaxed);
         }
-        let hidden = hidden(earlier.as_ref(), &look, size);
-        *earlier = Some(Earlier::after(earlier.as_ref(), &look, interval));
-        let bytes = size as f64;
-        bytes / (bytes / probability(counted, interval) + hidden)
+        *earlier = Some(after);
+        chosen.probability
     }
 
     /// # Safety
