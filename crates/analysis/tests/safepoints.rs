@@ -100,6 +100,7 @@ fn a_stop_is_divided_among_the_threads_that_were_late() {
     assert_eq!(inside[1].1, 60);
     assert_eq!(cart.stack.len(), 3, "{:?}", cart.stack);
     assert_eq!(rows[1].subject, LateSubject::Lost("noAnswer"));
+    assert_eq!(rows[1].subject.to_string(), "(stack lost: the thread did not run in time)");
     assert_eq!((rows[1].time.0, report.unseen().0, report.unmatched()), (30, 7, 1));
     let threads = report.late(LateBy::Thread, Vec::new());
     let threads: Vec<_> = threads.iter().map(|row| (row.subject.to_string(), row.time.0, row.longest.0)).collect();

@@ -43,9 +43,19 @@ impl fmt::Display for LateSubject<'_> {
             LateSubject::Line(at) => at.fmt(f),
             LateSubject::Thread("") => f.write_str("(unnamed thread)"),
             LateSubject::Thread(name) | LateSubject::Function(name) => f.write_str(name),
-            LateSubject::Lost(reason) => write!(f, "(stack lost: {reason})"),
+            LateSubject::Lost(reason) => write!(f, "(stack lost: {})", in_words(reason)),
             LateSubject::Unknown => f.write_str("(no stack)"),
         }
+    }
+}
+
+/// Why a late thread has no stack, in the words of a reader.
+fn in_words(reason: &str) -> &str {
+    match reason {
+        "notSent" => "the thread had ended, or its signal is taken",
+        "noAnswer" => "the thread did not run in time",
+        "busy" => "another thread was still asked",
+        walked => walked,
     }
 }
 
