@@ -328,6 +328,7 @@ async function ranged(page, hash, value) {
   await axis.scrollIntoViewIfNeeded();
   const { x, y, width } = await axis.boundingBox();
   await page.mouse.move(x + width * 0.2, y + 20);
+  assert.match(await axis.getAttribute("title"), /^[\d.]+ s to [\d.]+ s: /, "the axis names no value");
   await page.mouse.down();
   await page.mouse.move(x + width * 0.5, y + 20, { steps: 4 });
   await page.mouse.up();

@@ -62,9 +62,18 @@ export function timeAxis(view) {
   const canvas = element("canvas", { tabindex: "0", role: "img", "data-key": "time", class: "time",
     "aria-label": `Over time: ${found.title}. ${found.note ? `${found.note} ` : ""}Drag to choose a range. Arrow keys move it, with Shift they make it longer or shorter, Escape chooses all.` });
   const status = element("p", { class: "status" });
+  const mostLine = Math.max(1, ...(found.line ?? []).map((value) => value ?? 0));
+  /** What is drawn at a moment. @param {number} moment */
+  const inWords = (moment) => {
+    const at = found.bins.findIndex((bin) => bin.begin <= moment && moment < bin.end);
+    if (at < 0) return "";
+    const { begin, end, value } = found.bins[at];
+    const line = found.line?.[at];
+    return `${seconds(begin)} to ${seconds(end)}: ${found.format(value)}${typeof line === "number" ? `, ${found.lineTitle}: ${bytes(line)}` : ""}`;
+  };
   const describe = (/** @type {[number, number]|null} */ range) => {
     const marks = found.marks?.some((mark) => mark) ? "; triangles: collections" : "";
-    const line = found.line?.some((value) => value !== null) ? `; line: ${found.lineTitle}` : "";
+    const line = found.line?.some((value) => value !== null) ? `; line: ${found.lineTitle}, at most ${bytes(mostLine)}` : "";
     const shown = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views but Overview, Leaks and Heap dump show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
     status.textContent = found.note ? `${shown}${range ? "" : "."} ${found.note}` : shown;
   };
@@ -77,7 +86,6 @@ export function timeAxis(view) {
       const height = (bin.value / most) * (plot - 4);
       context.fillRect(x(bin.begin), plot - height, Math.max(x(bin.end) - x(bin.begin) - 0.5, 0.5), height);
     }
-    const mostLine = Math.max(1, ...(found.line ?? []).map((value) => value ?? 0));
     context.strokeStyle = colour("line");
     context.lineWidth = 2;
     context.beginPath();
@@ -112,6 +120,7 @@ export function timeAxis(view) {
   canvas.addEventListener("mousedown", (/** @type {MouseEvent} */ event) => (from = time(event)));
   canvas.addEventListener("mousemove", (/** @type {MouseEvent} */ event) => {
     if (from >= 0 && event.buttons) draw([Math.min(from, time(event)), Math.max(from, time(event))]);
+    else canvas.title = inWords(time(event));
   });
   canvas.addEventListener("mouseup", (/** @type {MouseEvent} */ event) => {
     if (from < 0) return;
