@@ -4,8 +4,9 @@
 //! comes first. What is left of the buffer when a collection takes it away, or when an object does not fit, is counted all the same. What
 //! an object does that the heap has outside the buffer differs (`jdk11`, `jdk17`). All this concerns one object: the first in the next
 //! buffer, or the one outside. It is chosen with another probability than its size says, which the agent reckons from where the thread was
-//! in its buffer (`earlier`). Up to JDK 16 the objects behind a large one are, too (`overflow`).
+//! in its buffer (`chosen`). Up to JDK 16 the objects behind a large one are, too (`overflow`).
 
+mod chosen;
 mod earlier;
 mod jdk11;
 mod jdk17;
@@ -22,7 +23,8 @@ use jvmti::jni_sys::jobject;
 use super::samples::probability;
 use crate::agent::core::Core;
 use crate::agent::hotspot::buffers::BufferLayout;
-use earlier::{Look, VmSampler};
+use chosen::{VmSampler, choose};
+use earlier::Look;
 
 pub(crate) use earlier::Earlier;
 
@@ -80,7 +82,7 @@ impl CountedAhead {
             return probability(size as f64, interval);
         };
         let vm = if core.jvm.java < FIRST_ONCE { VmSampler::Jdk11 } else { VmSampler::Jdk17 };
-        let (chosen, after) = Earlier::next(vm, earlier.as_ref(), &look, size, interval);
+        let (chosen, after) = choose(vm, earlier.as_ref(), &look, size, interval);
         if chosen.counted.bytes > EARLY * size as f64 {
             self.early.fetch_add(1, Ordering::Relaxed);
         }

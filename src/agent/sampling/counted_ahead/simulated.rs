@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::super::samples::probability;
-use super::earlier::{Earlier, Look, VmSampler};
+use super::chosen::{VmSampler, choose};
+use super::earlier::{Earlier, Look};
 use crate::agent::hotspot::buffers::Place;
 use crate::agent::random::Random;
 
@@ -141,7 +142,7 @@ fn run<const SIZES: usize>(
             let (size, sum) = (sizes[which], &mut sums[which]);
             sum.made += size as f64;
             let Some(look) = vm.make(size) else { return };
-            let (chosen, after) = Earlier::next(sampler, earlier.as_ref(), &look, size as u64, INTERVAL as f64);
+            let (chosen, after) = choose(sampler, earlier.as_ref(), &look, size as u64, INTERVAL as f64);
             let (found, naive) = (chosen.probability, probability(size as f64, INTERVAL as f64));
             earlier = Some(after);
             sum.bytes += size as f64 / found;
