@@ -226,7 +226,8 @@ impl DumpMaker {
         // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
         let mut tracked = core.weak_refs.tracked();
         let before = core.collections.finished();
-        if !self.collects {
+        // ZGC's dumper moves what it comes to by itself. What anybody else touches counts as alive there: garbage would be kept.
+        if !self.collects && !self.wants_survivors {
             let present = tracked.present(&core.weak_refs);
             addresses::settle(&tracked, &present, jni);
         }

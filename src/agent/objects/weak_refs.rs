@@ -8,7 +8,7 @@
 //! Each thread puts its objects into chunks that it alone fills; the agent's own thread reads them, and keeps those that
 //! survive.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jvmti::Jni;
@@ -100,6 +100,8 @@ pub(crate) struct WeakRefs {
     /// Full-sized chunks of which all has been read.
     spare: Mutex<Vec<Arc<Chunk>>>,
     tracked: Mutex<TrackedObjects>,
+    /// The recording has ended.
+    is_over: AtomicBool,
 }
 
 impl WeakRefs {
@@ -119,7 +121,13 @@ impl WeakRefs {
         chunk
     }
 
-    /// The recording has ended: deletes the references that were made since they were cleared, and frees what is kept for other threads.
+    /// The recording has ended: deletes the references, and has none made.
+    pub(crate) fn end(&self, jni: Jni) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.tracked().clear(self, jni);
+    }
+
+    /// After that: deletes the references that were made meanwhile, and frees what is kept for other threads.
     /// The chunk that a thread fills goes when the thread ends, or enters another recording.
     pub(crate) fn release(&self, jni: Jni) {
         let mut tracked = self.tracked();
@@ -145,7 +153,7 @@ pub(crate) struct WeakRefRecorder {
 }
 
 impl WeakRefRecorder {
-    /// Makes a weak reference to an object.
+    /// Makes a weak reference to an object, unless the recording has ended.
     ///
     /// # Errors
     /// The VM has no memory for a weak reference; an exception is cleared.
@@ -165,6 +173,12 @@ impl WeakRefRecorder {
             jni.exception_clear();
             return Err(NoMemory);
         };
+        // The VM may have stopped the thread there until the recording was over.
+        if weak_refs.is_over.load(Ordering::Relaxed) {
+            // SAFETY: nobody else knows the reference.
+            unsafe { jni.delete_weak_global_ref(weak) };
+            return Ok(());
+        }
         self.push(weak_refs, TrackedObject { weak, tag });
         Ok(())
     }
@@ -226,7 +240,7 @@ impl TrackedObjects {
     }
 
     /// Deletes all weak references: the recording has ended.
-    pub(crate) fn clear(&mut self, weak_refs: &WeakRefs, jni: Jni) {
+    fn clear(&mut self, weak_refs: &WeakRefs, jni: Jni) {
         self.remove_dead(weak_refs, None, |weak| {
             // SAFETY: the reference is ours, and deleted once, when it is removed from the list.
             unsafe { jni.delete_weak_global_ref(weak) };

@@ -424,7 +424,7 @@ impl Recording {
             core.jvm.env.disable_events(&THREAD_EVENTS);
             core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
             core.tags.envs()[0].disable_events(&COLLECTION_EVENTS);
-            core.weak_refs.tracked().clear(&core.weak_refs, jni);
+            core.weak_refs.end(jni);
         }
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let has_written = writer.is_none_or(|writer| writer.finish(core, jni));

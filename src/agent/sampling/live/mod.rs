@@ -98,6 +98,10 @@ impl Following {
             return core.count_lost("no memory for a weak reference", 1);
         };
         let mut fresh = lock(&self.fresh);
+        // The VM may have stopped the thread there until the recording was over.
+        if !core.is_reporting() {
+            return delete(jni, weak);
+        }
         fresh.objects.push(Followed { weak, key, sampled, size, since, chance });
         if fresh.objects.len() >= fresh.room {
             fresh.chance = fresh.chance.halved();
