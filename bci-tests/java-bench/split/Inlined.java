@@ -13,17 +13,18 @@ final class Inlined {
     }
 
     private static long both(int left, int right) {
-        long value = 3;
-        for (long i = 0; i < left * TURNS; i++) {
-            value = Left.first(value);
-        }
-        for (long i = 0; i < right * TURNS; i++) {
-            value = Right.first(value);
-        }
-        return value;
+        return Right.many(Left.many(3, left), right);
     }
 
     static final class Left {
+        /** The loop is of the part, too. */
+        static long many(long value, int chunks) {
+            for (long i = 0; i < chunks * TURNS; i++) {
+                value = first(value);
+            }
+            return value;
+        }
+
         static long first(long value) {
             return second(value + 1);
         }
@@ -38,6 +39,14 @@ final class Inlined {
     }
 
     static final class Right {
+        /** The loop is of the part, too. */
+        static long many(long value, int chunks) {
+            for (long i = 0; i < chunks * TURNS; i++) {
+                value = first(value);
+            }
+            return value;
+        }
+
         static long first(long value) {
             return second(value) + 7;
         }
