@@ -40,7 +40,7 @@ pub(super) struct DumpMaker {
     /// The VM can collect in the pause of the dump. With a concurrent collector the dump would wait for a collection: for ever,
     /// if the VM is ending and has stopped the collector (JDK 21).
     collects: bool,
-    /// Only what has survived a collection is looked for.
+    /// To look at an object is to use it (ZGC). So only what has survived a collection is looked for.
     wants_survivors: bool,
     number: u32,
     place: Place,
@@ -226,7 +226,7 @@ impl DumpMaker {
         // Held until the addresses are read: the agent's own thread deletes no references of dead objects meanwhile.
         let mut tracked = core.weak_refs.tracked();
         let before = core.collections.finished();
-        // ZGC's dumper moves what it comes to by itself. What anybody else touches counts as alive there: garbage would be kept.
+        // ZGC's dumper moves what it comes to by itself, and would keep garbage that is touched.
         if !self.collects && !self.wants_survivors {
             let present = tracked.present(&core.weak_refs);
             addresses::settle(&tracked, &present, jni);

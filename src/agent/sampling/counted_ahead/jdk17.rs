@@ -30,7 +30,7 @@ pub(super) fn ahead(earlier: Option<&Earlier>, look: &Look, interval: f64) -> f6
     ahead + up_to_sample(rest, interval) + since.outside.saturating_sub(1) as f64 * rest
 }
 
-/// The same for an object outside of the buffer, because of which what was allocated in the buffer is forgotten.
+/// What it counted for an object outside of the buffer. What was allocated in the buffer since the last look is forgotten with it.
 pub(super) fn outside(earlier: Option<&Earlier>, look: &Look, bytes: f64) -> Counted {
     let (outside, in_buffer) =
         (earlier.map_or(0, |earlier| Since::of(earlier, &look.place).outside), in_buffer(earlier, look));
@@ -57,7 +57,7 @@ fn left_over(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
     }
 }
 
-/// The same if no object was outside of the buffer.
+/// Bytes that were counted and not allocated before the first object in a buffer, if none was outside of the one before.
 pub(super) fn unused(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
     let Place { refills, wanted, .. } = look.place;
     let Some(earlier) = earlier else {

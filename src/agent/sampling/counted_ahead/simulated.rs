@@ -172,7 +172,7 @@ fn short_threads_whose_buffers_a_collection_takes() {
 
 #[test]
 fn small_objects_behind_large_ones() {
-    for (sampler, naive) in BOTH.into_iter().zip([-0.1, 0.25]) {
+    for (sampler, naive) in BOTH.into_iter().zip([-0.15..-0.05, 0.2..0.3]) {
         let [large, small] = run(sampler, 1 << 17, 400, [1 << 22, 1024], |make| {
             for _ in 0..20 {
                 make(Some(0));
@@ -180,7 +180,7 @@ fn small_objects_behind_large_ones() {
             }
         });
         assert!(is_right(&large, 0.0) && is_right(&small, 0.0), "{sampler:?} {large:?} {small:?}");
-        assert!((small.naive_bias() - naive).abs() < 0.1, "the VM is simulated otherwise: {sampler:?} {small:?}");
+        assert!(naive.contains(&small.naive_bias()), "the test finds nothing: {sampler:?} {small:?}");
     }
 }
 
@@ -231,8 +231,10 @@ fn each_size_by_itself_and_then_the_next() {
             }
         })
     });
-    for (sum, size) in of_11.iter().chain(&of_17).zip(SIZES.repeat(2)) {
-        assert!(sum.bias().abs() < 4.0 * sum.error() + 0.02, "{size}: {sum:?}");
+    for (sums, tolerance) in [(&of_11, 0.02), (&of_17, 0.01)] {
+        for (sum, size) in sums.iter().zip(SIZES) {
+            assert!(sum.bias().abs() < 4.0 * sum.error() + tolerance, "{size}: {sum:?}");
+        }
     }
     // Too large for what is left of the buffer, and behind the largest.
     assert!(of_17[3].naive_bias() < -0.08 && of_17[8].naive_bias() > 0.4, "the test finds nothing: {of_17:?}");
