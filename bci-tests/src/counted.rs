@@ -53,8 +53,8 @@ pub struct Counted {
     pub looks: u64,
     /// The account of each thread, by name; of several threads with one name the last.
     pub threads: BTreeMap<String, ThreadCount>,
-    /// Number of threads with an account.
-    pub thread_accounts: usize,
+    /// Bytes reported in the accounts of all threads, also of those that share a name.
+    pub reported: u64,
     /// Of `objAlloc`, between the markers on one thread, by thread name and class name.
     pub windows: BTreeMap<String, BTreeMap<String, Sum>>,
     /// Of `objAlloc`, all.
@@ -221,7 +221,7 @@ impl TraceData for Counted {
 
     fn end(&mut self, is_complete: bool) {
         self.complete = is_complete;
-        self.thread_accounts = self.names.accounts.len();
+        self.reported = self.names.accounts.values().map(|account| account.bytes).sum();
         let accounts = self.names.accounts.drain();
         self.threads = accounts.map(|(thread, count)| (self.names.threads[&thread].clone(), count)).collect();
     }

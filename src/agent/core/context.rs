@@ -183,6 +183,8 @@ impl LocalThread {
 
 thread_local! {
     static CONTEXT: Cell<*mut LocalThread> = const { Cell::new(null_mut()) };
+    /// The thread whose end was reported last.
+    static ENDED: Cell<Option<ThreadIndex>> = const { Cell::new(None) };
 }
 
 /// The value of `CONTEXT` while the context is being made or is in use: hooks that run meanwhile do nothing.
@@ -236,16 +238,26 @@ impl Entry {
         let context = CONTEXT.replace(BUSY);
         if !context.is_null() && context != BUSY {
             // SAFETY: made by `make_context` of this thread and removed from CONTEXT, so there is no other reference.
-            (*unsafe { Box::from_raw(context) }).end(jni);
+            let context = *unsafe { Box::from_raw(context) };
+            ENDED.set(Some(context.thread.carrier));
+            context.end(jni);
         }
     }
 
-    /// Lets a thread report again after `end`: a native thread that attaches once more, or the thread that ends the VM, for
-    /// whose start the VM sends no event.
+    /// Lets a thread report again after `end`, as another thread: a native one that attaches once more.
     pub(crate) fn begin_again() {
+        ENDED.set(None);
         if CONTEXT.get() == BUSY {
             CONTEXT.set(null_mut());
         }
+    }
+
+    /// Lets a thread report again after `end`, as what it was: it ends the VM. JDK 21 has forgotten its number by then.
+    pub(crate) fn go_on(core: &Core) {
+        if let Some(ended) = ENDED.take() {
+            core.jvm.threads.mark_current(ended);
+        }
+        Entry::begin_again();
     }
 }
 

@@ -406,7 +406,7 @@ impl Recording {
     /// Ends the recording: reports what is left, and has the end of the trace written.
     pub(super) fn end(&self, jni: Jni, end: End) {
         let core = self.core;
-        Entry::begin_again();
+        Entry::go_on(core);
         if core.is_reporting() {
             core.features().for_each(|feature| feature.stop(jni, end));
             if core.records_allocations() {

@@ -1,6 +1,7 @@
 //! The threads that events refer to: what the trace says of them.
 
 use std::ffi::c_void;
+use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -172,6 +173,22 @@ impl Threads {
         stored.checked_sub(1).map(|index| ThreadIndex(index as u32))
     }
 
+    /// The current thread has that number.
+    pub(crate) fn mark_current(&self, index: ThreadIndex) {
+        // SAFETY: null is the current thread.
+        unsafe { self.mark(null_mut(), index) };
+    }
+
+    /// A thread that cannot be marked (it is just starting) is registered once more at its start event, unless its context
+    /// remembers.
+    ///
+    /// # Safety
+    /// As for `find`.
+    unsafe fn mark(&self, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise; the number is stored as if it were a pointer and never followed.
+        let _ = unsafe { self.env.set_thread_local_storage(thread, (index.0 as usize + 1) as *const c_void) };
+    }
+
     /// The number of a thread, registered if it is new; its names are looked up if it has any by now.
     ///
     /// # Safety
@@ -189,10 +206,8 @@ impl Threads {
             Some(index) => index,
             None => {
                 let index = self.register(now);
-                // A thread that cannot be marked (it is just starting) is registered once more at its start event, unless
-                // its context remembers.
-                // SAFETY: by the caller's promise; the number is stored as if it were a pointer and never followed.
-                let _ = unsafe { self.env.set_thread_local_storage(thread, (index.0 as usize + 1) as *const c_void) };
+                // SAFETY: by the caller's promise.
+                unsafe { self.mark(thread, index) };
                 index
             }
         };
