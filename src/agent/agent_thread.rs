@@ -2,14 +2,16 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jvmti::jni_sys::{JNIEnv, jobject, jvalue};
 use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, JVMTI_THREAD_STATE_TERMINATED, jvmtiEnv, jvmtiStartFunction};
 use jvmti::{Env, Jni};
 
 use super::native_thread::OwnTask;
+
+use crate::agent::mutex::Mutex;
 
 /// A global reference to a thread of the agent's own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,7 @@ static LOOKING: AtomicUsize = AtomicUsize::new(0);
 static REMOVED: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
 
 fn own() -> MutexGuard<'static, Vec<OwnThread>> {
-    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+    OWN.lock()
 }
 
 /// Whether a thread is one of the agent's own.
@@ -55,7 +57,7 @@ fn forget_ended(env: Env, jni: Jni) {
     };
     let ended: Vec<OwnThread> = all.iter().filter(has_ended).copied().collect();
     own().retain(|own| !ended.contains(own));
-    let mut removed = REMOVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut removed = REMOVED.lock();
     removed.extend(ended);
     // Whoever looks from now on does not find them.
     if LOOKING.load(Ordering::SeqCst) == 0 {

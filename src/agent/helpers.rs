@@ -5,10 +5,12 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use jvmti::jni_sys::{jclass, jfieldID};
 use jvmti::{Jni, JniError, NativeMethod};
+
+use crate::agent::mutex::Mutex;
 
 /// A helper class, by its names.
 #[derive(Debug)]
@@ -172,7 +174,7 @@ impl Helpers {
     }
 
     fn defined(&self) -> MutexGuard<'_, Vec<(&'static str, HelperClass)>> {
-        self.defined.lock().unwrap_or_else(PoisonError::into_inner)
+        self.defined.lock()
     }
 }
 

@@ -33,6 +33,7 @@ mod instrument;
 mod locks;
 mod marks;
 mod message;
+mod mutex;
 mod native_symbols;
 mod native_thread;
 mod objects;

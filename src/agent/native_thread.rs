@@ -2,14 +2,16 @@
 
 use std::io;
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::thread::JoinHandle;
+
+use crate::agent::mutex::Mutex;
 
 /// The numbers that the system has for the agent's threads, whether the VM knows them or not.
 static OWN_TASKS: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 
 fn own_tasks() -> MutexGuard<'static, Vec<libc::pid_t>> {
-    OWN_TASKS.lock().unwrap_or_else(PoisonError::into_inner)
+    OWN_TASKS.lock()
 }
 
 /// The current thread is one of the agent's own, as long as this lives.

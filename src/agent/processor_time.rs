@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{MutexGuard, OnceLock};
 
 use jvmti::jni_sys::{jfieldID, jobject};
 use jvmti::{Env, Jni};
@@ -19,6 +19,8 @@ use super::core::context::{LocalThread, enter};
 use super::core::feature::{End, Feature};
 use super::events::event::Event;
 use super::ids::ThreadIndex;
+
+use crate::agent::mutex::Mutex;
 
 /// What the system says of the current thread.
 const OWN: &str = "/proc/thread-self/schedstat";
@@ -117,7 +119,7 @@ impl ProcessorTimes {
     }
 
     fn known(&self) -> MutexGuard<'_, FxHashMap<u32, Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// What a living thread has had by now; `None` of a thread that is not known.

@@ -56,6 +56,9 @@ fn printed(out: &str) -> Counts {
 #[derive(Default)]
 struct Found {
     counts: Counts,
+    /// Objects with `DEPTH` frames.
+    full: u64,
+    said_full: Option<u64>,
     compared: Option<u64>,
     mismatches: Option<u64>,
     lost: u64,
@@ -77,9 +80,13 @@ impl TraceData for Found {
                 let frames = frames.map(|f| same_for_both(&format!("{}:{}", self.methods[&f.method], f.line)));
                 self.stacks.insert(stack.stack_id, frames.collect::<Vec<_>>());
             }
-            Element::ObjAlloc(object) if self.classes[&object.class] == "stacks.Main$Marker" => {
+            Element::MartiniCount(count) if count.key == "stacks.full" => self.said_full = Some(count.value),
+            Element::ObjAlloc(object) => {
                 let stack = object.stack.map(|stack| self.stacks[&stack].clone()).unwrap_or_default();
-                *self.counts.entry(stack).or_default() += 1;
+                self.full += u64::from(stack.len() == DEPTH);
+                if self.classes[&object.class] == "stacks.Main$Marker" {
+                    *self.counts.entry(stack).or_default() += 1;
+                }
             }
             Element::MartiniCount(count) if count.key == "events.lost" => self.lost += count.value,
             Element::MartiniCount(count) if count.key == "stackCache.compared" => self.compared = Some(count.value),
@@ -99,6 +106,7 @@ fn check(profiled: Profiled<'_>, options: &str, kind: &str) {
     assert_eq!(found.values().sum::<u64>(), ROUNDS);
     let other: Vec<_> = found.iter().filter(|(stack, number)| printed.get(*stack) != Some(number)).take(3).collect();
     assert!(*found == printed, "{other:#?}");
+    assert!(ran.trace.full > 0 && ran.trace.said_full == Some(ran.trace.full));
     // What is not found by return addresses is not compared.
     assert_eq!(ran.trace.mismatches, (!is_by_jvmti).then_some(0));
 }

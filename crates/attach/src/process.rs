@@ -13,7 +13,7 @@ use crate::ids::{Owner, Pid};
 const MOST: u64 = 64 << 20;
 const SIGQUIT: u32 = 3;
 
-/// A process: another one with the same id is told from it by when it started.
+/// A process: one that has the same id later differs in when it started.
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,

@@ -1,9 +1,10 @@
 //! What is asked of the control thread of a recording: a snapshot. Whoever asks waits for it, at most for some time.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 use crate::agent::clock::Ticks;
+use crate::agent::mutex::Mutex;
 
 /// What a snapshot is to be of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,21 +40,17 @@ pub(crate) struct SnapshotRequests {
 }
 
 impl SnapshotRequests {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Asks for a snapshot, and has the control thread woken for it. Whether it was made;
     /// `None` if there is no answer for so long.
     pub(crate) fn ask(&self, wanted: Wanted, longest: Duration, wake: impl FnOnce()) -> Option<bool> {
         let own = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.asked += 1;
             state.wanted = state.wanted.and(wanted);
             state.asked
         };
         wake();
-        let waited = self.changed.wait_timeout_while(self.lock(), longest, |state| state.answered < own);
+        let waited = self.changed.wait_timeout_while(self.state.lock(), longest, |state| state.answered < own);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
         (state.answered >= own).then_some(state.is_made)
     }
@@ -61,14 +58,14 @@ impl SnapshotRequests {
     /// On the control thread: makes a snapshot if one was asked for. `make` says whether there was something to make.
     pub(crate) fn answer(&self, make: impl FnOnce(Wanted) -> bool) {
         let (asked, wanted) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.answered == state.asked {
                 return;
             }
             (state.asked, std::mem::take(&mut state.wanted))
         };
         let is_made = make(wanted);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         (state.answered, state.is_made) = (asked, is_made);
         self.changed.notify_all();
     }
@@ -86,7 +83,7 @@ mod tests {
         std::thread::scope(|scope| {
             let asking = scope
                 .spawn(|| requests.ask(Wanted { live: false, at: Some(Ticks(7)) }, Duration::from_secs(60), || ()));
-            while requests.lock().asked < 2 {
+            while requests.state.lock().asked < 2 {
                 std::thread::yield_now();
             }
             requests.answer(|wanted| wanted == Wanted { live: true, at: Some(Ticks(7)) });

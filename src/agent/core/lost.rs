@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use crate::agent::mutex::Mutex;
 
 /// Numbers by reason.
 #[derive(Default)]
@@ -12,14 +13,14 @@ impl Lost {
     /// Counts for a reason.
     pub(crate) fn count(&self, reason: &str, number: u64) {
         if number > 0 {
-            let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = self.0.lock();
             *counts.entry(reason.to_owned()).or_default() += number;
         }
     }
 
     /// All reasons so far.
     pub(crate) fn all(&self) -> BTreeMap<String, u64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) mod source;
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -50,6 +50,8 @@ use feature::Feature;
 use lost::{DroppedCounts, Lost};
 use rewriting::RewritingCounts;
 use source::AllocationSource;
+
+use crate::agent::mutex::Mutex;
 
 /// What lives as long as the JVM, however many recordings there are.
 pub(crate) struct Jvm {
@@ -126,7 +128,7 @@ impl Jvm {
 
     /// What a feature keeps as long as the JVM lives, one value of each type; made at the first call.
     pub(crate) fn keep<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> &'static T {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if let Some(known) = kept.iter().find_map(|any| any.downcast_ref()) {
             return known;
         }
@@ -144,7 +146,7 @@ impl Jvm {
         number: usize,
         mut make: impl FnMut() -> Result<Env, String>,
     ) -> Result<Box<[Env]>, String> {
-        let mut envs = self.tag_envs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut envs = self.tag_envs.lock();
         while envs.len() < number {
             envs.push(make()?);
         }
@@ -179,7 +181,7 @@ pub(crate) struct Core {
     pub(crate) dropped: DroppedCounts,
     /// Of the threads that write the trace, and of what they wait for.
     pub(crate) progress: Arc<Progress>,
-    /// The user has been told that the trace takes nothing.
+    /// The user was warned that the trace takes nothing.
     said_stalled: AtomicBool,
     /// Whether looking at a weak reference would keep its object.
     looks_keep_objects: AtomicBool,
@@ -449,18 +451,18 @@ impl Core {
     }
 
     fn add_buffer(&self, carrier: ThreadIndex, consumer: Consumer) {
-        self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner).push((carrier, consumer));
+        self.new_buffers.lock().push((carrier, consumer));
     }
 
     /// Forgets the buffer of a thread that ends and has pushed nothing, if the writer does not know it yet.
     fn forget_buffer(&self, producer: &Producer) {
-        let mut new_buffers = self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new_buffers = self.new_buffers.lock();
         if let Some(place) = new_buffers.iter().rposition(|(_, consumer)| consumer.reads(producer)) {
             new_buffers.swap_remove(place);
         }
     }
 
-    /// The trace takes nothing: the user is told once.
+    /// The trace takes nothing: the user is warned once.
     #[cold]
     fn say_stalled(&self) {
         if !self.said_stalled.swap(true, Ordering::Relaxed) {
@@ -474,6 +476,6 @@ impl Core {
 
     /// The buffers that were added since the last call, with the platform threads that fill them.
     pub(crate) fn take_new_buffers(&self) -> Vec<(ThreadIndex, Consumer)> {
-        std::mem::take(&mut self.new_buffers.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.new_buffers.lock())
     }
 }

@@ -3,18 +3,19 @@
 
 use std::collections::hash_map::Entry;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jvmti::jni_sys::{jfieldID, jmethodID, jstring};
 use jvmti::{Jni, JniError};
 use rustc_hash::FxHashMap;
 
+use super::Counts;
 use super::marks::Marks;
 use super::threads::CountsThread;
-use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::core::context::ThreadContext;
 use crate::agent::ids::{AllocationSite, ClassIndex};
+use crate::agent::mutex::Mutex;
 
 /// The largest number of different constants.
 const MAX_CONSTANTS: usize = 1 << 20;
@@ -64,7 +65,7 @@ impl Constants {
 
     /// The number of a text in modified UTF-8; `None` if there are too many.
     pub(super) fn number(&self, text: &[u8]) -> Option<ConstantIndex> {
-        let mut texts = lock(&self.texts);
+        let mut texts = self.texts.lock();
         let Texts { numbers, texts } = &mut *texts;
         if let Some(&number) = numbers.get(text) {
             return Some(ConstantIndex(number));
@@ -82,7 +83,7 @@ impl Constants {
     }
 
     fn text(&self, number: ConstantIndex) -> Option<Arc<[u8]>> {
-        lock(&self.texts).texts.get(number.0 as usize).cloned()
+        self.texts.lock().texts.get(number.0 as usize).cloned()
     }
 }
 

@@ -2,14 +2,15 @@
 //! run.
 
 use std::hash::Hash;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
 use super::ids::{CounterIndex, NameIndex, RewrittenMethodIndex};
 use crate::agent::ids::{AllocationSite, ClassIndex};
 use crate::agent::message::message;
+use crate::agent::mutex::Mutex;
 use crate::agent::tables::table::Table;
 
 /// The largest number of counters. Each takes eight bytes of address space per thread.
@@ -139,7 +140,7 @@ impl Counters {
 
     /// Counters handed out so far.
     pub(crate) fn len(&self) -> u32 {
-        *self.appending.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.appending.lock()
     }
 
     /// Notes what a counter counts; `None` if no such object was ever made.
@@ -152,7 +153,7 @@ impl Counters {
 
     /// The number of a name.
     pub(crate) fn name(&self, name: &[u8]) -> NameIndex {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = self.names.lock();
         if let Some(&known) = names.by_name.get(name) {
             return known;
         }
@@ -164,13 +165,13 @@ impl Counters {
 
     /// The name of a number that `name` gave.
     pub(crate) fn name_of(&self, name: NameIndex) -> Vec<u8> {
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = self.names.lock();
         names.names.get(name.0 as usize).map(|n| n.to_vec()).unwrap_or_default()
     }
 
     /// Appends counters next to each other and returns the first; `None` if there would be too many.
     pub(crate) fn append(&self, site: Option<BytecodeSite>, kinds: &[CounterKind]) -> Option<CounterIndex> {
-        let mut len = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut len = self.appending.lock();
         let first = CounterIndex(*len);
         if MAX_COUNTERS - *len < kinds.len() as u32 {
             return None;
@@ -194,8 +195,7 @@ impl Counters {
 
     /// The counters of arrays of a class that `NEW_INSTANCE_SITE` counted and a caller counts; `None` if that site counted none.
     pub(crate) fn subtracted(&self, class: ClassIndex) -> Option<CounterIndex> {
-        let counted =
-            *self.at_dynamic_sites.lock().unwrap_or_else(PoisonError::into_inner).get(&(NEW_INSTANCE_SITE, class))?;
+        let counted = *self.at_dynamic_sites.lock().get(&(NEW_INSTANCE_SITE, class))?;
         let resolved = (*self.get(counted)?.resolved.get()?)?;
         self.first_of(
             &self.at_dynamic_sites,
@@ -219,7 +219,7 @@ impl Counters {
             return false;
         };
         let Some(Some(resolved)) = record.resolved.get() else { return false };
-        let known = self.at_dynamic_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.at_dynamic_sites.lock();
         known.get(&(NEW_INSTANCE_SITE, resolved.class)) == Some(&first)
     }
 
@@ -235,7 +235,7 @@ impl Counters {
         kinds: [CounterKind; 2],
         resolved: AllocationSite,
     ) -> Option<CounterIndex> {
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.lock();
         if let Some(&counter) = known.get(&key) {
             return Some(counter);
         }

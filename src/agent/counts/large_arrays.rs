@@ -10,23 +10,23 @@ use std::sync::Arc;
 
 use jvmti::Jni;
 
+use super::Counts;
 use super::ids::CounterIndex;
 use super::pending_array::{Outcome, PendingArray};
 use super::threads::ThreadCounts;
-use super::{Counts, lock};
 
 impl Counts {
     /// The current thread has counted a large array, which it is going to make.
     pub(super) fn begin_large(&self, jni: Jni, own: &ThreadCounts, counter: CounterIndex, bytes: u64) {
         let accounted = self.core.jvm.accounting.current_thread_bytes(jni);
         self.settle(own, accounted, true);
-        *lock(&own.pending_array) = accounted.map(|accounted_before| PendingArray { counter, bytes, accounted_before });
+        *own.pending_array.lock() = accounted.map(|accounted_before| PendingArray { counter, bytes, accounted_before });
     }
 
     /// Subtracts the last large array of a thread if it was not made; the JVM accounts so many bytes to the thread now. `is_over`
     /// if the thread is not making it any more, which only the thread itself knows.
     pub(super) fn settle(&self, own: &ThreadCounts, accounted: Option<u64>, is_over: bool) {
-        let mut pending = lock(&own.pending_array);
+        let mut pending = own.pending_array.lock();
         let (Some(array), Some(accounted)) = (*pending, accounted) else { return };
         let outcome = array.outcome(accounted);
         if outcome == Outcome::Failed || outcome == Outcome::Unknown && is_over {
@@ -39,8 +39,8 @@ impl Counts {
 
     /// The same for all threads, while they run.
     pub(super) fn settle_all(&self, jni: Jni) {
-        let has_pending = |own: &&Arc<ThreadCounts>| lock(&own.pending_array).is_some();
-        let threads: Vec<_> = lock(&self.living).iter().filter(has_pending).cloned().collect();
+        let has_pending = |own: &&Arc<ThreadCounts>| own.pending_array.lock().is_some();
+        let threads: Vec<_> = self.living.lock().iter().filter(has_pending).cloned().collect();
         for own in threads {
             if let Some(numbered) = own.own.get() {
                 self.settle(&own, self.core.jvm.accounting.thread_bytes(jni, numbered.number), false);
@@ -54,7 +54,7 @@ impl Counts {
             sums.add(counter, 1u64.wrapping_neg());
             sums.add(counter.next(), bytes.wrapping_neg());
         }
-        let mut failed = lock(&own.failed_arrays);
+        let mut failed = own.failed_arrays.lock();
         let (all_instances, all_bytes) = failed.entry(counter).or_default();
         (*all_instances, *all_bytes) = (*all_instances + 1, *all_bytes + bytes);
     }

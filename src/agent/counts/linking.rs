@@ -1,18 +1,17 @@
 //! Objects that the VM makes for a class: the strings of its constant fields while it makes the class, and, when it links the class,
 //! an array for the constants that are objects.
 
-use std::sync::Mutex;
-
 use classfile::{ClassFile, Constant, opcode};
 use jvmti::Jni;
 use jvmti::jni_sys::jclass;
 use rustc_hash::FxHashMap;
 
-use super::{Counts, lock};
+use super::Counts;
 use crate::agent::clock::Ticks;
 use crate::agent::core::context::enter;
 use crate::agent::ids::AllocationSite;
 use crate::agent::instrument::retransform::internal_name;
+use crate::agent::mutex::Mutex;
 
 /// By internal name, the elements of the arrays of classes that are not linked yet. Several loaders may have a class of that name.
 #[derive(Default)]
@@ -29,7 +28,7 @@ impl Counts {
         });
         let references = references(class);
         if references > 0 {
-            lock(&self.space.unlinked.0).entry(class.name().into()).or_default().push(references);
+            self.space.unlinked.0.lock().entry(class.name().into()).or_default().push(references);
         }
     }
 
@@ -55,7 +54,7 @@ impl Counts {
     }
 
     fn take_unlinked(&self, name: &[u8]) -> Option<u32> {
-        let mut unlinked = lock(&self.space.unlinked.0);
+        let mut unlinked = self.space.unlinked.0.lock();
         let lengths = unlinked.get_mut(name)?;
         let length = lengths.pop();
         if lengths.is_empty() {

@@ -32,7 +32,7 @@ mod vm_allocations;
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Instant;
 
 use classfile::ClassFile;
@@ -58,6 +58,8 @@ use sites::ResolvePhase;
 use snapshot::SnapshotTrigger;
 use space::CounterSpace;
 use threads::{CountsThread, ThreadCounts};
+
+use crate::agent::mutex::Mutex;
 
 pub(crate) use own_thread::read_own_counts;
 pub(crate) use proxy::register_natives;
@@ -256,11 +258,11 @@ impl Feature for Counts {
 
     fn accounts_begin(&'static self, jni: Jni, thread: &mut ThreadContext) {
         self.core.exclude(jni, thread.carrier, || self.resolve_counted(jni, None, ResolvePhase::AtTheEnd));
-        *lock(&self.unread) = self.living().into_iter().map(|own| (own.thread.0, own)).collect();
+        *self.unread.lock() = self.living().into_iter().map(|own| (own.thread.0, own)).collect();
     }
 
     fn account(&'static self, thread: &mut ThreadContext, of: ThreadIndex, vm_bytes: Option<u64>, now: Ticks) {
-        let own = lock(&self.unread).remove(&of.0);
+        let own = self.unread.lock().remove(&of.0);
         if let Some(own) = own {
             self.settle(&own, vm_bytes, true);
             self.push_counted(thread, &own, now);
@@ -269,7 +271,7 @@ impl Feature for Counts {
 
     fn accounts_end(&'static self, thread: &mut ThreadContext) {
         // Threads that JVMTI does not list.
-        for own in std::mem::take(&mut *lock(&self.unread)).values() {
+        for own in std::mem::take(&mut *self.unread.lock()).values() {
             self.push_counted(thread, own, Ticks::now());
         }
     }
@@ -292,10 +294,10 @@ impl Feature for Counts {
     }
 
     fn release(&'static self, _: Jni) {
-        *lock(&self.living) = Vec::new();
-        *lock(&self.expected) = Vec::new();
-        *lock(&self.unread) = FxHashMap::default();
-        *lock(&self.snapshots) = VecDeque::new();
+        *self.living.lock() = Vec::new();
+        *self.expected.lock() = Vec::new();
+        *self.unread.lock() = FxHashMap::default();
+        *self.snapshots.lock() = VecDeque::new();
         self.space.release();
     }
 
@@ -341,8 +343,4 @@ impl Rewriter for Counts {
         // SAFETY: by the caller's promise.
         unsafe { self.class_made(jni, class) }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,6 @@ use jvmti::jni_sys::{JNIEnv, jbyteArray};
 
 use super::Counts;
 use super::ids::CounterIndex;
-use super::lock;
 use super::sites::ResolvePhase;
 use super::threads::{ThreadCounts, Totals};
 use crate::agent::core::context::callback;
@@ -51,7 +50,7 @@ impl Counts {
         if let Some(block) = own.block() {
             block.for_each(self.space.counters.len(), &mut add);
         }
-        for (&counter, &(instances, bytes)) in lock(&own.failed_arrays).iter() {
+        for (&counter, &(instances, bytes)) in own.failed_arrays.lock().iter() {
             add(counter, instances.wrapping_neg());
             add(counter.next(), bytes.wrapping_neg());
         }

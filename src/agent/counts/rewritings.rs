@@ -8,16 +8,16 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use jvmti::jni_sys::{jclass, jlong, jobject, jweak};
 use jvmti::{Env, Jni, JniError};
 use rustc_hash::FxHashMap;
 
 use super::ids::{CounterIndex, RewritingIndex, RewrittenMethodIndex};
-use super::lock;
 use crate::agent::core::Core;
 use crate::agent::instrument::retransform::internal_name;
+use crate::agent::mutex::Mutex;
 use crate::agent::objects::weak_users::WeakUsers;
 use crate::agent::tables::table::Table;
 
@@ -198,7 +198,7 @@ impl Rewritings {
             Origin::Loader(loader) => Some(unsafe { self.loader(env, jni, loader) }?),
             Origin::NotFoundByName => return Some(add(Declaring::NotFoundByName(OnceLock::new()))),
         };
-        let mut classes = lock(&self.classes);
+        let mut classes = self.classes.lock();
         let known = classes.entry((loader, name.into())).or_insert_with(|| add(Declaring::FoundByName(loader)));
         Some(Rewritten { rewriting: known.rewriting, counters: known.counters.clone() })
     }
@@ -209,7 +209,7 @@ impl Rewritings {
         else {
             return;
         };
-        if let Some(known) = lock(&self.classes).get_mut(&(*loader, name.to_bytes().into())) {
+        if let Some(known) = self.classes.lock().get_mut(&(*loader, name.to_bytes().into())) {
             known.counters.push(part.counters.clone());
         }
     }
@@ -277,13 +277,13 @@ impl Rewritings {
     /// `reference` is live, and the object has the number `kept`.
     unsafe fn hold(&self, jni: Jni, reference: jobject, kept: UnloadableIndex, part: Part) {
         // Only a recording resolves counters, and releases the classes.
-        if Core::reporting().is_none() || lock(&self.unresolved).parts.len() >= MAX_UNRESOLVED {
+        if Core::reporting().is_none() || self.unresolved.lock().parts.len() >= MAX_UNRESOLVED {
             return;
         }
         // SAFETY: by the caller's promise.
         let strong = Strong(unsafe { jni.new_global_ref(reference) });
         let before = {
-            let mut unresolved = lock(&self.unresolved);
+            let mut unresolved = self.unresolved.lock();
             unresolved.parts.push(part);
             unresolved.held.insert(kept.0, strong)
         };
@@ -295,7 +295,7 @@ impl Rewritings {
 
     /// The classes whose counters are not resolved yet; the caller resolves them, and releases the classes.
     pub(super) fn take_unresolved(&self) -> Unresolved {
-        std::mem::take(&mut *lock(&self.unresolved))
+        std::mem::take(&mut *self.unresolved.lock())
     }
 
     /// A method of the class that is being rewritten has a site.
@@ -356,7 +356,7 @@ impl Rewritings {
     unsafe fn add_weak(&self, jni: Jni, reference: jobject) -> Option<UnloadableIndex> {
         // SAFETY: by the caller's promise.
         let weak = unsafe { jni.new_weak_global_ref(reference) }.inspect_err(|_| jni.exception_clear()).ok()?;
-        let mut kept = lock(&self.unloadable);
+        let mut kept = self.unloadable.lock();
         kept.alive += 1;
         kept.references.push(Some(Weak(weak)));
         Some(UnloadableIndex((kept.references.len() - 1) as u32))
@@ -366,7 +366,7 @@ impl Rewritings {
     /// time.
     pub(super) fn sweep(&self, jni: Jni) {
         let references = {
-            let kept = lock(&self.unloadable);
+            let kept = self.unloadable.lock();
             if kept.alive < MIN_SWEPT.max(2 * kept.alive_after_sweep) {
                 return;
             }
@@ -375,12 +375,12 @@ impl Rewritings {
         // SAFETY: only this function deletes one of these references.
         let is_dead = |weak: jweak| unsafe { jni.is_same_object(weak, std::ptr::null_mut()) };
         let is_unloaded = |&index: &UnloadableIndex| {
-            let weak = lock(&self.unloadable).weak(index);
+            let weak = self.unloadable.lock().weak(index);
             weak.is_some_and(is_dead)
         };
         let unloaded: Vec<_> = (0..references).map(UnloadableIndex).filter(is_unloaded).collect();
         let removed: Vec<jweak> = {
-            let mut kept = lock(&self.unloadable);
+            let mut kept = self.unloadable.lock();
             kept.alive -= unloaded.len();
             kept.alive_after_sweep = kept.alive;
             let references = &mut kept.references;
@@ -388,14 +388,14 @@ impl Rewritings {
         };
         // SAFETY: they are in the table no more.
         unsafe { self.users.delete(jni, removed) };
-        let kept = lock(&self.unloadable);
-        lock(&self.classes).retain(|(loader, _), _| loader.is_none_or(|loader| kept.weak(loader).is_some()));
+        let kept = self.unloadable.lock();
+        self.classes.lock().retain(|(loader, _), _| loader.is_none_or(|loader| kept.weak(loader).is_some()));
     }
 
     /// A local reference, unless it is unloaded.
     fn local(&self, jni: Jni, index: UnloadableIndex) -> Option<jobject> {
         self.users.using(|| {
-            let weak = lock(&self.unloadable).weak(index)?;
+            let weak = self.unloadable.lock().weak(index)?;
             // SAFETY: a weak reference that was in the table is not deleted while somebody may use it.
             let local = unsafe { jni.new_local_ref(weak) };
             (!local.is_null()).then_some(local)

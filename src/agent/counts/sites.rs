@@ -18,11 +18,11 @@ use jvmti::sys::{
 use jvmti::{Allocated, Collector, HeapRoom, Jni};
 use rustc_hash::FxHashMap;
 
+use super::Counts;
 use super::counters::{BytecodeSite, CounterKind, NEW_INSTANCE_CALLER};
 use super::ids::{CounterIndex, RewritingIndex};
 use super::rewritings::{Class, Part, is_hidden_name, no_memory};
 use super::threads::ThreadCounts;
-use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::heap_histogram::instance_bytes;
 use crate::agent::helpers::COUNTS;
@@ -147,11 +147,11 @@ impl Counts {
         unresolved.release(jni);
         self.space.rewritings.sweep(jni);
         let begin = Instant::now();
-        let is_due = lock(&self.next_resolution).is_none_or(|next| begin >= next);
+        let is_due = self.next_resolution.lock().is_none_or(|next| begin >= next);
         if is_due {
             let counted = self.counted(None);
             // So the search takes a hundredth of the time at most; each counter is resolved once.
-            *lock(&self.next_resolution) = Some(Instant::now() + begin.elapsed() * 99);
+            *self.next_resolution.lock() = Some(Instant::now() + begin.elapsed() * 99);
             self.resolve_all(jni, counted, ResolvePhase::Meanwhile);
         }
     }

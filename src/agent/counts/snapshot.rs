@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use jvmti::Jni;
 use rustc_hash::FxHashMap;
 
+use super::Counts;
 use super::report::SiteCount;
 use super::sites::ResolvePhase;
 use super::threads::{ThreadCounts, Totals};
-use super::{Counts, lock};
 use crate::agent::clock::{Ticks, thread_cpu_nanos};
 use crate::agent::core::asking::Wanted;
 use crate::agent::core::schedule::Schedule;
@@ -37,7 +37,7 @@ pub(crate) struct CountsSnapshot {
 impl Counts {
     /// The first snapshot that the writer has not taken yet, if it was made until then.
     pub(crate) fn take_snapshot(&self, until: Ticks) -> Option<CountsSnapshot> {
-        let mut waiting = lock(&self.snapshots);
+        let mut waiting = self.snapshots.lock();
         let is_made = waiting.front().is_some_and(|snapshot| snapshot.time <= until);
         if is_made { waiting.pop_front() } else { None }
     }
@@ -52,7 +52,7 @@ impl Counts {
         let time = wanted.at.unwrap_or_else(Ticks::now);
         let threads = self.living_accounts(jni);
         let (sites, _) = self.sites();
-        let mut waiting = lock(&self.snapshots);
+        let mut waiting = self.snapshots.lock();
         if waiting.len() == MAX_WAITING {
             waiting.pop_front();
         }
@@ -63,11 +63,11 @@ impl Counts {
 impl Counts {
     /// Makes a snapshot if it is time for one, or if there is a request.
     pub(super) fn check_requests(&self, jni: Jni) {
-        let (is_due, is_requested) = lock(&self.trigger).check(self.core);
+        let (is_due, is_requested) = self.trigger.lock().check(self.core);
         if is_requested || is_due {
             let begin = thread_cpu_nanos();
             self.make_snapshot(jni, Wanted { live: is_requested, at: None });
-            lock(&self.trigger).made(Duration::from_nanos(thread_cpu_nanos().saturating_sub(begin)));
+            self.trigger.lock().made(Duration::from_nanos(thread_cpu_nanos().saturating_sub(begin)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! What rewritten code contains the address or number of, and so lives as long as the JVM: the counters, and the table by which
 //! threads find them.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use jvmti::Jni;
 use trace::names::array_code;
@@ -10,12 +10,12 @@ use super::blocks::Block;
 use super::constants::{Constants, StringFactory};
 use super::counters::Counters;
 use super::linking::Unlinked;
-use super::lock;
 use super::proxy;
 use super::rewritings::Rewritings;
 use super::thread_table::ThreadTable;
 use super::vm_allocations::ClassObjects;
 use crate::agent::helpers::HelperClass;
+use crate::agent::mutex::Mutex;
 use crate::agent::tables::array_layout::{ArrayLayout, ArrayLayouts};
 
 /// Why nothing can be counted.
@@ -65,17 +65,17 @@ impl CounterSpace {
     /// Another recording begins: all counters are 0 again.
     pub(super) fn begin_again(&self) {
         let len = self.counters.len();
-        let retired = std::mem::take(&mut *lock(&self.retired));
+        let retired = std::mem::take(&mut *self.retired.lock());
         for block in self.sums.iter().chain(retired.iter().map(|block| &**block)) {
             block.drain(len, |_, _| {});
         }
-        lock(&self.spare).extend(retired);
+        self.spare.lock().extend(retired);
     }
 
     /// A recording is over and its sums are written: gives the memory of counters back to the system. A thread that still adds to one
     /// takes a page of it again, until another recording begins.
     pub(super) fn release(&self) {
-        for block in lock(&self.spare).iter().chain(lock(&self.retired).iter()) {
+        for block in self.spare.lock().iter().chain(self.retired.lock().iter()) {
             block.release();
         }
         self.sums.iter().for_each(Block::release);

@@ -5,25 +5,25 @@ use std::sync::atomic::Ordering;
 
 use jvmti::Jni;
 
+use super::Counts;
 use super::blocks::Block;
 use super::counters::CounterKind;
 use super::ids::CounterIndex;
 use super::threads::{ThreadCounts, Totals};
-use super::{Counts, lock};
 use crate::agent::core::feature::End;
 use crate::agent::ids::AllocationSite;
 
 impl Counts {
     /// Adds the counters of all living threads to the sums, at the very end. If the VM continues, they stop counting.
     pub(super) fn end_all(&self, end: End) {
-        for counts in std::mem::take(&mut *lock(&self.living)) {
+        for counts in std::mem::take(&mut *self.living.lock()) {
             let Some(own) = counts.own.get() else { continue };
             if let (true, Some(table)) = (end.is_survived(), &self.space.table) {
                 table.remove(own.number);
             }
             if let Some(block) = &own.block {
                 block.for_each(self.space.counters.len(), |counter, value| self.add_to_sums(counter, value));
-                lock(&self.space.retired).push(block.clone());
+                self.space.retired.lock().push(block.clone());
             }
         }
     }
@@ -37,7 +37,7 @@ impl Counts {
     /// Visits all counters, of living threads and of ended ones; a counter may be visited more than once.
     pub(super) fn for_each(&self, mut visit: impl FnMut(CounterIndex, u64)) {
         // No thread ends while the lock is held.
-        let living = lock(&self.living);
+        let living = self.living.lock();
         for block in self.space.sums.iter().chain(living.iter().filter_map(|counts| counts.block())) {
             block.for_each(self.space.counters.len(), &mut visit);
         }
@@ -45,7 +45,7 @@ impl Counts {
 
     /// The threads that count at present.
     pub(crate) fn living(&self) -> Vec<Arc<ThreadCounts>> {
-        lock(&self.living).clone()
+        self.living.lock().clone()
     }
 
     /// What a thread allocated so far.
@@ -59,7 +59,7 @@ impl Counts {
                 totals += self.meaning(counter, value).0;
             });
         }
-        for (&counter, &(instances, bytes)) in lock(&counts.failed_arrays).iter() {
+        for (&counter, &(instances, bytes)) in counts.failed_arrays.lock().iter() {
             totals += self.meaning(counter, instances.wrapping_neg()).0;
             totals += self.meaning(counter.next(), bytes.wrapping_neg()).0;
         }
@@ -115,8 +115,8 @@ impl Counts {
 
     /// Bytes of memory that counters take.
     pub(crate) fn memory(&self) -> u64 {
-        let living: u64 = lock(&self.living).iter().filter_map(|t| t.block()).map(Block::bytes).sum();
-        let spare: u64 = lock(&self.space.spare).iter().map(|b| b.bytes()).sum();
+        let living: u64 = self.living.lock().iter().filter_map(|t| t.block()).map(Block::bytes).sum();
+        let spare: u64 = self.space.spare.lock().iter().map(|b| b.bytes()).sum();
         living + spare + self.space.sums.as_ref().map_or(0, Block::bytes)
     }
 }

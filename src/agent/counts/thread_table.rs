@@ -4,12 +4,11 @@
 //! all of them count by calling the agent, until one is left.
 
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use super::lock;
+use crate::agent::mutex::Mutex;
 
 /// Entries, as MartiniCounts has it. Of their memory the system provides the pages that are used.
 const ENTRIES: usize = 1 << 20;
@@ -54,7 +53,7 @@ impl ThreadTable {
 
     fn change(&self, thread: i64, change: impl FnOnce(&mut Vec<(i64, usize)>)) {
         let entry = thread as usize % ENTRIES;
-        let mut threads = lock(&self.threads);
+        let mut threads = self.threads.lock();
         let own = threads.entry(entry).or_default();
         change(own);
         let counters = if let [(_, counters)] = own[..] { counters } else { 0 };
@@ -90,7 +89,7 @@ mod tests {
         table.add(ENTRIES as i64, 4096);
         assert_eq!(found(0), 0);
         table.remove(ENTRIES as i64);
-        assert!(table.threads.lock().unwrap().is_empty());
+        assert!(table.threads.lock().is_empty());
     }
 
     #[test]

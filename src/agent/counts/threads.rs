@@ -2,20 +2,21 @@
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 use rustc_hash::FxHashMap;
 
+use super::Counts;
 use super::blocks::Block;
 use super::ids::CounterIndex;
 use super::pending_array::PendingArray;
-use super::{Counts, lock};
 use crate::agent::core::Core;
 use crate::agent::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use crate::agent::ids::ThreadIndex;
 use crate::agent::instrument::allocating_method::AllocatingMethods;
+use crate::agent::mutex::Mutex;
 use crate::agent::stacks::cache::StackCache;
 
 /// What a thread has allocated.
@@ -113,7 +114,7 @@ impl Counts {
     }
 
     fn expected(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
-        let mut expected = lock(&self.expected);
+        let mut expected = self.expected.lock();
         let found = expected.iter().position(|counts| counts.thread == thread)?;
         Some(expected.swap_remove(found))
     }
@@ -130,7 +131,7 @@ impl Counts {
         let counts = self.begin(index);
         // SAFETY: by the caller's promise.
         unsafe { self.give_counters(jni, &counts, thread) };
-        lock(&self.expected).push(counts);
+        self.expected.lock().push(counts);
     }
 
     /// The current thread starts: hooks find its counters from the beginning, so that C2 sees no other way through them.
@@ -160,7 +161,7 @@ impl Counts {
             pending_array: Mutex::default(),
             failed_arrays: Mutex::default(),
         });
-        lock(&self.living).push(counts.clone());
+        self.living.lock().push(counts.clone());
         counts
     }
 
@@ -180,18 +181,18 @@ impl Counts {
     }
 
     fn own_block(&self) -> Option<Arc<Block>> {
-        let owners = lock(&self.living).iter().filter(|t| t.block().is_some()).count();
+        let owners = self.living.lock().iter().filter(|t| t.block().is_some()).count();
         if (owners + 1) * self.space.counters.len() as usize * size_of::<u64>() > self.limit {
             return None;
         }
-        lock(&self.space.spare).pop().or_else(|| Block::new().map(Arc::new))
+        self.space.spare.lock().pop().or_else(|| Block::new().map(Arc::new))
     }
 
     /// The current thread ends: its counters are added to the sums.
     fn end(&self, counts: &Arc<ThreadCounts>) {
         let own = counts.own.get();
         // Under the lock, so that these counters are always either among those of living threads or in the sums.
-        let mut living = lock(&self.living);
+        let mut living = self.living.lock();
         let Some(found) = living.iter().position(|other| Arc::ptr_eq(other, counts)) else {
             // Its counters are among the sums already (`end_all`), and the thread may count for another recording by now.
             return;
@@ -203,7 +204,7 @@ impl Counts {
         let Some(block) = own.and_then(|own| own.block.as_ref()) else { return };
         block.drain(self.space.counters.len(), |counter, value| self.add_to_sums(counter, value));
         drop(living);
-        lock(&self.space.spare).push(block.clone());
+        self.space.spare.lock().push(block.clone());
     }
 }
 

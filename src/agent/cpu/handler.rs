@@ -4,7 +4,6 @@
 //! Meanwhile the signal is blocked, so that it does not interrupt itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use libc::{c_int, c_void, siginfo_t};
 
@@ -16,6 +15,7 @@ use super::tasks::{Task, TaskRef, Tasks};
 use crate::agent::clock::Ticks;
 use crate::agent::core::current::Current;
 use crate::agent::hotspot::walk::{Registers, Walker};
+use crate::agent::mutex::Mutex;
 use crate::agent::signals::SafeLoads;
 
 /// The code of a signal that the kernel itself has sent, as by the timer of a process.
@@ -50,7 +50,7 @@ pub(super) struct Unused(Mutex<Vec<&'static Handled>>);
 impl Unused {
     /// Nothing is sampled with it any more.
     pub(super) fn add(&self, handled: &'static Handled) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(handled);
+        self.0.lock().push(handled);
     }
 
     /// One that is as new.
@@ -59,7 +59,7 @@ impl Unused {
         if RUNNING.load(Ordering::SeqCst) > 0 {
             return None;
         }
-        let handled = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        let handled = self.0.lock().pop()?;
         handled.slots.drain(|_| ());
         handled.by_process.store(false, Ordering::Relaxed);
         handled.unknown.store(0, Ordering::Relaxed);

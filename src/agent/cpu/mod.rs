@@ -27,7 +27,7 @@ mod who;
 mod x86_64;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -54,6 +54,8 @@ use tasks::{TaskRef, VmThread};
 use timers::{CpuClock, tick_nanos};
 #[cfg(target_arch = "x86_64")]
 use x86_64 as system_call;
+
+use crate::agent::mutex::Mutex;
 
 pub(crate) use others::Other;
 pub(crate) use registry::Left;
@@ -194,7 +196,7 @@ impl Cpu {
     fn end(&self) {
         let Some(engine) = self.engine.get() else { return };
         engine.is_stopping.store(true, Ordering::Relaxed);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.thread().unpark();
             // It waits for nothing but the time.
@@ -248,7 +250,7 @@ impl Cpu {
 
 impl Engine {
     fn registry(&self) -> MutexGuard<'_, Registry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registry.lock()
     }
 
     /// A thread that runs Java is sampled from now on.
@@ -309,7 +311,7 @@ impl Feature for Cpu {
     fn resume(&'static self, _: Jni) {
         if let Some(engine) = self.engine.get() {
             let started = engine_thread::start(engine);
-            let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut thread = self.thread.lock();
             *thread =
                 started.inspect_err(|why| message(&format!("only threads that run Java are sampled: {why}"))).ok();
         }

@@ -5,10 +5,12 @@
 //! writer has caught up.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::progress::{MAX_STALL, Patience, Progress};
+
+use crate::agent::mutex::Mutex;
 
 const FIRST_CHUNK: usize = 64;
 const LARGEST_CHUNK: usize = 2048;
@@ -85,7 +87,7 @@ impl Pool {
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Arc<Chunk>>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spare.lock()
     }
 
     /// No producer waits from now on; what is pushed after this may not be written.

@@ -4,7 +4,7 @@ mod last_collection;
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jint, jlong};
@@ -16,6 +16,8 @@ use super::core::feature::{End, Feature};
 use super::core::{Core, Jvm, deep_stacks};
 use super::ids::ClassIndex;
 use last_collection::LastCollection;
+
+use crate::agent::mutex::Mutex;
 
 /// What was in the heap by class, and when.
 type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);
@@ -37,7 +39,7 @@ impl HeapHistogram {
 
     /// What was found, and when, for the writer; `None` before the end.
     pub(crate) fn take_found(&self) -> Option<Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.found.lock().take()
     }
 
     /// Whether garbage is to be collected now, when the recording ends.
@@ -74,7 +76,7 @@ impl Feature for HeapHistogram {
         }
         match walk(self.core, jni, self.collects(end)) {
             Ok(found) => {
-                *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some((Ticks::now(), found));
+                *self.found.lock() = Some((Ticks::now(), found));
             }
             Err(error) => self.core.count_failure("heap walk", error),
         }

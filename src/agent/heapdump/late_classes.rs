@@ -1,10 +1,11 @@
 //! Classes that the program loads while references are made to all that it has loaded so far.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jobject};
+
+use crate::agent::mutex::Mutex;
 
 /// A global reference.
 struct Reference(jobject);
@@ -34,7 +35,7 @@ impl LateClasses {
             // SAFETY: by the caller's promise.
             let made = unsafe { jni.new_global_ref(class) };
             if !made.is_null() {
-                self.references.lock().unwrap_or_else(PoisonError::into_inner).push(Reference(made));
+                self.references.lock().push(Reference(made));
             }
         }
     }
@@ -42,7 +43,7 @@ impl LateClasses {
     /// No further class is noted: those that were, each with a global reference that the caller deletes.
     pub(super) fn close(&self) -> Vec<jclass> {
         self.is_open.store(false, Ordering::Release);
-        let noted = std::mem::take(&mut *self.references.lock().unwrap_or_else(PoisonError::into_inner));
+        let noted = std::mem::take(&mut *self.references.lock());
         noted.into_iter().map(|Reference(class)| class).collect()
     }
 

@@ -22,7 +22,6 @@ mod survivors;
 mod take;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_options::request_file;
@@ -45,6 +44,8 @@ use progress::ThreadMark;
 use queue::{Queue, Waited};
 use survivors::Survivors;
 use take::DumpMaker;
+
+use crate::agent::mutex::Mutex;
 
 pub(crate) use data::{DumpData, DumpedClass, VmDump};
 
@@ -134,19 +135,19 @@ impl HeapDumps {
 
     /// Dumps for the trace, oldest first.
     pub(crate) fn take_ready(&self) -> Vec<DumpData> {
-        std::mem::take(&mut self.ready.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.ready.lock())
     }
 
     /// Whether a dump that the writer waits for has come on since this was asked last; by the writer alone.
     pub(crate) fn gets_on(&self) -> bool {
         let now = self.queue.progress.of_thread();
-        let before = std::mem::replace(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner), now);
+        let before = std::mem::replace(&mut *self.seen.lock(), now);
         now != before && self.barrier.load(Ordering::Acquire) != u64::MAX
     }
 
     /// Whether dumps wait for the trace that takes none, each with a number for each object.
     fn is_writer_behind(&self) -> bool {
-        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let ready = self.ready.lock();
         ready.iter().filter(|dump| dump.base.is_some()).count() >= MAX_READY
     }
 
@@ -157,7 +158,7 @@ impl HeapDumps {
 
     /// Lets the writer continue, with a dump if there is one.
     fn release_writer(&self, dump_data: Option<DumpData>) {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner).extend(dump_data);
+        self.ready.lock().extend(dump_data);
         self.barrier.store(u64::MAX, Ordering::Release);
     }
 }

@@ -1,7 +1,7 @@
 //! Where a dump is written: in a folder that only the JVM's user may enter, beside the place where it appears when it is
 //! complete. Nobody can put anything in its way, and it never takes the place of a file.
 //!
-//! The VM is told one path for all dumps, which is made when there is memory for strings: `/proc/thread-self/fd/N/dump`, where
+//! The VM gets one path for all dumps, which is made when there is memory for strings: `/proc/thread-self/fd/N/dump`, where
 //! the descriptor N is kept for the folder of the moment. It is short and has no character that an encoding could change.
 
 use std::ffi::{CString, OsString};

@@ -1,10 +1,11 @@
 //! Whether a dump comes on: steps of the thread that makes it, the time that its processor gives it, and bytes in its files.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::agent::clock::nanos_of;
+use crate::agent::mutex::Mutex;
 
 /// What the thread that dumps shows of itself.
 #[derive(Default)]
@@ -43,7 +44,7 @@ impl Progress {
 
     /// The VM writes into this folder from now on, or nowhere.
     pub(super) fn watch(&self, folder: Option<PathBuf>) {
-        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder;
+        *self.folder.lock() = folder;
         self.step();
     }
 
@@ -56,7 +57,7 @@ impl Progress {
     /// How far it has come.
     pub(super) fn now(&self) -> Mark {
         let (steps, time) = self.of_thread();
-        let folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let folder = self.folder.lock().clone();
         let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
         let bytes = files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
         Mark { steps, time, bytes }

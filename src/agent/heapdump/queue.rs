@@ -1,11 +1,13 @@
 //! The dumps that are wanted, and the waits for them. Each wait has a limit: it ends when the dump makes no progress.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Reason;
 use super::progress::Progress;
+
+use crate::agent::mutex::Mutex;
 
 /// How often a thread that waits looks for progress.
 const LOOK: Duration = Duration::from_millis(500);
@@ -58,11 +60,7 @@ impl Queue {
 
     /// From now on waits end when there is no progress for so long.
     pub(super) fn set_patience(&self, patience: Duration) {
-        self.lock().patience = patience;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().patience = patience;
     }
 
     /// Waits until it is over.
@@ -85,12 +83,12 @@ impl Queue {
 
     /// Asks for a dump and returns at once.
     pub(super) fn ask(&self, reason: Reason) {
-        self.add(&mut self.lock(), reason);
+        self.add(&mut self.state.lock(), reason);
     }
 
     /// Asks for a dump and waits until it is made, or given up.
     pub(super) fn ask_and_wait(&self, reason: Reason) -> Waited {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         self.add(&mut state, reason);
         let mine = state.asked;
         self.wait(state, |state| state.closed || state.done >= mine)
@@ -106,7 +104,7 @@ impl Queue {
 
     /// Refuses further dumps, and waits for the one that is being made.
     pub(super) fn close(&self) -> Waited {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.closed = true;
         self.changed.notify_all();
         self.wait(state, |state| !state.making)
@@ -114,7 +112,7 @@ impl Queue {
 
     /// The next dump to make; `None` once closed. If an interval is given, `is_requested` is asked that often.
     pub(super) fn next(&self, interval: Option<Duration>, mut is_requested: impl FnMut() -> bool) -> Option<Reason> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if state.closed {
                 return None;
@@ -126,7 +124,7 @@ impl Queue {
             if interval.is_some() {
                 drop(state);
                 let is_requested = is_requested();
-                state = self.lock();
+                state = self.state.lock();
                 if is_requested {
                     self.add(&mut state, Reason::Request);
                     continue;
@@ -139,14 +137,14 @@ impl Queue {
 
     /// Runs a collection for the dump that is being made, unless the VM ends.
     pub(super) fn collect<T>(&self, collection: impl FnOnce() -> T) -> Option<T> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.vm_ends {
             return None;
         }
         state.collecting = true;
         drop(state);
         let result = collection();
-        self.lock().collecting = false;
+        self.state.lock().collecting = false;
         self.changed.notify_all();
         Some(result)
     }
@@ -154,7 +152,7 @@ impl Queue {
     /// The program ends, and the VM will stop its collector: no further dump waits for a collection, and one that does is waited for,
     /// for a while.
     pub(super) fn program_ends(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.vm_ends = true;
         let is_collecting = |state: &mut State| state.collecting;
         drop(self.changed.wait_timeout_while(state, LONGEST_COLLECTION, is_collecting));
@@ -162,14 +160,14 @@ impl Queue {
 
     /// The VM ends. Nobody waits for a dump that waits for a collection.
     pub(super) fn vm_ends(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.vm_ends = true;
         state.is_stuck |= state.collecting;
     }
 
     /// The dump that `next` has given is made, or has failed.
     pub(super) fn finish(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.done += 1;
         (state.making, state.is_stuck) = (false, false);
         drop(state);
@@ -178,7 +176,7 @@ impl Queue {
 
     /// Nobody makes dumps any more: ends all waits.
     pub(super) fn abandon(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         (state.closed, state.making) = (true, false);
         drop(state);
         self.changed.notify_all();
@@ -217,7 +215,7 @@ mod tests {
             let (ends, ended) = std::sync::mpsc::channel::<()>();
             let collecting = &queue;
             scope.spawn(move || collecting.collect(|| ended.recv().is_err()));
-            while !queue.lock().collecting {
+            while !queue.state.lock().collecting {
                 std::thread::yield_now();
             }
             queue.vm_ends();
@@ -241,7 +239,7 @@ mod tests {
                 }
                 queue.finish();
             });
-            while !queue.lock().making {
+            while !queue.state.lock().making {
                 std::thread::yield_now();
             }
             assert_eq!(queue.close(), Waited::Over);

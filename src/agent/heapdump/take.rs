@@ -318,7 +318,7 @@ fn is_later(finish: Ticks, millis: u64) -> bool {
 }
 
 /// Whether the VM survives its own dumper. HotSpot 17 leaves dead objects where they are in a region that is nearly full of live ones;
-/// unless it unloads classes it does not tell them apart, and the dumper follows their references to what is there no more.
+/// unless it unloads classes it does not distinguish them, and the dumper follows their references to what is there no more.
 fn is_safe(java: u32, jni: Jni) -> bool {
     let is_on = |name| is_flag_on(jni, name) == Some(true);
     !(17..21).contains(&java) || is_on(c"ClassUnloading") || !is_on(c"UseG1GC")

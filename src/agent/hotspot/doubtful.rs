@@ -4,10 +4,12 @@
 //! where a filter of system calls forbids that. It takes a fifth of a microsecond, so hot paths do not read in this way: what
 //! they read is proven by ranges or by the VM's own rules (docs/internals/hotspot.md).
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libc::{c_int, c_void};
+
+use crate::agent::mutex::Mutex;
 
 /// How bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ fn by_pipe(address: usize, bytes: &mut [u8]) -> bool {
         made.then(|| Mutex::new(ends))
     });
     let Some(pipe) = pipe else { return false };
-    let ends = pipe.lock().unwrap_or_else(PoisonError::into_inner);
+    let ends = pipe.lock();
     let [out, into] = *ends;
     // SAFETY: the kernel checks what it copies into the pipe, and writes into `bytes` only. The pipe is empty before and after.
     unsafe {

@@ -18,7 +18,7 @@ pub(crate) mod safe_mode;
 pub(crate) mod safepoints;
 pub(crate) mod walk;
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use jvmti::{Env, Jni};
 
@@ -30,6 +30,8 @@ use safepoints::SafepointLayout;
 use walk::Walker;
 
 use super::signals::SafeLoads;
+
+use crate::agent::mutex::Mutex;
 
 /// The layouts that are known of this VM.
 #[derive(Default)]
@@ -100,7 +102,7 @@ impl Hotspot {
     }
 
     fn walker(&self, loads: SafeLoads, java: u32) -> Result<&Walker, String> {
-        let _turn = self.finding_walker.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.finding_walker.lock();
         match self.walker.get() {
             Some(walker) => Ok(walker),
             None => Walker::find(loads, java).map(|walker| self.walker.get_or_init(|| walker)),

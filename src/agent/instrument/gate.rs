@@ -9,10 +9,12 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
+
+use crate::agent::mutex::Mutex;
 
 /// A class that takes so long is not waited for.
 const LONGEST_MAKING: Duration = Duration::from_secs(2);
@@ -59,20 +61,16 @@ impl Drop for Watch<'_> {
     fn drop(&mut self) {
         let Watch(gate) = self;
         gate.is_watched.store(false, Ordering::SeqCst);
-        *gate.lock() = State::default();
+        *gate.state.lock() = State::default();
         gate.changed.notify_all();
     }
 }
 
 impl Gate {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins to note classes that are made. One thread at a time has this, unless another takes too long: a thread that links a class
     /// may hold what the other needs.
     pub(super) fn watch(&self) -> Watch<'_> {
-        let waited = self.changed.wait_timeout_while(self.lock(), LONGEST_WAIT, |state| state.is_taken);
+        let waited = self.changed.wait_timeout_while(self.state.lock(), LONGEST_WAIT, |state| state.is_taken);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_taken = true;
         self.is_watched.store(true, Ordering::SeqCst);
         Watch(self)
@@ -84,7 +82,7 @@ impl Gate {
             return;
         }
         let thread = Thread::current();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.making.contains_key(&thread) {
             // What it made before was not noted to its end.
             MAKING.with_borrow_mut(Vec::clear);
@@ -111,21 +109,21 @@ impl Gate {
             }
             !making.is_empty()
         });
-        if !makes_others && self.lock().making.remove(&Thread::current()).is_some() {
+        if !makes_others && self.state.lock().making.remove(&Thread::current()).is_some() {
             self.changed.notify_all();
         }
     }
 
     /// Classes may be made again, until it is closed once more.
     pub(super) fn open(&self) {
-        self.lock().is_closed = false;
+        self.state.lock().is_closed = false;
         self.changed.notify_all();
     }
 
     /// Nobody else begins to make a class from now on, as long as it is watched; waits for those who are at it.
     pub(super) fn close(&self) {
         let own = Thread::current();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_closed = true;
         let begun = Instant::now();
         let is_waited_for = |(&thread, &since): (&Thread, &Instant)| {
@@ -167,14 +165,14 @@ mod tests {
             enters.recv().expect("entered");
             go.send(()).expect("maker waits");
             gate.close();
-            assert!(gate.lock().making.is_empty());
+            assert!(gate.state.lock().making.is_empty());
             maker.join().expect("done");
             let other = scope.spawn(|| gate.enter(b"B"));
             assert!(!other.is_finished());
             drop(watch);
             other.join().expect("opened");
         });
-        assert!(gate.lock().making.is_empty());
+        assert!(gate.state.lock().making.is_empty());
     }
 
     #[test]

@@ -11,8 +11,8 @@ mod start_up;
 mod unlinked;
 
 use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use classfile::{ClassFile, MethodView};
 use jvmti::jni_sys::{JNIEnv, jclass, jint, jobject};
@@ -29,6 +29,8 @@ use gate::Gate;
 use retransform::{internal_name, is_initialised};
 use start_up::StartUp;
 use unlinked::Unlinked;
+
+use crate::agent::mutex::Mutex;
 
 /// Bytes of bytecode up to which HotSpot compiles a method by default.
 const HUGE_METHOD_LIMIT: u32 = 8000;
@@ -219,7 +221,7 @@ impl Instrumentation {
             return if redefined.is_null() { self.fresh_copy(bytes) } else { None };
         };
         if !is_initialised_vm && !core.rewrites_early && redefined.is_null() && loader.is_null() {
-            self.before_init.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into());
+            self.before_init.lock().insert(name.into());
         }
         Some(rewritten)
     }

@@ -1,7 +1,6 @@
 //! Retransforms the classes that were loaded before the hook was set.
 
 use std::cell::{Cell, RefCell};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use jvmti::jni_sys::jclass;
@@ -273,7 +272,7 @@ impl Instrumentation {
         if !subset.contains(name)
             || is_helper(name)
             || considering().next().is_none()
-            || self.before_init.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+            || self.before_init.lock().contains(name)
         {
             return false;
         }

@@ -4,8 +4,10 @@
 //! for work that is being done.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
+
+use crate::agent::mutex::Mutex;
 
 /// The longest wait while not a single class is rewritten. Better an incomplete start, which the trace shows, than a program that hangs.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -41,10 +43,6 @@ pub(super) struct StartUp {
 }
 
 impl StartUp {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A class is being rewritten.
     pub(super) fn progress(&self) {
         self.rewritten.fetch_add(1, Ordering::Relaxed);
@@ -52,7 +50,7 @@ impl StartUp {
 
     /// Waits as long as classes are rewritten; false if that ends before `is_over`.
     fn wait(&self, is_over: impl Fn(&Inner) -> bool) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         loop {
             let before = self.rewritten.load(Ordering::Relaxed);
             let waited = self.changed.wait_timeout_while(inner, LONGEST_WAIT, |inner| !is_over(inner));
@@ -64,7 +62,7 @@ impl StartUp {
     }
 
     fn change(&self, from: &[SecondHalf], to: SecondHalf) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let is_it = from.contains(&inner.second_half);
         if is_it {
             inner.second_half = to;
@@ -101,7 +99,7 @@ impl StartUp {
 
     /// Says that one of the two threads has come to the meeting, or never will.
     pub(super) fn arrive(&self) {
-        self.lock().met += 1;
+        self.inner.lock().met += 1;
         self.changed.notify_all();
     }
 
@@ -138,7 +136,7 @@ mod tests {
                 start.done();
             });
             start.offer();
-            while start.lock().second_half == SecondHalf::Offered {
+            while start.inner.lock().second_half == SecondHalf::Offered {
                 std::thread::yield_now();
             }
             start.meet();

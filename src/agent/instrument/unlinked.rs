@@ -2,13 +2,14 @@
 //! retransformed may crash (JDK-8277444).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jvmti::jni_sys::{jclass, jweak};
 use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 
 use super::retransform::internal_name;
+
+use crate::agent::mutex::Mutex;
 
 /// A weak reference to a class.
 struct Weak(jweak);
@@ -27,10 +28,6 @@ pub(super) struct Unlinked {
 }
 
 impl Unlinked {
-    fn lock(&self) -> MutexGuard<'_, Classes> {
-        self.classes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.len.load(Ordering::Acquire) == 0
@@ -38,7 +35,7 @@ impl Unlinked {
 
     /// Forgets all of them.
     pub(super) fn clear(&self, jni: Jni) {
-        let classes = std::mem::take(&mut *self.lock());
+        let classes = std::mem::take(&mut *self.classes.lock());
         self.len.store(0, Ordering::Release);
         for Weak(weak) in classes.into_values().flatten() {
             // SAFETY: whoever uses a reference has taken it out of the table before.
@@ -54,7 +51,7 @@ impl Unlinked {
         // SAFETY: by the caller's promise.
         match unsafe { jni.new_weak_global_ref(class) } {
             Ok(weak) => {
-                self.lock().entry(name.into()).or_default().push(Weak(weak));
+                self.classes.lock().entry(name.into()).or_default().push(Weak(weak));
                 self.len.fetch_add(1, Ordering::AcqRel);
             }
             Err(_) => jni.exception_clear(),
@@ -70,12 +67,12 @@ impl Unlinked {
         let Ok(signature) = (unsafe { env.get_class_signature(class) }) else { return false };
         let Some(name) = internal_name(&signature) else { return false };
         // The VM is not called while the table is locked.
-        let Some(mut candidates) = self.lock().remove(name) else { return false };
+        let Some(mut candidates) = self.classes.lock().remove(name) else { return false };
         // SAFETY: live references: these are in the table no more.
         let is_it = |Weak(weak): &Weak| unsafe { jni.is_same_object(*weak, class) };
         let found = candidates.iter().position(is_it).map(|at| candidates.swap_remove(at));
         if !candidates.is_empty() {
-            self.lock().entry(name.into()).or_default().extend(candidates);
+            self.classes.lock().entry(name.into()).or_default().extend(candidates);
         }
         let Some(Weak(weak)) = found else { return false };
         self.len.fetch_sub(1, Ordering::AcqRel);

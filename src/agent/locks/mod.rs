@@ -17,8 +17,8 @@ mod thread_registry;
 mod time_budget;
 mod usage;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use agent_options::{LockOptions, Owners};
 use jvmti::Jni;
@@ -45,6 +45,8 @@ use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
 use time_budget::TimeBudget;
 use usage::OwnerQuestion;
+
+use crate::agent::mutex::Mutex;
 
 pub(crate) use names::{LockName, MOST as MOST_NAMES, NameAsker, NameRequest};
 pub(crate) use parking::register_natives;
@@ -201,19 +203,19 @@ impl Locks {
 
     /// Hands over what a data request found; the number is for the event.
     fn add_snapshot(&self, snapshot: LockSnapshot) -> u32 {
-        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshots = self.snapshots.lock();
         snapshots.push(Some(snapshot));
         snapshots.len() as u32 - 1
     }
 
     /// How many answers the writer has not taken yet.
     fn untaken_snapshots(&self) -> usize {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().count()
+        self.snapshots.lock().iter().flatten().count()
     }
 
     /// What a data request found.
     pub(crate) fn take_snapshot(&self, number: u32) -> Option<LockSnapshot> {
-        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshots = self.snapshots.lock();
         snapshots.get_mut(number as usize)?.take()
     }
 
@@ -362,7 +364,7 @@ impl Feature for Locks {
 
     fn release(&'static self, jni: Jni) {
         self.registry.release(jni);
-        *self.snapshots.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+        *self.snapshots.lock() = Vec::new();
     }
 
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {

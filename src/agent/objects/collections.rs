@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::{Duration, Instant};
 
 use jvmti::HeapRoom;
@@ -14,6 +14,7 @@ use trace::ids::ObjectId;
 
 use crate::agent::clock::Ticks;
 use crate::agent::ids::GcNumber;
+use crate::agent::mutex::Mutex;
 
 /// The beginning or end of a pause, or a heap dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,13 +102,9 @@ impl Collections {
         Collections { inner: Mutex::new(inner), changed: Condvar::new(), last_finish: AtomicU64::new(0) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A pause began.
     pub(crate) fn start(&self, now: Ticks) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.depth += 1;
         if inner.depth > 1 {
             return;
@@ -120,7 +117,7 @@ impl Collections {
 
     /// A pause ended; wakes the control thread. `next` is the id of the next object.
     pub(crate) fn finish(&self, now: Ticks, next: ObjectId) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.depth = inner.depth.saturating_sub(1);
         if inner.depth > 0 {
             return;
@@ -141,12 +138,12 @@ impl Collections {
 
     /// Number of collections so far.
     pub(crate) fn finished(&self) -> GcNumber {
-        self.lock().finished
+        self.inner.lock().finished
     }
 
     /// Number of collections so far, and when the last one ended.
     pub(crate) fn last_finish(&self) -> (GcNumber, Ticks) {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         (inner.finished, Ticks(self.last_finish.load(Ordering::Relaxed)))
     }
 
@@ -158,13 +155,13 @@ impl Collections {
 
     /// The first id given to an object after so many collections.
     pub(crate) fn generations(&self) -> Vec<(ObjectId, u64)> {
-        std::iter::once((ObjectId(0), 0)).chain(self.lock().generations.iter().flatten().copied()).collect()
+        std::iter::once((ObjectId(0), 0)).chain(self.inner.lock().generations.iter().flatten().copied()).collect()
     }
 
     /// The first id given to an object after the last collection. If an object with this id or a later one is dead, the VM has
     /// collected without an event (before a heap dump, with some collectors); its death is attributed to the next collection.
     pub(crate) fn first_new_object(&self) -> ObjectId {
-        self.lock().first_new_object
+        self.inner.lock().first_new_object
     }
 
     /// These objects are dead. Their deaths are attributed to the last collection that has ended.
@@ -172,7 +169,7 @@ impl Collections {
     /// A later collection than the one that found them may have ended meanwhile; then the attribution is late, but never
     /// earlier than the object's allocation.
     pub(crate) fn free(&self, objects: Vec<ObjectId>) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.batches += 1;
         if objects.is_empty() {
             return;
@@ -184,7 +181,7 @@ impl Collections {
 
     /// How full the heap is, as was asked after the end of that collection; it counts if no other has ended since.
     pub(crate) fn measure(&self, number: GcNumber, heap: Option<HeapRoom>) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.measured = number;
         let is_next = inner.finished == number && inner.heaps.len() < MAX_EVENTS;
         inner.heaps.extend(heap.filter(|_| is_next).map(|heap| (number, heap)));
@@ -192,7 +189,7 @@ impl Collections {
 
     /// All frees of collections up to that one have been delivered.
     pub(crate) fn set_processed(&self, number: GcNumber) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.processed = inner.processed.max(number);
         drop(inner);
         self.changed.notify_all();
@@ -200,7 +197,7 @@ impl Collections {
 
     /// Waits until the frees of every collection so far are delivered. Gives up when nothing is delivered for `longest`.
     pub(crate) fn wait_until_processed(&self, longest: Duration) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let wanted = inner.finished;
         while inner.processed < wanted {
             let delivered = inner.delivered;
@@ -215,7 +212,7 @@ impl Collections {
     /// Waits until a collection later than `seen` has ended, or it is woken, or for that long, and returns the number of the last one; `None`
     /// once closed.
     pub(crate) fn wait_for_finish(&self, seen: GcNumber, longest: Option<Duration>) -> Option<GcNumber> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let until = longest.map(|longest| Instant::now() + longest);
         while inner.finished <= seen && !inner.closed && !std::mem::take(&mut inner.is_woken) {
             let Some(until) = until else {
@@ -233,30 +230,30 @@ impl Collections {
 
     /// Ends the control thread's wait once: there is something to do.
     pub(crate) fn wake(&self) {
-        self.lock().is_woken = true;
+        self.inner.lock().is_woken = true;
         self.changed.notify_all();
     }
 
     /// Ends the control thread's wait.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.inner.lock().closed = true;
         self.changed.notify_all();
     }
 
     /// Frees what is queued and kept: the recording has ended, and nobody takes any more.
     pub(crate) fn release(&self) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         *inner = Inner { closed: true, ..Inner::default() };
     }
 
     /// Collections that were left out.
     pub(crate) fn skipped(&self) -> u64 {
-        self.lock().skipped
+        self.inner.lock().skipped
     }
 
     /// Takes all that is queued.
     pub(crate) fn take(&self) -> QueuedCollections {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         QueuedCollections {
             events: std::mem::take(&mut inner.events),
             freed: std::mem::take(&mut inner.freed),

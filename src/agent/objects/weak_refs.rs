@@ -9,7 +9,7 @@
 //! survive.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jobject, jweak};
@@ -17,6 +17,7 @@ use trace::ids::ObjectId;
 
 use super::collections::Collections;
 use crate::agent::ids::StackIndex;
+use crate::agent::mutex::Mutex;
 
 /// A thread's first chunk is small, since many threads allocate little.
 const FIRST_CHUNK: usize = 64;
@@ -107,14 +108,14 @@ pub(crate) struct WeakRefs {
 impl WeakRefs {
     /// The objects that are not known to be dead. While the guard is held no weak reference is deleted.
     pub(crate) fn tracked(&self) -> MutexGuard<'_, TrackedObjects> {
-        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tracked.lock()
     }
 
     /// A chunk to fill, twice as large as the last.
     #[cold]
     fn next_chunk(&self, last: usize) -> Arc<Chunk> {
         let capacity = (last * 2).clamp(FIRST_CHUNK, LARGEST_CHUNK);
-        let lock = |list| Mutex::lock(list).unwrap_or_else(PoisonError::into_inner);
+        let lock = Mutex::lock;
         let spare = if capacity == LARGEST_CHUNK { lock(&self.spare).pop() } else { None };
         let chunk = spare.unwrap_or_else(|| Chunk::new(capacity));
         lock(&self.fresh).push(Arc::clone(&chunk));
@@ -137,7 +138,7 @@ impl WeakRefs {
 
     /// Keeps a chunk that no thread fills and of which all has been read.
     fn give_back(&self, chunk: &Arc<Chunk>) {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = self.spare.lock();
         if chunk.weaks.len() == LARGEST_CHUNK && spare.len() < MAX_SPARE {
             chunk.len.store(0, Ordering::Relaxed);
             spare.push(Arc::clone(chunk));
@@ -251,7 +252,7 @@ impl TrackedObjects {
     /// Frees all room, also that of objects.
     fn forget(&mut self, weak_refs: &WeakRefs) {
         *self = TrackedObjects::default();
-        *weak_refs.spare.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+        *weak_refs.spare.lock() = Vec::new();
     }
 
     /// All objects up to now that are not known to be dead.
@@ -288,7 +289,7 @@ impl TrackedObjects {
     }
 
     fn open_fresh(&mut self, weak_refs: &WeakRefs) {
-        let fresh = std::mem::take(&mut *weak_refs.fresh.lock().unwrap_or_else(PoisonError::into_inner));
+        let fresh = std::mem::take(&mut *weak_refs.fresh.lock());
         self.open.extend(fresh.into_iter().map(|chunk| (chunk, 0)));
     }
 
@@ -512,7 +513,7 @@ mod tests {
             (1..=20_000).for_each(|number| recorder.push(&weak_refs, object(number)));
             tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         }
-        assert!(!weak_refs.spare.lock().unwrap().is_empty());
-        assert!(weak_refs.spare.lock().unwrap().iter().all(|chunk| chunk.len() == 0));
+        assert!(!weak_refs.spare.lock().is_empty());
+        assert!(weak_refs.spare.lock().iter().all(|chunk| chunk.len() == 0));
     }
 }

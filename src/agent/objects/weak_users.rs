@@ -2,10 +2,11 @@
 //! VM is called, which may stop the caller for as long as a debugger wants.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use jvmti::Jni;
 use jvmti::jni_sys::jweak;
+
+use crate::agent::mutex::Mutex;
 
 /// A weak reference that is in the table no more.
 struct Removed(jweak);
@@ -42,7 +43,7 @@ impl WeakUsers {
 
     /// Those that nobody can use any more.
     fn unused(&self, removed: impl IntoIterator<Item = jweak>) -> Vec<Removed> {
-        let mut all = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.removed.lock();
         all.extend(removed.into_iter().map(Removed));
         // A later user does not find them in the table.
         if self.users.load(Ordering::SeqCst) == 0 { std::mem::take(&mut *all) } else { Vec::new() }

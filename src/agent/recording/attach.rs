@@ -1,7 +1,6 @@
 //! Requests in a JVM that runs: `Agent_OnAttach` takes one, and a thread of the agent serves it and answers.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jvmti::jni_sys::{JNIEnv, JavaVM};
@@ -17,6 +16,7 @@ use crate::agent::core::context::Entry;
 use crate::agent::core::feature::End;
 use crate::agent::helpers::REACH;
 use crate::agent::message::{kept, message};
+use crate::agent::mutex::Mutex;
 
 /// MartiniReach.
 const REACH_CLASS: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniReach.class");
@@ -81,9 +81,9 @@ fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), Strin
     // However a recording ends, the end of the VM ends its trace; and it waits for what is under way.
     jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to end")?;
     let jni = vm.get_jni().map_err(|_| "the JVM does not know the thread on which it loads the agent")?;
-    *JOB.lock().unwrap_or_else(PoisonError::into_inner) = Some(Job { vm, jvm, turn, request, reply: reply.take() });
+    *JOB.lock() = Some(Job { vm, jvm, turn, request, reply: reply.take() });
     agent_thread::start(jvm.env, jni, c"Martini attach", serve).map_err(|error| {
-        let job = JOB.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let job = JOB.lock().take();
         *reply = job.and_then(|job| job.reply);
         format!("the thread that serves the request cannot be started: {error}")
     })
@@ -107,7 +107,7 @@ fn answer(reply: Option<Reply>, answer: &Answer) {
 /// Called by the VM, on a thread of the agent's.
 unsafe extern "system" fn serve(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
     guard(|| {
-        let Some(job) = JOB.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(job) = JOB.lock().take() else { return };
         let Job { vm, jvm, turn, request, reply } = job;
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };

@@ -24,8 +24,8 @@ pub(crate) use phases::stops_on_load;
 use std::ffi::CStr;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use agent_options::{Options, RawOptions};
@@ -59,6 +59,8 @@ use super::vm::{collections, environments, threads, virtual_threads};
 use outputs::Outputs;
 use refusal::Refusal;
 use writer_thread::WriterThread;
+
+use crate::agent::mutex::Mutex;
 
 /// The end of a recording waits for dead objects; if none is delivered for so long, it continues.
 const MAX_WAIT_WITHOUT_DEATHS: Duration = Duration::from_secs(5);
@@ -426,7 +428,7 @@ impl Recording {
             core.tags.envs()[0].disable_events(&COLLECTION_EVENTS);
             core.weak_refs.end(jni);
         }
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = self.writer.lock().take();
         let has_written = writer.is_none_or(|writer| writer.finish(core, jni));
         if end.is_survived() {
             // The trace is whole by now, whatever happens to the VM.

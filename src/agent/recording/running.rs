@@ -1,9 +1,11 @@
 //! Which recording runs, and whose turn it is to begin or end one: one thread at a time.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Recording;
+
+use crate::agent::mutex::Mutex;
 
 /// The state of the JVM's recordings.
 struct State {
@@ -18,7 +20,7 @@ static STATE: Mutex<State> = Mutex::new(State { running: None, is_taken: false, 
 static CHANGED: Condvar = Condvar::new();
 
 fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+    STATE.lock()
 }
 
 /// The right to begin and end recordings, until it is dropped.

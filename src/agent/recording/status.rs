@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use agent_options::{OptionError, RawOptions};
@@ -24,7 +23,7 @@ pub(super) fn lines(running: Option<&Recording>) -> Lines {
     let core = recording.core;
     let bytes = fs::metadata(&core.trace_path).map_or(0, |metadata| metadata.len());
     let lost: u64 = core.lost.all().into_values().sum();
-    let changed = recording.changed.lock().unwrap_or_else(PoisonError::into_inner);
+    let changed = recording.changed.lock();
     let mut lines = Lines::default()
         .with("recording", "yes")
         .with("trace", recording.trace().display())
@@ -96,7 +95,7 @@ impl Recording {
             }
         }
         asked.into_iter().for_each(|(sampler, asker, bytes)| sampler.ask(asker, bytes));
-        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = self.changed.lock();
         let now = changeable.iter().filter_map(|&(name, ..)| Some((name, raw.value(name).or(changed.value(name))?)));
         let now: RawOptions = now.collect();
         *changed = now;

@@ -1,11 +1,11 @@
 //! The owner of the VM's sampling interval, which is one for the whole JVM: whoever wants samples asks here, and the finest
 //! interval that is asked for is set, or a longer one while samples cost too much.
 
-use std::sync::Mutex;
 use std::time::Instant;
 
-use super::lock;
 use super::pace::Pace;
+
+use crate::agent::mutex::Mutex;
 
 /// Who asks for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl SamplingInterval {
     /// From now on somebody wants a sample every so many bytes, or none any more; `set` gets the interval if it changes. Allowed at
     /// any time: each sample has the weight of the interval with which the VM chose it.
     pub(crate) fn ask(&self, asker: Asker, bytes: Option<u32>, set: impl FnOnce(u32)) {
-        let mut asked = lock(&self.asked);
+        let mut asked = self.asked.lock();
         asked[asker as usize] = bytes;
         // If nobody wants any, the interval stays: the event is not enabled, or is about to be disabled.
         if let Some(finest) = asked.iter().flatten().copied().min() {
@@ -43,7 +43,7 @@ impl SamplingInterval {
 
     /// Bytes between two samples on average that are asked for; `None` if nobody asks.
     pub(crate) fn finest(&self) -> Option<u32> {
-        lock(&self.asked).iter().flatten().copied().min()
+        self.asked.lock().iter().flatten().copied().min()
     }
 }
 

@@ -14,8 +14,8 @@ mod samples;
 mod snapshot;
 mod thread;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jvmti::Jni;
@@ -37,6 +37,8 @@ use counted_ahead::CountedAhead;
 use live::Following;
 use samples::Samples;
 use thread::SamplerThread;
+
+use crate::agent::mutex::Mutex;
 
 pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};
@@ -105,12 +107,12 @@ impl Sampler {
 
     /// Number of samples.
     pub(crate) fn count(&self) -> u64 {
-        lock(&self.samples).count()
+        self.samples.lock().count()
     }
 
     /// Samples that stand without their thread or stack, since there were too many to keep them apart.
     pub(crate) fn merged(&self) -> u64 {
-        lock(&self.samples).merged()
+        self.samples.lock().merged()
     }
 
     /// Samples that came early, since the VM counts what nobody allocates.
@@ -130,12 +132,12 @@ impl Sampler {
 
     /// What has changed since it was asked for last.
     pub(crate) fn changed(&self) -> Vec<(SampleKey, Sampled)> {
-        lock(&self.samples).changed()
+        self.samples.lock().changed()
     }
 
     /// What has changed of a thread that ends, and is forgotten here.
     pub(crate) fn take(&self, thread: ThreadIndex) -> Vec<(SampleKey, Sampled)> {
-        lock(&self.samples).take(thread)
+        self.samples.lock().take(thread)
     }
 
     /// Adds an object that the current thread has made, and that was chosen with that interval.
@@ -175,7 +177,7 @@ impl Sampler {
             _ => AllocationSite { class, location: method.map(|method| method.location) },
         };
         let key = SampleKey { site, stack, thread: Some(carrier) };
-        lock(&self.samples).add(key, is_short, size, chosen);
+        self.samples.lock().add(key, is_short, size, chosen);
         if let Some(following) = &self.following {
             // SAFETY: by the caller's promise.
             unsafe { following.follow(core, jni, &mut own.random, object, (key, size, chosen)) };
@@ -198,7 +200,7 @@ impl Sampler {
     }
 
     fn push_sampled(&self, thread: &mut ThreadContext, of: ThreadIndex, now: Ticks) {
-        let Sampled { instances, bytes, .. } = lock(&self.samples).of_thread(of);
+        let Sampled { instances, bytes, .. } = self.samples.lock().of_thread(of);
         let (instances, bytes) = (instances.round() as u64, bytes.round() as u64);
         thread.push(Event::Counted { thread: of, instances, bytes }, now);
     }
@@ -282,7 +284,7 @@ impl Feature for Sampler {
     }
 
     fn stop(&'static self, jni: Jni, _: End) {
-        *lock(&self.last_look) = self.following.as_ref().map(|following| following.look(self.core, jni));
+        *self.last_look.lock() = self.following.as_ref().map(|following| following.look(self.core, jni));
     }
 
     fn account(&'static self, thread: &mut ThreadContext, of: ThreadIndex, _: Option<u64>, now: Ticks) {
@@ -301,8 +303,8 @@ impl Feature for Sampler {
     }
 
     fn release(&'static self, jni: Jni) {
-        *lock(&self.samples) = Samples::default();
-        *lock(&self.snapshot) = None;
+        *self.samples.lock() = Samples::default();
+        *self.snapshot.lock() = None;
         if let Some(following) = &self.following {
             // Those that came since.
             following.clear(self.core, jni);
@@ -341,8 +343,4 @@ fn set_interval(core: &Core, bytes: u32) {
     if let Err(error) = core.tags.set_sampling_interval(bytes) {
         core.count_failure("sampling interval", error);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

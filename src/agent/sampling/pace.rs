@@ -3,11 +3,10 @@
 //! Samples are paid from a credit of CPU time, which grows with the time of the run and is limited. Where it is used up the interval
 //! becomes as much longer as their cost has exceeded what they may cost.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::lock;
+use crate::agent::mutex::Mutex;
 
 /// CPU time that samples may take in a second: a hundredth of a processor.
 const NANOS_PER_SECOND: i64 = 10_000_000;
@@ -71,7 +70,7 @@ impl Pace {
 
     /// An interval is asked for; `set` gets it if it is another than before. What it costs is judged anew.
     pub(super) fn want(&self, bytes: u32, time: Instant, set: impl FnOnce(u32)) {
-        let mut times = lock(&self.times);
+        let mut times = self.times.lock();
         if self.wanted.swap(bytes, Ordering::Relaxed) != bytes {
             self.set_interval(&mut times, time, bytes, set);
         }
@@ -92,7 +91,7 @@ impl Pace {
         let after = before.saturating_sub(nanos as i64);
         // One thread sees it first.
         if after < 0 && before.div_euclid(STEP) > after.div_euclid(STEP) {
-            let mut times = lock(&self.times);
+            let mut times = self.times.lock();
             let time = time();
             let factor = self.times_too_dear(&times, time).ceil();
             if factor > 1.0 {
@@ -110,7 +109,7 @@ impl Pace {
 
     /// Lets the credit grow, and changes the interval if there is none, or more than enough. Called now and then.
     pub(super) fn tick(&self, time: Instant, set: impl FnOnce(u32)) {
-        let mut times = lock(&self.times);
+        let mut times = self.times.lock();
         let passed = time.saturating_duration_since(times.paid);
         if passed < PERIOD {
             return;

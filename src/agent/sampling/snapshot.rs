@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use jvmti::Jni;
 
+use super::Sampler;
 use super::live::LiveLook;
 use super::samples::Sampled;
-use super::{Sampler, lock};
 use crate::agent::clock::{Ticks, thread_cpu_nanos};
 use crate::agent::core::accounting;
 use crate::agent::ids::ThreadIndex;
@@ -24,16 +24,16 @@ pub(crate) struct SamplesSnapshot {
 impl Sampler {
     /// The last snapshot that the writer has not taken yet.
     pub(crate) fn take_snapshot(&self) -> Option<SamplesSnapshot> {
-        lock(&self.snapshot).take()
+        self.snapshot.lock().take()
     }
 
     /// What lived when the recording ended.
     pub(crate) fn take_last_look(&self) -> Option<LiveLook> {
-        lock(&self.last_look).take()
+        self.last_look.lock().take()
     }
 
     pub(super) fn make_snapshot_if_due(&self, jni: Jni) {
-        let mut schedule = lock(&self.schedule);
+        let mut schedule = self.schedule.lock();
         let Some(schedule) = schedule.as_mut().filter(|_| self.following.is_some()) else { return };
         if schedule.is_due(Instant::now()) {
             let begin = thread_cpu_nanos();
@@ -45,14 +45,14 @@ impl Sampler {
     pub(super) fn make_snapshot(&self, jni: Jni) {
         let threads = if self.accounts() { self.living_accounts(jni) } else { Vec::new() };
         let live = self.following.as_ref().map(|following| following.look(self.core, jni));
-        *lock(&self.snapshot) = Some(SamplesSnapshot { time: Ticks::now(), threads, live });
+        *self.snapshot.lock() = Some(SamplesSnapshot { time: Ticks::now(), threads, live });
     }
 
     fn living_accounts(&self, jni: Jni) -> Vec<(ThreadIndex, Sampled, Option<u64>)> {
         let mut found = Vec::new();
         accounting::each_account(self.core, jni, |index, bytes| {
             if let Some(record) = self.core.jvm.threads.get(index) {
-                found.push((index, lock(&self.samples).of_thread(index), record.accounted(bytes)));
+                found.push((index, self.samples.lock().of_thread(index), record.accounted(bytes)));
             }
         });
         found

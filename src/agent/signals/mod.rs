@@ -15,7 +15,6 @@ pub(crate) mod own;
 mod x86_64;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use libc::{c_int, c_void, siginfo_t};
 
@@ -23,6 +22,8 @@ use libc::{c_int, c_void, siginfo_t};
 use other as processor;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as processor;
+
+use crate::agent::mutex::Mutex;
 
 /// The signals of a load that fails.
 const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
@@ -53,7 +54,7 @@ impl SafeLoads {
         if is_watched {
             return Err("with -Xcheck:jni the JVM prints a warning if anybody else handles SIGSEGV".into());
         }
-        let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_installed = IS_INSTALLED.lock();
         if !*is_installed {
             for (index, &signal) in FAULTS.iter().enumerate() {
                 if let Err(reason) = install_one(signal, &BEFORE[index]) {
@@ -91,7 +92,7 @@ impl SafeLoads {
     /// No load is running, and none begins before the next `install`.
     #[cfg(test)]
     pub(crate) unsafe fn remove(self) {
-        let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_installed = IS_INSTALLED.lock();
         IS_INTACT.store(false, Ordering::Release);
         // A library that stands before ours may call ours, so all stays then.
         if *is_installed && FAULTS.into_iter().all(is_ours) {

@@ -5,12 +5,12 @@ mod memory_budget;
 pub(crate) mod walker;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use trace::ids::StackId;
 
 use crate::agent::ids::{CodeLocation, IdSource, StackIndex};
+use crate::agent::mutex::Mutex;
 use crate::agent::tables::table::Table;
 
 /// A call stack, innermost frame first; never empty.
@@ -50,7 +50,7 @@ impl Stacks {
 
     /// The number of a stack, which is registered if it is new.
     fn intern(&self, frames: &[CodeLocation]) -> StackIndex {
-        let mut by_frames = self.by_frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_frames = self.by_frames.lock();
         if let Some(&known) = by_frames.get(frames) {
             return known;
         }

@@ -1,6 +1,6 @@
 //! The methods that allocation sites and stacks refer to.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{MutexGuard, OnceLock};
 
 use classfile::opcode;
 use jvmti::jni_sys::jmethodID;
@@ -13,6 +13,7 @@ use super::classes::Classes;
 use super::redefined::Redefined;
 use super::table::Table;
 use crate::agent::ids::{ClassIndex, IdSource, MethodIndex};
+use crate::agent::mutex::Mutex;
 
 /// What is known of a method.
 #[derive(Debug)]
@@ -146,7 +147,7 @@ impl Methods {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownMethods> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// Whether the id is still that of this version.

@@ -2,7 +2,9 @@
 //!
 //! Segments double in size and never move, so an entry, once pushed, stays where it is.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+use crate::agent::mutex::Mutex;
 
 const FIRST_SEGMENT: usize = 1024;
 const SEGMENTS: usize = 22;
@@ -20,7 +22,7 @@ impl<T> Table<T> {
 
     /// Appends what `make` returns for the entry's own number.
     pub(crate) fn push_with(&self, make: impl FnOnce(u32) -> T) -> u32 {
-        let mut len = self.len.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut len = self.len.lock();
         let index = *len;
         let (segment, offset) = locate(index);
         let slots =

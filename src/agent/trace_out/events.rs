@@ -96,7 +96,14 @@ impl Writer {
             AllocationSize::Words(words) => u64::from(words) * 8,
         };
         let site = self.site(stack);
-        let stack = if self.core.options.stack_depth > 0 { self.stack(stack) } else { None };
+        let depth = self.core.options.stack_depth;
+        let stack = if depth > 0 {
+            let is_full = self.core.jvm.stacks.get(stack).is_some_and(|stack| stack.frames.len() >= depth);
+            self.full_stacks += u64::from(is_full);
+            self.stack(stack)
+        } else {
+            None
+        };
         let time = self.time(ticks);
         let element = ObjAlloc {
             thread: Some(thread.id),

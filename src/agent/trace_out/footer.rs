@@ -93,6 +93,10 @@ impl Writer {
             counts.extend(locks.counts().into_iter().chain(self.locks.counts()).map(|(key, n)| (key, None, n)));
         }
         counts.extend(self.sample_counts());
+        if self.full_stacks > 0 {
+            let depth = format!("stack={}", self.core.options.stack_depth);
+            counts.push(("stacks.full", Some(depth), self.full_stacks));
+        }
         let problem = self.core.jvm.accounting.problem();
         counts.extend(problem.map(|why| ("coverage.unavailable", Some(why.to_owned()), 1)));
         for (key, value) in [

@@ -63,6 +63,8 @@ pub(crate) struct Writer {
     /// Since when the merge waits for something that is not an event.
     pub(super) waiting_since: Option<Instant>,
     pub(super) site_counts: SiteCounts,
+    /// Objects whose stack has as many frames as are kept: what called the outermost is not known.
+    pub(super) full_stacks: u64,
     pub(super) sampled: Sampled,
     flushed: Instant,
     pub(super) locks: LockEvents,
@@ -97,6 +99,7 @@ impl Writer {
             last_publish_check: Ticks::now(),
             waiting_since: None,
             site_counts: SiteCounts::default(),
+            full_stacks: 0,
             sampled: Sampled::default(),
             flushed: Instant::now(),
             locks: LockEvents::default(),

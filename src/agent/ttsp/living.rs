@@ -3,13 +3,12 @@
 //! A thread leaves at its end event, before HotSpot frees its `JavaThread`; before the VM stops to send such events, the list is
 //! closed. So while the list is held, the memory of every thread in it may be read, and a signal reaches no other thread.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use rustc_hash::FxHashMap;
 
 use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::safepoints::SafepointLayout;
 use crate::agent::ids::ThreadIndex;
+use crate::agent::mutex::Mutex;
 
 /// A living thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +30,10 @@ struct Inner {
 pub(super) struct LivingThreads(Mutex<Inner>);
 
 impl LivingThreads {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Enters a thread that has not had its end event.
     pub(super) fn enter(&self, layout: &SafepointLayout, java: JavaThread, index: ThreadIndex) {
         let Some(tid) = layout.tid(java) else { return };
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         if !inner.is_closed {
             inner.threads.insert(index.0, LivingThread { tid, java });
         }
@@ -46,17 +41,17 @@ impl LivingThreads {
 
     /// The current thread ends.
     pub(super) fn leave(&self, index: ThreadIndex) {
-        self.lock().threads.remove(&index.0);
+        self.0.lock().threads.remove(&index.0);
     }
 
     /// Threads end from now on without an event.
     pub(super) fn close(&self) {
-        *self.lock() = Inner { threads: FxHashMap::default(), is_closed: true };
+        *self.0.lock() = Inner { threads: FxHashMap::default(), is_closed: true };
     }
 
     /// Calls `visit` with each thread for which the VM has to wait, while it lives.
     pub(super) fn each_running(&self, layout: &SafepointLayout, mut visit: impl FnMut(ThreadIndex, LivingThread)) {
-        for (&index, &thread) in &self.lock().threads {
+        for (&index, &thread) in &self.0.lock().threads {
             // SAFETY: threads in the list live while it is held.
             if unsafe { layout.is_running(thread.java) } {
                 visit(ThreadIndex(index), thread);

@@ -19,8 +19,8 @@ mod report;
 mod totals;
 mod watch;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use jvmti::Jni;
@@ -43,6 +43,8 @@ use log::SafepointLog;
 use mailbox::Mailbox;
 use report::Reports;
 use watch::{LateFinder, Watcher};
+
+use crate::agent::mutex::Mutex;
 
 pub(crate) use late::LateThread;
 pub(crate) use line::Stop;
@@ -158,7 +160,7 @@ impl Feature for Safepoints {
         });
         let watcher = Watcher::new(self, log, finder);
         match native_thread::start("martini-ttsp", move || watcher.run()) {
-            Ok(handle) => *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle),
+            Ok(handle) => *self.watcher.lock() = Some(handle),
             Err(error) => message(&format!("safepoints are not recorded: there is no thread to watch them: {error}")),
         }
     }
@@ -174,7 +176,7 @@ impl Feature for Safepoints {
 
     fn stop(&'static self, jni: Jni, _: End) {
         self.has_ended.store(true, Ordering::Relaxed);
-        let handle = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let handle = self.watcher.lock().take();
         let Some(mut watcher) = handle.and_then(|handle| handle.join().ok()) else { return };
         self.inside(jni, || watcher.log.end(jni));
         watcher.read();

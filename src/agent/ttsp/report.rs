@@ -1,11 +1,10 @@
 //! What the watching thread hands to the writer.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::late::LateThread;
 use super::line::Stop;
 use super::totals::Totals;
 use crate::agent::clock::Ticks;
+use crate::agent::mutex::Mutex;
 
 /// What is to be written.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub(super) struct Reports(Mutex<Vec<Report>>);
 impl Reports {
     /// Adds one; false if there is no room. There is for totals, which replace earlier ones.
     pub(super) fn add(&self, report: Report) -> bool {
-        let mut reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reports = self.0.lock();
         if let Report::Totals(..) = report {
             reports.retain(|report| !matches!(report, Report::Totals(..)));
         } else if reports.len() >= MOST {
@@ -39,6 +38,6 @@ impl Reports {
     }
 
     pub(super) fn take(&self) -> Vec<Report> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock())
     }
 }

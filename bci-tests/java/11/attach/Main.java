@@ -4,7 +4,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * A busy program that does what it is told on standard input: {@code run N} makes so many nodes and prints their sum, {@code contend}
+ * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code contend}
  * holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
  * its threads have done. At the end it prints whether its threads have counted right.
  */

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Does what it is told by its standard input, and says so: {@code work} is a lot of everything that is reported; {@code more} and
+ * Does what its standard input says, and says so: {@code work} is a lot of everything that is reported; {@code more} and
  * {@code last} make a thousand objects of a class of their own. It ends with its input, unless it is to {@code stay}.
  */
 public final class Main {

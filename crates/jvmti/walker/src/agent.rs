@@ -3,5 +3,7 @@
 #[path = "../../../../src/agent/helpers.rs"]
 mod helpers;
 pub(crate) mod hotspot;
+#[path = "../../../../src/agent/mutex.rs"]
+mod mutex;
 #[path = "../../../../src/agent/signals/mod.rs"]
 pub(crate) mod signals;

@@ -6,20 +6,19 @@
 mod look;
 mod reservoir;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use jvmti::Jni;
 use jvmti::jni_sys::{jobject, jweak};
 
-use super::lock;
 use super::samples::SampleKey;
 use crate::agent::clock::{Ticks, thread_cpu_nanos};
 use crate::agent::core::Core;
 use crate::agent::hotspot::Hotspot;
 use crate::agent::hotspot::object_addresses::may_be_cleared;
 use crate::agent::ids::GcNumber;
+use crate::agent::mutex::Mutex;
 use crate::agent::random::Random;
 use reservoir::{Chance, Followed, Reservoir};
 
@@ -85,7 +84,7 @@ impl Following {
         if core.leaves_deaths_unseen() {
             return;
         }
-        let chance = lock(&self.fresh).chance;
+        let chance = self.fresh.lock().chance;
         if !random.happens(chance.probability()) {
             self.unfollowed.fetch_add(1, Ordering::Relaxed);
             return;
@@ -97,7 +96,7 @@ impl Following {
             jni.exception_clear();
             return core.count_lost("no memory for a weak reference", 1);
         };
-        let mut fresh = lock(&self.fresh);
+        let mut fresh = self.fresh.lock();
         // The VM may have stopped the thread there until the recording was over.
         if !core.is_reporting() {
             return delete(jni, weak);
@@ -116,7 +115,7 @@ impl Following {
 
     /// Each second, on the agent's own thread.
     pub(super) fn tick(&self, core: &Core, jni: Jni) {
-        if lock(&self.fresh).objects.len() >= RESERVE {
+        if self.fresh.lock().objects.len() >= RESERVE {
             self.review(core, jni, false);
         }
     }
@@ -124,22 +123,22 @@ impl Following {
     /// What lives, as far as the last collection has found out.
     pub(super) fn look(&self, core: &Core, jni: Jni) -> LiveLook {
         self.review(core, jni, true);
-        let known = lock(&self.known);
+        let known = self.known.lock();
         LiveLook::of(known.reservoir.objects(), core.collections.finished(), Ticks::now())
     }
 
     /// Forgets all of them.
     pub(super) fn clear(&self, core: &Core, jni: Jni) {
         self.review(core, jni, false);
-        lock(&self.known).reservoir.take().into_iter().for_each(|object| delete(jni, object.weak));
+        self.known.lock().reservoir.take().into_iter().for_each(|object| delete(jni, object.weak));
     }
 
     /// Takes the new ones, forgets the dead if there was a collection, and makes room. How often the dead are looked for is limited, unless
     /// `all` are to be found.
     fn review(&self, core: &Core, jni: Jni, all: bool) {
-        let known = &mut *lock(&self.known);
+        let known = &mut *self.known.lock();
         let (new, chance) = {
-            let mut fresh = lock(&self.fresh);
+            let mut fresh = self.fresh.lock();
             (std::mem::take(&mut fresh.objects), fresh.chance)
         };
         known.reservoir.add(new);
@@ -160,7 +159,7 @@ impl Following {
         });
         self.unfollowed.fetch_add(deleted, Ordering::Relaxed);
         let room = MOST - known.reservoir.objects().len();
-        let mut fresh = lock(&self.fresh);
+        let mut fresh = self.fresh.lock();
         (fresh.room, fresh.chance) = (room, chance);
     }
 }

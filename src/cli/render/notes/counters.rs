@@ -42,7 +42,7 @@ const NOT_SHOWN: [&str; 15] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 35] = [
+const NOTES: [(&str, Unit, &str); 36] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -83,6 +83,11 @@ const NOTES: [(&str, Unit, &str); 35] = [
         "cpu.byProcess",
         TIMES,
         "the system gives no timer for each thread, so one for all was used: threads are seen as often as they run, but not each by its own clock",
+    ),
+    (
+        "stacks.full",
+        Unit::Of("object has", "objects have"),
+        "{n} as many frames as were recorded{detail}: what called the outermost may be missing; a larger --stack shows it",
     ),
     (
         "stackCache.mismatches",

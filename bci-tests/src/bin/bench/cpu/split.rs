@@ -2,7 +2,7 @@
 
 /// The thread that does all the work, and the one that carries it where it is a virtual thread.
 const WORKERS: [&str; 2] = ["worker", "ForkJoinPool-1-worker-1"];
-/// In the names of the VM's threads that are told apart.
+/// In the names of the VM's threads that are distinguished.
 const COLLECTORS: &str = "GC Thread";
 
 /// Whether a thread of this name is the one that works.

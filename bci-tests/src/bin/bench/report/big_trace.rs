@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Frames of a stack that tell it from others.
+/// Frames of a stack that others do not have.
 const LEVELS: usize = 10;
 /// Frames above those, which all stacks of a thread have.
 const COMMON: usize = 6;

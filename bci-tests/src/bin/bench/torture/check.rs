@@ -288,8 +288,8 @@ fn conserved(facts: &Facts, problems: &mut Vec<Problem>) {
 
 /// The program knows how many objects of one class it made.
 fn known(case: &Case, ended: &Ended, facts: &Facts, lost: u64, problems: &mut Vec<Problem>) {
-    let told = split(&ended.out).0.iter().find_map(|line| line.strip_prefix("= known ")?.parse::<u64>().ok());
-    let Some(made) = told else { return };
+    let printed = split(&ended.out).0.iter().find_map(|line| line.strip_prefix("= known ")?.parse::<u64>().ok());
+    let Some(made) = printed else { return };
     let is_included = case.mode.value("include").is_none_or(|pattern| pattern == "torture.*");
     let seen = if case.mode.value("heap") == Some("counts") { facts.known_counted } else { facts.known_objects };
     let is_vm = (case.mode.value("heap") == Some("vm") || case.mode.leaves_the_jit_alone())

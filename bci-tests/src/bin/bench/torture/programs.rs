@@ -8,7 +8,7 @@ use bci_tests::jdk::Jdk;
 pub(super) struct Program {
     /// Its name here.
     pub(super) name: &'static str,
-    /// Its class, without the package, and what it is told beside the size of its work.
+    /// Its class, without the package, and its arguments beside the size of its work.
     pub(super) main: (&'static str, &'static [&'static str]),
     /// The first and the last Java that has what it needs.
     pub(super) releases: (u32, u32),

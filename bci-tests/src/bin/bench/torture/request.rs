@@ -8,7 +8,7 @@ use clap::builder::RangedU64ValueParser;
 
 /// Tries to break the agent: hostile programs on every JDK, collector and layout, with every option of the agent, drawn at random.
 ///
-/// A seed gives a run; the seeds of the runs follow each other. A run that fails is told at once, with its seed and its command, and
+/// A seed gives a run; the seeds of the runs follow each other. A run that fails is reported at once, with its seed and its command, and
 /// its folder is kept. Ctrl-C ends it with the table so far.
 #[derive(Debug, Parser)]
 #[command(name = "bench torture")]

@@ -35,7 +35,7 @@ impl<'a> Runner<'a> {
         Self { place, request, plain: Mutex::default() }
     }
 
-    /// Runs a case, and tells if it fails.
+    /// Runs a case, and reports if it fails.
     pub(super) fn run(&self, case: &Case) -> (Verdict, Duration) {
         let dir = self.place.kept.join(case.seed.to_string());
         // What an earlier run of this seed left is not part of this one.
