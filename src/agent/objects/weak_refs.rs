@@ -115,10 +115,9 @@ impl WeakRefs {
     #[cold]
     fn next_chunk(&self, last: usize) -> Arc<Chunk> {
         let capacity = (last * 2).clamp(FIRST_CHUNK, LARGEST_CHUNK);
-        let lock = Mutex::lock;
-        let spare = if capacity == LARGEST_CHUNK { lock(&self.spare).pop() } else { None };
+        let spare = if capacity == LARGEST_CHUNK { self.spare.lock().pop() } else { None };
         let chunk = spare.unwrap_or_else(|| Chunk::new(capacity));
-        lock(&self.fresh).push(Arc::clone(&chunk));
+        self.fresh.lock().push(Arc::clone(&chunk));
         chunk
     }
 
