@@ -2,16 +2,14 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jvmti::jni_sys::{JNIEnv, jobject, jvalue};
 use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, JVMTI_THREAD_STATE_TERMINATED, jvmtiEnv, jvmtiStartFunction};
 use jvmti::{Env, Jni};
 
+use super::mutex::Mutex;
 use super::native_thread::OwnTask;
-
-use crate::agent::mutex::Mutex;
 
 /// A global reference to a thread of the agent's own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,10 +27,6 @@ static LOOKING: AtomicUsize = AtomicUsize::new(0);
 /// Those that have ended, whose references somebody may have taken out of the list before.
 static REMOVED: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
 
-fn own() -> MutexGuard<'static, Vec<OwnThread>> {
-    OWN.lock()
-}
-
 /// Whether a thread is one of the agent's own.
 ///
 /// # Safety
@@ -40,7 +34,7 @@ fn own() -> MutexGuard<'static, Vec<OwnThread>> {
 pub(crate) unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
     LOOKING.fetch_add(1, Ordering::SeqCst);
     // The VM is not called while they are locked.
-    let all = own().clone();
+    let all = OWN.lock().clone();
     // SAFETY: by the caller's promise, and global references, which are not deleted while somebody looks.
     let is_own = all.iter().any(|own| unsafe { jni.is_same_object(own.0, thread) });
     LOOKING.fetch_sub(1, Ordering::SeqCst);
@@ -49,14 +43,14 @@ pub(crate) unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
 
 /// Threads that have ended are the agent's no more.
 fn forget_ended(env: Env, jni: Jni) {
-    let all = own().clone();
+    let all = OWN.lock().clone();
     let has_ended = |own: &&OwnThread| {
         // SAFETY: global references, which are deleted here alone, by one thread at a time: whoever may begin or end a recording.
         let state = unsafe { env.get_thread_state(own.0) };
         state.is_ok_and(|state| state & JVMTI_THREAD_STATE_TERMINATED != 0)
     };
     let ended: Vec<OwnThread> = all.iter().filter(has_ended).copied().collect();
-    own().retain(|own| !ended.contains(own));
+    OWN.lock().retain(|own| !ended.contains(own));
     let mut removed = REMOVED.lock();
     removed.extend(ended);
     // Whoever looks from now on does not find them.
@@ -92,7 +86,7 @@ pub(crate) fn start(env: Env, jni: Jni, name: &CStr, body: jvmtiStartFunction) -
         let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(|error| jni.cleared(error))?;
         forget_ended(env, jni);
         let known = OwnThread(jni.new_global_ref(thread));
-        own().push(known);
+        OWN.lock().push(known);
         let started = env.run_agent_thread(thread, run, body as *mut c_void, JVMTI_THREAD_NORM_PRIORITY);
         for local in [class, name, thread] {
             jni.delete_local_ref(local);

@@ -5,12 +5,11 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::MutexGuard;
 
 use jvmti::jni_sys::{jclass, jfieldID};
 use jvmti::{Jni, JniError, NativeMethod};
 
-use crate::agent::mutex::Mutex;
+use super::mutex::Mutex;
 
 /// A helper class, by its names.
 #[derive(Debug)]
@@ -156,7 +155,7 @@ impl Helpers {
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
     pub(crate) fn define(&self, jni: Jni, helper: &'static Helper, bytes: &[u8]) -> Result<HelperClass, JniError> {
-        let known = self.defined().iter().find(|(name, _)| *name == helper.internal_name).map(|&(_, class)| class);
+        let known = self.defined.lock().iter().find(|(name, _)| *name == helper.internal_name).map(|&(_, class)| class);
         if let Some(class) = known {
             return Ok(class);
         }
@@ -169,12 +168,8 @@ impl Helpers {
             jni.delete_local_ref(local);
             class
         };
-        self.defined().push((helper.internal_name, class));
+        self.defined.lock().push((helper.internal_name, class));
         Ok(class)
-    }
-
-    fn defined(&self) -> MutexGuard<'_, Vec<(&'static str, HelperClass)>> {
-        self.defined.lock()
     }
 }
 

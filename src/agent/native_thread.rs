@@ -2,17 +2,12 @@
 
 use std::io;
 use std::ptr::null_mut;
-use std::sync::MutexGuard;
 use std::thread::JoinHandle;
 
 use crate::agent::mutex::Mutex;
 
 /// The numbers that the system has for the agent's threads, whether the VM knows them or not.
 static OWN_TASKS: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
-
-fn own_tasks() -> MutexGuard<'static, Vec<libc::pid_t>> {
-    OWN_TASKS.lock()
-}
 
 /// The current thread is one of the agent's own, as long as this lives.
 pub(crate) struct OwnTask(libc::pid_t);
@@ -21,20 +16,20 @@ impl OwnTask {
     pub(crate) fn enter() -> OwnTask {
         // SAFETY: no argument.
         let tid = unsafe { libc::gettid() };
-        own_tasks().push(tid);
+        OWN_TASKS.lock().push(tid);
         OwnTask(tid)
     }
 }
 
 impl Drop for OwnTask {
     fn drop(&mut self) {
-        own_tasks().retain(|&tid| tid != self.0);
+        OWN_TASKS.lock().retain(|&tid| tid != self.0);
     }
 }
 
 /// Whether the thread of that number is one of the agent's own.
 pub(crate) fn is_own_task(tid: libc::pid_t) -> bool {
-    own_tasks().contains(&tid)
+    OWN_TASKS.lock().contains(&tid)
 }
 
 /// Starts a thread with all signals blocked: the VM handles them on its own threads.

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::{MutexGuard, OnceLock};
+use std::sync::OnceLock;
 
 use jvmti::jni_sys::{jfieldID, jobject};
 use jvmti::{Env, Jni};
@@ -19,8 +19,7 @@ use super::core::context::{LocalThread, enter};
 use super::core::feature::{End, Feature};
 use super::events::event::Event;
 use super::ids::ThreadIndex;
-
-use crate::agent::mutex::Mutex;
+use super::mutex::Mutex;
 
 /// What the system says of the current thread.
 const OWN: &str = "/proc/thread-self/schedstat";
@@ -118,16 +117,12 @@ impl ProcessorTimes {
         ProcessorTimes { core, eetop: OnceLock::new(), known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, FxHashMap<u32, Known>> {
-        self.known.lock()
-    }
-
     /// What a living thread has had by now; `None` of a thread that is not known.
     ///
     /// # Safety
     /// `thread` is a live reference to it.
     unsafe fn of_living(&self, thread: jobject, index: ThreadIndex) -> Option<Event> {
-        let Known { id, before, .. } = *self.known().get(&index.0)?;
+        let Known { id, before, .. } = *self.known.lock().get(&index.0)?;
         // SAFETY: by the caller's promise.
         Some(event(index, before, unsafe { ProcessorTime::of(self.core.jvm.env, thread, id) }?))
     }
@@ -156,27 +151,27 @@ impl Feature for ProcessorTimes {
             (id, ProcessorTime::of(self.core.jvm.env, thread, id))
         };
         if let Some(before) = before {
-            self.known().insert(index.0, Known { id, before, after: None });
+            self.known.lock().insert(index.0, Known { id, before, after: None });
         }
     }
 
     unsafe fn thread_start(&'static self, _: Jni, local: &mut LocalThread, _: jobject) {
         let known = Known { id: Some(SystemId::of_current()), before: ProcessorTime::at_start(), after: None };
-        self.known().insert(local.thread.carrier.0, known);
+        self.known.lock().insert(local.thread.carrier.0, known);
     }
 
     // The time of the end is taken later, so that what is read here is not more than its life.
     unsafe fn thread_leaves(&'static self, _: Jni, _: jobject, index: ThreadIndex) {
         // Virtual threads are not known, and cost nothing.
-        let Some(known) = self.known().get(&index.0).copied() else { return };
+        let Some(known) = self.known.lock().get(&index.0).copied() else { return };
         let started = self.core.jvm.threads.get(index).map_or(Ticks::now(), |record| record.started);
         let after = Some(ProcessorTime::at_end(Ticks::now().0.saturating_sub(started.0)));
-        self.known().insert(index.0, Known { after, ..known });
+        self.known.lock().insert(index.0, Known { after, ..known });
     }
 
     fn thread_end(&'static self, _: Jni, local: &mut LocalThread, now: Ticks) {
         let index = local.thread.carrier;
-        let known = self.known().remove(&index.0);
+        let known = self.known.lock().remove(&index.0);
         if let Some((before, after)) = known.and_then(|known| Some((known.before, known.after?))) {
             local.thread.push(event(index, before, after), now);
         }
@@ -193,7 +188,7 @@ impl Feature for ProcessorTimes {
     }
 
     fn release(&'static self, _: Jni) {
-        *self.known() = FxHashMap::default();
+        *self.known.lock() = FxHashMap::default();
     }
 }
 

@@ -56,7 +56,7 @@ fn printed(out: &str) -> Counts {
 #[derive(Default)]
 struct Found {
     counts: Counts,
-    /// Objects with `DEPTH` frames.
+    /// Objects with `DEPTH` frames, and how many the trace says there are.
     full: u64,
     said_full: Option<u64>,
     compared: Option<u64>,

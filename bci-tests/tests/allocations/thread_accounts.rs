@@ -43,7 +43,7 @@ fn the_jvm_says_the_same_to_the_program_and_to_the_agent(jdk: &Jdk, flags: &[&st
         let is_right = reported.is_some_and(|reported| (bytes..=bytes + slack).contains(&reported));
         assert!(is_right, "{name} {bytes} {reported:?}");
     }
-    // It has ended when it reports the others' accounts, and is still one thread.
+    // The thread that ends the VM had its own end event before it reports the accounts of the others: it is one thread.
     assert_eq!(trace.accounts.iter().filter(|(thread, _)| thread == "DestroyJavaVM").count(), 1);
     // The bytes of a thread are those of its objects, virtual threads' counted for their carriers.
     let of_objects: u64 = trace.objects.iter().map(|object| object.size).sum();

@@ -33,6 +33,7 @@ use super::hotspot::return_addresses::StackLayout;
 use super::hotspot::safe_mode::SafeMode;
 use super::ids::{ClassIndex, CodeLocation, IdSource, RecordingNumber, StackIndex, ThreadIndex};
 use super::message::message;
+use super::mutex::Mutex;
 use super::objects::collections::Collections;
 use super::objects::tags::Tags;
 use super::objects::weak_refs::WeakRefs;
@@ -50,8 +51,6 @@ use feature::Feature;
 use lost::{DroppedCounts, Lost};
 use rewriting::RewritingCounts;
 use source::AllocationSource;
-
-use crate::agent::mutex::Mutex;
 
 /// What lives as long as the JVM, however many recordings there are.
 pub(crate) struct Jvm {

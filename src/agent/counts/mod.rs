@@ -52,14 +52,13 @@ use super::events::event::Event;
 use super::ids::{GcNumber, ThreadIndex};
 use super::instrument::retransform::{has_site, names_one};
 use super::message::message;
+use super::mutex::Mutex;
 use hooks::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use proxy::CountsProxy;
 use sites::ResolvePhase;
 use snapshot::SnapshotTrigger;
 use space::CounterSpace;
 use threads::{CountsThread, ThreadCounts};
-
-use crate::agent::mutex::Mutex;
 
 pub(crate) use own_thread::read_own_counts;
 pub(crate) use proxy::register_natives;

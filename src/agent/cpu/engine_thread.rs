@@ -43,12 +43,12 @@ fn run(engine: &Engine) {
             number = now;
             // Twice after each change, since a thread has to be seen twice.
             if same < 2 || same % EACH == 0 {
-                engine.registry().scan(&tids());
+                engine.registry.lock().scan(&tids());
             }
         }
         if engine.wall.is_some_and(|wall| looked.elapsed() >= wall) {
             looked = Instant::now();
-            engine.registry().look();
+            engine.registry.lock().look();
         }
         std::thread::park_timeout(rest);
     }

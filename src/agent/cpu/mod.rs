@@ -26,8 +26,8 @@ mod who;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -44,6 +44,7 @@ use super::hotspot::os_threads::OsThreads;
 use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
+use super::mutex::Mutex;
 use super::signals::own::{OwnSignal, real_time_signals};
 use handler::{Handled, Unused, on_signal};
 #[cfg(not(target_arch = "x86_64"))]
@@ -54,8 +55,6 @@ use tasks::{TaskRef, VmThread};
 use timers::{CpuClock, tick_nanos};
 #[cfg(target_arch = "x86_64")]
 use x86_64 as system_call;
-
-use crate::agent::mutex::Mutex;
 
 pub(crate) use others::Other;
 pub(crate) use registry::Left;
@@ -107,7 +106,7 @@ impl FeatureState for CpuThread {
 
     fn new(_: &'static Core) -> CpuThread {
         let engine = CURRENT.get().and_then(|cpu| cpu.engine.get());
-        CpuThread(engine.and_then(|engine| engine.registry().task(own_tid())))
+        CpuThread(engine.and_then(|engine| engine.registry.lock().task(own_tid())))
     }
 }
 
@@ -156,30 +155,30 @@ impl Cpu {
         if engine.known_unwritten.swap(unwritten, Ordering::Relaxed) == unwritten {
             return Vec::new();
         }
-        engine.registry().take_unwritten()
+        engine.registry.lock().take_unwritten()
     }
 
     /// What threads that are sampled no more have left since the last call.
     pub(crate) fn take_left(&self) -> Vec<Left> {
-        self.engine.get().map(|engine| engine.registry().take_left()).unwrap_or_default()
+        self.engine.get().map(|engine| engine.registry.lock().take_left()).unwrap_or_default()
     }
 
     /// What is known of a thread that does not run Java.
     pub(crate) fn other(&self, number: OtherThread) -> Option<Other> {
-        self.engine.get()?.registry().others.get(number).cloned()
+        self.engine.get()?.registry.lock().others.get(number).cloned()
     }
 
     /// Nothing more is written of a thread that does not run Java.
     pub(crate) fn forget(&self, number: OtherThread) {
         if let Some(engine) = self.engine.get() {
-            engine.registry().others.forget(number);
+            engine.registry.lock().others.forget(number);
         }
     }
 
     /// What was sampled and what not, once the recording has ended.
     pub(crate) fn totals(&self) -> Option<Totals> {
         let engine = self.engine.get()?;
-        let registry = engine.registry();
+        let registry = engine.registry.lock();
         let process = engine.used.load(Ordering::Relaxed);
         Some(Totals {
             interval: engine.interval,
@@ -249,19 +248,15 @@ impl Cpu {
 }
 
 impl Engine {
-    fn registry(&self) -> MutexGuard<'_, Registry> {
-        self.registry.lock()
-    }
-
     /// A thread that runs Java is sampled from now on.
     fn add(&self, tid: libc::pid_t, thread: JavaThread, index: ThreadIndex) {
         let vm = VmThread { java_thread: thread, state: self.vm.os_threads.state(thread) };
-        self.registry().add(tid, Who::Java(index), Some(vm));
+        self.registry.lock().add(tid, Who::Java(index), Some(vm));
     }
 
     /// Samples no more.
     fn stop(&self) {
-        self.registry().close();
+        self.registry.lock().close();
         if !self.handled.is_active.swap(false, Ordering::SeqCst) {
             return;
         }
@@ -328,14 +323,14 @@ impl Feature for Cpu {
         let Some(engine) = self.engine.get() else { return };
         // SAFETY: by the caller's promise. A virtual thread has none, and its carrier goes on.
         if unsafe { JavaThread::of(jni, thread) }.is_some() {
-            engine.registry().remove(own_tid());
+            engine.registry.lock().remove(own_tid());
         }
     }
 
     // A thread that attached itself may not be known by its object (DestroyJavaVM on JDK 21).
     fn thread_end(&'static self, _: Jni, _: &mut LocalThread, _: Ticks) {
         if let Some(engine) = self.engine.get() {
-            engine.registry().remove(own_tid());
+            engine.registry.lock().remove(own_tid());
         }
     }
 

@@ -5,11 +5,10 @@
 //! writer has caught up.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::progress::{MAX_STALL, Patience, Progress};
-
 use crate::agent::mutex::Mutex;
 
 const FIRST_CHUNK: usize = 64;
@@ -86,20 +85,16 @@ impl Pool {
         })
     }
 
-    fn spare(&self) -> MutexGuard<'_, Vec<Arc<Chunk>>> {
-        self.spare.lock()
-    }
-
     /// No producer waits from now on; what is pushed after this may not be written.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        let _spare = self.spare();
+        let _spare = self.spare.lock();
         self.room.notify_all();
     }
 
     /// Frees the chunks that are kept for producers. Those that a thread fills go when the thread ends, or enters another recording.
     pub(crate) fn release(&self) {
-        *self.spare() = Vec::new();
+        *self.spare.lock() = Vec::new();
     }
 
     /// True once `close` was called.
@@ -136,7 +131,7 @@ impl Pool {
         }
         self.waits.fetch_add(1, Ordering::Relaxed);
         let mut patience = Patience::new(&self.progress, self.max_wait);
-        let mut spare = self.spare();
+        let mut spare = self.spare.lock();
         loop {
             if self.has_room() {
                 return Room::Free;
@@ -158,7 +153,7 @@ impl Pool {
         // Each thread keeps the chunk that it fills, so with many threads the chunks are small.
         let fair = self.limit / self.producers.load(Ordering::Relaxed).max(1);
         let capacity = (filled * 4).min(fair).clamp(FIRST_CHUNK, LARGEST_CHUNK);
-        let spare = if capacity == LARGEST_CHUNK { self.spare().pop() } else { None };
+        let spare = if capacity == LARGEST_CHUNK { self.spare.lock().pop() } else { None };
         spare.unwrap_or_else(|| Chunk::new(capacity))
     }
 
@@ -178,14 +173,14 @@ impl Pool {
         }
         if before > self.limit {
             // A producer that has read the backlog and does not wait yet holds the lock; so it cannot miss this.
-            drop(self.spare());
+            drop(self.spare.lock());
             self.room.notify_all();
         }
     }
 
     /// Keeps a chunk that is not used any more for the next producer.
     pub(super) fn recycle(&self, mut chunk: Arc<Chunk>) {
-        let mut spare = self.spare();
+        let mut spare = self.spare.lock();
         if chunk.slots.len() == LARGEST_CHUNK
             && spare.len() * LARGEST_CHUNK < self.limit
             && let Some(inner) = Arc::get_mut(&mut chunk)

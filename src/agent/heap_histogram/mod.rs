@@ -15,9 +15,8 @@ use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::core::{Core, Jvm, deep_stacks};
 use super::ids::ClassIndex;
+use super::mutex::Mutex;
 use last_collection::LastCollection;
-
-use crate::agent::mutex::Mutex;
 
 /// What was in the heap by class, and when.
 type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);

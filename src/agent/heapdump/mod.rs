@@ -37,6 +37,7 @@ use super::core::current::Current;
 use super::core::feature::{End, Feature};
 use super::ids::GcNumber;
 use super::message::message;
+use super::mutex::Mutex;
 use super::request_file::RequestFile;
 use super::vm::shutdown::register_hook;
 use late_classes::LateClasses;
@@ -44,8 +45,6 @@ use progress::ThreadMark;
 use queue::{Queue, Waited};
 use survivors::Survivors;
 use take::DumpMaker;
-
-use crate::agent::mutex::Mutex;
 
 pub(crate) use data::{DumpData, DumpedClass, VmDump};
 

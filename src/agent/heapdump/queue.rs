@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::Reason;
 use super::progress::Progress;
-
 use crate::agent::mutex::Mutex;
 
 /// How often a thread that waits looks for progress.

@@ -47,8 +47,8 @@ const NAMES: [(&CStr, NameKind); 3] =
 /// Number of names of stubs that are kept: those from which threads call the VM.
 const STUBS: usize = 24;
 
-/// The addresses of names that were met. Those in `NAMES` are literals of libjvm, which stay, so an address is enough to tell
-/// them.
+/// The addresses of names that were met. Those in `NAMES` are literals of libjvm, which stay, so an address is enough to
+/// identify them.
 #[derive(Debug, Default)]
 struct NameAddresses {
     of_kinds: [AtomicUsize; NAMES.len()],

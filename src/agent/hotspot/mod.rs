@@ -29,9 +29,8 @@ use return_addresses::StackLayout;
 use safepoints::SafepointLayout;
 use walk::Walker;
 
+use super::mutex::Mutex;
 use super::signals::SafeLoads;
-
-use crate::agent::mutex::Mutex;
 
 /// The layouts that are known of this VM.
 #[derive(Default)]

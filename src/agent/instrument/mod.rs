@@ -25,12 +25,11 @@ use super::core::current::Current;
 use super::core::feature::{ClassPhase, RewriteRequest, Rewriter};
 use super::helpers::is_helper;
 use super::hotspot::Hotspot;
+use super::mutex::Mutex;
 use gate::Gate;
 use retransform::{internal_name, is_initialised};
 use start_up::StartUp;
 use unlinked::Unlinked;
-
-use crate::agent::mutex::Mutex;
 
 /// Bytes of bytecode up to which HotSpot compiles a method by default.
 const HUGE_METHOD_LIMIT: u32 = 8000;

@@ -8,7 +8,6 @@ use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 
 use super::retransform::internal_name;
-
 use crate::agent::mutex::Mutex;
 
 /// A weak reference to a class.

@@ -37,6 +37,7 @@ use super::core::feature::{End, Feature, Rewriter};
 use super::hotspot::Hotspot;
 use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
+use super::mutex::Mutex;
 use super::tables::threads::{Beginning, WaitState};
 use super::turn::Turn;
 use hooks::WaitHooks;
@@ -45,8 +46,6 @@ use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
 use time_budget::TimeBudget;
 use usage::OwnerQuestion;
-
-use crate::agent::mutex::Mutex;
 
 pub(crate) use names::{LockName, MOST as MOST_NAMES, NameAsker, NameRequest};
 pub(crate) use parking::register_natives;

@@ -51,6 +51,7 @@ use super::instrument::{Instrumentation, class_file_load_hook, class_load};
 use super::locks::Locks;
 use super::marks::Marks;
 use super::message::message;
+use super::mutex::Mutex;
 use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::trace_out::Features;
@@ -59,8 +60,6 @@ use super::vm::{collections, environments, threads, virtual_threads};
 use outputs::Outputs;
 use refusal::Refusal;
 use writer_thread::WriterThread;
-
-use crate::agent::mutex::Mutex;
 
 /// The end of a recording waits for dead objects; if none is delivered for so long, it continues.
 const MAX_WAIT_WITHOUT_DEATHS: Duration = Duration::from_secs(5);

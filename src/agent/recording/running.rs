@@ -1,10 +1,9 @@
 //! Which recording runs, and whose turn it is to begin or end one: one thread at a time.
 
-use std::sync::{Condvar, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 use super::Recording;
-
 use crate::agent::mutex::Mutex;
 
 /// The state of the JVM's recordings.
@@ -19,10 +18,6 @@ struct State {
 static STATE: Mutex<State> = Mutex::new(State { running: None, is_taken: false, has_ended: false });
 static CHANGED: Condvar = Condvar::new();
 
-fn state() -> MutexGuard<'static, State> {
-    STATE.lock()
-}
-
 /// The right to begin and end recordings, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Turn(());
@@ -33,7 +28,7 @@ impl Turn {
     /// # Errors
     /// Why it cannot be had now: one sentence.
     pub(super) fn take() -> Result<Turn, &'static str> {
-        let mut state = state();
+        let mut state = STATE.lock();
         if state.has_ended {
             return Err("the JVM is about to end");
         }
@@ -46,7 +41,7 @@ impl Turn {
 
     /// The VM ends: takes the last turn, for which it waits at most so long. `None` if whoever has it does not come to an end.
     pub(super) fn last(longest: Duration) -> Option<Turn> {
-        let mut state = state();
+        let mut state = STATE.lock();
         state.has_ended = true;
         let waited = CHANGED.wait_timeout_while(state, longest, |state| state.is_taken);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -56,25 +51,25 @@ impl Turn {
 
     /// The recording that runs.
     pub(super) fn running(&self) -> Option<&'static Recording> {
-        state().running
+        STATE.lock().running
     }
 
     /// Another recording runs from now on, or none.
     pub(super) fn set_running(&self, recording: Option<&'static Recording>) {
-        state().running = recording;
+        STATE.lock().running = recording;
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        state().is_taken = false;
+        STATE.lock().is_taken = false;
         CHANGED.notify_all();
     }
 }
 
 /// The recording that runs, for the events of the VM's start.
 pub(super) fn running() -> Option<&'static Recording> {
-    state().running
+    STATE.lock().running
 }
 
 #[cfg(test)]

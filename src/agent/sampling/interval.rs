@@ -4,7 +4,6 @@
 use std::time::Instant;
 
 use super::pace::Pace;
-
 use crate::agent::mutex::Mutex;
 
 /// Who asks for samples.

@@ -32,13 +32,12 @@ use super::core::schedule::Schedule;
 use super::events::event::Event;
 use super::ids::{AllocationSite, ClassIndex, GcNumber, StackIndex, ThreadIndex};
 use super::instrument::allocating_method::{AllocatingMethod, allocating_method};
+use super::mutex::Mutex;
 use super::stacks::walker::{FramesToSkip, StackWalker};
 use counted_ahead::CountedAhead;
 use live::Following;
 use samples::Samples;
 use thread::SamplerThread;
-
-use crate::agent::mutex::Mutex;
 
 pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};

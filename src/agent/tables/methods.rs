@@ -1,6 +1,6 @@
 //! The methods that allocation sites and stacks refer to.
 
-use std::sync::{MutexGuard, OnceLock};
+use std::sync::OnceLock;
 
 use classfile::opcode;
 use jvmti::jni_sys::jmethodID;
@@ -76,7 +76,7 @@ impl Methods {
 
     /// The VM may have given other code to any class: ids are looked up again.
     pub(crate) fn forget_versions(&self) {
-        self.known().by_id.clear();
+        self.known.lock().by_id.clear();
         self.redefined.begin_epoch();
     }
 
@@ -91,7 +91,7 @@ impl Methods {
     /// `method` is a valid method id.
     pub(crate) unsafe fn resolve(&self, jni: Jni, method: jmethodID, classes: &Classes) -> jvmti::Result<MethodIndex> {
         let env = self.env;
-        let known = self.known().by_id.get(&(method as usize)).copied();
+        let known = self.known.lock().by_id.get(&(method as usize)).copied();
         // SAFETY: by the caller's promise.
         if let Some(index) = known.filter(|&index| unsafe { self.is_still(index, method) }) {
             return Ok(index);
@@ -111,7 +111,7 @@ impl Methods {
         // SAFETY: by the caller's promise.
         let code = || unsafe { env.get_bytecodes(method) }.ok();
         let delegation = if name == "<init>" { code().and_then(|code| delegation(&code)) } else { None };
-        let mut known = self.known();
+        let mut known = self.known.lock();
         // Each version of a method that was redefined has its own record and lines. Another thread may have registered it meanwhile.
         let is_it = |record: &MethodRecord| {
             record.lines.set(lines.clone()).is_ok()
@@ -138,16 +138,12 @@ impl Methods {
         range: Option<(u32, u32)>,
     ) -> MethodIndex {
         let (name, signature) = (trace::modified_utf8::decode(name), trace::modified_utf8::decode(signature));
-        let mut known = self.known();
+        let mut known = self.known.lock();
         let found = self.versions(&known, class, &name, &signature).next().map(|(index, _)| index);
         found.unwrap_or_else(|| {
             let (id, lines) = (MethodId(self.ids.next()), OnceLock::new());
             self.add(&mut known, MethodRecord { id, class, name, signature, lines, range, delegation: None })
         })
-    }
-
-    fn known(&self) -> MutexGuard<'_, KnownMethods> {
-        self.known.lock()
     }
 
     /// Whether the id is still that of this version.

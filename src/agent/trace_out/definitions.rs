@@ -7,11 +7,17 @@ use trace::model::{ClassDef, Frame, Frames, MethodDef, Record, StackDef, ThreadS
 
 use super::writer::Writer;
 use crate::agent::ids::{ClassIndex, MethodIndex, StackIndex, ThreadIndex};
+use crate::agent::stacks::StackRecord;
 use crate::agent::tables::threads::ThreadNames;
 
 impl Writer {
     /// The id of a stack, which is defined if it is new; `None` for no stack.
     pub(super) fn stack(&mut self, index: StackIndex) -> Option<StackId> {
+        self.define_stack(index).map(|stack| stack.id)
+    }
+
+    /// A stack, which is defined if it is new; `None` for no stack.
+    pub(super) fn define_stack(&mut self, index: StackIndex) -> Option<&'static StackRecord> {
         let stack = self.core.jvm.stacks.get(index)?;
         if self.defined.stacks.first(index.0) {
             for frame in &stack.frames {
@@ -25,7 +31,7 @@ impl Writer {
             let element = StackDef { stack_id: stack.id, frames: Frames(Cow::Owned(frames)), types: None };
             self.text.emit(|out| element.write(out));
         }
-        Some(stack.id)
+        Some(stack)
     }
 
     /// Method and line of an allocation.

@@ -97,13 +97,8 @@ impl Writer {
         };
         let site = self.site(stack);
         let depth = self.core.options.stack_depth;
-        let stack = if depth > 0 {
-            let is_full = self.core.jvm.stacks.get(stack).is_some_and(|stack| stack.frames.len() >= depth);
-            self.full_stacks += u64::from(is_full);
-            self.stack(stack)
-        } else {
-            None
-        };
+        let stack = if depth > 0 { self.define_stack(stack) } else { None };
+        self.full_stacks += u64::from(stack.is_some_and(|stack| stack.frames.len() >= depth));
         let time = self.time(ticks);
         let element = ObjAlloc {
             thread: Some(thread.id),
@@ -113,7 +108,7 @@ impl Writer {
             class: class.id,
             method: site.map(|s| s.0),
             line: site.and_then(|s| s.1),
-            stack,
+            stack: stack.map(|stack| stack.id),
             time,
         };
         self.text.emit(|out| element.write(out));

@@ -63,7 +63,7 @@ pub(crate) struct Writer {
     /// Since when the merge waits for something that is not an event.
     pub(super) waiting_since: Option<Instant>,
     pub(super) site_counts: SiteCounts,
-    /// Objects whose stack has as many frames as are kept: what called the outermost is not known.
+    /// Objects whose stack has as many frames as are kept: what called the outermost may be missing.
     pub(super) full_stacks: u64,
     pub(super) sampled: Sampled,
     flushed: Instant,

@@ -36,6 +36,7 @@ use super::hotspot::safepoints::SafepointLayout;
 use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
+use super::mutex::Mutex;
 use super::native_symbols::NativeSymbols;
 use super::native_thread;
 use living::LivingThreads;
@@ -43,8 +44,6 @@ use log::SafepointLog;
 use mailbox::Mailbox;
 use report::Reports;
 use watch::{LateFinder, Watcher};
-
-use crate::agent::mutex::Mutex;
 
 pub(crate) use late::LateThread;
 pub(crate) use line::Stop;

@@ -4,6 +4,6 @@
 mod helpers;
 pub(crate) mod hotspot;
 #[path = "../../../../src/agent/mutex.rs"]
-mod mutex;
+pub(crate) mod mutex;
 #[path = "../../../../src/agent/signals/mod.rs"]
 pub(crate) mod signals;

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jvmti::Jni;
@@ -12,6 +11,7 @@ use libc::{c_int, c_void, pid_t, siginfo_t};
 
 use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::walk::RawStack;
+use crate::agent::mutex::Mutex;
 use crate::{compared, walker};
 
 /// What a thread needs in the handler.
@@ -30,10 +30,6 @@ thread_local! {
 
 static THREADS: Mutex<Vec<pid_t>> = Mutex::new(Vec::new());
 static ENDS: AtomicBool = AtomicBool::new(false);
-
-fn threads() -> MutexGuard<'static, Vec<pid_t>> {
-    THREADS.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn current_id() -> pid_t {
     // SAFETY: it only asks.
@@ -61,7 +57,7 @@ pub(crate) fn begin(period_micros: u64) -> Result<(), String> {
         // SAFETY: it only asks.
         let process = unsafe { libc::getpid() };
         while !ENDS.load(Ordering::Acquire) {
-            for &thread in threads().iter() {
+            for &thread in THREADS.lock().iter() {
                 // SAFETY: a thread that is registered lives.
                 unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGPROF) };
             }
@@ -74,20 +70,20 @@ pub(crate) fn begin(period_micros: u64) -> Result<(), String> {
 /// Sends no more.
 pub(crate) fn end() {
     ENDS.store(true, Ordering::Release);
-    threads().clear();
+    THREADS.lock().clear();
 }
 
 /// The current thread gets signals from now on.
 pub(crate) fn add(thread: JavaThread, jni: Jni) {
     let local = Local { thread, jni: jni.as_raw(), stack: RawStack::new(), vm_frames: compared::frames() };
     LOCAL.set(Box::into_raw(Box::new(local)));
-    threads().push(current_id());
+    THREADS.lock().push(current_id());
 }
 
 /// The current thread gets no more signals.
 pub(crate) fn remove() {
     let id = current_id();
-    threads().retain(|&thread| thread != id);
+    THREADS.lock().retain(|&thread| thread != id);
     let local = LOCAL.replace(ptr::null_mut());
     if !local.is_null() {
         // SAFETY: made by `add`, and nobody else has it: the handler runs on this thread only.
