@@ -4,7 +4,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | `message` `clock` `ids` `turn` `helpers` `agent_thread` `native_thread` `request_file` | small parts that all others use |
+//! | `message` `clock` `ids` `helpers` `agent_thread` `native_thread` `request_file` | small parts that all others use |
 //! | `signals` | loads that may fail, for signal handlers; signals of the agent's own |
 //! | `hotspot` | everything that reads HotSpot's private memory |
 //! | `native_symbols` | names of native functions |
@@ -47,7 +47,6 @@ mod stacks;
 mod tables;
 mod trace_out;
 mod ttsp;
-mod turn;
 mod vm;
 
 pub(crate) use alloc::register_natives;

@@ -21,6 +21,8 @@ mod guard;
 mod heap_room;
 mod jni;
 mod management;
+mod method_ids;
+mod turn;
 mod vm;
 mod vm_structs;
 
@@ -34,5 +36,7 @@ pub use guard::{caught_panics, guard};
 pub use heap_room::HeapRoom;
 pub use jni::{Jni, JniError, NativeMethod};
 pub use management::{HeapDumper, Management, is_flag_on, run_diagnostic_command};
+pub use method_ids::classes_are_redefined;
+pub use turn::Turn;
 pub use vm::{Vm, VmError};
 pub use vm_structs::{Field, size_of_type};

@@ -83,6 +83,9 @@ impl Instrumentation {
     /// the first one on.
     pub(crate) fn new(core: &'static Core, rewriters: Box<[&'static dyn Rewriter]>) -> Instrumentation {
         let is_hooked = rewriters.iter().any(|rewriter| rewriter.rewrites_all());
+        if !rewriters.is_empty() {
+            jvmti::classes_are_redefined(core.jvm.java);
+        }
         Instrumentation {
             core,
             rewriters,
@@ -128,6 +131,7 @@ impl Instrumentation {
     pub(crate) fn watch_others(&self) {
         if !self.is_hooked.load(Ordering::Relaxed) && self.is_initialised() && others::have_come() {
             self.is_hooked.store(true, Ordering::Release);
+            jvmti::classes_are_redefined(self.core.jvm.java);
             let env = self.core.jvm.env;
             // It may have it already; only with it the hook sees that a class is retransformed.
             let _ = env.add_capabilities(jvmtiCapabilities::of(&[CAN_RETRANSFORM_CLASSES]));

@@ -21,12 +21,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent_options::{LockOptions, Owners};
-use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 use jvmti::sys::{
     JVMTI_EVENT_DATA_DUMP_REQUEST, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
     JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED, jvmtiEvent, jvmtiEventCallbacks,
 };
+use jvmti::{Jni, Turn};
 
 use super::clock::Ticks;
 use super::core::Core;
@@ -39,7 +39,6 @@ use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
 use super::mutex::Mutex;
 use super::tables::threads::{Beginning, WaitState};
-use super::turn::Turn;
 use hooks::WaitHooks;
 use snapshot::SnapshotScope;
 use state::LockThread;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use jvmti::jni_sys::{jclass, jlong, jobject};
-use jvmti::{Env, Jni, JniError};
+use jvmti::{Env, Jni, JniError, Turn};
 use trace::filter::FilterSet;
 use trace::ids::ClassId;
 use trace::model::ArrayCode;
@@ -17,7 +17,6 @@ use super::modules::ModuleFields;
 use super::table::Table;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{ClassIndex, IdSource, RecordingNumber};
-use crate::agent::turn::Turn;
 
 /// What an object of a class is to a thread that parks with it as its blocker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

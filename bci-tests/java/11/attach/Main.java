@@ -6,7 +6,7 @@ import java.io.InputStreamReader;
 /**
  * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code contend}
  * holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
- * its threads have done. At the end it prints whether its threads have counted right.
+ * its threads have done, {@code deepen} has further threads stay in methods of many classes, anew each time. At the end it prints whether its threads have counted right.
  */
 public class Main {
     static final class Node {
@@ -78,6 +78,7 @@ public class Main {
         }
         System.out.println("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        Deep deep = null;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] words = line.split(" ");
             switch (words[0]) {
@@ -93,6 +94,11 @@ public class Main {
                 case "turns":
                     System.out.println("turns " + (turns[0] + turns[1]));
                     break;
+                case "deepen":
+                    if (deep == null) deep = new Deep();
+                    else deep.renew();
+                    System.out.println("deep");
+                    break;
                 case "collect":
                     System.gc();
                     System.out.println("collected");
@@ -102,6 +108,7 @@ public class Main {
             }
         }
         ends = true;
+        if (deep != null) deep.end();
         boolean allRight = true;
         for (int t = 0; t < threads.length; t++) {
             threads[t].join();

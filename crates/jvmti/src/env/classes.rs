@@ -102,6 +102,7 @@ impl Env {
     /// As said at the top of the crate.
     pub unsafe fn get_class_methods(self, class: jclass) -> Result<Allocated<jmethodID>> {
         let (mut count, mut methods) = (0, std::ptr::null_mut());
+        let _turn = self.turn_for_method_ids();
         // SAFETY: the caller vouches for the class; the VM writes count and array, which is then ours.
         unsafe {
             call!(self, GetClassMethods, class, &mut count, &mut methods)?;

@@ -1,12 +1,13 @@
 //! Methods: names, lines, bytecodes.
 
 use std::ptr::null_mut;
+use std::sync::MutexGuard;
 
 use jvmti_sys::jni_sys::{jclass, jint, jmethodID};
 use jvmti_sys::jvmtiLineNumberEntry;
 
 use super::{Env, call};
-use crate::{Allocated, Error, Result};
+use crate::{Allocated, Error, Result, method_ids};
 
 /// A method's name and descriptor, in modified UTF-8.
 #[derive(Debug)]
@@ -18,6 +19,12 @@ pub struct MethodName {
 }
 
 impl Env {
+    /// Keeps others from asking for ids of methods, where that is needed.
+    pub(super) fn turn_for_method_ids(self) -> Option<MutexGuard<'static, ()>> {
+        // SAFETY: null is the calling thread.
+        method_ids::turn(|| _ = unsafe { self.get_thread_state(null_mut()) })
+    }
+
     /// Name and descriptor of the method.
     ///
     /// # Safety

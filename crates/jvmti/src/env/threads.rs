@@ -148,6 +148,7 @@ impl Env {
     ) -> Result<&mut [jvmtiFrameInfo]> {
         let room = jint::try_from(frames.len()).map_err(|_| Error::ILLEGAL_ARGUMENT)?;
         let mut count = 0;
+        let _turn = self.turn_for_method_ids();
         // SAFETY: the caller vouches for the thread; the VM writes at most `room` frames.
         unsafe { call!(self, GetStackTrace, thread, start_depth, room, frames.as_mut_ptr(), &mut count) }?;
         Ok(&mut frames[..count as usize])

@@ -5,14 +5,17 @@ use std::ffi::CStr;
 use jvmti_sys::jni_sys::{jclass, jmethodID, jobject, jvalue};
 
 use super::{Jni, JniError};
+use crate::method_ids;
 
 impl Jni {
-    /// The id of a method of instances, constructors included. Initializes the class.
+    /// The id of a method of instances, constructors included. The class should be initialised: what its initialiser does would be done
+    /// while other threads wait to ask for ids.
     ///
     /// # Safety
     ///
     /// `class` is live.
     pub unsafe fn get_method_id(self, class: jclass, name: &CStr, signature: &CStr) -> Result<jmethodID, JniError> {
+        let _turn = method_ids::turn(|| _ = self.exception_check());
         // SAFETY: the caller vouches for the class; both texts end with NUL.
         self.not_null(unsafe { jni!(self, GetMethodID, class, name.as_ptr(), signature.as_ptr()) })
     }

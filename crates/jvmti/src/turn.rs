@@ -13,16 +13,21 @@ const ROUNDS: u32 = 25;
 
 /// Whose turn it is.
 #[derive(Default)]
-pub(crate) struct Turn {
+pub struct Turn {
     lock: Mutex<()>,
     /// Somebody waited in vain, and nobody has had the turn since.
     is_stuck: AtomicBool,
 }
 
 impl Turn {
+    /// Nobody has the turn.
+    pub(crate) const fn free() -> Turn {
+        Turn { lock: Mutex::new(()), is_stuck: AtomicBool::new(false) }
+    }
+
     /// Waits for the turn, and keeps it as long as the result lives; `None` if it does not come, or need not. `is_done` calls the VM to
     /// find out whether another thread has done meanwhile what this one wants to do.
-    pub(crate) fn take(&self, mut is_done: impl FnMut() -> bool) -> Option<MutexGuard<'_, ()>> {
+    pub fn take(&self, mut is_done: impl FnMut() -> bool) -> Option<MutexGuard<'_, ()>> {
         let rounds = if self.is_stuck.load(Ordering::Relaxed) { 1 } else { ROUNDS };
         for _ in 0..rounds {
             if let Some(turn) = self.wait(if rounds == 1 { Duration::ZERO } else { ROUND }) {
