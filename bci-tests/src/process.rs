@@ -1,5 +1,6 @@
 //! Child processes that cannot hang a test run.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -48,13 +49,22 @@ impl Finished {
     pub fn success(self) -> Self {
         assert!(
             self.status.success(),
-            "the process ended with {}\n--- standard output\n{}\n--- standard error\n{}",
+            "the process ended with {}\n--- standard output\n{}\n--- standard error\n{}{}",
             self.status,
             self.out(),
-            self.err()
+            self.err(),
+            crash(&self.out())
         );
         self
     }
+}
+
+/// Thread and stacks of a JVM that has crashed, from the report that its output names; empty if it names none.
+fn crash(out: &str) -> String {
+    let path = out.lines().skip_while(|line| !line.contains("error report file")).nth(1);
+    let report = path.and_then(|line| fs::read_to_string(line.trim_start_matches('#').trim()).ok()).unwrap_or_default();
+    let thread = report.lines().skip_while(|line| !line.contains("T H R E A D")).take_while(|l| !l.contains("siginfo"));
+    thread.map(|line| format!("\n{line}")).collect()
 }
 
 /// Runs a command to its end; panics with its stacks and output if it takes longer than [`LIMIT`].
@@ -151,7 +161,8 @@ impl Running {
                     let status = self.wait();
                     let err = String::from_utf8_lossy(&self.collect_stderr()).into_owned();
                     let out = String::from_utf8_lossy(&self.seen).into_owned();
-                    panic!("{} ended with {status} before it printed {what}\n{out}\n{err}", self.command);
+                    let crash = crash(&out);
+                    panic!("{} ended with {status} before it printed {what}\n{out}\n{err}{crash}", self.command);
                 }
             }
         }
@@ -233,5 +244,23 @@ impl Drop for Running {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workdir::Workdir;
+
+    #[test]
+    fn a_crash_is_shown_with_its_stacks() {
+        let dir = Workdir::new();
+        let report = dir.join("hs_err_pid7.log");
+        let text = "# head\n---  T H R E A D  ---\nCurrent thread: \"main\"\nV  [libjvm.so]  f()\nsiginfo: 11\nRAX=0\n";
+        fs::write(&report, text).expect("a file");
+        let out = format!("# An error report file with more information is saved as:\n# {}\n#\n", report.display());
+        assert_eq!(crash(&out), "\n---  T H R E A D  ---\nCurrent thread: \"main\"\nV  [libjvm.so]  f()");
+        assert_eq!(crash("right\n"), "");
+        assert_eq!(crash("# An error report file with more information is saved as:\n# /nowhere\n"), "");
     }
 }
