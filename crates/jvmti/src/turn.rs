@@ -1,5 +1,5 @@
-//! A lock for what is done once, and that is held while the VM is called. The VM may stop whoever holds it there for as long as a debugger
-//! wants, so nobody waits for it longer than a moment.
+//! A lock that is held while the VM is called. The VM may stop whoever holds it there for as long as a debugger wants, so nobody waits for
+//! it longer than a moment.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
