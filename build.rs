@@ -14,6 +14,8 @@ const AGENT: &str = "libmartini.so";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // The VM closes an agent that refuses a request, and JDK 25 looks for a function in it at its end all the same.
+    println!("cargo::rustc-link-arg-cdylib=-Wl,-z,nodelete");
     // The agent alone carries nothing.
     if env::var_os("CARGO_FEATURE_COMMAND").is_none() {
         return;

@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::ptr::null_mut;
 use std::sync::OnceLock;
 
 use jvmti::jni_sys::{jfieldID, jobject};
@@ -146,7 +145,7 @@ impl Feature for ProcessorTimes {
             if self.eetop.get().is_none_or(|eetop| jni.get_long_field(thread, eetop.0) == 0) {
                 return;
             }
-            let is_current = self.core.jvm.threads.find(null_mut()) == Some(index);
+            let is_current = self.core.jvm.threads.find_current() == Some(index);
             let id = is_current.then(SystemId::of_current);
             (id, ProcessorTime::of(self.core.jvm.env, thread, id))
         };

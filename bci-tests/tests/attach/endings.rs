@@ -15,7 +15,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(end_of_the_jvm_ends_the_trace);
     suite.each_jdk_and(&[("start", "start"), ("stop", "stop")], jvm_ends_in_the_middle_of_a_request);
     suite.any_jdk(nobody_waits_for_the_beginning);
-    suite.any_jdk(wrong_requests_are_answered);
+    suite.each_jdk(wrong_requests_are_answered);
     suite.any_jdk(options_alone_start_a_recording);
 }
 
@@ -75,14 +75,18 @@ fn nobody_waits_for_the_beginning(jdk: &Jdk) {
 }
 
 fn wrong_requests_are_answered(jdk: &Jdk) {
-    let program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
     let trace = program.trace();
+    // The VM closes an agent that refuses, and JDK 25 looks for a function in it at its end all the same: it has to stay.
+    let load = |program: &Program, options: &str| {
+        attach::load(program.running.pid(), &martini::built().agent, options).expect("an answer")
+    };
+    assert!(!load(&program, "status;relative;").contains("return code: 0"));
     assert!(program.ask("start", "heap=nothing").starts_with("error option 'heap'"));
     assert!(program.ask("start", "file=/nowhere/x.trcxml").starts_with("error "));
     assert_eq!(program.ask("snapshot", ""), "error this JVM is not recorded\n");
-    let load = |options: &str| attach::load(program.running.pid(), &martini::built().agent, options);
-    assert!(!load("status;relative;").expect("an answer").contains("return code: 0"));
     assert!(!trace.exists());
+    program.record("heap=vm", |program| program.make(NODES));
     let err = program.finish();
     assert!(err.contains("martini: the reply file relative is not written: its path is not absolute"), "{err}");
 

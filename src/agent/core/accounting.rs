@@ -16,6 +16,7 @@ use super::context::{LocalThread, ThreadContext, enter};
 use crate::agent::clock::Ticks;
 use crate::agent::events::event::Event;
 use crate::agent::ids::ThreadIndex;
+use crate::agent::tables::threads::tid_field;
 
 /// The accounting of this VM, as far as it can be used.
 #[derive(Default)]
@@ -80,17 +81,6 @@ impl Meter {
         // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
         let tid = unsafe { jni.get_long_field(thread, self.tid) };
         self.management.thread_allocated_bytes(jni, tid)
-    }
-}
-
-/// `Thread.tid`, the number of a thread in Java.
-pub(crate) fn tid_field(jni: Jni) -> Result<jfieldID, JniError> {
-    let class = jni.find_class(c"java/lang/Thread")?;
-    // SAFETY: a live local reference, deleted at once.
-    unsafe {
-        let field = jni.get_field_id(class, c"tid", c"J");
-        jni.delete_local_ref(class);
-        field
     }
 }
 

@@ -321,7 +321,7 @@ fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThr
         (*unsafe { Box::from_raw(before) }).end(jni);
     }
     // SAFETY: null is the current thread.
-    let carrier = unsafe { core.jvm.threads.resolve_as(jni, null_mut(), now, NameStage::Unknown) };
+    let carrier = unsafe { core.jvm.threads.resolve_own(jni, null_mut(), now, NameStage::Unknown) };
     let (producer, consumer) = channel(&core.pool);
     core.add_buffer(carrier, consumer);
     let thread = ThreadContext {

@@ -6,8 +6,8 @@ use jvmti::jni_sys::{JNIEnv, jclass, jfieldID, jobject};
 use jvmti::{Jni, JniError};
 
 use super::natives;
-use crate::agent::core::accounting::tid_field;
 use crate::agent::helpers::{self, COUNTS, HelperClass, Helpers, native, rename};
+use crate::agent::tables::threads::tid_field;
 
 /// Compiled from `java/MartiniCounts.java`.
 const BYTES: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniCounts.class");

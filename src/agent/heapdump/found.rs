@@ -116,7 +116,7 @@ pub(super) fn visit_threads(core: &Core, jni: Jni, mut visit: impl FnMut(jobject
         let threads = core.jvm.env.get_all_threads()?;
         jni.expect_local_refs(threads.len());
         for &thread in threads.iter() {
-            if let Some(index) = core.jvm.threads.find(thread) {
+            if let Some(index) = core.jvm.threads.find(jni, thread) {
                 visit(thread, index);
             }
             jni.delete_local_ref(thread);

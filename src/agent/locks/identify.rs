@@ -12,6 +12,7 @@ use crate::agent::events::event::Event;
 use crate::agent::hotspot::monitors::MonitorAddress;
 use crate::agent::ids::{StackIndex, ThreadIndex};
 use crate::agent::objects::weak_refs::ObjectTag;
+use crate::agent::tables::threads::NameStage;
 
 impl Locks {
     /// The current thread, without asking JVMTI once more.
@@ -32,7 +33,7 @@ impl Locks {
             return index;
         }
         // SAFETY: by the caller's promise.
-        let index = unsafe { threads.resolve(jni, thread, now) };
+        let index = unsafe { threads.resolve_own(jni, thread, now, NameStage::Constructed) };
         let has_names = threads.get(index).is_some_and(|record| record.names.get().is_some());
         state.thread = id.filter(|&id| id != JavaId::NONE && has_names).map(|id| (id, index));
         index

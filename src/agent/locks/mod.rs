@@ -30,7 +30,6 @@ use jvmti::{Jni, Turn};
 
 use super::clock::Ticks;
 use super::core::Core;
-use super::core::accounting::tid_field;
 use super::core::context::{LocalThread, Reporter, ThreadContext};
 use super::core::current::Current;
 use super::core::feature::{End, Feature, Rewriter};
@@ -38,6 +37,7 @@ use super::hotspot::Hotspot;
 use super::hotspot::monitors::MonitorLayout;
 use super::ids::{StackIndex, ThreadIndex};
 use super::mutex::Mutex;
+use super::tables::threads::tid_field;
 use super::tables::threads::{Beginning, WaitState};
 use hooks::WaitHooks;
 use snapshot::SnapshotScope;

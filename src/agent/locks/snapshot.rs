@@ -183,7 +183,7 @@ impl Request<'_> {
             if self.scope == SnapshotScope::Blocked && !is_parked && !is_blocked {
                 return;
             }
-            let (Some(index), Ok(info)) = (jvm.threads.find(thread), env.get_thread_info(thread)) else { return };
+            let (Some(index), Ok(info)) = (jvm.threads.find(jni, thread), env.get_thread_info(thread)) else { return };
             jni.delete_local_ref(info.thread_group);
             jni.delete_local_ref(info.context_class_loader);
             let mut object = None;

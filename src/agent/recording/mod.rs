@@ -354,6 +354,7 @@ impl Recording {
         let core = self.core;
         let env = core.jvm.env;
         core.jvm.classes.find_permanent_loaders(jni)?;
+        core.jvm.threads.find_number(jni)?;
         core.jvm.classes.find_modules(jni);
         if core.watches_collections() {
             agent_thread::start(env, jni, c"Martini control", control::run)

@@ -5,13 +5,15 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use jvmti::jni_sys::jobject;
-use jvmti::{Env, Jni};
+use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::{Env, Jni, JniError};
+use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
 
 use super::table::Table;
 use crate::agent::clock::Ticks;
 use crate::agent::ids::{IdSource, RecordingNumber, ThreadIndex};
+use crate::agent::mutex::Mutex;
 
 /// Names of a thread.
 #[derive(Debug, Default)]
@@ -117,17 +119,35 @@ impl ThreadRecord {
     }
 }
 
+/// `Thread.tid`, the number of a thread in Java, which no other thread ever has; 0 while its constructor runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct JavaNumber(i64);
+
+/// The field of `java.lang.Thread`.
+struct NumberField(jfieldID);
+
+// SAFETY: an id, used on every thread.
+unsafe impl Send for NumberField {}
+// SAFETY: as above.
+unsafe impl Sync for NumberField {}
+
 /// All threads seen so far.
+///
+/// A thread has its number in the thread-local storage of JVMTI, where it finds it at once. Nobody may look for it there but the
+/// thread itself: the VM frees the storage of a thread that ends while others read it (`JvmtiEnv::GetThreadLocalStorage` takes no lock;
+/// seen to crash on 11). Others look for the number in Java.
 pub(crate) struct Threads {
     env: Env,
     ids: &'static IdSource,
     table: Table<ThreadRecord>,
+    number: OnceLock<NumberField>,
+    by_number: Mutex<FxHashMap<JavaNumber, ThreadIndex>>,
 }
 
 impl Threads {
     /// No thread yet. Threads carry their numbers in the thread-local storage of `env`.
     pub(crate) fn new(env: Env, ids: &'static IdSource) -> Threads {
-        Threads { env, ids, table: Table::new() }
+        Threads { env, ids, table: Table::new(), number: OnceLock::new(), by_number: Mutex::default() }
     }
 
     /// Calls `visit` with every living platform thread that is registered, as a live local reference.
@@ -137,7 +157,7 @@ impl Threads {
         for &thread in threads.iter() {
             // SAFETY: live local references, each deleted when it is done with.
             unsafe {
-                if let Some(index) = self.find(thread) {
+                if let Some(index) = self.find(jni, thread) {
                     visit(thread, index);
                 }
                 jni.delete_local_ref(thread);
@@ -163,14 +183,101 @@ impl Threads {
         }))
     }
 
-    /// The number of a thread, if it is registered.
+    /// Finds out how threads are identified, from VMInit on.
+    ///
+    /// # Errors
+    /// What the VM refuses; no exception is pending any more.
+    pub(crate) fn find_number(&self, jni: Jni) -> Result<(), String> {
+        if self.number.get().is_none() {
+            let _ = self.number.set(NumberField(tid_field(jni).map_err(|error| jni.cleared(error))?));
+        }
+        Ok(())
+    }
+
+    /// The number in Java of a thread; `None` while it has none.
     ///
     /// # Safety
-    /// `thread` is a live reference to a thread, or null for the current one.
-    pub(crate) unsafe fn find(&self, thread: jobject) -> Option<ThreadIndex> {
+    /// `thread` is a live reference to a thread, or null.
+    unsafe fn number(&self, jni: Jni, thread: jobject) -> Option<JavaNumber> {
+        let field = self.number.get().filter(|_| !thread.is_null())?;
+        // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
+        let number = unsafe { jni.get_long_field(thread, field.0) };
+        (number != 0).then_some(JavaNumber(number))
+    }
+
+    /// Any thread, if it is registered.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(crate) unsafe fn find(&self, jni: Jni, thread: jobject) -> Option<ThreadIndex> {
+        // SAFETY: by the caller's promise.
+        let number = unsafe { self.number(jni, thread) }?;
+        self.by_number.lock().get(&number).copied()
+    }
+
+    /// Any thread, registered if it is new; its names are looked up if it has any by now.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(crate) unsafe fn resolve(&self, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let index = self.of_number(self.number(jni, thread), now);
+            self.name(index, jni, thread, NameStage::Constructed);
+            index
+        }
+    }
+
+    /// The thread of that number in Java, registered if it is new.
+    fn of_number(&self, number: Option<JavaNumber>, now: Ticks) -> ThreadIndex {
+        let Some(number) = number else { return self.register(now) };
+        *self.by_number.lock().entry(number).or_insert_with(|| self.register(now))
+    }
+
+    /// The current thread, if it is registered and was asked for before.
+    pub(crate) fn find_current(&self) -> Option<ThreadIndex> {
+        // SAFETY: null is the current thread.
+        unsafe { self.find_own(null_mut()) }
+    }
+
+    /// # Safety
+    /// As for `resolve_own`.
+    unsafe fn find_own(&self, thread: jobject) -> Option<ThreadIndex> {
         // SAFETY: by the caller's promise.
         let stored = unsafe { self.env.get_thread_local_storage(thread) }.map_or(0, |data| data as usize);
         stored.checked_sub(1).map(|index| ThreadIndex(index as u32))
+    }
+
+    /// The current thread, or the virtual one that it carries, registered if it is new; its names are looked up if it has any by now.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it, or null for the current one.
+    pub(crate) unsafe fn resolve_own(&self, jni: Jni, thread: jobject, now: Ticks, stage: NameStage) -> ThreadIndex {
+        // SAFETY: by the caller's promise; the reference to the current thread is deleted.
+        unsafe {
+            let index = self.find_own(thread).unwrap_or_else(|| {
+                let current =
+                    if thread.is_null() { self.env.get_current_thread().unwrap_or(null_mut()) } else { null_mut() };
+                let number = self.number(jni, if current.is_null() { thread } else { current });
+                jni.delete_local_ref(current);
+                let index = self.of_number(number, now);
+                self.mark(thread, index);
+                index
+            });
+            self.name(index, jni, thread, stage);
+            index
+        }
+    }
+
+    /// The current thread, which may have been registered before it had a number in Java, is found by it from now on.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(crate) unsafe fn note_number(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise.
+        if let Some(number) = unsafe { self.number(jni, thread) } {
+            self.by_number.lock().insert(number, index);
+        }
     }
 
     /// The current thread has that number.
@@ -183,43 +290,16 @@ impl Threads {
     /// remembers.
     ///
     /// # Safety
-    /// As for `find`.
+    /// As for `resolve_own`.
     unsafe fn mark(&self, thread: jobject, index: ThreadIndex) {
         // SAFETY: by the caller's promise; the number is stored as if it were a pointer and never followed.
         let _ = unsafe { self.env.set_thread_local_storage(thread, (index.0 as usize + 1) as *const c_void) };
     }
 
-    /// The number of a thread, registered if it is new; its names are looked up if it has any by now.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to a thread, or null for the current one.
-    pub(crate) unsafe fn resolve(&self, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
-        // SAFETY: by the caller's promise.
-        unsafe { self.resolve_as(jni, thread, now, NameStage::Constructed) }
-    }
-
-    /// # Safety
-    /// As for `resolve`.
-    pub(crate) unsafe fn resolve_as(&self, jni: Jni, thread: jobject, now: Ticks, stage: NameStage) -> ThreadIndex {
-        // SAFETY: by the caller's promise.
-        let index = match unsafe { self.find(thread) } {
-            Some(index) => index,
-            None => {
-                let index = self.register(now);
-                // SAFETY: by the caller's promise.
-                unsafe { self.mark(thread, index) };
-                index
-            }
-        };
-        // SAFETY: by the caller's promise.
-        unsafe { self.name(index, jni, thread, stage) };
-        index
-    }
-
     /// Looks up the names of a thread that has none yet.
     ///
     /// # Safety
-    /// As for `resolve`.
+    /// `thread` is a live reference to it, or null for the current one.
     pub(crate) unsafe fn name(&self, index: ThreadIndex, jni: Jni, thread: jobject, stage: NameStage) {
         let Some(record) = self.get(index).filter(|r| r.names.get().is_none()) else { return };
         // SAFETY: by the caller's promise.
@@ -227,6 +307,20 @@ impl Threads {
             // Another thread may have set the same names meanwhile.
             let _ = record.names.set(names);
         }
+    }
+}
+
+/// `Thread.tid`.
+///
+/// # Errors
+/// JNI does not find it; an exception is pending.
+pub(crate) fn tid_field(jni: Jni) -> Result<jfieldID, JniError> {
+    let class = jni.find_class(c"java/lang/Thread")?;
+    // SAFETY: a live local reference, deleted at once.
+    unsafe {
+        let field = jni.get_field_id(class, c"tid", c"J");
+        jni.delete_local_ref(class);
+        field
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
             jni,
             || now,
             |local| {
+                // SAFETY: the VM passes a live reference to the thread.
+                unsafe { core.jvm.threads.note_number(jni, thread, local.thread.carrier) };
                 let record = core.jvm.threads.get(local.thread.carrier);
                 if core.is_late && record.is_some_and(|record| !record.announce(core.number)) {
                     return;
@@ -75,7 +77,8 @@ pub(crate) unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIE
         // SAFETY: the VM passes this thread's environment, and a live reference to the thread.
         let jni = unsafe {
             let jni = Jni::from_raw(jni);
-            let found = core.jvm.threads.find(thread);
+            // Others may have found it, and it has not reported anything itself.
+            let found = core.jvm.threads.find_current().or_else(|| core.jvm.threads.find(jni, thread));
             let record = found.and_then(|index| core.jvm.threads.get(index));
             if core.is_late && !record.is_some_and(|record| record.is_announced(core.number)) {
                 return Entry::end(jni);

@@ -13,6 +13,7 @@ use crate::agent::core::context::{LocalThread, enter};
 use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::Event;
 use crate::agent::ids::ThreadIndex;
+use crate::agent::tables::threads::NameStage;
 
 const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
 const UNMOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadUnmount";
@@ -70,7 +71,7 @@ unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread
     unsafe {
         on_carrier(jni, |core, jni, local| {
             let now = Ticks::now();
-            let index = core.jvm.threads.resolve(jni, thread, now);
+            let index = core.jvm.threads.resolve_own(jni, thread, now, NameStage::Constructed);
             let is_first = core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number));
             if is_first {
                 core.features().for_each(|feature| feature.thread_found(jni, thread, index));
@@ -110,7 +111,7 @@ pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thr
     // SAFETY: the VM passes this thread's environment and a live thread.
     unsafe {
         on_carrier(jni, |core, jni, local| {
-            let index = core.jvm.threads.resolve(jni, thread, Ticks::now());
+            let index = core.jvm.threads.resolve_own(jni, thread, Ticks::now(), NameStage::Constructed);
             core.features().for_each(|feature| feature.thread_leaves(jni, thread, index));
             if local.thread.admit(1, Dropped::Thread) {
                 // As at the end of a platform thread.
