@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use bci_tests::java;
 use bci_tests::jdk::Jdk;
 use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
@@ -12,6 +13,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(with_attaching_switched_off);
     suite.each_jdk(with_fewer_signals_it_listens_from_its_start);
     suite.each_jdk(without_agents);
+    suite.each_jdk(by_the_agent);
     suite.any_jdk(stopped);
     suite.once(no_jvm);
 }
@@ -42,6 +44,13 @@ fn with_fewer_signals_it_listens_from_its_start(jdk: &'static Jdk) {
 fn without_agents(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &["-XX:-EnableDynamicAgentLoading"]);
     busy.martini("attach", &["--duration", "1s"]).refused("-XX:-EnableDynamicAgentLoading");
+    busy.end();
+}
+
+fn by_the_agent(jdk: &'static Jdk) {
+    let mut program = java::program(jdk, &["-Xmx128m"], "busy.Main", &[]);
+    let busy = Busy::start(program.env("MARTINI_OFF", "1"));
+    busy.martini("attach", &["--duration", "1s"]).refused("this JVM was started with MARTINI_OFF=1");
     busy.end();
 }
 

@@ -174,7 +174,14 @@ impl Target {
             Request::Status | Request::Snapshot | Request::Set => LIMIT,
         };
         let file = ReplyFile::make(self)?;
-        self.load(library, &format!("{};{TMP}/{};{rest}", request.word(), file.name))?;
+        let loaded = self.load(library, &format!("{};{TMP}/{};{rest}", request.word(), file.name));
+        // An agent that is not content with a request says why in its answer.
+        if matches!(loaded, Err(AttachError::NotLoaded { .. }))
+            && let Reply::Error(sentence) = file.read()?
+        {
+            return Err(AttachError::Agent { pid: self.process.pid(), sentence });
+        }
+        loaded?;
         let begun = Instant::now();
         loop {
             // In this order: an answer that came before the process ended is one.

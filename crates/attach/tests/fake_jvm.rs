@@ -132,6 +132,18 @@ fn what_the_agent_refuses_is_its_sentence() {
 }
 
 #[test]
+fn what_the_agent_refuses_at_once_is_its_sentence_too() {
+    let ask = |answer| {
+        let fake = Fake::new(Says::Discontent(answer));
+        fake.target().unwrap().ask("/agent.so", Request::Start, "").unwrap_err()
+    };
+    let error = ask("error the JVM is about to end\nend\n");
+    assert!(matches!(&error, AttachError::Agent { sentence, .. } if sentence == "the JVM is about to end"), "{error}");
+    let error = ask("");
+    assert!(matches!(&error, AttachError::NotLoaded { text, .. } if text.contains("ended with -1")), "{error}");
+}
+
+#[test]
 fn an_end_of_the_jvm_ends_the_wait_for_the_agent() {
     let fake = Fake::new(Says::Agent("ok\n"));
     let target = fake.target().unwrap();

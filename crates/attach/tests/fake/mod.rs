@@ -22,6 +22,8 @@ pub(crate) enum Says {
     Bytes(&'static str),
     /// That it loaded the agent, which then writes this.
     Agent(&'static str),
+    /// That the agent is not content, which has written this.
+    Discontent(&'static str),
 }
 
 #[derive(Default)]
@@ -132,12 +134,19 @@ fn serve(listener: &UnixListener, says: Says, tmp: &Path, seen: &Mutex<Seen>) {
         }
         let request = String::from_utf8(request).unwrap();
         seen.lock().unwrap().requests.push(request.clone());
+        let reply = |answer| {
+            let reply = request.split(';').nth(1).unwrap();
+            fs::write(tmp.join(Path::new(reply).file_name().unwrap()), answer).unwrap();
+        };
         match says {
             Says::Bytes(bytes) => connection.write_all(bytes.as_bytes()).unwrap(),
             Says::Agent(answer) => {
                 connection.write_all(b"0\nreturn code: 0\n").unwrap();
-                let reply = request.split(';').nth(1).unwrap();
-                fs::write(tmp.join(Path::new(reply).file_name().unwrap()), answer).unwrap();
+                reply(answer);
+            }
+            Says::Discontent(answer) => {
+                reply(answer);
+                connection.write_all(b"0\nreturn code: -1\n").unwrap();
             }
         }
     }
