@@ -12,7 +12,6 @@ const ROUND: Duration = Duration::from_millis(20);
 const ROUNDS: u32 = 25;
 
 /// Whose turn it is.
-#[derive(Default)]
 pub struct Turn {
     lock: Mutex<()>,
     /// Somebody waited in vain, and nobody has had the turn since.
@@ -20,8 +19,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Nobody has the turn.
-    pub(crate) const fn free() -> Turn {
+    /// One that nobody has.
+    pub const fn free() -> Turn {
         Turn { lock: Mutex::new(()), is_stuck: AtomicBool::new(false) }
     }
 
@@ -65,7 +64,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_ever() {
-        let turn = Turn::default();
+        let turn = Turn::free();
         let held = turn.take(|| false);
         assert!(held.is_some());
         let mut asked = 0;

@@ -120,7 +120,7 @@ impl Locks {
             parking: OnceLock::new(),
             sleeping: OnceLock::new(),
             hooks: WaitHooks::new(core, hooked),
-            announcing: Turn::default(),
+            announcing: Turn::free(),
             stack_budget: TimeBudget::new(core.start, STACK_PRICE),
             owner_budget: TimeBudget::new(core.start, 1),
             stale_stacks: AtomicU64::new(0),

@@ -123,7 +123,7 @@ impl Classes {
             ids,
             start: Ticks::now(),
             table: Table::new(),
-            registering: Turn::default(),
+            registering: Turn::free(),
             permanent_loaders: OnceLock::new(),
             layouts: OnceLock::new(),
             modules: OnceLock::new(),
