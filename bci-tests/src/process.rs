@@ -1,5 +1,6 @@
 //! Child processes that cannot hang a test run.
 
+use std::fmt::Display;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -76,9 +77,15 @@ pub fn run(command: &mut Command) -> Finished {
 /// Waits for what must come, unless it takes longer than [`LIMIT`].
 #[track_caller]
 pub fn wait_until(mut is_there: impl FnMut() -> bool) {
+    wait_for(|| if is_there() { Ok(()) } else { Err("") });
+}
+
+/// Waits for what must come, unless it takes longer than [`LIMIT`]; an error says what is there instead.
+#[track_caller]
+pub fn wait_for<E: Display>(mut come: impl FnMut() -> Result<(), E>) {
     let begun = Instant::now();
-    while !is_there() {
-        assert!(begun.elapsed() < LIMIT, "waited in vain");
+    while let Err(instead) = come() {
+        assert!(begun.elapsed() < LIMIT, "waited in vain: {instead}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,7 +1,8 @@
 //! What is refused, and JVMs that end while they are recorded or asked.
 
-use std::fs;
+use std::{fs, thread};
 
+use ::attach::{Pid, Process, Request, Target};
 use bci_tests::jdk::Jdk;
 use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
@@ -14,6 +15,7 @@ const NODES: u64 = 200_000;
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(end_of_the_jvm_ends_the_trace);
     suite.each_jdk_and(&[("start", "start"), ("stop", "stop")], jvm_ends_in_the_middle_of_a_request);
+    suite.each_jdk(requests_wait_for_each_other);
     suite.any_jdk(nobody_waits_for_the_beginning);
     suite.each_jdk(wrong_requests_are_answered);
     suite.any_jdk(options_alone_start_a_recording);
@@ -48,13 +50,34 @@ fn jvm_ends_in_the_middle_of_a_request(jdk: &Jdk, request: &str) {
     read(&file);
 }
 
+/// Several commands want to end the recording at once: one does, and the others learn that, instead of an excuse.
+fn requests_wait_for_each_other(jdk: &Jdk) {
+    let program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let options = format!("heap=counts,file={}", program.trace().display());
+    assert!(program.ask("start", &options).starts_with("ok\n"));
+    let pid = program.running.pid();
+    let stop = || {
+        let target = Target::open(Process::find(Pid(pid))?)?;
+        target.ask(martini::built().agent.to_str().expect("text"), Request::Stop, "")
+    };
+    let mut answers: Vec<String> = thread::scope(|scope| {
+        let asking: Vec<_> = (0..4).map(|_| scope.spawn(stop)).collect();
+        let answers = asking.into_iter().map(|thread| thread.join().expect("no panic"));
+        answers.map(|answer| answer.map_or_else(|e| e.to_string(), |_| String::new())).collect()
+    });
+    answers.sort();
+    let others = format!("JVM {pid}: this JVM is not recorded");
+    assert_eq!(answers, [String::new(), others.clone(), others.clone(), others]);
+    program.finish();
+}
+
 /// A command that has waited long enough removes its file, and must not leave a recording behind.
 fn nobody_waits_for_the_beginning(jdk: &Jdk) {
     let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
     let folder = tempfile::tempdir().expect("a folder");
     let (file, reply) = (folder.path().join("late.trcxml"), folder.path().join("reply"));
     let options = format!("start;{};heap=counts,file={}", reply.display(), file.display());
-    let is_over = |program: &Program| !program.ask("status", "").starts_with("error another request");
+    let is_over = |program: &Program| !program.ask("status", "").starts_with("busy another request");
     wait_until(|| {
         fs::write(&reply, "").expect("a file");
         attach::load(program.running.pid(), &martini::built().agent, &options).expect("an answer of the JVM");

@@ -4,7 +4,7 @@ use std::fs;
 
 use bci_tests::attach::references;
 use bci_tests::jdk::Jdk;
-use bci_tests::process::wait_until;
+use bci_tests::process::wait_for;
 use bci_tests::suite::Suite;
 
 use crate::program::Program;
@@ -58,15 +58,12 @@ fn engines_in_turn_leave_nothing_behind(jdk: &Jdk) {
     let first = left(pid);
     for _ in 0..2 {
         all_in_turn(&mut program);
-        let mut last = first;
         // The agent's threads have been asked to end, and the JVM's own may come and go.
-        wait_until(|| {
-            let before = std::mem::replace(&mut last, left(pid));
+        wait_for(|| {
+            let last = left(pid);
             let is_less = last.iter().zip(first).all(|(&now, first)| now <= first);
-            if !is_less && last != before {
-                eprintln!("threads, files, references, weak references: {last:?}, and {first:?} at first");
-            }
-            is_less
+            let seen = || format!("threads, files, references, weak references: {last:?}, and {first:?} at first");
+            if is_less { Ok(()) } else { Err(seen()) }
         });
     }
     // Restored classes are not hooked: a recording without rewriting sees nothing of another, and the program is right to its end.

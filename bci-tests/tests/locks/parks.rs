@@ -5,13 +5,14 @@ use bci_tests::profiled::Profiled;
 use bci_tests::suite::Suite;
 use bci_tests::waits::{Kind, Waits};
 
-use crate::support::{compare, run};
+use crate::support::{compare, nothing_is_lost, run};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(each_wait_is_there_once_with_owner_and_stack);
     suite.each_jdk(without_juc_nothing_of_it_is_there);
     let heaps = [("counts", "heap=counts,juc=on"), ("events", "heap=events,juc=on")];
     suite.each_jdk_and(&heaps, each_wait_is_there_once_beside_heap);
+    suite.each_jdk(who_ends_with_the_jvm_has_ended_its_wait);
     suite.each_jdk(waits_are_there_after_another_agent_has_reloaded_what_parks);
 }
 
@@ -40,4 +41,10 @@ fn waits_are_there_after_another_agent_has_reloaded_what_parks(jdk: &Jdk) {
 
 fn each_wait_is_there_once_beside_heap(jdk: &Jdk, options: &str) {
     compare(&run(Profiled::on(jdk).options(options), &["parks"]), Kind::Blocked, &["lock"]);
+}
+
+fn who_ends_with_the_jvm_has_ended_its_wait(jdk: &Jdk) {
+    let ran = Profiled::on(jdk).options("juc=on").main("waits.Late").run_and_read::<Waits>();
+    assert!(ran.trace.waits.len() > 100, "too few threads parked");
+    nothing_is_lost(&ran.trace);
 }

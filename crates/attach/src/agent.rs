@@ -43,6 +43,8 @@ pub(crate) enum Reply {
     Ok(AgentAnswer),
     /// The agent's sentence.
     Error(String),
+    /// The same; the request may be taken a moment later.
+    Busy(String),
 }
 
 impl AgentAnswer {
@@ -58,7 +60,7 @@ impl AgentAnswer {
 }
 
 impl Reply {
-    /// Reads what is there: `ok` or `error SENTENCE`, lines `key value`, and `end`.
+    /// Reads what is there: `ok`, `error SENTENCE` or `busy SENTENCE`, lines `key value`, and `end`.
     pub(crate) fn parse(bytes: &[u8]) -> Reply {
         let text = String::from_utf8_lossy(bytes);
         let Some(text) = text.strip_suffix('\n') else { return Reply::Unfinished };
@@ -73,7 +75,10 @@ impl Reply {
         });
         match first {
             "ok" => Reply::Ok(AgentAnswer(pairs.collect())),
-            first => Reply::Error(first.strip_prefix("error ").unwrap_or(first).to_owned()),
+            first => match first.strip_prefix("busy ") {
+                Some(sentence) => Reply::Busy(sentence.to_owned()),
+                None => Reply::Error(first.strip_prefix("error ").unwrap_or(first).to_owned()),
+            },
         }
     }
 }
@@ -97,6 +102,7 @@ mod tests {
         }
         let error = Reply::parse(b"error nothing is recorded; start it\nend\n");
         assert_eq!(error, Reply::Error("nothing is recorded; start it".to_owned()));
+        assert_eq!(Reply::parse(b"busy ask again\nend\n"), Reply::Busy("ask again".to_owned()));
     }
 
     proptest! {

@@ -129,6 +129,14 @@ pub enum AttachError {
         /// What it said.
         text: String,
     },
+    /// The agent serves somebody else, and has not come to an end in time.
+    #[error("JVM {pid}: {sentence}")]
+    Busy {
+        /// The process.
+        pid: Pid,
+        /// What the agent says.
+        sentence: String,
+    },
     /// The agent refuses.
     #[error("JVM {pid}: {sentence}")]
     Agent {

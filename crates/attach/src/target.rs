@@ -27,6 +27,8 @@ const LONGEST_DUMP: Duration = Duration::from_secs(600);
 const DUMPED: &str = "Heap dump file created";
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Between requests of an agent that serves somebody else: each loads the library.
+const BUSY_PAUSE: Duration = Duration::from_millis(200);
 /// The agent's answers are short.
 const LONGEST_REPLY: u64 = 1 << 20;
 
@@ -45,7 +47,7 @@ impl Target {
     /// # Errors
     /// What is in the way.
     pub fn open(process: Process) -> Result<Target, AttachError> {
-        let mapped = process.mapped().map_err(|error| process.io("its mapped files cannot be read", error))?;
+        let mapped = mapped(&process)?;
         if jvm::library(&mapped).is_none() {
             return Err(AttachError::NotAJvm(process.pid()));
         }
@@ -56,6 +58,14 @@ impl Target {
         let roots = (place(&process.folder().join("root")), place(Path::new("/")));
         let shares_files = process.is_apart("mnt") == Some(false) && roots.0.is_some() && roots.0 == roots.1;
         Ok(Target { process, root, tmp, shares_files })
+    }
+
+    /// The files that are mapped into it, by their paths in its file system.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn mapped(&self) -> Result<Vec<String>, AttachError> {
+        mapped(&self.process)
     }
 
     /// The process.
@@ -163,7 +173,7 @@ impl Target {
         }
     }
 
-    /// Asks Martini's agent, which is loaded with that, and waits for its answer.
+    /// Asks Martini's agent, which is loaded with that, and waits for its answer; before that, until it has served whoever was earlier.
     ///
     /// # Errors
     /// What is in the way, or what the agent refuses.
@@ -173,22 +183,41 @@ impl Target {
             Request::Dump => LONGEST_DUMP,
             Request::Status | Request::Snapshot | Request::Set => LIMIT,
         };
+        let begun = Instant::now();
+        loop {
+            match self.ask_once(library, request, rest, limit) {
+                Err(AttachError::Busy { .. }) if begun.elapsed() < limit => thread::sleep(BUSY_PAUSE),
+                answer => return answer,
+            }
+        }
+    }
+
+    fn ask_once(
+        &self,
+        library: &str,
+        request: Request,
+        rest: &str,
+        limit: Duration,
+    ) -> Result<AgentAnswer, AttachError> {
+        let pid = self.process.pid();
         let file = ReplyFile::make(self)?;
         let loaded = self.load(library, &format!("{};{TMP}/{};{rest}", request.word(), file.name));
         // An agent that is not content with a request says why in its answer.
-        if matches!(loaded, Err(AttachError::NotLoaded { .. }))
-            && let Reply::Error(sentence) = file.read()?
-        {
-            return Err(AttachError::Agent { pid: self.process.pid(), sentence });
+        if matches!(loaded, Err(AttachError::NotLoaded { .. })) {
+            match file.read()? {
+                Reply::Error(sentence) => return Err(AttachError::Agent { pid, sentence }),
+                Reply::Busy(sentence) => return Err(AttachError::Busy { pid, sentence }),
+                Reply::Ok(_) | Reply::Unfinished => {}
+            }
         }
         loaded?;
         let begun = Instant::now();
         loop {
             // In this order: an answer that came before the process ended is one.
             let is_alive = self.process.is_alive();
-            let pid = self.process.pid();
             match file.read()? {
                 Reply::Ok(answer) => return Ok(answer),
+                Reply::Busy(sentence) => return Err(AttachError::Busy { pid, sentence }),
                 Reply::Error(sentence) => return Err(AttachError::Agent { pid, sentence }),
                 Reply::Unfinished if !is_alive => return Err(AttachError::Gone(pid)),
                 Reply::Unfinished if begun.elapsed() > limit => return Err(AttachError::NoAnswer { pid, limit }),
@@ -240,6 +269,10 @@ impl Target {
         }
         Ok(())
     }
+}
+
+fn mapped(process: &Process) -> Result<Vec<String>, AttachError> {
+    process.mapped().map_err(|error| process.io("its mapped files cannot be read", error))
 }
 
 /// The file that says to a JVM what SIGQUIT is for, removed when the JVM has understood. It is in /tmp rather than in the JVM's

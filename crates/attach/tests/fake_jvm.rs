@@ -144,6 +144,14 @@ fn what_the_agent_refuses_at_once_is_its_sentence_too() {
 }
 
 #[test]
+fn an_agent_that_serves_another_request_is_asked_again() {
+    let fake = Fake::new(Says::Later("busy another request is under way\nend\n", "ok\ntrace /t\nend\n"));
+    let answer = fake.target().unwrap().ask("/agent.so", Request::Stop, "").unwrap();
+    assert_eq!(answer.value("trace"), Some("/t"));
+    assert_eq!(fake.requests().len(), 2);
+}
+
+#[test]
 fn an_end_of_the_jvm_ends_the_wait_for_the_agent() {
     let fake = Fake::new(Says::Agent("ok\n"));
     let target = fake.target().unwrap();

@@ -279,11 +279,11 @@ impl Core {
 
     /// Switches reporting on or off.
     pub(crate) fn set_reporting(&self, on: bool) {
-        self.reporting.store(on, Ordering::SeqCst);
         if !on {
-            // The first end is the one that counts.
+            // The first end is the one that counts. Whoever does not report any more is later.
             let _ = self.reported_until.compare_exchange(0, Ticks::now().0, Ordering::Relaxed, Ordering::Relaxed);
         }
+        self.reporting.store(on, Ordering::SeqCst);
     }
 
     /// When reporting ended, or now. What is done after that to complete the trace is no time of the program's.

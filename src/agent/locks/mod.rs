@@ -344,7 +344,6 @@ impl Feature for Locks {
 
     fn stop(&'static self, jni: Jni, end: End) {
         if let Some(proxy) = self.parking.get() {
-            proxy.set_on(jni, false);
             self.core.count_lost("park without stack or memory", proxy.lost(jni));
         }
         if let Some(proxy) = self.sleeping.get() {
@@ -356,7 +355,9 @@ impl Feature for Locks {
         }
     }
 
-    fn stopped(&'static self, _: Jni, _: End) {
+    fn stopped(&'static self, jni: Jni, _: End) {
+        // Not before: a thread that ends has to have reported the end of its park, too.
+        self.parking.get().inspect(|proxy| proxy.set_on(jni, false));
         self.registry.close();
     }
 

@@ -1,13 +1,14 @@
 //! Requests in a JVM that runs: `Agent_OnAttach` takes one, and a thread of the agent serves it and answers.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::io;
 use std::time::{Duration, Instant};
 
 use jvmti::jni_sys::{JNIEnv, JavaVM};
 use jvmti::sys::{JVMTI_EVENT_VM_DEATH, jvmtiEnv};
 use jvmti::{Jni, Vm, guard};
 
-use super::request::{Answer, Given, Lines, Reply, Request};
+use super::request::{Answer, Given, Lines, Reply, Request, Untaken};
 use super::running::Turn;
 use super::{Moment, Recording, copies, jvm, status};
 use crate::agent::agent_thread;
@@ -58,8 +59,11 @@ pub(crate) unsafe fn takes_request(vm: *mut JavaVM, given: *const c_char) -> boo
     };
     match take(vm, request, &mut reply) {
         Ok(()) => true,
-        Err(sentence) => {
-            answer(reply, &Err(sentence));
+        Err(untaken) => {
+            match (untaken, reply) {
+                (Untaken::Busy, Some(reply)) => written(reply.send_busy()),
+                (untaken, reply) => answer(reply, &Err(untaken.to_string())),
+            }
             false
         }
     }
@@ -68,34 +72,36 @@ pub(crate) unsafe fn takes_request(vm: *mut JavaVM, given: *const c_char) -> boo
 /// Takes a request. The reply stays if it cannot be taken.
 ///
 /// # Errors
-/// Why: one sentence.
-fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), String> {
+/// Why.
+fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), Untaken> {
     if agent_options::is_switched_off() {
-        return Err(format!("this JVM was started with {}=1, so it is not profiled", agent_options::OFF));
+        return Err(format!("this JVM was started with {}=1, so it is not profiled", agent_options::OFF).into());
     }
     if copies::is_another_loaded() {
-        return Err("this JVM has another copy of the agent; use the command that belongs to it".into());
+        return Err("this JVM has another copy of the agent; use the command that belongs to it".to_owned().into());
     }
     let turn = Turn::take()?;
     let jvm = jvm(vm)?;
     // However a recording ends, the end of the VM ends its trace; and it waits for what is under way.
-    jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to end")?;
-    let jni = vm.get_jni().map_err(|_| "the JVM does not know the thread on which it loads the agent")?;
+    jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to end".to_owned())?;
+    let jni = vm.get_jni().map_err(|_| "the JVM does not know the thread on which it loads the agent".to_owned())?;
     *JOB.lock() = Some(Job { vm, jvm, turn, request, reply: reply.take() });
     agent_thread::start(jvm.env, jni, c"Martini attach", serve).map_err(|error| {
         let job = JOB.lock().take();
         *reply = job.and_then(|job| job.reply);
-        format!("the thread that serves the request cannot be started: {error}")
+        Untaken::For(format!("the thread that serves the request cannot be started: {error}"))
     })
+}
+
+fn written(answer: io::Result<()>) {
+    if let Err(error) = answer {
+        message(&format!("the answer to a request cannot be written: {error}"));
+    }
 }
 
 fn answer(reply: Option<Reply>, answer: &Answer) {
     match (reply, answer) {
-        (Some(reply), _) => {
-            if let Err(error) = reply.send(answer) {
-                message(&format!("the answer to a request cannot be written: {error}"));
-            }
-        }
+        (Some(reply), _) => written(reply.send(answer)),
         (None, Err(sentence)) => message(sentence),
         (None, Ok(_)) => {}
     }

@@ -38,7 +38,7 @@ pub(crate) unsafe fn stops_on_load(vm: *mut JavaVM, given: *const c_char) -> boo
 
 fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
     let options = agent_options::parse(given).map_err(|error| Refusal::Options(error.to_string()))?;
-    let turn = Turn::take().map_err(str::to_owned)?;
+    let turn = Turn::take().map_err(|untaken| untaken.to_string())?;
     if turn.running().is_some() {
         return Err(Refusal::Twice);
     }

@@ -1,5 +1,6 @@
 //! What is asked of the agent in a JVM that runs: `REQUEST;REPLY;REST`, or agent options alone, which ask for a recording.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -87,8 +88,41 @@ impl Reply {
 
     /// Writes the answer and closes the file.
     pub(super) fn send(self, answer: &Answer) -> io::Result<()> {
+        self.write(&answer.text())
+    }
+
+    /// Writes that the request is not taken now.
+    pub(super) fn send_busy(self) -> io::Result<()> {
+        self.write(&format!("busy {}\nend\n", Untaken::Busy))
+    }
+
+    fn write(self, text: &str) -> io::Result<()> {
         let Reply(mut file) = self;
-        file.write_all(answer.text().as_bytes())
+        file.write_all(text.as_bytes())
+    }
+}
+
+/// Why a request is not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Untaken {
+    /// It may be a moment later.
+    Busy,
+    /// One sentence.
+    For(String),
+}
+
+impl fmt::Display for Untaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Untaken::Busy => f.write_str("another request is under way; ask again when it is answered"),
+            Untaken::For(sentence) => f.write_str(sentence),
+        }
+    }
+}
+
+impl From<String> for Untaken {
+    fn from(sentence: String) -> Self {
+        Untaken::For(sentence)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 use super::Recording;
+use super::request::Untaken;
 use crate::agent::mutex::Mutex;
 
 /// The state of the JVM's recordings.
@@ -26,14 +27,14 @@ impl Turn {
     /// Takes the turn.
     ///
     /// # Errors
-    /// Why it cannot be had now: one sentence.
-    pub(super) fn take() -> Result<Turn, &'static str> {
+    /// Why it cannot be had now.
+    pub(super) fn take() -> Result<Turn, Untaken> {
         let mut state = STATE.lock();
         if state.has_ended {
-            return Err("the JVM is about to end");
+            return Err("the JVM is about to end".to_owned().into());
         }
         if state.is_taken {
-            return Err("another request is under way; ask again when it is answered");
+            return Err(Untaken::Busy);
         }
         state.is_taken = true;
         Ok(Turn(()))
@@ -82,6 +83,6 @@ mod tests {
         assert!(Turn::last(Duration::from_millis(1)).is_none());
         // Whoever has the turn comes to an end, and nobody is next.
         drop(turn);
-        assert_eq!(Turn::take().unwrap_err(), "the JVM is about to end");
+        assert_eq!(Turn::take().unwrap_err(), Untaken::For("the JVM is about to end".to_owned()));
     }
 }

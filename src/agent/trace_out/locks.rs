@@ -195,7 +195,7 @@ impl Writer {
         true
     }
 
-    /// A thread ends: closes all that is open for it.
+    /// A thread ends: closes all that is open for it. Ends of waits are not reported any more when reporting has ended, those of threads are.
     pub(super) fn close_all(&mut self, ticks: Ticks, thread: ThreadIndex) {
         let closed = [
             self.close_blocked(ticks, thread),
@@ -203,7 +203,9 @@ impl Writer {
             self.close_parked(ticks, thread, WaitEnd::Notified),
             self.close_sleep(ticks, thread),
         ];
-        self.locks.without_end += closed.into_iter().map(u64::from).sum::<u64>();
+        if ticks < self.core.reported_until() {
+            self.locks.without_end += closed.into_iter().map(u64::from).sum::<u64>();
+        }
     }
 
     /// Whether the lock log takes the line.

@@ -24,6 +24,8 @@ pub(crate) enum Says {
     Agent(&'static str),
     /// That the agent is not content, which has written this.
     Discontent(&'static str),
+    /// The same for the first time, and then that it loaded the agent, which writes the second.
+    Later(&'static str, &'static str),
 }
 
 #[derive(Default)]
@@ -138,6 +140,12 @@ fn serve(listener: &UnixListener, says: Says, tmp: &Path, seen: &Mutex<Seen>) {
             let reply = request.split(';').nth(1).unwrap();
             fs::write(tmp.join(Path::new(reply).file_name().unwrap()), answer).unwrap();
         };
+        let is_first = seen.lock().unwrap().requests.len() == 1;
+        let says = match says {
+            Says::Later(first, _) if is_first => Says::Discontent(first),
+            Says::Later(_, then) => Says::Agent(then),
+            says => says,
+        };
         match says {
             Says::Bytes(bytes) => connection.write_all(bytes.as_bytes()).unwrap(),
             Says::Agent(answer) => {
@@ -148,6 +156,7 @@ fn serve(listener: &UnixListener, says: Says, tmp: &Path, seen: &Mutex<Seen>) {
                 reply(answer);
                 connection.write_all(b"0\nreturn code: -1\n").unwrap();
             }
+            Says::Later(..) => unreachable!("it is one of the others by now"),
         }
     }
 }

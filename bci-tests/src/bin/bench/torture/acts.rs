@@ -15,6 +15,8 @@ pub(super) enum Act {
     Debugger(u32),
     /// The file that asks the agent for something: the trace's name and this.
     Request(&'static str),
+    /// A word of the command `martini`, for a JVM that is recorded by attaching.
+    Martini(&'static str),
 }
 
 /// An act, and when: so many milliseconds after the program said that it begins, or after the act before.
@@ -53,19 +55,42 @@ impl Act {
             Self::Jcmd(words) => format!("jcmd {}", words[0]),
             Self::Debugger(_) => "debugger".into(),
             Self::Request(what) => format!("TRACE{what}"),
+            Self::Martini(word) => format!("martini {word}"),
         }
     }
 }
 
+/// What somebody can ask for while a JVM is recorded.
+const WORDS: &[&str] = &["status", "snapshot", "dump", "stop"];
+
+/// How a JVM is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recorded {
+    /// From its start; dumps are made on request or not.
+    FromItsStart { requests_dumps: bool },
+    /// By attaching.
+    Attached,
+}
+
 /// Draws what happens: mostly nothing.
-pub(super) fn draw(random: &mut Random, requests_dumps: bool, has_debugger: bool) -> Vec<Timed> {
+pub(super) fn draw(random: &mut Random, recorded: Recorded, has_debugger: bool) -> Vec<Timed> {
     let mut acts = Vec::new();
     let mut add = |random: &mut Random, act| acts.push(Timed { act, millis: random.below(400) });
-    if requests_dumps {
-        add(random, Act::Request(".dump"));
-    }
-    if random.once_in(8) {
-        add(random, Act::Request(".live"));
+    match recorded {
+        Recorded::FromItsStart { requests_dumps } => {
+            if requests_dumps {
+                add(random, Act::Request(".dump"));
+            }
+            if random.once_in(8) {
+                add(random, Act::Request(".live"));
+            }
+        }
+        Recorded::Attached => {
+            for _ in 0..random.below(4) {
+                let word = random.pick(WORDS);
+                add(random, Act::Martini(word));
+            }
+        }
     }
     match random.below(10) {
         0 => (0..3).for_each(|_| add(random, Act::Signal("QUIT"))),

@@ -6,13 +6,15 @@ use std::process::Command;
 
 use bci_tests::jdk::{self, Jdk};
 
-use super::acts::{self, Act, Timed};
+use super::acts::{self, Act, Recorded, Timed};
+use super::attach::{self, Recording};
 use super::flags::{self, Flag, Gc};
 use super::jdwp;
 use super::modes::Mode;
 use super::place::Place;
 use super::programs::{PROGRAMS, Program};
 use super::random::Random;
+use super::request::Request;
 
 /// How often several flags are tried before there are fewer of them.
 const FLAGS: u64 = 4;
@@ -28,19 +30,16 @@ pub(super) struct Choice {
     pub(super) collectors: Vec<String>,
     /// Threads are interrupted in each run, as often as can be.
     pub(super) samples: bool,
+    /// JVMs are recorded by attaching.
+    pub(super) attach: bool,
 }
 
 impl Choice {
     /// Programs and releases by name, all if none is named; an error names what there is.
-    pub(super) fn of(
-        programs: &[String],
-        releases: &[u32],
-        collectors: &[String],
-        is_short: bool,
-        samples: bool,
-    ) -> Result<Self, String> {
+    pub(super) fn of(request: &Request) -> Result<Self, String> {
+        let Request { only: programs, jdk: releases, collector: collectors, .. } = request;
         let named = |program: &&Program| programs.is_empty() || programs.iter().any(|name| name == program.name);
-        let is_left_out = |program: &Program| is_short && program.is_long;
+        let is_left_out = |program: &Program| request.short && program.is_long;
         if let Some(name) = programs.iter().find(|name| PROGRAMS.iter().all(|program| program.name != **name)) {
             let all: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
             return Err(format!("there is no program '{name}': choose among {}", all.join(", ")));
@@ -49,7 +48,13 @@ impl Choice {
             jdk::all().iter().filter(|jdk| releases.is_empty() || releases.contains(&jdk.feature)).collect();
         let runs = |program: &&Program| jdks.iter().any(|jdk| program.runs_on(jdk));
         let programs = PROGRAMS.iter().filter(named).filter(|p| !is_left_out(p)).filter(runs).copied();
-        let choice = Self { programs: programs.collect(), jdks, collectors: collectors.to_vec(), samples };
+        let choice = Self {
+            programs: programs.collect(),
+            jdks,
+            collectors: collectors.clone(),
+            samples: request.samples,
+            attach: request.attach,
+        };
         if choice.programs.is_empty() || choice.jdks.iter().all(|jdk| choice.collectors_of(jdk).is_empty()) {
             return Err("nothing is left to run: no JDK that is here has the collector, or runs the program".into());
         }
@@ -75,8 +80,10 @@ pub(super) struct Case {
     pub(super) gc: Gc,
     /// With which further options of the JVM.
     pub(super) flags: Vec<Flag>,
-    /// With which options of the agent.
+    /// With which options of the agent; none if recordings are made later.
     pub(super) mode: Mode,
+    /// What is recorded by attaching; nothing if the agent is there from the start.
+    pub(super) recordings: Vec<Recording>,
     /// What is done to it.
     pub(super) acts: Vec<Timed>,
     /// The size of its work, in percent.
@@ -114,15 +121,34 @@ impl Case {
                 drawn.push(flag);
             }
         }
-        let mode = Mode::draw(&mut random, program.fills_heap, choice.samples);
-        let acts = acts::draw(&mut random, mode.dumps_at("request"), jdwp::is_there(jdk));
+        let (mode, recordings, recorded) = if choice.attach {
+            let recordings = attach::draw(&mut random, program.fills_heap, choice.samples);
+            (Mode::default(), recordings, Recorded::Attached)
+        } else {
+            let mode = Mode::draw(&mut random, program.fills_heap, choice.samples);
+            let requests_dumps = mode.dumps_at("request");
+            (mode, Vec::new(), Recorded::FromItsStart { requests_dumps })
+        };
+        let acts = acts::draw(&mut random, recorded, jdwp::is_there(jdk));
         let is_slow = drawn.iter().any(|flag| flag.is_slow);
         let part = match program.is_long {
             true => 100,
             false if is_slow || gc.never_collects => 20,
+            // There is to be time for several recordings.
+            false if choice.attach && !program.fills_heap => random.pick(&[200, 400, 800]),
             false => random.pick(&[30, 100, 100, 200]),
         };
-        Self { seed, program, jdk, gc, flags: drawn, mode, acts, scale: program.scale * part / 100 }
+        Self { seed, program, jdk, gc, flags: drawn, mode, recordings, acts, scale: program.scale * part / 100 }
+    }
+
+    /// Whether it is recorded by attaching.
+    pub(super) fn is_attached(&self) -> bool {
+        !self.recordings.is_empty()
+    }
+
+    /// The same with that mode, which is judged on its own.
+    pub(super) fn with_mode(&self, mode: &Mode) -> Self {
+        Self { mode: mode.clone(), ..self.clone() }
     }
 
     /// The JVM with this run's options, and with the agent if there are options for it.
@@ -133,7 +159,7 @@ impl Case {
         let debugger = is_debugged.then_some(jdwp::OPTION);
         let is_first = self.seed.is_multiple_of(2);
         command.args(debugger.filter(|_| is_first));
-        if with_agent {
+        if with_agent && !self.is_attached() {
             command.arg(self.agent(place, dir));
         }
         command.args(debugger.filter(|_| !is_first));
@@ -161,6 +187,8 @@ impl Case {
         }
         command.current_dir(dir);
         command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
+        // Otherwise the VM warns where the program prints (JEP 451).
+        command.args(self.is_attached().then_some("-XX:+EnableDynamicAgentLoading"));
         let heap = if gc.never_collects { 3072 } else { self.program.heap };
         command.arg(format!("-Xmx{heap}m")).args(gc.flags);
         command.args(flags.iter().flat_map(|flag| flag.flags));
@@ -170,9 +198,9 @@ impl Case {
     }
 
     fn agent(&self, place: &Place, dir: &Path) -> OsString {
-        let mut options = format!("file={}", dir.join(self.trace_name()).display());
-        for (name, value) in &self.mode.options {
-            options += &format!(",{name}={}", value.replace("{dir}", &dir.display().to_string()));
+        let mut options = format!("file={}", dir.join(self.mode.trace_name()).display());
+        for (name, value) in self.mode.values(dir) {
+            options += &format!(",{name}={value}");
         }
         place.martini.agent_path(&options)
     }
@@ -182,15 +210,12 @@ impl Case {
         command.arg("-cp").arg(&place.classes).arg("torture.Main").arg(class).arg(self.scale.to_string()).args(args);
     }
 
-    /// The name of its trace.
-    pub(super) fn trace_name(&self) -> &'static str {
-        if self.mode.value("format") == Some("zip") { "app.trcxml.zip" } else { "app.trcxml" }
-    }
-
     /// Everything that was drawn, in a few lines.
     pub(super) fn described(&self) -> String {
         let flags: Vec<&str> = self.flags.iter().flat_map(|flag| flag.flags).copied().collect();
-        let mode: Vec<String> = self.mode.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let of = |recording: &Recording| format!("{} for {} ms", recording.mode.described(), recording.millis);
+        let recordings: Vec<String> = self.recordings.iter().map(of).collect();
+        let agent = if self.is_attached() { recordings.join("; then ") } else { self.mode.described() };
         let acts: Vec<String> =
             self.acts.iter().map(|timed| format!("{} after {} ms", timed.act.name(), timed.millis)).collect();
         format!(
@@ -201,7 +226,7 @@ impl Case {
             self.jdk.vendor,
             self.gc.name,
             or_none(flags.join(" ")),
-            mode.join(","),
+            agent,
             or_none(acts.join(", ")),
         )
     }

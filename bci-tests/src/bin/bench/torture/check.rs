@@ -9,6 +9,7 @@ use hprof::read::Reader;
 use trace::validate::Rule;
 
 use super::acts::Act;
+use super::attach::Recorded;
 use super::case::Case;
 use super::facts::Facts;
 use super::jdwp;
@@ -114,7 +115,9 @@ pub(super) fn visible(case: &Case, ended: &Ended, dir: &Path, plain: &Plain) -> 
     let is_told = |line: &str| is_deprecated(line) || is_of_full_heap(case, line) || is_cut(line);
     // Then nobody can say which code finds no room; hooks make code longer.
     let is_code_cache_full = err.iter().any(|line| line.contains("Out of space in CodeCache"));
-    let is_others_fault = |line: &&String| !(is_code_cache_full && line.starts_with("\tat "));
+    // The VM has no lines of a method that was redefined after an exception had passed it.
+    let is_redefined = |line: &str| case.is_attached() && line.ends_with("(Unknown Source)");
+    let is_others_fault = |line: &&String| !(line.starts_with("\tat ") && (is_code_cache_full || is_redefined(line)));
     let is_others = |line: &&String| !line.starts_with("martini:") && !is_told(line);
     let of_err = err.iter().filter(is_others).filter(is_others_fault).map(|line| (line, "standard error"));
     for (line, stream) in of_out.chain(of_err) {
@@ -171,24 +174,56 @@ fn shape(line: &str) -> String {
     shape
 }
 
-/// What only the agent leaves: its words, the trace, dumps.
-pub(super) fn own(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
+/// What only the agent leaves: its words, and traces and dumps of one recording or of several.
+pub(super) fn agent(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
+    let recordings: Vec<Case> = match case.is_attached() {
+        true => case.recordings.iter().map(|recording| case.with_mode(&recording.mode)).collect(),
+        false => vec![case.clone()],
+    };
     let mut problems = Vec::new();
     for line in ended.err.lines() {
-        let is_agents = line.starts_with("martini:") && !is_expected(line, case);
-        if is_agents || line.contains("panicked at") {
+        let is_expected = || recordings.iter().any(|case| is_expected(line, case));
+        if line.starts_with("martini:") && !is_expected() || line.contains("panicked at") {
             problems.push(problem(Kind::Agent, line));
         }
     }
+    if !case.is_attached() {
+        recording(case, ended, dir, &mut problems);
+    }
+    for recorded in &ended.recorded {
+        let case = case.with_mode(&recorded.drawn.mode);
+        let known = problems.len();
+        let has_trace = recorded.dir.join(case.mode.trace_name()).exists();
+        if recorded.has_succeeded() || has_trace {
+            recording(&case, ended, &recorded.dir, &mut problems);
+        }
+        if !recorded.has_succeeded() && !may_fail(&case, recorded) {
+            problems.push(problem(Kind::Agent, recorded.ending()));
+        }
+        for problem in &mut problems[known..] {
+            problem.text = format!("{}: {}", recorded.dir.display(), problem.text);
+        }
+    }
+    problems
+}
+
+/// Whether somebody who attaches can do nothing against it: the JVM has not begun, has ended meanwhile or is about to, or has no room for
+/// a request.
+fn may_fail(case: &Case, recorded: &Recorded) -> bool {
+    let is_late = !recorded.is_in_time || recorded.err.contains("the JVM is about to end");
+    recorded.status.is_some() && (is_late || case.program.fills_heap)
+}
+
+/// The trace and the dumps of one recording, in a folder of its own.
+fn recording(case: &Case, ended: &Ended, dir: &Path, problems: &mut Vec<Problem>) {
     let is_killed = ended.status.is_none_or(|status| status.signal() == Some(9));
-    match Facts::read(&dir.join(case.trace_name())) {
-        Ok(facts) => judge(case, ended, &facts, is_killed, &mut problems),
+    match Facts::read(&dir.join(case.mode.trace_name())) {
+        Ok(facts) => judge(case, ended, &facts, is_killed, problems),
         // A zip that nobody could finish has no directory.
         Err(_) if is_killed && case.mode.value("format") == Some("zip") => {}
         Err(error) => problems.push(problem(Kind::Trace, format!("the trace cannot be read: {error}"))),
     }
-    dumps(case, ended, dir, is_killed, &mut problems);
-    problems
+    dumps(case, ended, dir, is_killed, problems);
 }
 
 fn is_expected(line: &str, case: &Case) -> bool {
@@ -262,12 +297,15 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
     if is_killed {
         return;
     }
-    known(case, ended, facts, lost, problems);
+    // A recording of a part of the run has a part of the objects.
+    if !case.is_attached() {
+        known(case, ended, facts, lost, problems);
+    }
     if !ended.was_ended() && !facts.has("limit.reached") {
         conserved(facts, problems);
     }
     // Of a thread that allocates while the VM goes down the two numbers are not of the same moment.
-    if !ended.was_ended() && case.program.is_accounted {
+    if !ended.was_ended() && case.program.is_accounted && !case.is_attached() {
         coverage(case, facts, problems);
     }
 }

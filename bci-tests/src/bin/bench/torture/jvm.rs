@@ -1,16 +1,18 @@
 //! Runs a JVM to its end, which has to come, and does to it what was drawn.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::acts::{Act, Timed};
+use super::attach::{Attached, Recorded, Recording, is_alive};
 use super::jdwp;
 
 /// The line that says that the program's `main` runs.
@@ -19,8 +21,8 @@ const BEGINS: &str = "= begins";
 /// How long a JVM that hangs may print its threads.
 const DUMPING: Duration = Duration::from_secs(4);
 
-/// How long a `jcmd` may take.
-const JCMD_LIMIT: Duration = Duration::from_secs(40);
+/// How long a command that asks the JVM for something may take.
+const ACT_LIMIT: Duration = Duration::from_secs(40);
 
 /// How a run ended.
 pub(super) struct Ended {
@@ -32,6 +34,8 @@ pub(super) struct Ended {
     pub(super) err: String,
     /// What was done to it.
     pub(super) acted: Vec<Act>,
+    /// The recordings that were made by attaching.
+    pub(super) recorded: Vec<Recorded>,
     /// What its threads did when it hung.
     pub(super) hung: Option<String>,
     /// How long it took.
@@ -53,6 +57,10 @@ pub(super) struct Target<'a> {
     pub(super) trace: &'a str,
     /// The tool for the JVM's commands, if there is one.
     pub(super) jcmd: Option<&'a Path>,
+    /// The command `martini`.
+    pub(super) martini: &'a Path,
+    /// What is recorded by attaching.
+    pub(super) recordings: &'a [Recording],
 }
 
 type Text = Arc<Mutex<Vec<u8>>>;
@@ -70,6 +78,44 @@ pub(super) fn run(
     let mut child = command.spawn().map_err(|e| format!("{command:?} does not start: {e}"))?;
     let (out, begins) = collect(child.stdout.take().expect("asked for above"));
     let (err, _) = collect(child.stderr.take().expect("asked for above"));
+    let attached = Attached {
+        martini: target.martini,
+        pid: child.id(),
+        dir: target.dir,
+        // Longer than the JVM itself may take.
+        limit: limit + ACT_LIMIT,
+        is_running: AtomicBool::new(false),
+        has_ended: AtomicBool::new(false),
+    };
+    let (lived, recorded) = thread::scope(|scope| {
+        let recorder = scope.spawn(|| attached.record(target.recordings));
+        let lived = live(&mut child, acts, target, begun + limit, &begins, &attached, &out.0);
+        attached.has_ended.store(true, Ordering::Relaxed);
+        (lived, recorder.join().unwrap_or_default())
+    });
+    let Lived { status, acted, hung } = lived.map_err(|e| format!("{command:?} cannot be waited for: {e}"))?;
+    let wall = begun.elapsed();
+    let (out, err) = (text(out), text(err));
+    Ok(Ended { status, out, err, acted, recorded, hung, wall })
+}
+
+/// What is known of a JVM at its end.
+struct Lived {
+    status: Option<ExitStatus>,
+    acted: Vec<Act>,
+    hung: Option<String>,
+}
+
+/// Waits for its end, and does to it what was drawn.
+fn live(
+    child: &mut Child,
+    acts: &[Timed],
+    target: &Target<'_>,
+    until: Instant,
+    begins: &Receiver<()>,
+    attached: &Attached<'_>,
+    out: &Text,
+) -> io::Result<Lived> {
     let mut acted = Vec::new();
     let mut left = acts.iter();
     let mut next = left.next();
@@ -77,29 +123,28 @@ pub(super) fn run(
     let mut is_running = false;
     let mut hung = None;
     let status = loop {
-        if let Some(status) = child.try_wait().map_err(|e| format!("{command:?} cannot be waited for: {e}"))? {
+        if let Some(status) = child.try_wait()? {
             break Some(status);
         }
-        if begun.elapsed() > limit {
-            hung = Some(stacks(&child));
+        if Instant::now() > until {
+            hung = Some(stacks(child));
             let _ = child.kill();
             let _ = child.wait();
             break None;
         }
         is_running = is_running || begins.try_recv().is_ok();
+        attached.is_running.store(is_running, Ordering::Relaxed);
         if is_running && let Some(timed) = next {
             let at = *due.get_or_insert_with(|| Instant::now() + Duration::from_millis(timed.millis));
             if Instant::now() >= at {
-                act(timed.act, &child, target, &out.0);
+                act(timed.act, child, target, out);
                 acted.push(timed.act);
                 (next, due) = (left.next(), None);
             }
         }
         thread::sleep(Duration::from_millis(5));
     };
-    let wall = begun.elapsed();
-    let (out, err) = (text(out), text(err));
-    Ok(Ended { status, out, err, acted, hung, wall })
+    Ok(Lived { status, acted, hung })
 }
 
 /// Reads a stream on a thread of its own, and says when the program begins.
@@ -145,15 +190,11 @@ fn act(act: Act, child: &Child, target: &Target<'_>, out: &Text) {
             let Some(jcmd) = target.jcmd else { return };
             let words = words.iter().map(|word| word.replace("{dir}", &dir));
             let mut command = Command::new(jcmd);
-            command.arg(child.id().to_string()).args(words).stdout(Stdio::null()).stderr(Stdio::null());
-            let Ok(mut jcmd) = command.spawn() else { return };
-            let begun = Instant::now();
-            // A JVM that ends does not answer; whether it ends is asked elsewhere.
-            while begun.elapsed() < JCMD_LIMIT && matches!(jcmd.try_wait(), Ok(None)) && is_alive(child) {
-                thread::sleep(Duration::from_millis(10));
-            }
-            let _ = jcmd.kill();
-            let _ = jcmd.wait();
+            ask(command.arg(child.id().to_string()).args(words), child);
+        }
+        Act::Martini(word) => {
+            let file = (word == "dump").then(|| format!("{dir}/asked.hprof"));
+            ask(Command::new(target.martini).arg(word).arg(child.id().to_string()).args(file), child);
         }
         Act::Debugger(times) => {
             let so_far = String::from_utf8_lossy(&out.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
@@ -168,11 +209,17 @@ fn act(act: Act, child: &Child, target: &Target<'_>, out: &Text) {
     }
 }
 
-/// Whether the process has not ended yet; it is there for as long as nobody has waited for it.
-fn is_alive(child: &Child) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
+/// Runs a command that asks the JVM for something. A JVM that ends does not answer; whether it ends is asked elsewhere.
+fn ask(command: &mut Command, child: &Child) {
+    let Ok(mut asking) = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+        return;
+    };
+    let until = Instant::now() + ACT_LIMIT;
+    while Instant::now() < until && matches!(asking.try_wait(), Ok(None)) && is_alive(child.id()) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let _ = asking.kill();
+    let _ = asking.wait();
 }
 
 fn signal(name: &str, child: &Child) {

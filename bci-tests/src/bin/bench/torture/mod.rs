@@ -1,6 +1,7 @@
 //! A machine that tries to break the agent: `bench -- torture`. What a run is, its seed says; what has to hold of it stands in `check`.
 
 mod acts;
+mod attach;
 mod case;
 mod check;
 mod facts;
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), Strin
     let request = Request::parse_from(arguments);
     let seed = request.seed.unwrap_or_else(seed_of_the_clock);
     println!("torture: seed {seed}");
-    let choice = Choice::of(&request.only, &request.jdk, &request.collector, request.short, request.samples)?;
+    let choice = Choice::of(&request)?;
     let kept = request.keep.clone().unwrap_or_else(|| profile_folder().join("torture").join(seed.to_string()));
     let place = Place::make(&kept)?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -55,9 +56,9 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), Strin
                         break;
                     }
                     let case = Case::draw(seed.wrapping_add(number), &choice);
-                    let (verdict, wall) = runner.run(&case);
+                    let outcome = runner.run(&case);
                     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-                    tally.add(&case, verdict, wall);
+                    tally.add(&case, &outcome);
                     if tally.runs() % 50 == 0 {
                         println!("torture: so far {}", tally.line());
                     }

@@ -1,5 +1,7 @@
 //! The options of the agent that are drawn.
 
+use std::path::Path;
+
 use super::random::Random;
 
 /// The options of one run, and what they lead to expect.
@@ -56,6 +58,23 @@ impl Mode {
     /// The value of an option, if it is given.
     pub(super) fn value(&self, name: &str) -> Option<&'static str> {
         self.options.iter().find(|(of, _)| *of == name).map(|(_, value)| *value)
+    }
+
+    /// Names and values, of which files lie in that folder.
+    pub(super) fn values(&self, dir: &Path) -> impl Iterator<Item = (&'static str, String)> {
+        let dir = dir.display().to_string();
+        self.options.iter().map(move |(name, value)| (*name, value.replace("{dir}", &dir)))
+    }
+
+    /// The name of the trace.
+    pub(super) fn trace_name(&self) -> &'static str {
+        if self.is("format", "zip") { "app.trcxml.zip" } else { "app.trcxml" }
+    }
+
+    /// All options, as the agent is given them.
+    pub(super) fn described(&self) -> String {
+        let options: Vec<String> = self.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        options.join(",")
     }
 
     pub(super) fn is(&self, name: &str, value: &str) -> bool {

@@ -37,6 +37,9 @@ pub(super) struct Request {
     /// Interrupt threads in each run, as often as can be: `cpu=100us`, and `wall=1ms` in half of them.
     #[arg(long)]
     pub(super) samples: bool,
+    /// Start each JVM without agent, and attach to it with drawn options again and again.
+    #[arg(long)]
+    pub(super) attach: bool,
     /// So many runs at a time.
     #[arg(long, value_name = "N", default_value = "2", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(super) jobs: usize,
@@ -80,6 +83,9 @@ impl Request {
         if self.samples {
             text += " --samples";
         }
+        if self.attach {
+            text += " --attach";
+        }
         text
     }
 }
@@ -90,9 +96,10 @@ mod tests {
 
     #[test]
     fn what_decides_a_run_is_said_again() {
-        let line = "torture --seed 7 --only deep,unload --jdk 17,25 --collector zgc --short --samples --jobs 3";
+        let line =
+            "torture --seed 7 --only deep,unload --jdk 17,25 --collector zgc --short --samples --attach --jobs 3";
         let request = Request::try_parse_from(line.split(' ')).unwrap();
-        assert_eq!(request.choice(), " --only deep,unload --jdk 17,25 --collector zgc --short --samples");
+        assert_eq!(request.choice(), " --only deep,unload --jdk 17,25 --collector zgc --short --samples --attach");
         assert_eq!(request.time(), Some(Duration::from_secs(600)));
         let request = Request::try_parse_from(["torture", "--runs", "5"]).unwrap();
         assert_eq!((request.choice(), request.time()), (String::new(), None));

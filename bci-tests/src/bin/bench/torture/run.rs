@@ -7,9 +7,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::attach::Recording;
 use super::case::Case;
 use super::check::{self, Plain, Problem};
 use super::jvm::{self, Ended, Target};
+use super::modes::Mode;
 use super::place::{self, Place};
 use super::request::Request;
 use super::tally::Verdict;
@@ -21,6 +23,16 @@ const CONTROLS: usize = 3;
 const SHOWN: usize = 6_000;
 
 type Key = (&'static str, String, u32);
+
+/// What came of a run.
+pub(super) struct Outcome {
+    /// How it ended.
+    pub(super) verdict: Verdict,
+    /// How long it took.
+    pub(super) wall: Duration,
+    /// With which options there was a recording.
+    pub(super) modes: Vec<Mode>,
+}
 
 /// Runs cases.
 pub(super) struct Runner<'a> {
@@ -36,16 +48,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs a case, and reports if it fails.
-    pub(super) fn run(&self, case: &Case) -> (Verdict, Duration) {
+    pub(super) fn run(&self, case: &Case) -> Outcome {
         let dir = self.place.kept.join(case.seed.to_string());
         // What an earlier run of this seed left is not part of this one.
         let _ = fs::remove_dir_all(&dir);
         let judged = self.judge(case, &dir);
-        let (verdict, wall, report) = match judged {
-            Ok(judged) => judged,
-            Err(error) => (Verdict::Failed, Duration::ZERO, error),
-        };
-        if verdict == Verdict::Failed {
+        let failed = |error| (Outcome { verdict: Verdict::Failed, wall: Duration::ZERO, modes: Vec::new() }, error);
+        let (outcome, report) = judged.unwrap_or_else(failed);
+        if outcome.verdict == Verdict::Failed {
             let report = format!("{}\n{report}", self.head(case));
             println!("\n{report}");
             if let Err(error) = fs::write(dir.join("report.txt"), report) {
@@ -55,7 +65,7 @@ impl<'a> Runner<'a> {
             // What stays costs room only.
             let _ = fs::remove_dir_all(&dir);
         }
-        (verdict, wall)
+        outcome
     }
 
     fn head(&self, case: &Case) -> String {
@@ -63,12 +73,12 @@ impl<'a> Runner<'a> {
         format!("torture: FAILED: {}\nagain: bench torture --seed {} --runs 1{choice}", case.described(), case.seed,)
     }
 
-    fn judge(&self, case: &Case, dir: &Path) -> Result<(Verdict, Duration, String), String> {
+    fn judge(&self, case: &Case, dir: &Path) -> Result<(Outcome, String), String> {
         let make = |dir: &Path| fs::create_dir_all(dir).map_err(|e| format!("{} cannot be made: {e}", dir.display()));
         make(dir)?;
         let plain = self.plain(case, dir)?;
         let mut command = case.command(self.place, dir, true);
-        let ended = self.start(&mut command, case, dir)?;
+        let ended = self.start(&mut command, case, dir, &case.recordings)?;
         let mut visible = check::visible(case, &ended, dir, &plain);
         let found = visible.len();
         let has_begun = |ended: &Ended| ended.out.contains("= begins");
@@ -78,9 +88,10 @@ impl<'a> Runner<'a> {
             }
             let beside = dir.join(format!("without-{number}"));
             make(&beside)?;
-            let without = self.start(&mut case.command(self.place, &beside, false), case, &beside)?;
+            let without = self.start(&mut case.command(self.place, &beside, false), case, &beside, &[])?;
             if !has_begun(&ended) && !has_begun(&without) {
-                return Ok((Verdict::Refused, ended.wall, String::new()));
+                let outcome = Outcome { verdict: Verdict::Refused, wall: ended.wall, modes: Vec::new() };
+                return Ok((outcome, String::new()));
             }
             check::excuse(&mut visible, &check::visible(case, &without, &beside, &plain));
         }
@@ -88,19 +99,30 @@ impl<'a> Runner<'a> {
         let is_excused = found > problems.len();
         // A crash or a hang of the JVM's own leaves no trace to judge.
         if !is_excused || ended.status.is_some_and(|status| status == plain.status) || !problems.is_empty() {
-            problems.extend(check::own(case, &ended, dir));
+            problems.extend(check::agent(case, &ended, dir));
         }
         let verdict = match (problems.is_empty(), is_excused) {
             (true, false) => Verdict::Good,
             (true, true) => Verdict::TheJvmsOwn,
             (false, _) => Verdict::Failed,
         };
-        Ok((verdict, ended.wall, report(&command, &ended, &problems)))
+        let modes = match case.is_attached() {
+            true => ended.recorded.iter().filter(|r| r.has_succeeded()).map(|r| r.drawn.mode.clone()).collect(),
+            false => vec![case.mode.clone()],
+        };
+        Ok((Outcome { verdict, wall: ended.wall, modes }, report(&command, &ended, &problems)))
     }
 
-    fn start(&self, command: &mut std::process::Command, case: &Case, dir: &Path) -> Result<Ended, String> {
+    fn start(
+        &self,
+        command: &mut std::process::Command,
+        case: &Case,
+        dir: &Path,
+        recordings: &[Recording],
+    ) -> Result<Ended, String> {
         let jcmd = place::jcmd(case.jdk);
-        let target = Target { dir, trace: case.trace_name(), jcmd: jcmd.as_deref() };
+        let martini = &self.place.martini.command;
+        let target = Target { dir, trace: case.mode.trace_name(), jcmd: jcmd.as_deref(), martini, recordings };
         jvm::run(command, &case.acts, &target, self.limit(case))
     }
 
@@ -116,7 +138,8 @@ impl<'a> Runner<'a> {
         if let Some(plain) = known(&self.plain) {
             return Ok(plain);
         }
-        let target = Target { dir, trace: case.trace_name(), jcmd: None };
+        let martini = &self.place.martini.command;
+        let target = Target { dir, trace: case.mode.trace_name(), jcmd: None, martini, recordings: &[] };
         let ended = jvm::run(&mut case.plain_command(self.place, dir), &[], &target, self.limit(case))?;
         let status = ended.status.ok_or("without agent, too, it does not end")?;
         let plain = Plain { status, lines: check::split(&ended.out).0 };
@@ -133,6 +156,9 @@ fn report(command: &std::process::Command, ended: &Ended, problems: &[Problem]) 
     }
     let _ =
         writeln!(text, "done to it: {:?}; after {:.1} s: {:?}", ended.acted, ended.wall.as_secs_f64(), ended.status);
+    for recorded in &ended.recorded {
+        let _ = writeln!(text, "{}: {}", recorded.drawn.mode.described(), recorded.ending());
+    }
     for (name, stream) in [("output", &ended.out), ("error", &ended.err)] {
         let shown: String = stream.chars().take(SHOWN).collect();
         let _ = writeln!(text, "--- standard {name}\n{}", shown.trim());

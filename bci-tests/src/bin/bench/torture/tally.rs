@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::table::Table;
 
 use super::case::Case;
+use super::run::Outcome;
 
 /// Runs and those of them that failed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +48,7 @@ pub(super) struct Tally {
     all: Sum,
     own: u64,
     refused: u64,
+    recordings: u64,
     jvm_time: Duration,
     by_jvm: BTreeMap<(u32, String), BTreeMap<&'static str, Sum>>,
     by_group: BTreeMap<&'static str, BTreeMap<String, Sum>>,
@@ -54,13 +56,15 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Adds a run.
-    pub(super) fn add(&mut self, case: &Case, verdict: Verdict, wall: Duration) {
+    pub(super) fn add(&mut self, case: &Case, outcome: &Outcome) {
+        let Outcome { verdict, wall, ref modes } = *outcome;
         if verdict == Verdict::Refused {
             self.refused += 1;
             return;
         }
         let failed = verdict == Verdict::Failed;
         self.own += u64::from(verdict == Verdict::TheJvmsOwn);
+        self.recordings += modes.len() as u64;
         self.jvm_time += wall;
         self.all.add(failed);
         let jvm = (case.jdk.feature, case.jdk.build.clone());
@@ -72,10 +76,10 @@ impl Tally {
         for flag in &case.flags {
             add("option of the JVM", flag.name().into());
         }
-        for (name, value) in &case.mode.options {
-            add("option of the agent", format!("{name}={value}"));
-        }
         // What is done three times is one thing that is done.
+        for option in modes.iter().flat_map(|mode| &mode.options).collect::<BTreeSet<_>>() {
+            add("option of the agent", format!("{}={}", option.0, option.1));
+        }
         for act in case.acts.iter().map(|timed| timed.act.name()).collect::<BTreeSet<_>>() {
             add("from outside", act);
         }
@@ -94,8 +98,9 @@ impl Tally {
     /// In one line.
     pub(super) fn line(&self) -> String {
         format!(
-            "{} runs, {:.2} hours of JVMs, {} failed; {} as bad without agent, {} refused by the JVM",
+            "{} runs, {} recordings, {:.2} hours of JVMs, {} failed; {} as bad without agent, {} refused by the JVM",
             self.all.runs,
+            self.recordings,
             self.jvm_time.as_secs_f64() / 3600.0,
             self.all.failures,
             self.own,
