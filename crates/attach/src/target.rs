@@ -165,8 +165,12 @@ impl Target {
     /// # Errors
     /// What is in the way.
     pub fn load(&self, library: &str, options: &str) -> Result<(), AttachError> {
+        self.load_within(LIMIT, library, options)
+    }
+
+    fn load_within(&self, limit: Duration, library: &str, options: &str) -> Result<(), AttachError> {
         let pid = self.process.pid();
-        match self.execute("load", &[library, "true", options])?.loaded() {
+        match self.execute_within(limit, "load", &[library, "true", options])?.loaded() {
             Loaded::Yes => Ok(()),
             Loaded::Forbidden => Err(AttachError::NoAgents(pid)),
             Loaded::No(text) => Err(AttachError::NotLoaded { pid, text }),
@@ -201,7 +205,7 @@ impl Target {
     ) -> Result<AgentAnswer, AttachError> {
         let pid = self.process.pid();
         let file = ReplyFile::make(self)?;
-        let loaded = self.load(library, &format!("{};{TMP}/{};{rest}", request.word(), file.name));
+        let loaded = self.load_within(limit, library, &format!("{};{TMP}/{};{rest}", request.word(), file.name));
         // An agent that is not content with a request says why in its answer.
         if matches!(loaded, Err(AttachError::NotLoaded { .. })) {
             match file.read()? {

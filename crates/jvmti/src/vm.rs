@@ -21,6 +21,13 @@ unsafe impl Sync for Vm {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmError(jint);
 
+impl VmError {
+    /// Whether the calling thread is not attached, or the VM is in a phase in which it gives no environments: just starting, or ended.
+    pub fn is_detached(self) -> bool {
+        self.0 == JNI_EDETACHED
+    }
+}
+
 impl fmt::Display for VmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-use jvmti::jni_sys::JNIEnv;
+use jvmti::jni_sys::{JNIEnv, jobject};
 use jvmti::{Jni, guard};
 use trace::ids::ObjectId;
 
@@ -22,7 +22,7 @@ use crate::agent::events::pool::Room;
 use crate::agent::ids::ThreadIndex;
 use crate::agent::objects::tags::{ClassShard, ObjectShard};
 use crate::agent::objects::weak_refs::WeakRefRecorder;
-use crate::agent::tables::threads::NameStage;
+use crate::agent::tables::threads::RunningThread;
 
 /// What all features use of the current thread.
 pub(crate) struct ThreadContext {
@@ -86,8 +86,7 @@ impl ThreadContext {
         true
     }
 
-    /// Another thread runs on the platform thread from now on.
-    pub(crate) fn switch(&mut self, thread: ThreadIndex) {
+    fn switch(&mut self, thread: ThreadIndex) {
         self.current = thread;
         self.is_virtual = thread != self.carrier;
         self.owes_switch = true;
@@ -171,6 +170,29 @@ impl LocalThread {
         let core = self.thread.core;
         let state: &mut dyn Any = &mut **slot.get_or_insert_with(|| Box::new(S::new(core)));
         (&mut self.thread, state.downcast_mut().expect("each slot has one type"))
+    }
+
+    /// A virtual thread runs on the platform thread from now on. It is announced if it is new.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub(crate) unsafe fn mount(&mut self, jni: Jni, thread: jobject, index: ThreadIndex, now: Ticks) {
+        let core = self.thread.core;
+        if core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number)) {
+            // SAFETY: by the caller's promise.
+            core.features().for_each(|feature| unsafe { feature.thread_found(jni, thread, index) });
+            // Without it the first event that names the thread defines it.
+            if self.thread.make_room(1) {
+                self.thread.push(Event::ThreadStart(index), now);
+            }
+        }
+        self.switch(jni, index);
+    }
+
+    /// Another thread runs on the platform thread from now on: a virtual one, or the platform thread itself.
+    pub(crate) fn switch(&mut self, jni: Jni, thread: ThreadIndex) {
+        self.thread.switch(thread);
+        self.thread.core.features().for_each(|feature| feature.switched(jni, self));
     }
 
     fn end(mut self, jni: Jni) {
@@ -320,8 +342,7 @@ fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThr
         // SAFETY: made by this function on this thread, and removed from CONTEXT.
         (*unsafe { Box::from_raw(before) }).end(jni);
     }
-    // SAFETY: null is the current thread.
-    let carrier = unsafe { core.jvm.threads.resolve_own(jni, null_mut(), now, NameStage::Unknown) };
+    let RunningThread { carrier, mounted } = core.jvm.threads.resolve_running(jni, now);
     let (producer, consumer) = channel(&core.pool);
     core.add_buffer(carrier, consumer);
     let thread = ThreadContext {
@@ -339,7 +360,19 @@ fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThr
         last_object: 0,
         generation: Ticks(0),
     };
-    let context = Box::into_raw(Box::new(LocalThread { thread, states: [const { None }; Slot::COUNT] }));
+    let mut context = Box::new(LocalThread { thread, states: [const { None }; Slot::COUNT] });
+    if let Some((thread, index)) = mounted {
+        // SAFETY: a live local reference, deleted when it is done with.
+        unsafe {
+            if core.follows_virtual_threads() {
+                context.thread.producer.begin_publish();
+                context.mount(jni, thread, index, now);
+                context.thread.producer.end_publish();
+            }
+            jni.delete_local_ref(thread);
+        }
+    }
+    let context = Box::into_raw(context);
     CONTEXT.set(context);
     context
 }

@@ -14,12 +14,13 @@ pub(crate) mod source;
 
 use std::any::Any;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
 use agent_options::{Options, Stacks as FindStacks};
+use jvmti::sys::CAN_SUPPORT_VIRTUAL_THREADS;
 use jvmti::{Collector, Env, Jni, Vm};
 use trace::model::ArrayCode;
 
@@ -189,6 +190,8 @@ pub(crate) struct Core {
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
     reporting: AtomicBool,
+    /// How many threads wait for a collection that they have asked for.
+    collecting: AtomicU32,
     /// When reporting ended; 0 until then.
     reported_until: AtomicU64,
     /// Buffers that the writer does not know yet.
@@ -240,6 +243,7 @@ impl Core {
             snapshots: SnapshotRequests::default(),
             features: OnceLock::new(),
             reporting: AtomicBool::new(false),
+            collecting: AtomicU32::new(0),
             reported_until: AtomicU64::new(0),
             new_buffers: Mutex::default(),
             writer: OnceLock::new(),
@@ -292,6 +296,28 @@ impl Core {
             0 => Ticks::now(),
             until => Ticks(until),
         }
+    }
+
+    /// Whether the VM reports which virtual thread runs on a carrier, whose events are the carrier's otherwise.
+    pub(crate) fn follows_virtual_threads(&self) -> bool {
+        let is_wanted = self.source.tracks_objects() || self.records_locks() || self.options.samples.threads();
+        is_wanted && self.jvm.env.get_capabilities().is_ok_and(|granted| granted.has(CAN_SUPPORT_VIRTUAL_THREADS))
+    }
+
+    /// Collects the heap. A concurrent collector that the VM has stopped at its end never does, and this never returns.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    pub(crate) fn collect(&self) -> jvmti::Result<()> {
+        self.collecting.fetch_add(1, Ordering::SeqCst);
+        let collected = self.jvm.env.force_garbage_collection();
+        self.collecting.fetch_sub(1, Ordering::SeqCst);
+        collected
+    }
+
+    /// Whether somebody waits for a collection.
+    pub(crate) fn is_collecting(&self) -> bool {
+        self.collecting.load(Ordering::SeqCst) > 0
     }
 
     /// Ends reporting for good: hooks return at once, and no thread waits for the writer any more.

@@ -31,7 +31,7 @@ impl LastCollection {
 
     /// The hooks of the program have run.
     pub(super) fn collect(&self, core: &Core) {
-        if self.collector == Collector::Concurrent && core.jvm.env.force_garbage_collection().is_ok() {
+        if self.collector == Collector::Concurrent && core.collect().is_ok() {
             self.is_done.store(true, Ordering::Relaxed);
         }
     }

@@ -100,7 +100,7 @@ pub(crate) struct ClassTotals {
 /// What the VM refuses.
 pub(crate) fn walk(core: &Core, jni: Jni, collects: bool) -> jvmti::Result<Vec<(ClassIndex, ClassTotals)>> {
     if collects {
-        core.jvm.env.force_garbage_collection()?;
+        core.collect()?;
     }
     // The walk shows a class by its tag, which only registered classes have.
     let classes = core.jvm.env.get_loaded_classes()?;

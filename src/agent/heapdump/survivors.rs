@@ -31,7 +31,7 @@ impl Survivors {
     /// Collects the heap.
     pub(super) fn of_collection(core: &Core) -> Survivors {
         let before = core.collections.finished();
-        if let Err(error) = core.jvm.env.force_garbage_collection() {
+        if let Err(error) = core.collect() {
             core.count_failure("heap dump: collection", error);
             return Survivors::ALL;
         }

@@ -18,6 +18,7 @@ use crate::agent::core::feature::End;
 use crate::agent::helpers::REACH;
 use crate::agent::message::{kept, message};
 use crate::agent::mutex::Mutex;
+use crate::agent::vm::environments::NoEnvironment;
 
 /// MartiniReach.
 const REACH_CLASS: &[u8] = include_bytes!("../../../java/classes/java/lang/MartiniReach.class");
@@ -61,7 +62,7 @@ pub(crate) unsafe fn takes_request(vm: *mut JavaVM, given: *const c_char) -> boo
         Ok(()) => true,
         Err(untaken) => {
             match (untaken, reply) {
-                (Untaken::Busy, Some(reply)) => written(reply.send_busy()),
+                (Untaken::Later(sentence), Some(reply)) => written(reply.send_busy(&sentence)),
                 (untaken, reply) => answer(reply, &Err(untaken.to_string())),
             }
             false
@@ -81,7 +82,10 @@ fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), Untak
         return Err("this JVM has another copy of the agent; use the command that belongs to it".to_owned().into());
     }
     let turn = Turn::take()?;
-    let jvm = jvm(vm)?;
+    let jvm = jvm(vm).map_err(|error| match error {
+        NoEnvironment::NotNow => Untaken::Later(error.to_string()),
+        NoEnvironment::Unsupported(sentence) => Untaken::For(sentence),
+    })?;
     // However a recording ends, the end of the VM ends its trace; and it waits for what is under way.
     jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to end".to_owned())?;
     let jni = vm.get_jni().map_err(|_| "the JVM does not know the thread on which it loads the agent".to_owned())?;

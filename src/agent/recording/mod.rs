@@ -7,6 +7,7 @@ mod attach;
 mod command_line;
 mod control;
 mod copies;
+mod ending;
 mod native_memory;
 mod outputs;
 mod phases;
@@ -30,7 +31,7 @@ use std::time::Duration;
 
 use agent_options::{Options, RawOptions};
 use jvmti::sys::*;
-use jvmti::{Allocated, Jni, Vm, is_flag_on};
+use jvmti::{Allocated, Collector, Jni, Vm, is_flag_on};
 
 use super::agent_thread;
 use super::alloc::{self, Alloc};
@@ -56,7 +57,9 @@ use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::trace_out::Features;
 use super::ttsp::Safepoints;
+use super::vm::environments::NoEnvironment;
 use super::vm::{collections, environments, threads, virtual_threads};
+use ending::Ending;
 use outputs::Outputs;
 use refusal::Refusal;
 use writer_thread::WriterThread;
@@ -88,6 +91,7 @@ pub(super) struct Recording {
     writer: Mutex<Option<WriterThread>>,
     /// Flags of the VM that were set, and what they were.
     flags: Vec<(&'static CStr, bool)>,
+    ending: Ending,
 }
 
 /// When a recording begins.
@@ -114,7 +118,7 @@ impl Recording {
     /// # Errors
     /// Why there is none. The JVM is as it was then, and so are files.
     pub(super) fn open(vm: Vm, options: Options, moment: Moment) -> Result<&'static Recording, Refusal> {
-        let jvm = jvm(vm)?;
+        let jvm = jvm(vm).map_err(|error| error.to_string())?;
         // Files first: what they may refuse needs nothing of the JVM.
         let outputs = Outputs::open(&options)?;
         let files = outputs.files();
@@ -228,7 +232,8 @@ impl Recording {
         )?;
         let writer = Mutex::new(Some(writer));
         let (changed, prepared) = (Mutex::default(), OnceLock::new());
-        Ok(Recording { core, instrumentation, counts, dumps, sampler, changed, files, prepared, writer, flags })
+        let ending = Ending::default();
+        Ok(Recording { core, instrumentation, counts, dumps, sampler, changed, files, prepared, writer, flags, ending })
     }
 
     /// Defines the classes that rewritten code calls; from then on code is rewritten.
@@ -369,7 +374,7 @@ impl Recording {
         }
         core.features().try_for_each(|feature| feature.begin(jni))?;
         env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;
-        if core.source.tracks_objects() || core.records_locks() || core.options.samples.threads() {
+        if core.follows_virtual_threads() {
             virtual_threads::enable(env);
         }
         if core.watches_collections() {
@@ -410,11 +415,25 @@ impl Recording {
         let core = self.core;
         Entry::go_on(core);
         if core.is_reporting() {
-            core.features().for_each(|feature| feature.stop(jni, end));
-            if core.records_allocations() {
+            while let Some(feature) = core.features().nth(self.ending.next_feature()) {
+                feature.stop(jni, end);
+            }
+            if core.records_allocations() && self.ending.begins_accounts() {
                 accounting::end(core, jni);
             }
         }
+        if self.ending.begins_rest() {
+            self.finish(jni, end);
+        }
+    }
+
+    /// Whether a request waits for a collection that does not come, since the VM has stopped its collector.
+    pub(super) fn waits_in_vain(&self, jni: Jni) -> bool {
+        self.core.is_collecting() && self.core.jvm.collector(jni) == Collector::Concurrent
+    }
+
+    fn finish(&self, jni: Jni, end: End) {
+        let core = self.core;
         core.set_reporting(false);
         core.features().for_each(|feature| feature.stopped(jni, end));
         core.collections.wait_until_processed(MAX_WAIT_WITHOUT_DEATHS);
@@ -422,7 +441,9 @@ impl Recording {
         core.stop_reporting();
         if end.is_survived() {
             self.instrumentation.stop();
-            virtual_threads::disable(core.jvm.env);
+            if core.follows_virtual_threads() {
+                virtual_threads::disable(core.jvm.env);
+            }
             core.jvm.env.disable_events(&THREAD_EVENTS);
             core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
             core.tags.envs()[0].disable_events(&COLLECTION_EVENTS);
@@ -480,14 +501,15 @@ fn set_flags(hotspot: &Hotspot, source: AllocationSource, options: &Options) -> 
 }
 
 /// The JVM's part of the agent, which is made once.
-fn jvm(vm: Vm) -> Result<&'static Jvm, String> {
+fn jvm(vm: Vm) -> Result<&'static Jvm, NoEnvironment> {
     if let Some(jvm) = JVM.get() {
         return Ok(jvm);
     }
-    let made = Jvm::new(vm, environments::make(vm)?)?;
+    let made = Jvm::new(vm, environments::make(vm)?).map_err(NoEnvironment::Unsupported)?;
     let callbacks = jvmtiEventCallbacks { VMDeath: Some(phases::vm_death), ..jvmtiEventCallbacks::default() };
     // SAFETY: as in `set_callbacks`, which adds to it.
-    unsafe { made.env.set_event_callbacks(&callbacks) }.map_err(|e| e.to_string())?;
+    unsafe { made.env.set_event_callbacks(&callbacks) }
+        .map_err(|error| NoEnvironment::Unsupported(error.to_string()))?;
     Ok(JVM.get_or_init(|| made))
 }
 

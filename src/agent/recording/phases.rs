@@ -11,7 +11,7 @@ use jvmti::sys::{
 use jvmti::{Jni, Vm, guard};
 
 use super::refusal::Refusal;
-use super::running::{self, Turn};
+use super::running::{self, NoTurn, Turn};
 use super::{Moment, Recording, copies};
 use crate::agent::core::feature::End;
 use crate::agent::hotspot::flags::ArchiveWish;
@@ -95,11 +95,17 @@ pub(super) unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv,
 /// Called by the VM.
 pub(super) unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guard(|| {
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
         // Nobody gets the turn after this.
-        let Some(turn) = Turn::last(LONGEST_REQUEST) else { return };
-        if let Some(recording) = turn.running() {
-            // SAFETY: the VM passes this thread's environment.
-            recording.end(unsafe { Jni::from_raw(jni) }, End::Vm);
+        let turn = Turn::last(LONGEST_REQUEST, |recording| recording.waits_in_vain(jni));
+        let recording = match &turn {
+            Ok(turn) => turn.running(),
+            Err(NoTurn::Stuck(recording)) => Some(*recording),
+            Err(NoTurn::Late) => None,
+        };
+        if let Some(recording) = recording {
+            recording.end(jni, End::Vm);
         }
     });
 }

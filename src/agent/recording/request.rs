@@ -91,9 +91,9 @@ impl Reply {
         self.write(&answer.text())
     }
 
-    /// Writes that the request is not taken now.
-    pub(super) fn send_busy(self) -> io::Result<()> {
-        self.write(&format!("busy {}\nend\n", Untaken::Busy))
+    /// Writes why the request is taken later only.
+    pub(super) fn send_busy(self, sentence: &str) -> io::Result<()> {
+        self.write(&format!("busy {sentence}\nend\n"))
     }
 
     fn write(self, text: &str) -> io::Result<()> {
@@ -105,8 +105,8 @@ impl Reply {
 /// Why a request is not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Untaken {
-    /// It may be a moment later.
-    Busy,
+    /// It may be a moment later: one sentence.
+    Later(String),
     /// One sentence.
     For(String),
 }
@@ -114,8 +114,7 @@ pub(super) enum Untaken {
 impl fmt::Display for Untaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Untaken::Busy => f.write_str("another request is under way; ask again when it is answered"),
-            Untaken::For(sentence) => f.write_str(sentence),
+            Untaken::Later(sentence) | Untaken::For(sentence) => f.write_str(sentence),
         }
     }
 }

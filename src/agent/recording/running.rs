@@ -1,7 +1,7 @@
 //! Which recording runs, and whose turn it is to begin or end one: one thread at a time.
 
 use std::sync::{Condvar, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Recording;
 use super::request::Untaken;
@@ -19,6 +19,19 @@ struct State {
 static STATE: Mutex<State> = Mutex::new(State { running: None, is_taken: false, has_ended: false });
 static CHANGED: Condvar = Condvar::new();
 
+/// How long whoever has the turn is stuck before nobody waits for it any longer.
+const LONGEST_STUCK: Duration = Duration::from_millis(500);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Why the end of the VM does not get the turn.
+pub(super) enum NoTurn {
+    /// A request is stuck, about this recording.
+    Stuck(&'static Recording),
+    /// A request takes too long.
+    Late,
+}
+
 /// The right to begin and end recordings, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Turn(());
@@ -34,20 +47,36 @@ impl Turn {
             return Err("the JVM is about to end".to_owned().into());
         }
         if state.is_taken {
-            return Err(Untaken::Busy);
+            return Err(Untaken::Later("another request is under way; ask again when it is answered".to_owned()));
         }
         state.is_taken = true;
         Ok(Turn(()))
     }
 
-    /// The VM ends: takes the last turn, for which it waits at most so long. `None` if whoever has it does not come to an end.
-    pub(super) fn last(longest: Duration) -> Option<Turn> {
+    /// The VM ends: takes the last turn, for which it waits at most so long.
+    ///
+    /// # Errors
+    /// Whoever has it does not come to an end, or `is_stuck` for a while.
+    pub(super) fn last(longest: Duration, is_stuck: impl Fn(&Recording) -> bool) -> Result<Turn, NoTurn> {
+        let begun = Instant::now();
+        let mut stuck_since: Option<Instant> = None;
         let mut state = STATE.lock();
         state.has_ended = true;
-        let waited = CHANGED.wait_timeout_while(state, longest, |state| state.is_taken);
-        state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        // Not `then_some`: a turn that is not given must not be made, since it is given back when it is dropped.
-        (!std::mem::replace(&mut state.is_taken, true)).then(|| Turn(()))
+        while std::mem::replace(&mut state.is_taken, true) {
+            let running = state.running.filter(|running| is_stuck(running));
+            let since = running.map(|_| *stuck_since.get_or_insert_with(Instant::now));
+            stuck_since = since;
+            if let (Some(recording), Some(since)) = (running, since)
+                && since.elapsed() > LONGEST_STUCK
+            {
+                return Err(NoTurn::Stuck(recording));
+            }
+            if begun.elapsed() > longest {
+                return Err(NoTurn::Late);
+            }
+            state = CHANGED.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(Turn(()))
     }
 
     /// The recording that runs.
@@ -80,7 +109,7 @@ mod tests {
     #[test]
     fn the_end_of_the_vm_does_not_wait_for_ever() {
         let turn = Turn::take().expect("nobody else has it");
-        assert!(Turn::last(Duration::from_millis(1)).is_none());
+        assert!(matches!(Turn::last(Duration::from_millis(1), |_| false), Err(NoTurn::Late)));
         // Whoever has the turn comes to an end, and nobody is next.
         drop(turn);
         assert_eq!(Turn::take().unwrap_err(), Untaken::For("the JVM is about to end".to_owned()));

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::jni_sys::{jclass, jfieldID, jobject};
 use jvmti::{Env, Jni, JniError};
 use rustc_hash::FxHashMap;
 use trace::ids::ThreadId;
@@ -131,6 +131,38 @@ unsafe impl Send for NumberField {}
 // SAFETY: as above.
 unsafe impl Sync for NumberField {}
 
+/// `java.lang.VirtualThread`, a global reference, and its field with the platform thread that carries one.
+struct VirtualThreads {
+    class: jclass,
+    carrier: jfieldID,
+}
+
+// SAFETY: a global reference and an id, used on every thread.
+unsafe impl Send for VirtualThreads {}
+// SAFETY: as above.
+unsafe impl Sync for VirtualThreads {}
+
+impl VirtualThreads {
+    /// # Errors
+    /// This VM has none, or others; an exception is pending.
+    fn find(jni: Jni) -> Result<VirtualThreads, JniError> {
+        let local = jni.find_class(c"java/lang/VirtualThread")?;
+        // SAFETY: a live local reference, deleted at the end.
+        unsafe {
+            let carrier = jni.get_field_id(local, c"carrierThread", c"Ljava/lang/Thread;");
+            let found = carrier.map(|carrier| VirtualThreads { class: jni.new_global_ref(local), carrier });
+            jni.delete_local_ref(local);
+            found
+        }
+    }
+}
+
+/// The platform thread that runs, and the virtual thread that is mounted on it: a live local reference to be deleted, and which it is.
+pub(crate) struct RunningThread {
+    pub(crate) carrier: ThreadIndex,
+    pub(crate) mounted: Option<(jobject, ThreadIndex)>,
+}
+
 /// All threads seen so far.
 ///
 /// A thread has its number in the thread-local storage of JVMTI, where it finds it at once. Nobody may look for it there but the
@@ -142,12 +174,20 @@ pub(crate) struct Threads {
     table: Table<ThreadRecord>,
     number: OnceLock<NumberField>,
     by_number: Mutex<FxHashMap<JavaNumber, ThreadIndex>>,
+    virtual_threads: OnceLock<Option<VirtualThreads>>,
 }
 
 impl Threads {
     /// No thread yet. Threads carry their numbers in the thread-local storage of `env`.
     pub(crate) fn new(env: Env, ids: &'static IdSource) -> Threads {
-        Threads { env, ids, table: Table::new(), number: OnceLock::new(), by_number: Mutex::default() }
+        Threads {
+            env,
+            ids,
+            table: Table::new(),
+            number: OnceLock::new(),
+            by_number: Mutex::default(),
+            virtual_threads: OnceLock::new(),
+        }
     }
 
     /// Calls `visit` with every living platform thread that is registered, as a live local reference.
@@ -190,6 +230,8 @@ impl Threads {
     pub(crate) fn find_number(&self, jni: Jni) -> Result<(), String> {
         if self.number.get().is_none() {
             let _ = self.number.set(NumberField(tid_field(jni).map_err(|error| jni.cleared(error))?));
+            let found = VirtualThreads::find(jni).inspect_err(|_| jni.exception_clear());
+            let _ = self.virtual_threads.set(found.ok());
         }
         Ok(())
     }
@@ -266,6 +308,28 @@ impl Threads {
             });
             self.name(index, jni, thread, stage);
             index
+        }
+    }
+
+    /// The current thread, registered if it is new. In the middle of a recording a virtual thread may be mounted on it: to JVMTI that is
+    /// the current one.
+    pub(crate) fn resolve_running(&self, jni: Jni, now: Ticks) -> RunningThread {
+        // SAFETY: null is the current thread; the others are live local references, deleted but for that of the mounted thread.
+        unsafe {
+            if let Some(known) = self.virtual_threads.get().and_then(Option::as_ref) {
+                let current = self.env.get_current_thread().unwrap_or(null_mut());
+                if !current.is_null() && jni.is_instance_of(current, known.class) {
+                    let carrier = jni.get_object_field(current, known.carrier);
+                    if !carrier.is_null() {
+                        let index = self.resolve(jni, carrier, now);
+                        jni.delete_local_ref(carrier);
+                        let mounted = self.resolve_own(jni, current, now, NameStage::Constructed);
+                        return RunningThread { carrier: index, mounted: Some((current, mounted)) };
+                    }
+                }
+                jni.delete_local_ref(current);
+            }
+            RunningThread { carrier: self.resolve_own(jni, null_mut(), now, NameStage::Unknown), mounted: None }
         }
     }
 

@@ -1,13 +1,14 @@
 //! The agent's environments in the VM, and what each may do.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use agent_options::Options;
 
 use jvmti::sys::*;
-use jvmti::{Env, Vm};
+use jvmti::{Env, Vm, VmError};
 
 use super::virtual_threads;
 use crate::agent::core::Jvm;
@@ -55,12 +56,33 @@ fn has_archive(env: Env) -> bool {
     entries.into_iter().flatten().flatten().any(|entry| entry.path().extension() == Some(OsStr::new("jsa")))
 }
 
+/// Why a JVM gives no environment.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoEnvironment {
+    /// It is just starting, or about to end.
+    NotNow,
+    /// One sentence.
+    Unsupported(String),
+}
+
+impl fmt::Display for NoEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoEnvironment::NotNow => f.write_str("the JVM is just starting, or about to end; try again in a moment"),
+            NoEnvironment::Unsupported(sentence) => f.write_str(sentence),
+        }
+    }
+}
+
 /// One environment.
 ///
 /// # Errors
-/// The JVM is older than those that are supported, or of another make: one sentence.
-pub(crate) fn make(vm: Vm) -> Result<Env, String> {
+/// The JVM is in the wrong phase, older than those that are supported, or of another make.
+pub(crate) fn make(vm: Vm) -> Result<Env, NoEnvironment> {
     let made = vm.get_env(JVMTI_VERSION_11);
+    if made.is_err_and(VmError::is_detached) {
+        return Err(NoEnvironment::NotNow);
+    }
     // An older one has an older interface.
     let Ok(asked) = made.or_else(|_| vm.get_env(JVMTI_VERSION_1)) else { return Err(unsupported("this JVM")) };
     let property = |name| asked.get_system_property(name).map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -71,8 +93,8 @@ pub(crate) fn make(vm: Vm) -> Result<Env, String> {
     }
 }
 
-fn unsupported(jvm: &str) -> String {
-    format!("{jvm} is not supported, OpenJDK's HotSpot of JDK 11 to 25 is")
+fn unsupported(jvm: &str) -> NoEnvironment {
+    NoEnvironment::Unsupported(format!("{jvm} is not supported, OpenJDK's HotSpot of JDK 11 to 25 is"))
 }
 
 /// Whether a JVM is HotSpot, by the names under which it is built.
@@ -94,7 +116,8 @@ pub(crate) fn prepare(
 ) -> Result<Tags, String> {
     let locks = options.locks.as_ref();
     let identifies = source.identifies(locks.is_some());
-    let tags = jvm.tag_envs(Tags::wanted(source.tracks_objects(), identifies), || make(jvm.vm))?;
+    let tags =
+        jvm.tag_envs(Tags::wanted(source.tracks_objects(), identifies), || make(jvm.vm).map_err(|e| e.to_string()))?;
     let mut classes = CLASSES;
     for capability in REWRITING.into_iter().filter(|_| source.rewrites()) {
         classes = classes.with(capability);
@@ -257,7 +280,7 @@ mod tests {
         let table = [get_env as *const c_void; 8];
         let mut vm: JavaVM = table.as_ptr().cast();
         // SAFETY: what is called of it is there.
-        make(unsafe { Vm::from_raw(&mut vm) }).err()
+        make(unsafe { Vm::from_raw(&mut vm) }).err().map(|error| error.to_string())
     }
 
     #[test]

@@ -12,7 +12,6 @@ use crate::agent::core::Core;
 use crate::agent::core::context::{LocalThread, enter};
 use crate::agent::core::lost::Dropped;
 use crate::agent::events::event::Event;
-use crate::agent::ids::ThreadIndex;
 use crate::agent::tables::threads::NameStage;
 
 const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
@@ -27,9 +26,6 @@ pub(crate) fn are_offered(env: Env) -> bool {
 
 /// Switches the events on, where there are any.
 pub(crate) fn enable(env: Env) {
-    if !env.get_capabilities().is_ok_and(|c| c.has(CAN_SUPPORT_VIRTUAL_THREADS)) {
-        return;
-    }
     for event in env.get_extension_events().unwrap_or_default() {
         let callback: MountEvent = match &*event.id {
             MOUNT => mounted,
@@ -51,9 +47,6 @@ pub(crate) fn enable(env: Env) {
 
 /// Switches the events off.
 pub(crate) fn disable(env: Env) {
-    if !env.get_capabilities().is_ok_and(|c| c.has(CAN_SUPPORT_VIRTUAL_THREADS)) {
-        return;
-    }
     for event in env.get_extension_events().unwrap_or_default() {
         if matches!(&*event.id, MOUNT | UNMOUNT) {
             let _ = env.disable_event(event.index);
@@ -72,15 +65,7 @@ unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread
         on_carrier(jni, |core, jni, local| {
             let now = Ticks::now();
             let index = core.jvm.threads.resolve_own(jni, thread, now, NameStage::Constructed);
-            let is_first = core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number));
-            if is_first {
-                core.features().for_each(|feature| feature.thread_found(jni, thread, index));
-            }
-            // Without it the first event that names the thread defines it.
-            if is_first && local.thread.make_room(1) {
-                local.thread.push(Event::ThreadStart(index), now);
-            }
-            switch(core, jni, local, index);
+            local.mount(jni, thread, index, now);
         });
     }
 }
@@ -90,17 +75,8 @@ unsafe extern "C" fn mounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread
 unsafe extern "C" fn unmounted(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     // SAFETY: the VM passes this thread's environment.
     unsafe {
-        on_carrier(jni, |core, jni, local| {
-            let carrier = local.thread.carrier;
-            switch(core, jni, local, carrier);
-        });
+        on_carrier(jni, |_, jni, local| local.switch(jni, local.thread.carrier));
     }
-}
-
-/// Notes that this thread runs on the carrier from now on: a virtual one, or the platform thread itself.
-fn switch(core: &'static Core, jni: Jni, local: &mut LocalThread, thread: ThreadIndex) {
-    local.thread.switch(thread);
-    core.features().for_each(|feature| feature.switched(jni, local));
 }
 
 /// JVMTI `VirtualThreadEnd`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent_options::HeapMode;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use attach::{Jvm, Target};
 use trace::file::is_being_written;
 
@@ -122,13 +122,17 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     let how = if arguments.duration.is_some() { "Ctrl-C ends it earlier" } else { "Ctrl-C ends the recording" };
     say(&format!("JVM {pid} records to {}; {how}", started.trace));
     let end = watch(arguments, &target, &started, &asked);
-    let trace = match end {
-        End::Wanted => recording::stop(&target, &started.library, Some(&started.trace), &options.file)?,
-        End::Foreign => recording::fetch(&target, &started.library, &started.trace, &options.file)?,
-    };
+    let is_alive = target.process().is_alive();
     if end == End::Foreign {
-        say(if target.process().is_alive() { "the recording has ended by itself" } else { "the JVM has ended" });
+        say(if is_alive { "the recording has ended by itself" } else { "the JVM has ended" });
     }
+    let trace = if is_alive {
+        // Also after an end by itself: at its limit a trace is complete, and what records is still in the JVM.
+        recording::stop(&target, &started.library, Some(&started.trace), &options.file)
+            .with_context(|| format!("JVM {pid} may go on recording, which martini stop {pid} ends"))?
+    } else {
+        recording::fetch(&target, &started.library, &started.trace, &options.file)?
+    };
     Ok(Some(trace))
 }
 

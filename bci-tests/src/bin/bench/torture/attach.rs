@@ -64,6 +64,8 @@ pub(super) struct Attached<'a> {
     pub(super) pid: u32,
     /// The folder of the run, where each recording gets one of its own.
     pub(super) dir: &'a Path,
+    /// So many recordings at most.
+    pub(super) most: usize,
     /// How long one recording may take.
     pub(super) limit: Duration,
     /// The program's `main` runs.
@@ -76,7 +78,7 @@ impl Attached<'_> {
     /// Records until the process has ended.
     pub(super) fn record(&self, drawn: &[Recording]) -> Vec<Recorded> {
         let mut recorded = Vec::new();
-        for (number, drawn) in drawn.iter().cycle().enumerate() {
+        for (number, drawn) in drawn.iter().cycle().take(self.most).enumerate() {
             if self.has_ended.load(Ordering::Relaxed) {
                 break;
             }
@@ -84,6 +86,12 @@ impl Attached<'_> {
             let is_running = self.is_running.load(Ordering::Relaxed);
             let (status, err) = self.once(drawn, &dir).unwrap_or_else(|error| (None, error));
             let is_in_time = is_running && is_alive(self.pid);
+            if status.is_none_or(|status| !status.success()) {
+                // It may go on recording.
+                let mut stop = Command::new(self.martini);
+                stop.arg("stop").arg(self.pid.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
+                self.end_of(stop.stderr(Stdio::null()));
+            }
             recorded.push(Recorded { drawn: drawn.clone(), dir, status, err, is_in_time });
         }
         recorded
@@ -96,8 +104,13 @@ impl Attached<'_> {
         command.arg("attach").arg(self.pid.to_string()).arg(format!("--duration={}ms", drawn.millis));
         command.arg(format!("--file={}", dir.join(drawn.mode.trace_name()).display()));
         command.args(drawn.mode.values(dir).map(|(name, value)| format!("--{name}={value}")));
-        let mut child = (command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(err).spawn())
-            .map_err(|e| format!("{command:?} does not start: {e}"))?;
+        let status = self.end_of(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(err));
+        Ok((status, fs::read_to_string(dir.join("attach.err")).unwrap_or_default()))
+    }
+
+    /// Runs a command. None if it does not start, or does not end in time.
+    fn end_of(&self, command: &mut Command) -> Option<ExitStatus> {
+        let mut child = command.spawn().ok()?;
         let until = Instant::now() + self.limit;
         let status = loop {
             match child.try_wait() {
@@ -109,7 +122,7 @@ impl Attached<'_> {
         // Whoever has ended takes no harm.
         let _ = child.kill();
         let _ = child.wait();
-        Ok((status, fs::read_to_string(dir.join("attach.err")).unwrap_or_default()))
+        status
     }
 }
 

@@ -146,6 +146,12 @@ impl Case {
         !self.recordings.is_empty()
     }
 
+    /// How many recordings may follow each other. After each one that rewrote classes the JVM compiles everything anew, which is most of
+    /// what a slow one does.
+    pub(super) fn most_recordings(&self) -> usize {
+        if self.flags.iter().any(|flag| flag.is_slow) { 4 } else { 100 }
+    }
+
     /// The same with that mode, which is judged on its own.
     pub(super) fn with_mode(&self, mode: &Mode) -> Self {
         Self { mode: mode.clone(), ..self.clone() }

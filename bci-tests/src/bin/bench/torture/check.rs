@@ -197,7 +197,7 @@ pub(super) fn agent(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
         if recorded.has_succeeded() || has_trace {
             recording(&case, ended, &recorded.dir, &mut problems);
         }
-        if !recorded.has_succeeded() && !may_fail(&case, recorded) {
+        if !recorded.has_succeeded() && !may_fail(&case, ended, recorded) {
             problems.push(problem(Kind::Agent, recorded.ending()));
         }
         for problem in &mut problems[known..] {
@@ -207,11 +207,12 @@ pub(super) fn agent(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
     problems
 }
 
-/// Whether somebody who attaches can do nothing against it: the JVM has not begun, has ended meanwhile or is about to, or has no room for
-/// a request.
-fn may_fail(case: &Case, recorded: &Recorded) -> bool {
+/// Whether somebody who attaches can do nothing against it: the JVM has not begun, has ended meanwhile or is about to, is stopped, or has
+/// no room for a request.
+fn may_fail(case: &Case, ended: &Ended, recorded: &Recorded) -> bool {
     let is_late = !recorded.is_in_time || recorded.err.contains("the JVM is about to end");
-    recorded.status.is_some() && (is_late || case.program.fills_heap)
+    let is_stopped = ended.acted.contains(&Act::Stop) && recorded.err.contains("is stopped, by SIGSTOP");
+    recorded.status.is_some() && (is_late || is_stopped || case.program.fills_heap)
 }
 
 /// The trace and the dumps of one recording, in a folder of its own.
@@ -390,9 +391,9 @@ fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut
         }
     }
     let is_hprof = case.mode.value("dumpformat").is_none() && case.mode.value("limit").is_none();
-    // Who was ended before its heap was full has none to dump.
-    let was_ended = ended.was_ended();
-    let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && case.program.fills_heap && !was_ended;
+    // Who was ended before its heap was full has none to dump, and a recording of a part of the run may not see that.
+    let sees_full_heap = case.program.fills_heap && !ended.was_ended() && !case.is_attached();
+    let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && sees_full_heap;
     if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_halt(case) {
         problems.push(problem(Kind::Dump, "there is no heap dump"));
     }

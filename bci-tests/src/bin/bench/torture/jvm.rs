@@ -61,6 +61,8 @@ pub(super) struct Target<'a> {
     pub(super) martini: &'a Path,
     /// What is recorded by attaching.
     pub(super) recordings: &'a [Recording],
+    /// So many at most.
+    pub(super) most_recordings: usize,
 }
 
 type Text = Arc<Mutex<Vec<u8>>>;
@@ -82,6 +84,7 @@ pub(super) fn run(
         martini: target.martini,
         pid: child.id(),
         dir: target.dir,
+        most: target.most_recordings,
         // Longer than the JVM itself may take.
         limit: limit + ACT_LIMIT,
         is_running: AtomicBool::new(false),

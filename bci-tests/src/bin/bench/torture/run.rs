@@ -122,7 +122,14 @@ impl<'a> Runner<'a> {
     ) -> Result<Ended, String> {
         let jcmd = place::jcmd(case.jdk);
         let martini = &self.place.martini.command;
-        let target = Target { dir, trace: case.mode.trace_name(), jcmd: jcmd.as_deref(), martini, recordings };
+        let target = Target {
+            dir,
+            trace: case.mode.trace_name(),
+            jcmd: jcmd.as_deref(),
+            martini,
+            recordings,
+            most_recordings: case.most_recordings(),
+        };
         jvm::run(command, &case.acts, &target, self.limit(case))
     }
 
@@ -139,7 +146,8 @@ impl<'a> Runner<'a> {
             return Ok(plain);
         }
         let martini = &self.place.martini.command;
-        let target = Target { dir, trace: case.mode.trace_name(), jcmd: None, martini, recordings: &[] };
+        let target =
+            Target { dir, trace: case.mode.trace_name(), jcmd: None, martini, recordings: &[], most_recordings: 0 };
         let ended = jvm::run(&mut case.plain_command(self.place, dir), &[], &target, self.limit(case))?;
         let status = ended.status.ok_or("without agent, too, it does not end")?;
         let plain = Plain { status, lines: check::split(&ended.out).0 };
