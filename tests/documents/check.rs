@@ -31,6 +31,7 @@ const FOREIGN_FLAGS: &[&str] = &[
     "--keep",
     "--seed",
     "--runs",
+    "--attach",
     "--samples",
 ];
 

@@ -11,10 +11,9 @@ use super::attach::Recording;
 use super::case::Case;
 use super::check::{self, Plain, Problem};
 use super::jvm::{self, Ended, Target};
-use super::modes::Mode;
 use super::place::{self, Place};
 use super::request::Request;
-use super::tally::Verdict;
+use super::tally::{Outcome, Verdict};
 
 /// How often a run without agent may show what went wrong with it: some of what a JVM does by itself it does rarely.
 const CONTROLS: usize = 3;
@@ -23,16 +22,6 @@ const CONTROLS: usize = 3;
 const SHOWN: usize = 6_000;
 
 type Key = (&'static str, String, u32);
-
-/// What came of a run.
-pub(super) struct Outcome {
-    /// How it ended.
-    pub(super) verdict: Verdict,
-    /// How long it took.
-    pub(super) wall: Duration,
-    /// With which options there was a recording.
-    pub(super) modes: Vec<Mode>,
-}
 
 /// Runs cases.
 pub(super) struct Runner<'a> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::table::Table;
 
 use super::case::Case;
-use super::run::Outcome;
+use super::modes::Mode;
 
 /// Runs and those of them that failed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +40,16 @@ pub(super) enum Verdict {
     Refused,
     /// Something does not hold because of the agent.
     Failed,
+}
+
+/// What came of a run.
+pub(super) struct Outcome {
+    /// How it ended.
+    pub(super) verdict: Verdict,
+    /// How long it took.
+    pub(super) wall: Duration,
+    /// With which options there was a recording.
+    pub(super) modes: Vec<Mode>,
 }
 
 /// All sums.
