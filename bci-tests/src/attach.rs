@@ -57,8 +57,14 @@ impl Program {
     /// Starts it; it is busy then.
     #[track_caller]
     pub fn start(jdk: &Jdk, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::start_main(jdk, "attach.Main", flags, variables)
+    }
+
+    /// Starts another one, which prints that it is ready.
+    #[track_caller]
+    pub fn start_main(jdk: &Jdk, main: &str, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let dir = Workdir::new();
-        let mut command = java::program(jdk, flags, "attach.Main", &[]);
+        let mut command = java::program(jdk, flags, main, &[]);
         command.current_dir(dir.path()).envs(variables.iter().copied());
         let mut running = Running::start(&mut command);
         running.wait_for("ready");

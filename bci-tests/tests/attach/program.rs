@@ -38,6 +38,11 @@ impl Program {
         Self(attach::Program::start(jdk, &[&["-XX:-DoEscapeAnalysis"], flags].concat(), variables))
     }
 
+    /// One with another `main`, which takes lines on its standard input and says that it is right at its end.
+    pub(crate) fn start_main(jdk: &Jdk, main: &str, flags: &[&str]) -> Self {
+        Self(attach::Program::start_main(jdk, main, flags, &[]))
+    }
+
     /// Records with these options while `body` runs.
     pub(crate) fn record(&mut self, options: &str, body: impl FnOnce(&mut Self)) -> Found {
         let trace = self.trace();

@@ -19,6 +19,13 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(engines_in_turn_leave_nothing_behind);
     suite.each_jdk(stacks_in_code_that_is_replaced_harm_nothing);
     suite.oldest_and_newest_jdk(agent_of_the_start_can_be_stopped);
+    let options = [
+        ("vm", "heap=vm,juc=on"),
+        ("events", "heap=events,locks=on"),
+        ("cpu", "heap=off,cpu=5ms"),
+        ("counts", "heap=counts"),
+    ];
+    suite.jdks(21..).each_and(&options, a_carrier_is_not_the_virtual_thread_on_it);
 }
 
 const ENGINES: [&str; 5] = [
@@ -97,5 +104,16 @@ fn agent_of_the_start_can_be_stopped(jdk: &Jdk) {
     assert!(found.counted_nodes == NODES && found.rewritten > 0, "{found:?}");
     assert_eq!(program.ask("stop", ""), "error this JVM is not recorded\n");
     all_in_turn(&mut program);
+    program.finish();
+}
+
+/// The only carrier reports for the first time while a virtual thread is mounted on it, which ends soon.
+fn a_carrier_is_not_the_virtual_thread_on_it(jdk: &Jdk, options: &str) {
+    let mut program = Program::start_main(jdk, "attach.Carriers", &["-Djdk.virtualThreadScheduler.parallelism=1"]);
+    // The trace is valid: nothing refers to a thread after its end.
+    program.record(options, |program| {
+        program.running.send("release");
+        program.running.wait_for("released");
+    });
     program.finish();
 }
