@@ -131,11 +131,16 @@ unsafe impl Send for NumberField {}
 // SAFETY: as above.
 unsafe impl Sync for NumberField {}
 
-/// `java.lang.VirtualThread`, a global reference, and its field with the platform thread that carries one.
+/// The class of all virtual threads, a global reference, and the field of `java.lang.VirtualThread` with the platform thread that carries
+/// one. Whoever looks for that class by its name initialises it, which starts threads: it is asked for its field once there is a virtual
+/// thread.
 struct VirtualThreads {
     class: jclass,
-    carrier: jfieldID,
+    carrier: OnceLock<Option<CarrierField>>,
 }
+
+/// The field.
+struct CarrierField(jfieldID);
 
 // SAFETY: a global reference and an id, used on every thread.
 unsafe impl Send for VirtualThreads {}
@@ -146,14 +151,29 @@ impl VirtualThreads {
     /// # Errors
     /// This VM has none, or others; an exception is pending.
     fn find(jni: Jni) -> Result<VirtualThreads, JniError> {
-        let local = jni.find_class(c"java/lang/VirtualThread")?;
+        let local = jni.find_class(c"java/lang/BaseVirtualThread")?;
         // SAFETY: a live local reference, deleted at the end.
         unsafe {
-            let carrier = jni.get_field_id(local, c"carrierThread", c"Ljava/lang/Thread;");
-            let found = carrier.map(|carrier| VirtualThreads { class: jni.new_global_ref(local), carrier });
+            let found = VirtualThreads { class: jni.new_global_ref(local), carrier: OnceLock::new() };
             jni.delete_local_ref(local);
-            found
+            Ok(found)
         }
+    }
+
+    /// The platform thread that carries a virtual one: a new local reference, or null.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a virtual thread.
+    unsafe fn carrier(&self, jni: Jni, thread: jobject) -> jobject {
+        // SAFETY: by the caller's promise; the class is a local reference, deleted at once.
+        let field = self.carrier.get_or_init(|| unsafe {
+            let class = jni.get_object_class(thread);
+            let field = jni.get_field_id(class, c"carrierThread", c"Ljava/lang/Thread;");
+            jni.delete_local_ref(class);
+            field.inspect_err(|_| jni.exception_clear()).ok().map(CarrierField)
+        });
+        // SAFETY: by the caller's promise; virtual threads with carriers are of one class.
+        field.as_ref().map_or(null_mut(), |field| unsafe { jni.get_object_field(thread, field.0) })
     }
 }
 
@@ -319,7 +339,7 @@ impl Threads {
             if let Some(known) = self.virtual_threads.get().and_then(Option::as_ref) {
                 let current = self.env.get_current_thread().unwrap_or(null_mut());
                 if !current.is_null() && jni.is_instance_of(current, known.class) {
-                    let carrier = jni.get_object_field(current, known.carrier);
+                    let carrier = known.carrier(jni, current);
                     if !carrier.is_null() {
                         let index = self.resolve(jni, carrier, now);
                         jni.delete_local_ref(carrier);
