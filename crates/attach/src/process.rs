@@ -148,8 +148,8 @@ impl Process {
     ///
     /// # Errors
     /// They may not be looked at.
-    pub fn mapped(&self) -> io::Result<Vec<String>> {
-        let maps = self.read("maps")?;
+    pub fn mapped(&self) -> Result<Vec<String>, AttachError> {
+        let maps = self.read("maps").map_err(|error| self.io("its mapped files cannot be read", error))?;
         let paths = maps.split(|&byte| byte == b'\n').filter_map(|line| {
             let path = line.splitn(6, |&byte| byte == b' ').nth(5)?.trim_ascii_start();
             path.starts_with(b"/").then(|| String::from_utf8_lossy(path).into_owned())

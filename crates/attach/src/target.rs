@@ -47,7 +47,7 @@ impl Target {
     /// # Errors
     /// What is in the way.
     pub fn open(process: Process) -> Result<Target, AttachError> {
-        let mapped = mapped(&process)?;
+        let mapped = process.mapped()?;
         if jvm::library(&mapped).is_none() {
             return Err(AttachError::NotAJvm(process.pid()));
         }
@@ -58,14 +58,6 @@ impl Target {
         let roots = (place(&process.folder().join("root")), place(Path::new("/")));
         let shares_files = process.is_apart("mnt") == Some(false) && roots.0.is_some() && roots.0 == roots.1;
         Ok(Target { process, root, tmp, shares_files })
-    }
-
-    /// The files that are mapped into it, by their paths in its file system.
-    ///
-    /// # Errors
-    /// What is in the way.
-    pub fn mapped(&self) -> Result<Vec<String>, AttachError> {
-        mapped(&self.process)
     }
 
     /// The process.
@@ -208,11 +200,7 @@ impl Target {
         let loaded = self.load_within(limit, library, &format!("{};{TMP}/{};{rest}", request.word(), file.name));
         // An agent that is not content with a request says why in its answer.
         if matches!(loaded, Err(AttachError::NotLoaded { .. })) {
-            match file.read()? {
-                Reply::Error(sentence) => return Err(AttachError::Agent { pid, sentence }),
-                Reply::Busy(sentence) => return Err(AttachError::Busy { pid, sentence }),
-                Reply::Ok(_) | Reply::Unfinished => {}
-            }
+            file.read()?;
         }
         loaded?;
         let begun = Instant::now();
@@ -220,12 +208,10 @@ impl Target {
             // In this order: an answer that came before the process ended is one.
             let is_alive = self.process.is_alive();
             match file.read()? {
-                Reply::Ok(answer) => return Ok(answer),
-                Reply::Busy(sentence) => return Err(AttachError::Busy { pid, sentence }),
-                Reply::Error(sentence) => return Err(AttachError::Agent { pid, sentence }),
-                Reply::Unfinished if !is_alive => return Err(AttachError::Gone(pid)),
-                Reply::Unfinished if begun.elapsed() > limit => return Err(AttachError::NoAnswer { pid, limit }),
-                Reply::Unfinished => thread::sleep(PAUSE),
+                Some(answer) => return Ok(answer),
+                None if !is_alive => return Err(AttachError::Gone(pid)),
+                None if begun.elapsed() > limit => return Err(AttachError::NoAnswer { pid, limit }),
+                None => thread::sleep(PAUSE),
             }
         }
     }
@@ -275,10 +261,6 @@ impl Target {
     }
 }
 
-fn mapped(process: &Process) -> Result<Vec<String>, AttachError> {
-    process.mapped().map_err(|error| process.io("its mapped files cannot be read", error))
-}
-
 /// The file that says to a JVM what SIGQUIT is for, removed when the JVM has understood. It is in /tmp rather than in the JVM's
 /// current folder, which is the program's.
 struct Trigger<'a> {
@@ -323,11 +305,16 @@ impl<'a> ReplyFile<'a> {
         Ok(ReplyFile { target, name })
     }
 
-    fn read(&self) -> Result<Reply, AttachError> {
+    /// The answer; none while it is not whole. What the agent refuses is an error.
+    fn read(&self) -> Result<Option<AgentAnswer>, AttachError> {
+        let process = &self.target.process;
         let read = self.target.as_owner(|| bytes_of(self.target.tmp.file(&self.name)?, LONGEST_REPLY))?;
-        match read {
-            Ok(bytes) => Ok(Reply::parse(&bytes)),
-            Err(error) => Err(self.target.process.io("the agent's answer cannot be read", error)),
+        let bytes = read.map_err(|error| process.io("the agent's answer cannot be read", error))?;
+        match Reply::parse(&bytes) {
+            Reply::Ok(answer) => Ok(Some(answer)),
+            Reply::Unfinished => Ok(None),
+            Reply::Error(sentence) => Err(AttachError::Agent { pid: process.pid(), sentence }),
+            Reply::Busy(sentence) => Err(AttachError::Busy { pid: process.pid(), sentence }),
         }
     }
 }

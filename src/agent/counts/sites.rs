@@ -197,7 +197,7 @@ impl Counts {
         let collects = || {
             phase != ResolvePhase::Meanwhile
                 && self.core.jvm.collector(jni) == Collector::Stopping
-                && self.core.jvm.env.force_garbage_collection().is_ok()
+                && self.core.collect().is_ok()
         };
         has_room() || collects() && has_room()
     }

@@ -194,7 +194,7 @@ pub(crate) struct Threads {
     table: Table<ThreadRecord>,
     number: OnceLock<NumberField>,
     by_number: Mutex<FxHashMap<JavaNumber, ThreadIndex>>,
-    virtual_threads: OnceLock<Option<VirtualThreads>>,
+    virtual_threads: OnceLock<VirtualThreads>,
 }
 
 impl Threads {
@@ -250,8 +250,10 @@ impl Threads {
     pub(crate) fn find_number(&self, jni: Jni) -> Result<(), String> {
         if self.number.get().is_none() {
             let _ = self.number.set(NumberField(tid_field(jni).map_err(|error| jni.cleared(error))?));
-            let found = VirtualThreads::find(jni).inspect_err(|_| jni.exception_clear());
-            let _ = self.virtual_threads.set(found.ok());
+            match VirtualThreads::find(jni) {
+                Ok(found) => drop(self.virtual_threads.set(found)),
+                Err(_) => jni.exception_clear(),
+            }
         }
         Ok(())
     }
@@ -336,20 +338,30 @@ impl Threads {
     pub(crate) fn resolve_running(&self, jni: Jni, now: Ticks) -> RunningThread {
         // SAFETY: null is the current thread; the others are live local references, deleted but for that of the mounted thread.
         unsafe {
-            if let Some(known) = self.virtual_threads.get().and_then(Option::as_ref) {
-                let current = self.env.get_current_thread().unwrap_or(null_mut());
-                if !current.is_null() && jni.is_instance_of(current, known.class) {
-                    let carrier = known.carrier(jni, current);
-                    if !carrier.is_null() {
-                        let index = self.resolve(jni, carrier, now);
-                        jni.delete_local_ref(carrier);
-                        let mounted = self.resolve_own(jni, current, now, NameStage::Constructed);
-                        return RunningThread { carrier: index, mounted: Some((current, mounted)) };
-                    }
-                }
+            let Some((thread, carrier)) = self.mounted(jni) else {
+                let carrier = self.resolve_own(jni, null_mut(), now, NameStage::Unknown);
+                return RunningThread { carrier, mounted: None };
+            };
+            let index = self.resolve(jni, carrier, now);
+            jni.delete_local_ref(carrier);
+            let mounted = self.resolve_own(jni, thread, now, NameStage::Constructed);
+            RunningThread { carrier: index, mounted: Some((thread, mounted)) }
+        }
+    }
+
+    /// The virtual thread that is mounted on the current one, and the current one: live local references to be deleted.
+    fn mounted(&self, jni: Jni) -> Option<(jobject, jobject)> {
+        let known = self.virtual_threads.get()?;
+        let current = self.env.get_current_thread().ok()?;
+        // SAFETY: live local references, deleted unless they are given back.
+        unsafe {
+            let is_virtual = !current.is_null() && jni.is_instance_of(current, known.class);
+            let carrier = if is_virtual { known.carrier(jni, current) } else { null_mut() };
+            if carrier.is_null() {
                 jni.delete_local_ref(current);
+                return None;
             }
-            RunningThread { carrier: self.resolve_own(jni, null_mut(), now, NameStage::Unknown), mounted: None }
+            Some((current, carrier))
         }
     }
 

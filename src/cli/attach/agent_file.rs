@@ -19,7 +19,7 @@ const DELETED: &str = " (deleted)";
 
 /// The path of the agent that is loaded into the JVM already. The JVM finds it again by this name, even if the file is gone.
 pub(crate) fn loaded(target: &Target) -> anyhow::Result<Option<String>> {
-    let mapped = target.mapped()?;
+    let mapped = target.process().mapped()?;
     Ok(among(&mapped))
 }
 

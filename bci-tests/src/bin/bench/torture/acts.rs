@@ -63,21 +63,21 @@ impl Act {
 /// What somebody can ask for while a JVM is recorded.
 const WORDS: &[&str] = &["status", "snapshot", "dump", "stop"];
 
-/// How a JVM is recorded.
+/// When the agent comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recorded {
-    /// From its start; dumps are made on request or not.
-    FromItsStart { requests_dumps: bool },
+pub(super) enum Moment {
+    /// With the JVM; dumps are made on request or not.
+    Start { requests_dumps: bool },
     /// By attaching.
-    Attached,
+    Later,
 }
 
 /// Draws what happens: mostly nothing.
-pub(super) fn draw(random: &mut Random, recorded: Recorded, has_debugger: bool) -> Vec<Timed> {
+pub(super) fn draw(random: &mut Random, moment: Moment, has_debugger: bool) -> Vec<Timed> {
     let mut acts = Vec::new();
     let mut add = |random: &mut Random, act| acts.push(Timed { act, millis: random.below(400) });
-    match recorded {
-        Recorded::FromItsStart { requests_dumps } => {
+    match moment {
+        Moment::Start { requests_dumps } => {
             if requests_dumps {
                 add(random, Act::Request(".dump"));
             }
@@ -85,7 +85,7 @@ pub(super) fn draw(random: &mut Random, recorded: Recorded, has_debugger: bool) 
                 add(random, Act::Request(".live"));
             }
         }
-        Recorded::Attached => {
+        Moment::Later => {
             for _ in 0..random.below(4) {
                 let word = random.pick(WORDS);
                 add(random, Act::Martini(word));

@@ -4,7 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use ::attach::{Pid, Process};
 
 use super::modes::Mode;
 use super::random::Random;
@@ -89,8 +92,7 @@ impl Attached<'_> {
             if status.is_none_or(|status| !status.success()) {
                 // It may go on recording.
                 let mut stop = Command::new(self.martini);
-                stop.arg("stop").arg(self.pid.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
-                self.end_of(stop.stderr(Stdio::null()));
+                end_of(stop.arg("stop").arg(self.pid.to_string()).stderr(Stdio::null()), self.limit, || true);
             }
             recorded.push(Recorded { drawn: drawn.clone(), dir, status, err, is_in_time });
         }
@@ -104,31 +106,30 @@ impl Attached<'_> {
         command.arg("attach").arg(self.pid.to_string()).arg(format!("--duration={}ms", drawn.millis));
         command.arg(format!("--file={}", dir.join(drawn.mode.trace_name()).display()));
         command.args(drawn.mode.values(dir).map(|(name, value)| format!("--{name}={value}")));
-        let status = self.end_of(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(err));
+        let status = end_of(command.stderr(err), self.limit, || true);
         Ok((status, fs::read_to_string(dir.join("attach.err")).unwrap_or_default()))
     }
+}
 
-    /// Runs a command. None if it does not start, or does not end in time.
-    fn end_of(&self, command: &mut Command) -> Option<ExitStatus> {
-        let mut child = command.spawn().ok()?;
-        let until = Instant::now() + self.limit;
-        let status = loop {
-            match child.try_wait() {
-                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-                Ok(status) => break status,
-                Err(_) => break None,
-            }
-        };
-        // Whoever has ended takes no harm.
-        let _ = child.kill();
-        let _ = child.wait();
-        status
-    }
+/// Runs a command that asks the JVM for something, without input and output. None if it does not start, or has not ended in time or when
+/// nobody is to wait any longer; then it is killed.
+pub(super) fn end_of(command: &mut Command, limit: Duration, is_awaited: impl Fn() -> bool) -> Option<ExitStatus> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().ok()?;
+    let until = Instant::now() + limit;
+    let status = loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < until && is_awaited() => thread::sleep(Duration::from_millis(10)),
+            Ok(status) => break status,
+            Err(_) => break None,
+        }
+    };
+    // Whoever has ended takes no harm.
+    let _ = child.kill();
+    let _ = child.wait();
+    status
 }
 
 /// Whether the process has not ended yet; it is there for as long as nobody has waited for it.
 pub(super) fn is_alive(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
+    Process::find(Pid(pid)).is_ok_and(|process| process.is_alive())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use bci_tests::jdk::{self, Jdk};
 
-use super::acts::{self, Act, Recorded, Timed};
+use super::acts::{self, Act, Moment, Timed};
 use super::attach::{self, Recording};
 use super::flags::{self, Flag, Gc};
 use super::jdwp;
@@ -121,15 +121,15 @@ impl Case {
                 drawn.push(flag);
             }
         }
-        let (mode, recordings, recorded) = if choice.attach {
+        let (mode, recordings, moment) = if choice.attach {
             let recordings = attach::draw(&mut random, program.fills_heap, choice.samples);
-            (Mode::default(), recordings, Recorded::Attached)
+            (Mode::default(), recordings, Moment::Later)
         } else {
             let mode = Mode::draw(&mut random, program.fills_heap, choice.samples);
             let requests_dumps = mode.dumps_at("request");
-            (mode, Vec::new(), Recorded::FromItsStart { requests_dumps })
+            (mode, Vec::new(), Moment::Start { requests_dumps })
         };
-        let acts = acts::draw(&mut random, recorded, jdwp::is_there(jdk));
+        let acts = acts::draw(&mut random, moment, jdwp::is_there(jdk));
         let is_slow = drawn.iter().any(|flag| flag.is_slow);
         let part = match program.is_long {
             true => 100,

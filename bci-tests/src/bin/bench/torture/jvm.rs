@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::acts::{Act, Timed};
-use super::attach::{Attached, Recorded, Recording, is_alive};
+use super::attach::{Attached, Recorded, Recording, end_of, is_alive};
 use super::jdwp;
 
 /// The line that says that the program's `main` runs.
@@ -214,15 +214,7 @@ fn act(act: Act, child: &Child, target: &Target<'_>, out: &Text) {
 
 /// Runs a command that asks the JVM for something. A JVM that ends does not answer; whether it ends is asked elsewhere.
 fn ask(command: &mut Command, child: &Child) {
-    let Ok(mut asking) = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
-        return;
-    };
-    let until = Instant::now() + ACT_LIMIT;
-    while Instant::now() < until && matches!(asking.try_wait(), Ok(None)) && is_alive(child.id()) {
-        thread::sleep(Duration::from_millis(10));
-    }
-    let _ = asking.kill();
-    let _ = asking.wait();
+    end_of(command.stderr(Stdio::null()), ACT_LIMIT, || is_alive(child.id()));
 }
 
 fn signal(name: &str, child: &Child) {
