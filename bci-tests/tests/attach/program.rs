@@ -14,6 +14,7 @@ use trace::model::Element;
 
 /// The class whose objects the program counts itself.
 const NODE: &str = "attach.Main$Node";
+const NODES: &str = "attach.Main$Node[]";
 
 /// The program, running.
 pub(crate) struct Program(attach::Program);
@@ -58,7 +59,16 @@ impl Program {
 
     /// Has the program make so many nodes.
     pub(crate) fn make(&mut self, nodes: u64) {
-        self.running.send(&format!("run {nodes}"));
+        self.have_made("run", nodes);
+    }
+
+    /// Has the program make so many nodes that the JIT can remove, each in an array.
+    pub(crate) fn hide(&mut self, nodes: u64) {
+        self.have_made("hide", nodes);
+    }
+
+    fn have_made(&mut self, how: &str, nodes: u64) {
+        self.running.send(&format!("{how} {nodes}"));
         self.running.wait_for(&format!("sum {}", nodes * (nodes - 1) / 2));
     }
 
@@ -96,6 +106,8 @@ impl fmt::Debug for Classes {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     classes: Classes,
+    /// Arrays of nodes.
+    pub(crate) arrays: u64,
     /// Nodes as objects, as counted, and as they are estimated.
     pub(crate) nodes: u64,
     pub(crate) counted_nodes: u64,
@@ -110,7 +122,8 @@ pub(crate) struct Found {
 
 impl TraceData for Found {
     fn element(&mut self, element: &Element<'_>) {
-        let is_node = |class: &ClassId| self.classes.0.get(class).is_some_and(|name| name == NODE);
+        let is_of = |class: &ClassId, name| self.classes.0.get(class).is_some_and(|found| found == name);
+        let is_node = |class: &ClassId| is_of(class, NODE);
         let kind = match element {
             Element::ClassDef(class) => {
                 self.classes.0.insert(class.class_id, class.name.to_string());
@@ -118,6 +131,7 @@ impl TraceData for Found {
             }
             Element::ObjAlloc(object) => {
                 self.nodes += u64::from(is_node(&object.class));
+                self.arrays += u64::from(is_of(&object.class, NODES));
                 return;
             }
             Element::AllocCount(count) if is_node(&count.class) => {

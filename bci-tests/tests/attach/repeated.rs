@@ -19,6 +19,8 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(engines_in_turn_leave_nothing_behind);
     suite.each_jdk(stacks_in_code_that_is_replaced_harm_nothing);
     suite.oldest_and_newest_jdk(agent_of_the_start_can_be_stopped);
+    suite.each_jdk(what_the_jit_removed_is_made_when_its_code_is_left);
+    suite.each_jdk(what_the_jit_removed_is_recorded);
     let options = [
         ("vm", "heap=vm,juc=on"),
         ("events", "heap=events,locks=on"),
@@ -115,5 +117,34 @@ fn a_carrier_is_not_the_virtual_thread_on_it(jdk: &Jdk, options: &str) {
         program.running.send("release");
         program.running.wait_for("released");
     });
+    program.finish();
+}
+
+/// The flags that keep the JIT from removing objects also decide whether those that it has removed are made where its code is left.
+fn what_the_jit_removed_is_made_when_its_code_is_left(jdk: &Jdk) {
+    // Else the exceptions are thrown in compiled code.
+    let mut program = Program::start_main(jdk, "attach.Removed", &["-XX:-OmitStackTraceInFastThrow"]);
+    for _ in 0..2 {
+        program.record("heap=events", |program| {
+            program.running.send("go on");
+            program.running.wait_for("went on");
+        });
+    }
+    program.finish();
+}
+
+/// The JIT has compiled the code before the recording, without what is counted.
+fn what_the_jit_removed_is_recorded(jdk: &Jdk) {
+    let mut program = Program::start_main(jdk, "attach.Main", &["-Xmx256m"]);
+    for _ in 0..2 {
+        program.hide(NODES);
+        let found = program.record("heap=events", |program| {
+            // From JDK 17 on the first 512 KiB of a thread are not seen.
+            program.make(NODES);
+            program.hide(NODES);
+        });
+        assert_eq!(found.arrays, NODES, "{found:?}");
+        assert!((NODES..=2 * NODES).contains(&found.nodes), "{found:?}");
+    }
     program.finish();
 }

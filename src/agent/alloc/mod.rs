@@ -179,8 +179,8 @@ impl Rewriter for Alloc {
 
     fn considers(&self, name: &[u8]) -> bool {
         // If the VM reports, to rewrite classes that are loaded already is not worth the time at the start, except for
-        // `Object`.
-        self.core.source != AllocationSource::VmAndEscape || name == OBJECT
+        // `Object`. Later the JIT removes arrays, too.
+        self.core.source != AllocationSource::VmAndEscape || self.core.is_late || name == OBJECT
     }
 
     unsafe fn wants(&self, class: jclass) -> bool {

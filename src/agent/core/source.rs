@@ -7,7 +7,8 @@
 //! C2 removes objects that do not escape, boxes, and chains of `StringBuilder` calls. With `heap=events` the VM's own flags
 //! prevent that. From JDK 17 on C2 still removes objects that are never used (`PhaseMacroExpand::expand_allocate_common`): so
 //! rewritten code passes each object to a method that C2 does not look into. That is not worth the start-up for the classes
-//! that are loaded before the rewriting, except for `Object`, whose constructor all others call.
+//! that are loaded before the rewriting, except for `Object`, whose constructor all others call. In a VM that runs already
+//! `EliminateAllocations` stays as it is (`Hotspot::set_bool_flag`), so all classes are rewritten there.
 //!
 //! Before JDK 17 the VM's event has a hole: when an object does not fit into what is left of a thread's allocation buffer and
 //! is allocated outside, no event comes for the rest of that buffer. So hooks report what has no tag yet.
@@ -66,9 +67,9 @@ impl AllocationSource {
     }
 
     /// The flags of the VM that are switched off, so that the JIT does not remove what is to be reported.
-    pub(crate) fn unwanted_flags(self, heap: HeapMode) -> &'static [&'static CStr] {
+    pub(crate) fn unwanted_flags(self, heap: HeapMode, is_late: bool) -> &'static [&'static CStr] {
         match (heap, self) {
-            (_, AllocationSource::VmAndEscape) => {
+            (_, AllocationSource::VmAndEscape) if !is_late => {
                 &[c"EliminateAutoBox", c"OptimizeStringConcat", c"EliminateAllocations"]
             }
             (HeapMode::Events, _) => &[c"EliminateAutoBox", c"OptimizeStringConcat"],

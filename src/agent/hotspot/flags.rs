@@ -12,8 +12,10 @@ impl Hotspot {
     ///
     /// # Safety
     ///
-    /// It is a flag of type `bool` that the VM reads again after this call and that may change; no other thread of the VM
-    /// reads it meanwhile, as in `Agent_OnLoad`.
+    /// It is a flag of type `bool` that the VM reads again after this call and that may change: before anything is compiled, or
+    /// because only compilations that begin look at it. `EliminateAllocations` is not one of the latter: where compiled code is left
+    /// for the interpreter, HotSpot makes the objects that were removed from it only if the flag is on by then, and the program
+    /// finds null in their place if not (`Deoptimization::fetch_unroll_info_helper`).
     pub(crate) unsafe fn set_bool_flag(&self, name: &CStr, value: bool) -> Option<bool> {
         let address = flag_address(name)?;
         // SAFETY: the VM says that the flag is there; the caller promises that it may be changed. What is neither true nor false
@@ -23,6 +25,13 @@ impl Hotspot {
             address.write_volatile(value.into());
             Some(before != 0)
         }
+    }
+
+    /// Whether `EliminateAutoBox` may be switched off while the program runs: HotSpot makes the boxes that were removed from
+    /// compiled code if that flag is on, or these two.
+    pub(crate) fn makes_removed_boxes(&self) -> bool {
+        // SAFETY: HotSpot declares them as `bool`.
+        unsafe { [c"DoEscapeAnalysis", c"EliminateAllocations"].into_iter().all(|flag| bool_flag(flag) == Some(true)) }
     }
 
     /// Bytes that the heap may grow to; `None` if the VM does not show its flags.

@@ -161,7 +161,7 @@ impl Recording {
             message(&format!("methods are not marked: {why}"));
             options.marks.clear();
         }
-        let flags = hotspot.map_or_else(Vec::new, |hotspot| set_flags(hotspot, source, &options));
+        let flags = hotspot.map_or_else(Vec::new, |hotspot| set_flags(hotspot, source, &options, is_late));
         let plan = Plan {
             is_late,
             number: RecordingNumber(RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1),
@@ -329,9 +329,9 @@ impl Recording {
 
     /// In safe mode says which flags of the JIT the user has to switch off, if they are on.
     fn name_unwanted_flags(&self, jni: Jni) {
-        let Core { hotspot: None, source, options, .. } = self.core else { return };
+        let Core { hotspot: None, source, options, is_late, .. } = self.core else { return };
         let is_on = |flag: &&&CStr| is_flag_on(jni, flag) == Some(true);
-        let flags = source.unwanted_flags(options.heap).iter().filter(is_on);
+        let flags = source.unwanted_flags(options.heap, *is_late).iter().filter(is_on);
         let flags: Vec<_> = flags.map(|flag| format!("-XX:-{}", flag.to_string_lossy())).collect();
         if !flags.is_empty() {
             message(&format!(
@@ -478,10 +478,19 @@ impl Recording {
 }
 
 /// Sets the flags of the VM on which the recording depends, and returns those that it has changed, with what they were.
-fn set_flags(hotspot: &Hotspot, source: AllocationSource, options: &Options) -> Vec<(&'static CStr, bool)> {
+fn set_flags(
+    hotspot: &Hotspot,
+    source: AllocationSource,
+    options: &Options,
+    is_late: bool,
+) -> Vec<(&'static CStr, bool)> {
     let mut changed = Vec::new();
-    for &flag in source.unwanted_flags(options.heap) {
-        // SAFETY: C2 looks at these flags at each compilation.
+    for &flag in source.unwanted_flags(options.heap, is_late) {
+        if is_late && flag == c"EliminateAutoBox" && !hotspot.makes_removed_boxes() {
+            message("boxes that the JIT removes are missing: add -XX:-EliminateAutoBox yourself when the JVM starts");
+            continue;
+        }
+        // SAFETY: C2 looks at these flags when it begins to compile, and late the VM makes what was removed in spite of them.
         match unsafe { hotspot.set_bool_flag(flag, false) } {
             Some(before) => changed.push((flag, before)),
             None => {

@@ -4,8 +4,8 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code contend}
- * holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
+ * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code hide N} makes
+ * so many that nobody else sees, each in an array, {@code contend} holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
  * its threads have done, {@code deepen} has further threads stay in methods of many classes, anew each time. At the end it prints whether its threads have counted right.
  */
 public class Main {
@@ -32,6 +32,15 @@ public class Main {
             Node node = make(i);
             sink = node;
             sum += node.value;
+        }
+        return sum;
+    }
+
+    private static long hide(int count) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            Node[] nodes = {make(i)};
+            sum += nodes[0].value;
         }
         return sum;
     }
@@ -84,6 +93,9 @@ public class Main {
             switch (words[0]) {
                 case "run":
                     System.out.println("sum " + run(Integer.parseInt(words[1])));
+                    break;
+                case "hide":
+                    System.out.println("sum " + hide(Integer.parseInt(words[1])));
                     break;
                 case "contend":
                     synchronized (LOCK) {
