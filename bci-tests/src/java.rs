@@ -46,6 +46,19 @@ pub fn with_agent(jdk: &Jdk, flags: &[&str], agent: Option<OsString>, main_class
     command
 }
 
+/// Makes the jar of an agent in Java in a folder; its class is on the class path of the programs.
+///
+/// # Errors
+/// What the tool or the file system says.
+pub fn agent_jar(folder: &Path, class: &str) -> Result<PathBuf, String> {
+    let (jar, manifest) = (folder.join(format!("{class}.jar")), folder.join(format!("{class}.mf")));
+    let text = format!("Premain-Class: {class}\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n");
+    fs::write(&manifest, text).map_err(|e| format!("{} cannot be written: {e}", manifest.display()))?;
+    let made = jdk::compiler().tool("jar").arg("-cfm").arg(&jar).arg(&manifest).output();
+    let made = made.map_err(|e| format!("jar does not start: {e}"))?;
+    if made.status.success() { Ok(jar) } else { Err(format!("jar failed:\n{}", String::from_utf8_lossy(&made.stderr))) }
+}
+
 /// Compiles the sources for one release, unless the same have been compiled before.
 fn compile(compiler: &Jdk, release: u32, class_path: &[PathBuf]) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("java").join(release.to_string());

@@ -36,7 +36,8 @@ impl DerefMut for Program {
 impl Program {
     pub(crate) fn start(jdk: &Jdk, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         // The JIT removes no object that is counted.
-        Self(attach::Program::start(jdk, &[&["-XX:-DoEscapeAnalysis"], flags].concat(), variables))
+        let removed = ["-XX:-DoEscapeAnalysis", "-XX:-EliminateAutoBox"];
+        Self(attach::Program::start(jdk, &[&removed, flags].concat(), variables))
     }
 
     /// One with another `main`, which takes lines on its standard input and says that it is right at its end.

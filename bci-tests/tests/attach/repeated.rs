@@ -3,9 +3,11 @@
 use std::fs;
 
 use bci_tests::attach::references;
+use bci_tests::java;
 use bci_tests::jdk::Jdk;
 use bci_tests::process::wait_for;
 use bci_tests::suite::Suite;
+use bci_tests::workdir::Workdir;
 
 use crate::program::Program;
 
@@ -21,6 +23,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.oldest_and_newest_jdk(agent_of_the_start_can_be_stopped);
     suite.each_jdk(what_the_jit_removed_is_made_when_its_code_is_left);
     suite.each_jdk(what_the_jit_removed_is_recorded);
+    suite.each_jdk(who_retransforms_a_class_that_is_not_linked_goes_on);
     let options = [
         ("vm", "heap=vm,juc=on"),
         ("events", "heap=events,locks=on"),
@@ -146,5 +149,17 @@ fn what_the_jit_removed_is_recorded(jdk: &Jdk) {
         assert_eq!(found.arrays, NODES, "{found:?}");
         assert!((NODES..=2 * NODES).contains(&found.nodes), "{found:?}");
     }
+    program.finish();
+}
+
+/// The VM links a class in order to retransform it, while it is marked as being redefined.
+fn who_retransforms_a_class_that_is_not_linked_goes_on(jdk: &Jdk) {
+    let dir = Workdir::new();
+    let jar = java::agent_jar(dir.path(), "attach.Relinked").expect("a jar");
+    let mut program = Program::start_main(jdk, "attach.Relinked", &[&format!("-javaagent:{}", jar.display())]);
+    program.record("heap=counts", |program| {
+        program.running.send("retransform");
+        program.running.wait_for("retransformed");
+    });
     program.finish();
 }

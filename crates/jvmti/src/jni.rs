@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
+use std::ptr::null_mut;
 
 use jvmti_sys::jni_sys::{JNIEnv, jint, jthrowable};
 
@@ -105,8 +106,23 @@ impl Jni {
 
     /// What went wrong, in words; no exception is pending any more.
     pub fn cleared(self, error: JniError) -> String {
+        let exception = self.exception_occurred();
         self.exception_clear();
-        error.to_string()
+        if exception.is_null() {
+            return error.to_string();
+        }
+        // SAFETY: live local references; the VM has initialised this class.
+        let is_full = unsafe {
+            let class = self.find_class(c"java/lang/OutOfMemoryError").unwrap_or_else(|_| {
+                self.exception_clear();
+                null_mut()
+            });
+            let is_full = !class.is_null() && self.is_instance_of(exception, class);
+            self.delete_local_ref(class);
+            self.delete_local_ref(exception);
+            is_full
+        };
+        if is_full { "the JVM has no memory left (OutOfMemoryError)".to_owned() } else { error.to_string() }
     }
 
     /// Removes the pending exception, if any. Allowed while one is pending.

@@ -27,11 +27,12 @@ impl Hotspot {
         }
     }
 
-    /// Whether `EliminateAutoBox` may be switched off while the program runs: HotSpot makes the boxes that were removed from
-    /// compiled code if that flag is on, or these two.
-    pub(crate) fn makes_removed_boxes(&self) -> bool {
+    /// Whether boxes that are removed from compiled code are made again by nothing but `EliminateAutoBox`, so that it has to stay on
+    /// while the program runs: HotSpot makes them if that flag is on, or both of escape analysis.
+    pub(crate) fn needs_auto_box(&self) -> bool {
         // SAFETY: HotSpot declares them as `bool`.
-        unsafe { [c"DoEscapeAnalysis", c"EliminateAllocations"].into_iter().all(|flag| bool_flag(flag) == Some(true)) }
+        let is_on = |flag| unsafe { bool_flag(flag) } == Some(true);
+        is_on(c"EliminateAutoBox") && !(is_on(c"DoEscapeAnalysis") && is_on(c"EliminateAllocations"))
     }
 
     /// Bytes that the heap may grow to; `None` if the VM does not show its flags.

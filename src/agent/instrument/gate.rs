@@ -82,19 +82,39 @@ impl Gate {
             return;
         }
         let thread = Thread::current();
-        let mut state = self.state.lock();
-        if !state.making.contains_key(&thread) {
+        let is_making = self.state.lock().making.contains_key(&thread);
+        if !is_making {
             // What it made before was not noted to its end.
             MAKING.with_borrow_mut(Vec::clear);
-            let waited = self.changed.wait_timeout_while(state, LONGEST_WAIT, |state| state.is_closed);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if !self.is_watched.load(Ordering::Acquire) {
+            if !self.begin(thread) {
                 return;
             }
+        }
+        MAKING.with_borrow_mut(|making| making.push(name.into()));
+    }
+
+    /// Waits until classes may be made, and notes that this thread does; false if nothing is noted any more.
+    fn begin(&self, thread: Thread) -> bool {
+        let waited = self.changed.wait_timeout_while(self.state.lock(), LONGEST_WAIT, |state| state.is_closed);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let is_watched = self.is_watched.load(Ordering::Acquire);
+        if is_watched {
             state.making.insert(thread, Instant::now());
         }
-        drop(state);
-        MAKING.with_borrow_mut(|making| making.push(name.into()));
+        is_watched
+    }
+
+    /// Runs `wait`, in which this thread makes no class, even if it is about to make one whose superclass is being loaded.
+    pub(super) fn aside(&self, wait: impl FnOnce()) {
+        let thread = Thread::current();
+        let is_making = self.state.lock().making.remove(&thread).is_some();
+        if is_making {
+            self.changed.notify_all();
+        }
+        wait();
+        if is_making {
+            self.begin(thread);
+        }
     }
 
     /// The current thread has made the class of that name.
@@ -173,6 +193,22 @@ mod tests {
             other.join().expect("opened");
         });
         assert!(gate.state.lock().making.is_empty());
+    }
+
+    #[test]
+    fn who_waits_in_between_is_not_waited_for() {
+        let gate = Gate::default();
+        let watch = gate.watch();
+        gate.enter(b"A");
+        gate.aside(|| {
+            std::thread::scope(|scope| scope.spawn(|| gate.close()).join().expect("nobody makes a class"));
+            assert!(gate.state.lock().making.is_empty());
+            gate.open();
+        });
+        assert_eq!(gate.state.lock().making.len(), 1);
+        gate.leave(b"A");
+        assert!(gate.state.lock().making.is_empty());
+        drop(watch);
     }
 
     #[test]

@@ -4,17 +4,19 @@
 //! meanwhile keep their code until they return. At the end every class that calls one of our helper classes gets its own code back,
 //! but for hidden ones, which the VM does not retransform: their hooks find that nothing is recorded.
 
+use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use jvmti::Jni;
-use jvmti::jni_sys::jclass;
+use jvmti::jni_sys::{JNIEnv, jclass};
 use jvmti::sys::{
     CAN_GET_CONSTANT_POOL, CAN_RETRANSFORM_CLASSES, JVMTI_CLASS_STATUS_PREPARED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
-    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, jvmtiCapabilities, jvmtiEvent,
+    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, jvmtiCapabilities, jvmtiEnv, jvmtiEvent,
 };
+use jvmti::{Jni, guard};
 
 use super::Instrumentation;
-use super::retransform::{RetransformSubset, names_one};
+use super::retransform::{RetransformSubset, is_own, names_one};
+use crate::agent::agent_thread;
 use crate::agent::helpers::{self, is_helper};
 
 /// By what the gate sees classes being made.
@@ -56,6 +58,8 @@ impl Instrumentation {
         }
         let env = self.core.jvm.env;
         self.unlinked.clear(jni);
+        // One that is being rewritten yet would stay so.
+        self.linked.wait_for_all();
         // Each VM grants both at any time; without them nothing was rewritten.
         let _ = env.add_capabilities(jvmtiCapabilities::of(&[CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL]));
         // First, so that no class is linked unseen between the look at it and the event.
@@ -114,10 +118,26 @@ impl Instrumentation {
         if self.unlinked.is_empty() || !unsafe { self.unlinked.take(env, jni, class) } {
             return;
         }
-        let watch = self.gate.watch();
-        let _ = env.enable_events(&GATE_EVENTS);
         // SAFETY: by the caller's promise.
-        self.retransform_late(jni, vec![unsafe { jni.new_global_ref(class) }]);
+        let (ticket, needs_thread) = unsafe { self.linked.add(jni, class) };
+        if needs_thread && let Err(error) = agent_thread::start(env, jni, c"Martini linked classes", rewrite_linked) {
+            for class in self.linked.give_up() {
+                self.core.rewriting.refuse(&format!("class: {error}"));
+                // SAFETY: a global reference that nobody else has.
+                unsafe { jni.delete_global_ref(class) };
+            }
+        }
+        // What was linked in order to verify others does not run yet, and the others' request would be waited for.
+        if !is_own() {
+            self.gate.aside(|| self.linked.wait(ticket));
+        }
+    }
+
+    /// Retransforms classes that were linked, and deletes the global references.
+    fn retransform_linked(&self, jni: Jni, classes: Vec<jclass>) {
+        let watch = self.gate.watch();
+        let _ = self.core.jvm.env.enable_events(&GATE_EVENTS);
+        self.retransform_late(jni, classes);
         self.disable_gate_events();
         drop(watch);
     }
@@ -133,4 +153,23 @@ impl Instrumentation {
             env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
         }
     }
+}
+
+/// On a thread of the agent's own: retransforms classes that were linked, as long as there are some.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn rewrite_linked(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
+    guard(|| {
+        // SAFETY: the VM passes this thread's environment.
+        let jni = unsafe { Jni::from_raw(jni) };
+        // The list is the same in all recordings, and there was one.
+        while let Some((classes, last)) =
+            Instrumentation::current().and_then(|instrumentation| instrumentation.linked.take())
+        {
+            let Some(instrumentation) = Instrumentation::current() else { return };
+            instrumentation.retransform_linked(jni, classes);
+            instrumentation.linked.done(last);
+        }
+    });
 }

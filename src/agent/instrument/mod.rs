@@ -5,6 +5,7 @@ pub(crate) mod allocating_method;
 mod gate;
 pub(crate) mod intrinsics;
 mod late;
+mod linked;
 mod others;
 pub(crate) mod retransform;
 mod start_up;
@@ -27,6 +28,7 @@ use super::helpers::is_helper;
 use super::hotspot::Hotspot;
 use super::mutex::Mutex;
 use gate::Gate;
+use linked::Linked;
 use retransform::{internal_name, is_initialised};
 use start_up::StartUp;
 use unlinked::Unlinked;
@@ -70,6 +72,8 @@ pub(crate) struct Instrumentation {
     start_up: StartUp,
     /// Classes that are retransformed once they are linked; the same in all recordings.
     unlinked: &'static Unlinked,
+    /// Those that are linked by now; the same in all recordings.
+    linked: &'static Linked,
     /// Keeps classes from being made while methods are swapped; the same in all recordings.
     gate: &'static Gate,
     /// The hook is on for every class, or will be when the VM has started.
@@ -96,6 +100,7 @@ impl Instrumentation {
             before_init: Mutex::default(),
             start_up: StartUp::default(),
             unlinked: core.jvm.keep(Unlinked::default),
+            linked: core.jvm.keep(Linked::default),
             gate: core.jvm.keep(Gate::default),
             is_hooked: AtomicBool::new(is_hooked),
         }

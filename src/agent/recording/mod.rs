@@ -486,7 +486,7 @@ fn set_flags(
 ) -> Vec<(&'static CStr, bool)> {
     let mut changed = Vec::new();
     for &flag in source.unwanted_flags(options.heap, is_late) {
-        if is_late && flag == c"EliminateAutoBox" && !hotspot.makes_removed_boxes() {
+        if is_late && flag == c"EliminateAutoBox" && hotspot.needs_auto_box() {
             message("boxes that the JIT removes are missing: add -XX:-EliminateAutoBox yourself when the JVM starts");
             continue;
         }

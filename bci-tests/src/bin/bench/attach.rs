@@ -73,6 +73,7 @@ fn start(jdk: &Jdk) -> Program {
         // Compilers' threads are as many all the time, and the JIT removes no object that is counted.
         "-XX:-UseDynamicNumberOfCompilerThreads",
         "-XX:-DoEscapeAnalysis",
+        "-XX:-EliminateAutoBox",
         // A class that was rewritten stays in memory as long as code of it does, compiled at that time. Up to JDK 19 such code is freed
         // only when enough of the code cache has changed: with the default of 240 MiB a program that compiles little never gets there.
         "-XX:ReservedCodeCacheSize=16m",

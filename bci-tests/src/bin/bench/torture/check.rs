@@ -182,7 +182,7 @@ pub(super) fn agent(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
     };
     let mut problems = Vec::new();
     for line in ended.err.lines() {
-        let is_expected = || recordings.iter().any(|case| is_expected(line, case));
+        let is_expected = || is_of_full_heap(case, line) || recordings.iter().any(|case| is_expected(line, case));
         if line.starts_with("martini:") && !is_expected() || line.contains("panicked at") {
             problems.push(problem(Kind::Agent, line));
         }
@@ -211,7 +211,9 @@ pub(super) fn agent(case: &Case, ended: &Ended, dir: &Path) -> Vec<Problem> {
 /// no room for a request.
 fn may_fail(case: &Case, ended: &Ended, recorded: &Recorded) -> bool {
     let is_late = !recorded.is_in_time || recorded.err.contains("the JVM is about to end");
-    let is_stopped = ended.acted.contains(&Act::Stop) && recorded.err.contains("is stopped, by SIGSTOP");
+    // What could not be ended goes on.
+    let words = ["is stopped, by SIGSTOP", "this JVM is recorded already"];
+    let is_stopped = ended.acted.contains(&Act::Stop) && words.iter().any(|words| recorded.err.contains(words));
     recorded.status.is_some() && (is_late || is_stopped || case.program.fills_heap)
 }
 

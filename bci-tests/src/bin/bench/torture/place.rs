@@ -8,8 +8,6 @@ use bci_tests::jdk::{self, Jdk};
 use bci_tests::martini::Martini;
 use bci_tests::{java, martini};
 
-use crate::built::succeed;
-
 /// It.
 pub(super) struct Place {
     /// The agent.
@@ -30,14 +28,7 @@ impl Place {
         // The runs have their own folders as current ones.
         let kept = kept.canonicalize().map_err(failed)?;
         let classes = java::class_path().clone();
-        let redefiner = kept.join("redefiner.jar");
-        // The class itself is on the class path, where the program is too.
-        let manifest = kept.join("redefiner.mf");
-        let text = "Premain-Class: torture.Redefine\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n";
-        fs::write(&manifest, text).map_err(failed)?;
-        let mut jar = jdk::compiler().tool("jar");
-
-        succeed(jar.arg("-cfm").arg(&redefiner).arg(&manifest))?;
+        let redefiner = java::agent_jar(&kept, "torture.Redefine")?;
         Ok(Self { martini: martini::built(), classes, redefiner, kept })
     }
 }
