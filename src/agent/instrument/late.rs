@@ -36,6 +36,8 @@ impl Instrumentation {
             return Ok(());
         }
         // For those that are linked meanwhile.
+        self.start_thread(jni)
+            .map_err(|error| format!("the thread that rewrites classes cannot be started: {error}"))?;
         env.enable_event(JVMTI_EVENT_CLASS_PREPARE).map_err(|e| e.to_string())?;
         let watch = self.gate.watch();
         env.enable_events(&GATE_EVENTS).map_err(|e| e.to_string())?;
@@ -60,6 +62,8 @@ impl Instrumentation {
         self.unlinked.clear(jni);
         // One that is being rewritten yet would stay so.
         self.linked.wait_for_all();
+        // Without it classes that are not linked yet keep calls to helper classes, as hidden ones do.
+        let _ = self.start_thread(jni);
         // Each VM grants both at any time; without them nothing was rewritten.
         let _ = env.add_capabilities(jvmtiCapabilities::of(&[CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL]));
         // First, so that no class is linked unseen between the look at it and the event.
@@ -74,6 +78,7 @@ impl Instrumentation {
         if self.unlinked.is_empty() {
             env.disable_events(&[JVMTI_EVENT_CLASS_PREPARE]);
         }
+        self.linked.release();
     }
 
     /// The wanted classes that are linked, as global references; the others are noted.
@@ -119,18 +124,21 @@ impl Instrumentation {
             return;
         }
         // SAFETY: by the caller's promise.
-        let (ticket, needs_thread) = unsafe { self.linked.add(jni, class) };
-        if needs_thread && let Err(error) = agent_thread::start(env, jni, c"Martini linked classes", rewrite_linked) {
-            for class in self.linked.give_up() {
-                self.core.rewriting.refuse(&format!("class: {error}"));
-                // SAFETY: a global reference that nobody else has.
-                unsafe { jni.delete_global_ref(class) };
-            }
-        }
+        let Some(ticket) = (unsafe { self.linked.add(jni, class) }) else { return };
         // What was linked in order to verify others does not run yet, and the others' request would be waited for.
         if !is_own() {
             self.gate.aside(|| self.linked.wait(ticket));
         }
+    }
+
+    /// Starts the thread for classes that are linked, if there is none. Not on a thread of the program's: the VM runs Java code meanwhile,
+    /// and the new thread inherits from the one that makes it.
+    fn start_thread(&self, jni: Jni) -> Result<(), String> {
+        if !self.linked.need() {
+            return Ok(());
+        }
+        let started = agent_thread::start(self.core.jvm.env, jni, c"Martini linked classes", rewrite_linked);
+        started.inspect_err(|_| self.linked.has_no_thread())
     }
 
     /// Retransforms classes that were linked, and deletes the global references.
@@ -163,13 +171,11 @@ unsafe extern "system" fn rewrite_linked(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
     guard(|| {
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
-        // The list is the same in all recordings, and there was one.
-        while let Some((classes, last)) =
-            Instrumentation::current().and_then(|instrumentation| instrumentation.linked.take())
-        {
-            let Some(instrumentation) = Instrumentation::current() else { return };
-            instrumentation.retransform_linked(jni, classes);
-            instrumentation.linked.done(last);
+        let Some(Instrumentation { linked, unlinked, .. }) = Instrumentation::current() else { return };
+        while let Some((classes, last)) = linked.take(|| unlinked.is_empty()) {
+            // Whoever asks, it is for the recording that runs by now.
+            Instrumentation::current().inspect(|instrumentation| instrumentation.retransform_linked(jni, classes));
+            linked.done(last);
         }
     });
 }

@@ -15,8 +15,8 @@ use crate::agent::mutex::Mutex;
 
 /// The longest that a thread waits for its class to be rewritten; the class is so later, too.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// A thread of the agent without work for so long ends.
-const IDLE: Duration = Duration::from_secs(1);
+/// So often the thread without work looks whether it is needed.
+const IDLE: Duration = Duration::from_secs(5);
 
 /// A global reference.
 struct Class(jclass);
@@ -31,6 +31,8 @@ struct State {
     added: u64,
     done: u64,
     has_thread: bool,
+    /// A recording begins, runs or ends.
+    is_needed: bool,
 }
 
 /// The classes; one list for the JVM.
@@ -45,19 +47,44 @@ pub(super) struct Linked {
 pub(super) struct Ticket(u64);
 
 impl Linked {
-    /// Hands a class over, and whether there is no thread for it: then the caller has to start one.
+    /// A thread is needed until `release`, at least; whether there is none, so that the caller has to start it.
+    pub(super) fn need(&self) -> bool {
+        let mut state = self.state.lock();
+        state.is_needed = true;
+        !std::mem::replace(&mut state.has_thread, true)
+    }
+
+    /// The thread could not be started.
+    pub(super) fn has_no_thread(&self) {
+        self.state.lock().has_thread = false;
+    }
+
+    /// The thread may end when nothing is left to do.
+    pub(super) fn release(&self) {
+        self.state.lock().is_needed = false;
+        self.changed.notify_all();
+    }
+
+    /// Hands a class over, unless there is no thread for it.
     ///
     /// # Safety
     /// `class` is a live reference.
-    pub(super) unsafe fn add(&self, jni: Jni, class: jclass) -> (Ticket, bool) {
-        // SAFETY: by the caller's promise.
-        let class = Class(unsafe { jni.new_global_ref(class) });
+    pub(super) unsafe fn add(&self, jni: Jni, class: jclass) -> Option<Ticket> {
+        // SAFETY: by the caller's promise. Without memory it is null, which the VM refuses.
+        let added = self.push(Class(unsafe { jni.new_global_ref(class) }));
+        // SAFETY: a global reference that nobody else has.
+        added.map_err(|Class(class)| unsafe { jni.delete_global_ref(class) }).ok()
+    }
+
+    fn push(&self, class: Class) -> Result<Ticket, Class> {
         let mut state = self.state.lock();
+        if !state.has_thread {
+            return Err(class);
+        }
         state.waiting.push(class);
         state.added += 1;
-        let needs_thread = !std::mem::replace(&mut state.has_thread, true);
         self.changed.notify_all();
-        (Ticket(state.added), needs_thread)
+        Ok(Ticket(state.added))
     }
 
     /// Waits until a class is done with, or too long.
@@ -72,32 +99,25 @@ impl Linked {
         self.wait(last);
     }
 
-    /// On the thread for it: the classes that wait, as global references that the caller deletes, and the last of them. None comes for a
-    /// while if there is none, and then the thread has to end.
-    pub(super) fn take(&self) -> Option<(Vec<jclass>, Ticket)> {
-        let waited = self.changed.wait_timeout_while(self.state.lock(), IDLE, |state| state.waiting.is_empty());
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        state.has_thread = !state.waiting.is_empty();
+    /// On the thread: the classes that wait, as global references that the caller deletes, and the last of them. None if the thread has to
+    /// end, since it is needed no longer and no class is expected.
+    pub(super) fn take(&self, expects_none: impl Fn() -> bool) -> Option<(Vec<jclass>, Ticket)> {
+        let mut state = self.state.lock();
+        while state.waiting.is_empty() {
+            if !state.is_needed && expects_none() {
+                state.has_thread = false;
+                return None;
+            }
+            state = self.changed.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner).0;
+        }
         let classes = std::mem::take(&mut state.waiting).into_iter().map(|Class(class)| class).collect();
-        state.has_thread.then_some((classes, Ticket(state.added)))
+        Some((classes, Ticket(state.added)))
     }
 
     /// The classes up to that one are done with.
     pub(super) fn done(&self, Ticket(number): Ticket) {
         self.state.lock().done = number;
         self.changed.notify_all();
-    }
-
-    /// No thread could be started: gives back the classes that wait, and nobody waits for them.
-    pub(super) fn give_up(&self) -> Vec<jclass> {
-        let taken = {
-            let mut state = self.state.lock();
-            state.has_thread = false;
-            state.done = state.added;
-            std::mem::take(&mut state.waiting)
-        };
-        self.changed.notify_all();
-        taken.into_iter().map(|Class(class)| class).collect()
     }
 }
 
@@ -109,40 +129,42 @@ mod tests {
 
     use super::*;
 
-    fn hand_over(linked: &Linked, class: usize) -> (Ticket, bool) {
-        let mut state = linked.state.lock();
-        state.waiting.push(Class(without_provenance_mut(class)));
-        state.added += 1;
-        (Ticket(state.added), !std::mem::replace(&mut state.has_thread, true))
+    fn hand_over(linked: &Linked, class: usize) -> Option<Ticket> {
+        linked.push(Class(without_provenance_mut(class))).ok()
     }
 
     #[test]
-    fn one_thread_serves_all_who_wait_and_ends_when_nobody_comes() {
+    fn one_thread_serves_all_who_wait_as_long_as_it_is_needed() {
         let linked = Linked::default();
-        assert_eq!(hand_over(&linked, 8), (Ticket(1), true));
-        assert_eq!(hand_over(&linked, 16), (Ticket(2), false));
+        assert_eq!(hand_over(&linked, 8), None);
+        assert!(linked.need() && !linked.need());
+        assert_eq!([8, 16].map(|class| hand_over(&linked, class)), [Some(Ticket(1)), Some(Ticket(2))]);
         thread::scope(|scope| {
             let waiting = [1, 2].map(|number| {
                 let linked = &linked;
                 scope.spawn(move || linked.wait(Ticket(number)))
             });
-            let (classes, last) = linked.take().expect("two wait");
+            let (classes, last) = linked.take(|| true).expect("it is needed");
             assert_eq!(classes.iter().map(|class| class.addr()).collect::<Vec<_>>(), [8, 16]);
             linked.done(last);
             waiting.into_iter().for_each(|thread| thread.join().expect("done"));
         });
-        assert!(linked.take().is_none());
-        assert_eq!(hand_over(&linked, 24), (Ticket(3), true));
+        linked.release();
+        assert_eq!(hand_over(&linked, 24), Some(Ticket(3)));
+        assert!(linked.take(|| true).is_some_and(|(classes, _)| classes.len() == 1));
+        assert!(linked.take(|| true).is_none());
+        assert_eq!(hand_over(&linked, 32), None);
+        assert!(linked.need());
     }
 
     #[test]
     fn nobody_waits_for_ever() {
         let linked = Linked::default();
-        let (ticket, _) = hand_over(&linked, 8);
+        linked.need();
+        let ticket = hand_over(&linked, 8).expect("there is a thread");
         let begun = Instant::now();
         linked.wait(ticket);
-        assert!(begun.elapsed() >= LONGEST_WAIT);
-        assert_eq!(linked.give_up().len(), 1);
         linked.wait_for_all();
+        assert!(begun.elapsed() >= LONGEST_WAIT);
     }
 }

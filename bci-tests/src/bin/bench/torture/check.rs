@@ -233,7 +233,7 @@ fn is_expected(line: &str, case: &Case) -> bool {
     case.mode.value("limit").is_some() && line.contains("has reached its limit of")
         || case.program.name == "deep" && line.contains("the heap is not walked")
         || case.mode.leaves_the_jit_alone() && line.contains("-XX:-")
-        || is_cut_by_halt(case) && line.contains("is waited for no longer")
+        || is_cut_by_end(case) && line.contains("is waited for no longer")
         || case.mode.is("dumpformat", "xml") && line.contains("the trace has not taken the one before")
         || sees_no_death(case) && line.contains("deaths of objects are not reported")
         || case.mode.value("cpu").is_some() && line.contains("the system looks at CPU time each")
@@ -252,11 +252,12 @@ fn sees_no_death(case: &Case) -> bool {
     case.gc.name.starts_with("zgc") && case.mode.is("internals", "off") && case.has_flag("-Xcheck:jni")
 }
 
-/// Whether the program may halt while a dump waits for a collection, which then never comes: no further dump is made.
-fn is_cut_by_halt(case: &Case) -> bool {
-    case.program.name == "halt"
-        && case.gc.name.starts_with("zgc")
-        && (case.mode.dumps_at("request") || case.mode.dumps_at("gc"))
+/// Whether the VM may end while a dump waits for a collection, which then never comes: these collectors are stopped before agents hear of
+/// the end. No further dump is made.
+fn is_cut_by_end(case: &Case) -> bool {
+    let stops_first = ["zgc", "shenandoah"].iter().any(|name| case.gc.name.starts_with(name));
+    let ends_any_time = case.program.name == "halt" || case.is_attached();
+    stops_first && ends_any_time && (case.mode.dumps_at("request") || case.mode.dumps_at("gc"))
 }
 
 fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &mut Vec<Problem>) {
@@ -283,7 +284,7 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
         (sees_no_death(case), "deaths in a collection"),
         // Shenandoah's JVM leaves out classes that it is unloading, and not their objects.
         (case.gc.name.starts_with("shenandoah"), "heap dump: class of an object"),
-        (is_cut_by_halt(case) || case.mode.is("dumpformat", "xml"), "heap dump"),
+        (is_cut_by_end(case) || case.mode.is("dumpformat", "xml"), "heap dump"),
         // How long a stop took is known a while after it, and the thread may have ended meanwhile.
         (case.mode.is("ttsp", "on"), "late threads that have ended"),
     ]
@@ -396,7 +397,7 @@ fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut
     // Who was ended before its heap was full has none to dump, and a recording of a part of the run may not see that.
     let sees_full_heap = case.program.fills_heap && !ended.was_ended() && !case.is_attached();
     let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && sees_full_heap;
-    if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_halt(case) {
+    if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_end(case) {
         problems.push(problem(Kind::Dump, "there is no heap dump"));
     }
 }
