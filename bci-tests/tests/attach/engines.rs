@@ -42,8 +42,7 @@ fn engine_sees_what_the_program_does(jdk: &Jdk, (options, is_true): Engine) {
     let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
     let found = program.record(options, |program| {
         program.make(NODES);
-        program.running.send("collect");
-        program.running.wait_for("collected");
+        program.command("collect", "collected");
         program.contend();
         std::thread::sleep(Duration::from_millis(500));
         assert!(program.ask("status", "").starts_with("ok\nrecording yes\n"));

@@ -69,14 +69,18 @@ impl Program {
     }
 
     fn have_made(&mut self, how: &str, nodes: u64) {
-        self.running.send(&format!("{how} {nodes}"));
-        self.running.wait_for(&format!("sum {}", nodes * (nodes - 1) / 2));
+        self.command(&format!("{how} {nodes}"), &format!("sum {}", nodes * (nodes - 1) / 2));
     }
 
     /// Has one of its threads wait for a lock: that they meet by chance cannot be relied on.
     pub(crate) fn contend(&mut self) {
-        self.running.send("contend");
-        self.running.wait_for("contended");
+        self.command("contend", "contended");
+    }
+
+    /// Has the program do what a line says, until it answers with that one.
+    pub(crate) fn command(&mut self, line: &str, answer: &str) {
+        self.running.send(line);
+        self.running.wait_for(answer);
     }
 
     /// Ends it. It says itself whether it has done what it should.

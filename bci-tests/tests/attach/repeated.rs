@@ -87,8 +87,7 @@ fn engines_in_turn_leave_nothing_behind(jdk: &Jdk) {
 fn stacks_in_code_that_is_replaced_harm_nothing(jdk: &Jdk) {
     let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
     for _ in 0..RECORDINGS_OF_DEEP {
-        program.running.send("deepen");
-        program.running.wait_for("deep");
+        program.command("deepen", "deep");
         let found = program.record("heap=counts,callers=4k", |program| program.make(FEW_NODES));
         assert_eq!(found.counted_nodes, FEW_NODES, "{found:?}");
     }
@@ -117,8 +116,7 @@ fn a_carrier_is_not_the_virtual_thread_on_it(jdk: &Jdk, options: &str) {
     let mut program = Program::start_main(jdk, "attach.Carriers", &["-Djdk.virtualThreadScheduler.parallelism=1"]);
     // The trace is valid: nothing refers to a thread after its end.
     program.record(options, |program| {
-        program.running.send("release");
-        program.running.wait_for("released");
+        program.command("release", "released");
     });
     program.finish();
 }
@@ -129,8 +127,7 @@ fn what_the_jit_removed_is_made_when_its_code_is_left(jdk: &Jdk) {
     let mut program = Program::start_main(jdk, "attach.Removed", &["-XX:-OmitStackTraceInFastThrow"]);
     for _ in 0..2 {
         program.record("heap=events", |program| {
-            program.running.send("go on");
-            program.running.wait_for("went on");
+            program.command("go on", "went on");
         });
     }
     program.finish();
@@ -158,8 +155,7 @@ fn who_retransforms_a_class_that_is_not_linked_goes_on(jdk: &Jdk) {
     let jar = java::agent_jar(dir.path(), "attach.Relinked").expect("a jar");
     let mut program = Program::start_main(jdk, "attach.Relinked", &[&format!("-javaagent:{}", jar.display())]);
     program.record("heap=counts", |program| {
-        program.running.send("retransform");
-        program.running.wait_for("retransformed");
+        program.command("retransform", "retransformed");
     });
     program.finish();
 }

@@ -4,9 +4,10 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code hide N} makes
- * so many that nobody else sees, each in an array, {@code contend} holds the lock of the busy threads until one of them waits for it, {@code collect} collects garbage, {@code turns} prints how much
- * its threads have done, {@code deepen} has further threads stay in methods of many classes, anew each time. At the end it prints whether its threads have counted right.
+ * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code hide N} makes so many
+ * that nobody else sees, each in an array, {@code contend} holds the lock of the busy threads until one of them waits for it,
+ * {@code collect} collects garbage, {@code turns} prints how much its threads have done, {@code deepen} has further threads stay in methods
+ * of many classes, anew each time. At the end it prints whether its threads have counted right.
  */
 public class Main {
     static final class Node {
