@@ -24,6 +24,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(what_the_jit_removed_is_made_when_its_code_is_left);
     suite.each_jdk(what_the_jit_removed_is_recorded);
     suite.each_jdk(who_retransforms_a_class_that_is_not_linked_goes_on);
+    suite.each_jdk(object_is_redefined_no_more_than_others);
     let options = [
         ("vm", "heap=vm,juc=on"),
         ("events", "heap=events,locks=on"),
@@ -147,6 +148,20 @@ fn what_the_jit_removed_is_recorded(jdk: &Jdk) {
         assert!((NODES..=2 * NODES).contains(&found.nodes), "{found:?}");
     }
     program.finish();
+}
+
+/// A recording rewrites it at most once, and gives it its own code back: most compiled code goes with it, and the VM keeps each version.
+fn object_is_redefined_no_more_than_others(jdk: &Jdk) {
+    let dir = Workdir::new();
+    let log = dir.join("redefined.txt");
+    let flag = format!("-Xlog:redefine+class+load=info:file={}", log.display());
+    let mut program = Program::start(jdk, &[&flag], &[]);
+    program.record("heap=counts", |_| ());
+    program.finish();
+    let log = fs::read_to_string(&log).expect("the JVM's log");
+    let [of_main, of_object] =
+        ["attach.Main", "java.lang.Object"].map(|class| log.matches(&format!("redefined name={class},")).count());
+    assert!(of_main == 2 && of_object <= 2, "{of_object}: {log}");
 }
 
 /// The VM links a class in order to retransform it, while it is marked as being redefined.

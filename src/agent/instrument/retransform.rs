@@ -161,12 +161,13 @@ impl Instrumentation {
     /// on, which if possible is one that needs no others to be verified, nobody else makes a class until methods are swapped.
     ///
     /// JDK 11 looks at all classes and all compiled code for each class that it redefines, while the program stands still: 8 s for those of
-    /// Tomcat. So there they come in parts, each with a class behind it that is never verified and in which there is nothing to rewrite.
+    /// Tomcat. So there they come in parts, each with a class behind it that has no methods: nothing is verified, nor rewritten, and the VM
+    /// keeps no version of it. (Of `Object` it keeps each, and looks at all of them for each class: some hundred after ten recordings.)
     pub(super) fn retransform_late(&self, jni: Jni, mut wanted: Vec<jclass>) {
         /// Some hundredths of a second.
         const PART: usize = 16;
         let is_in_parts = self.core.jvm.java < 17 && wanted.len() > PART;
-        let last = is_in_parts.then(|| jni.find_class(c"java/lang/Object").ok()).flatten();
+        let last = is_in_parts.then(|| jni.find_class(c"java/io/Serializable").ok()).flatten();
         while let Some(last) = last.filter(|_| wanted.len() > PART) {
             let mut part = wanted.split_off(wanted.len() - PART);
             // SAFETY: a live local reference.
