@@ -105,6 +105,7 @@ fn wrong_requests_are_answered(jdk: &Jdk) {
         attach::load(program.running.pid(), &martini::built().agent, options).expect("an answer")
     };
     assert!(!load(&program, "status;relative;").contains("return code: 0"));
+    assert!(!load(&program, "status;/nowhere/reply;").contains("return code: 0"));
     assert!(program.ask("start", "heap=nothing").starts_with("error option 'heap'"));
     assert!(program.ask("start", "file=/nowhere/x.trcxml").starts_with("error "));
     assert_eq!(program.ask("snapshot", ""), "error this JVM is not recorded\n");
@@ -112,6 +113,8 @@ fn wrong_requests_are_answered(jdk: &Jdk) {
     program.record("heap=vm", |program| program.make(NODES));
     let err = program.finish();
     assert!(err.contains("martini: the reply file relative is not written: its path is not absolute"), "{err}");
+    // Who waits no longer removes its file.
+    assert!(!err.contains("/nowhere/reply"), "{err}");
 
     let program = Program::start(jdk, &["-Xmx256m"], &[("MARTINI_OFF", "1")]);
     assert!(program.ask("start", "heap=vm").starts_with("error this JVM was started with MARTINI_OFF=1"));

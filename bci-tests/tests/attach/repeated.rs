@@ -25,6 +25,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(what_the_jit_removed_is_recorded);
     suite.each_jdk(who_retransforms_a_class_that_is_not_linked_goes_on);
     suite.each_jdk(object_is_redefined_no_more_than_others);
+    suite.each_jdk(classes_that_add_edges_to_modules_are_not_needed_while_they_load);
     let options = [
         ("vm", "heap=vm,juc=on"),
         ("events", "heap=events,locks=on"),
@@ -162,6 +163,14 @@ fn object_is_redefined_no_more_than_others(jdk: &Jdk) {
     let [of_main, of_object] =
         ["attach.Main", "java.lang.Object"].map(|class| log.matches(&format!("redefined name={class},")).count());
     assert!(of_main == 2 && of_object <= 2, "{of_object}: {log}");
+}
+
+/// While the VM loads the first class of a module that an agent changes, it runs Java code that adds edges to the module. If that class is
+/// one of which this code makes an instance, each later use of it fails with a `ClassCircularityError`.
+fn classes_that_add_edges_to_modules_are_not_needed_while_they_load(jdk: &Jdk) {
+    let mut program = Program::start_main(jdk, "attach.Edges", &[]);
+    program.record("heap=counts", |program| program.command("make", "made"));
+    program.finish();
 }
 
 /// The VM links a class in order to retransform it, while it is marked as being redefined.

@@ -208,14 +208,13 @@ impl DumpMaker {
         }
     }
 
-    /// The objects to look for in the next attempt. At the end of the VM its collector has stopped, and the program has no use for the
-    /// room of its garbage; a program that has run out of memory has none.
+    /// The objects to look for in the next attempt: what is looked for cannot be collected, and the program that goes on may need the room. At
+    /// the end of the VM its collector has stopped, and the program has no use for the room; one that has run out of memory has none.
     fn survivors(&self, reason: Reason) -> Survivors {
-        match reason {
-            Reason::Collection | Reason::Request if self.wants_survivors => {
-                self.dumps.queue.collect(|| Survivors::of_collection(self.core())).unwrap_or(Survivors::ALL)
-            }
-            _ => Survivors::ALL,
+        if self.wants_survivors && reason != Reason::OutOfMemory {
+            self.dumps.queue.collect(|| Survivors::of_collection(self.core())).unwrap_or(Survivors::ALL)
+        } else {
+            Survivors::ALL
         }
     }
 

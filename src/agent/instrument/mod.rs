@@ -7,6 +7,7 @@ pub(crate) mod intrinsics;
 mod late;
 mod linked;
 mod others;
+mod read_edges;
 pub(crate) mod retransform;
 mod start_up;
 mod unlinked;
@@ -121,9 +122,17 @@ impl Instrumentation {
         self.rewriters.iter().any(|rewriter| rewriter.rewrites_all())
     }
 
-    /// The helper classes that rewritten classes call are defined.
-    pub(crate) fn set_ready(&self) {
-        self.is_ready.store(!self.rewriters.is_empty(), Ordering::Release);
+    /// The helper classes that rewritten classes call are defined: from now on classes that are loaded may be rewritten.
+    ///
+    /// # Errors
+    /// What the VM refuses: one sentence.
+    pub(crate) fn set_ready(&self, jni: Jni) -> Result<(), String> {
+        let rewrites = !self.rewriters.is_empty();
+        if rewrites && self.core.is_late {
+            read_edges::add_first(self.core.jvm.env, jni)?;
+        }
+        self.is_ready.store(rewrites, Ordering::Release);
+        Ok(())
     }
 
     /// Nothing is rewritten any more.

@@ -54,7 +54,7 @@ pub(crate) unsafe fn takes_request(vm: *mut JavaVM, given: *const c_char) -> boo
     let mut reply = match reply.map(|path| Reply::open(&path)).transpose() {
         Ok(reply) => reply,
         Err(sentence) => {
-            message(&sentence);
+            sentence.iter().for_each(|sentence| message(sentence));
             return false;
         }
     };

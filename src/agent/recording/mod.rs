@@ -243,8 +243,7 @@ impl Recording {
     fn prepare(&self, jni: Jni) -> Result<(), String> {
         let prepare = || {
             self.core.features().try_for_each(|feature| feature.prepare(jni))?;
-            self.instrumentation.set_ready();
-            Ok(())
+            self.instrumentation.set_ready(jni)
         };
         self.prepared.get_or_init(prepare).clone()
     }

@@ -63,6 +63,16 @@ impl Env {
         Ok(status)
     }
 
+    /// Has one module read another (a `java.lang.Module` each), if it does not yet. Runs Java code.
+    ///
+    /// # Safety
+    ///
+    /// As said at the top of the crate.
+    pub unsafe fn add_module_reads(self, module: jobject, to_module: jobject) -> Result<()> {
+        // SAFETY: the caller vouches for the modules.
+        unsafe { call!(self, AddModuleReads, module, to_module) }
+    }
+
     /// The class's constant pool as a class file holds it (JVMS 4.4), without the count in front.
     ///
     /// Needs `can_get_constant_pool`.

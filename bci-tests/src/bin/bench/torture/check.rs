@@ -285,6 +285,8 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
         // Shenandoah's JVM leaves out classes that it is unloading, and not their objects.
         (case.gc.name.starts_with("shenandoah"), "heap dump: class of an object"),
         (is_cut_by_end(case) || case.mode.is("dumpformat", "xml"), "heap dump"),
+        // No event reports a new class of arrays.
+        (case.mode.is("dumpformat", "xml"), "heap dump: object of an unknown class"),
         // How long a stop took is known a while after it, and the thread may have ended meanwhile.
         (case.mode.is("ttsp", "on"), "late threads that have ended"),
     ]
