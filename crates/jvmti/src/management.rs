@@ -16,7 +16,7 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::ptr::{NonNull, null, null_mut};
 
-use jvmti_sys::jni_sys::{JNI_FALSE, JNI_TRUE, JNIEnv, jboolean, jint, jlong, jobjectArray, jstring, jvalue};
+use jvmti_sys::jni_sys::{JNI_FALSE, JNI_TRUE, JNIEnv, jboolean, jint, jlong, jobject, jobjectArray, jstring, jvalue};
 
 use crate::{Jni, JniError, exported};
 
@@ -136,11 +136,12 @@ pub fn is_flag_on(jni: Jni, name: &CStr) -> Option<bool> {
     let (table, (_, _, dump_heap)) = table(jni)?;
     // SAFETY: so the function is declared in this version's jmm.h, ten places before `DumpHeap0`.
     let get = unsafe { transmute::<*const c_void, Option<GetVmGlobals>>(*table.add(dump_heap - 10)) }?;
+    let made = |made: Result<jobject, JniError>| made.inspect_err(|_| jni.exception_clear()).ok();
     // SAFETY: live local references, deleted at the end; the VM fills in one struct, and a name only for a flag it knows.
     unsafe {
-        let class = jni.find_class(c"java/lang/String").ok()?;
-        let name = jni.new_string_utf(name).ok()?;
-        let names = jni.new_object_array(1, class, name).ok()?;
+        let class = made(jni.find_class(c"java/lang/String"))?;
+        let name = made(jni.new_string_utf(name))?;
+        let names = made(jni.new_object_array(1, class, name))?;
         let mut global =
             VmGlobal { name: null_mut(), value: jvalue { j: 0 }, kind: 0, origin: 0, bits: 0, reserved: [null(); 2] };
         let filled = get(jni.as_raw(), names, &raw mut global, 1);

@@ -167,7 +167,8 @@ impl Instrumentation {
         /// Some hundredths of a second.
         const PART: usize = 16;
         let is_in_parts = self.core.jvm.java < 17 && wanted.len() > PART;
-        let last = is_in_parts.then(|| jni.find_class(c"java/io/Serializable").ok()).flatten();
+        let find = || jni.find_class(c"java/io/Serializable").inspect_err(|_| jni.exception_clear()).ok();
+        let last = is_in_parts.then(find).flatten();
         while let Some(last) = last.filter(|_| wanted.len() > PART) {
             let mut part = wanted.split_off(wanted.len() - PART);
             // SAFETY: a live local reference.

@@ -69,7 +69,7 @@ impl ArrayLayouts {
             (ArrayCode::INT, b'I'),
             (ArrayCode::LONG, b'J'),
         ];
-        let object = jni.find_class(c"java/lang/Object").ok();
+        let object = jni.find_class(c"java/lang/Object").inspect_err(|_| jni.exception_clear()).ok();
         let layouts = ArrayLayouts::measure(|code, length| {
             let array = match DESCRIPTORS.iter().find(|(c, _)| *c == code) {
                 Some((_, descriptor)) => jni.new_primitive_array(*descriptor, length),
