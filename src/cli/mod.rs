@@ -21,10 +21,10 @@ use commands::{
     recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
 };
 
-/// Profiles the heap and the locks of Java programs, and reads traces and heap dumps
+/// Shows what Java programs allocate, where their CPU time goes, and which locks they wait for
 ///
-/// Martini runs a program under its agent, or loads the agent into a JVM that runs already. The agent counts what the program allocates, or records every object and every wait for
-/// a lock, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
+/// Martini runs a program under its agent, or loads the agent into a JVM that runs already. The agent counts what the program allocates, samples its CPU time, records every
+/// object or every wait for a lock, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
 #[derive(Debug, Parser)]
 #[command(name = "martini", version, max_term_width = 80, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 struct Cli {

@@ -1,11 +1,17 @@
 //! Dumps and walks that would harm the program.
 
+use std::process::Command;
+
 use bci_tests::jdk::{Collector, Jdk};
+use bci_tests::process::{self, Running};
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
+use bci_tests::workdir::Workdir;
+use bci_tests::{java, martini};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.jdks(..).each_with(&[("zgc", Collector::Z, ())], a_dump_keeps_no_garbage);
+    suite.jdks(..).each_with(&[("zgc", Collector::Z, ())], a_dump_as_a_recording_ends_keeps_no_garbage);
     suite.jdks(17..21).each(a_jvm_that_crashes_in_its_own_dumper_is_not_asked);
     suite.each_jdk(no_walk_waits_for_an_endless_stack);
 }
@@ -18,6 +24,23 @@ fn a_dump_keeps_no_garbage(jdk: &Jdk, collector: Collector, (): ()) {
         let ran = profiled.flags(&["-Xmx256m"]).main("torture.Main").args(&["Arrays", "100"]).run();
         assert_eq!(ran.err(), "");
     }
+}
+
+/// The same program goes on when recordings of it have ended with a dump.
+fn a_dump_as_a_recording_ends_keeps_no_garbage(jdk: &Jdk, collector: Collector, (): ()) {
+    let dir = Workdir::new();
+    let flags = [collector.flags(), &["-Xmx256m"]].concat();
+    let mut command = java::program(jdk, &flags, "torture.Main", &["Arrays", "2000"]);
+    let mut running = Running::start(command.current_dir(dir.path()));
+    running.wait_for("= begins");
+    for _ in 0..6 {
+        let mut attach = Command::new(&martini::built().command);
+        attach.arg("attach").arg(running.pid().to_string()).args(["--heap", "events", "--dump", "end"]);
+        // The program may have ended by itself.
+        process::run(attach.args(["--duration", "300ms", "--file"]).arg(dir.join("late.trcxml")));
+    }
+    let ran = running.finish().success();
+    assert!(!ran.err().contains("OutOfMemoryError"), "{}", ran.err());
 }
 
 /// JDK 17 with G1 and without class unloading, which crashes for `jcmd GC.heap_dump` too.

@@ -24,6 +24,7 @@ java -agentpath:/path/to/libmartini.so=heap=events,file=app.trcxml -jar app.jar
 - `DEPTH` is a number of stack frames, `SECONDS` a whole number.
 - An option that has no effect beside the others, such as `stack` with `heap=counts`, is accepted; `martini run` notes it.
 - Options with `on`, `off` or `true`, `false` may stand alone on the command line: `--locks` is `locks=on`, `--live` is `live=true`.
+  So may `--sampled`, `--cpu` and `--wall`: they are `sampled=512k`, `cpu=10ms`, `wall=20ms`. Another value of theirs stands behind `=`: `--cpu=1ms`.
 - An option on the JVM's own command line that is not understood, or a file there that cannot be written, stops the JVM before the program starts.
   One line on standard error says why. Whatever else is wrong, the program runs without being profiled, after such a line: so does every JVM that
   has the agent from an environment variable (`JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, `_JAVA_OPTIONS`) or an options file.

@@ -35,6 +35,9 @@ fn modules(jni: Jni) -> Result<(jobject, jobject), JniError> {
         let get_loader =
             jni.get_static_method_id(loader_class, c"getSystemClassLoader", c"()Ljava/lang/ClassLoader;")?;
         let loader = jni.call_static_object_method(loader_class, get_loader, &[])?;
+        if loader.is_null() {
+            return Err(JniError::Exception);
+        }
         let get_unnamed = jni.get_method_id(loader_class, c"getUnnamedModule", c"()Ljava/lang/Module;")?;
         Ok((base, jni.call_object_method(loader, get_unnamed, &[])?))
     }

@@ -107,7 +107,7 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     options.without_effect.iter().for_each(|sentence| say(sentence));
     let is_new = agent_file::loaded(&target)?.is_none();
     let feature = jvm.as_ref().and_then(Jvm::feature);
-    notes(feature, is_new, options.heap).iter().for_each(|sentence| say(sentence));
+    notes(feature, is_new, options).iter().for_each(|sentence| say(sentence));
     let asked = Asked::listen()?;
     let started = recording::start(&target, options)?;
     let pid = arguments.pid;
@@ -137,19 +137,17 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
 }
 
 /// What is to be known before the agent is loaded, as sentences.
-fn notes(feature: Option<u32>, is_new: bool, heap: HeapMode) -> Vec<String> {
+fn notes(feature: Option<u32>, is_new: bool, options: &Resolved) -> Vec<String> {
     let mut notes = Vec::new();
-    if matches!(heap, HeapMode::Counts | HeapMode::Events) {
-        let compiled = match feature {
-            Some(23..) => "",
-            _ => {
-                ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)"
-            }
-        };
-        notes.push(format!(
-            "--heap {} rewrites all classes that are loaded{compiled}; --sampled rewrites none",
-            heap.as_str()
-        ));
+    let compiled = match feature {
+        Some(23..) => "",
+        _ => ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)",
+    };
+    if matches!(options.heap, HeapMode::Counts | HeapMode::Events) {
+        let heap = options.heap.as_str();
+        notes.push(format!("--heap {heap} rewrites all classes that are loaded{compiled}; --sampled rewrites none"));
+    } else if options.juc && !compiled.is_empty() {
+        notes.push(format!("--juc rewrites a class of the JDK{compiled}; --locks rewrites none"));
     }
     if is_new && feature.is_none_or(|feature| feature >= 21) {
         notes.push(
@@ -191,11 +189,18 @@ mod tests {
 
     #[test]
     fn what_it_costs_is_said_before() {
-        assert_eq!(notes(Some(17), true, HeapMode::Off), Vec::<String>::new());
-        let old = notes(Some(17), true, HeapMode::Counts);
-        assert!(old[0].starts_with("--heap counts rewrites") && old[0].contains("JDK-8324241"), "{old:?}");
-        assert!(!notes(Some(25), true, HeapMode::Events)[0].contains("JDK-8324241"));
-        assert!(notes(Some(21), true, HeapMode::Off)[0].contains("JEP 451"));
-        assert!(notes(Some(21), false, HeapMode::Off).is_empty());
+        let notes =
+            |feature, is_new, pairs| notes(Some(feature), is_new, &AgentOptions::of(pairs).resolve().expect("valid"));
+        assert_eq!(notes(17, true, &[("sampled", "512k"), ("locks", "on")]), Vec::<String>::new());
+        let old = notes(17, true, &[("heap", "counts"), ("juc", "on")]);
+        assert!(
+            old.len() == 1 && old[0].starts_with("--heap counts rewrites") && old[0].contains("JDK-8324241"),
+            "{old:?}"
+        );
+        assert!(!notes(25, true, &[("heap", "events")])[0].contains("JDK-8324241"));
+        assert!(notes(21, false, &[("juc", "on")])[0].starts_with("--juc rewrites a class of the JDK, which makes"));
+        assert!(notes(25, false, &[("juc", "on")]).is_empty());
+        assert!(notes(21, true, &[("heap", "off"), ("locks", "on")])[0].contains("JEP 451"));
+        assert!(notes(21, false, &[("heap", "off"), ("locks", "on")]).is_empty());
     }
 }

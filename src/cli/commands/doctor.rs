@@ -10,7 +10,7 @@ use crate::cli::render::page::{Page, PageArguments};
 
 /// Looks what is in the way of attaching to a JVM
 ///
-/// Each thing that was looked at has a line: \"yes\" if it is as it should be, \"no\" with what to do if it is in the way, \"note\" if it is good to
+/// Each thing that was looked at has a line: "yes" if it is as it should be, "no" with what to do if it is in the way, "note" if it is good to
 /// know. With a process the JVM is asked for its version at the end, as `jcmd` does; nothing is loaded into it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -42,7 +42,7 @@ pub(crate) struct StatusArguments {
 
 /// Has a JVM that is recorded write its numbers so far into the trace
 ///
-/// With --heap counts these are the counts, and what is alive. The recording goes on.
+/// With --heap counts and --sampled: what was allocated so far, and what is alive. The recording goes on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -104,7 +104,8 @@ pub(crate) struct SetArguments {
 
 /// Ends the recording in a JVM, and prints the summary of its trace
 ///
-/// The program goes on. The agent stays loaded, and does nothing until the next `martini attach`.
+/// The program goes on. The agent stays loaded, and does nothing until the next `martini attach`. `martini detach` is the same command, and the
+/// opposite of `martini attach --detach`, which leaves the JVM recording.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -20,7 +20,7 @@ use crate::cli::launch::{library, program, supervise};
 use crate::cli::render::coverage;
 use crate::cli::render::page::{Page, Width};
 
-/// Runs a program and records what its JVM allocates
+/// Runs a program and records what it allocates, or its CPU time and locks
 ///
 /// The program keeps its input, output and exit status. `java` gets the agent as its first argument: this JVM is profiled, and JVMs
 /// that it starts are not. For any other command (mvn, gradle, scala, a script) the agent is put into JAVA_TOOL_OPTIONS, and every JVM

@@ -38,6 +38,8 @@ pub(crate) struct Resolved {
     pub(crate) heap: HeapMode,
     /// Stacks of running threads are walked.
     pub(crate) walks_stacks: bool,
+    /// Waits for locks of java.util.concurrent are recorded.
+    pub(crate) juc: bool,
     /// A sentence for each option that has no effect.
     pub(crate) without_effect: Vec<String>,
 }
@@ -127,6 +129,7 @@ impl AgentOptions {
         raw.replace_paths(absolute)?;
         let options = raw.resolve()?;
         let without_effect = raw.without_effect(&options);
+        let juc = options.locks.as_ref().is_some_and(|locks| locks.juc);
         let lock_log = options.locks.and_then(|locks| locks.log);
         check_output(&options.file, TRACE, "file")?;
         lock_log.iter().try_for_each(|log| check_output(log, LOCK_LOG, "locklog"))?;
@@ -136,6 +139,7 @@ impl AgentOptions {
             lock_log,
             heap: options.heap,
             walks_stacks: options.samples.any(),
+            juc,
             without_effect,
         })
     }
