@@ -104,8 +104,8 @@ pub(crate) struct SetArguments {
 
 /// Ends the recording in a JVM, and prints the summary of its trace
 ///
-/// The program goes on. The agent stays loaded, and does nothing until the next `martini attach`. `martini detach` is the same command, and the
-/// opposite of `martini attach --detach`, which leaves the JVM recording.
+/// The program goes on. The agent stays loaded, and does nothing until the next `martini attach`. `detach` is another name of this command, and
+/// the opposite of `martini attach --detach`, which leaves the JVM recording.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
