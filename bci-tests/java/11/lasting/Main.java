@@ -92,6 +92,8 @@ public final class Main {
                 Thread.sleep(1);
             }
         }
+        // A thread is blocked a moment before the JVM reports it.
+        Thread.sleep(200);
     }
 
     /** As a server does: a thread keeps the JVM up until a signal comes, and ends before the hook that stops it does. */
