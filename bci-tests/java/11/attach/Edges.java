@@ -36,14 +36,14 @@ public final class Edges {
 
     private static void watch() {
         try {
-            while (!isDone && !isRewritten()) Thread.onSpinWait();
+            while (!isDone && !isAgentThere()) Thread.onSpinWait();
             Class.forName("java.lang.WeakPairMap$Pair$Weak", false, null);
         } catch (IOException | ClassNotFoundException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private static boolean isRewritten() throws IOException {
+    private static boolean isAgentThere() throws IOException {
         for (File task : new File("/proc/self/task").listFiles()) {
             try (FileInputStream in = new FileInputStream(new File(task, "comm"))) {
                 byte[] name = new byte[16];
