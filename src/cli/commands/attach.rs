@@ -139,14 +139,17 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
 /// What is to be known before the agent is loaded, as sentences.
 fn notes(feature: Option<u32>, is_new: bool, options: &Resolved) -> Vec<String> {
     let mut notes = Vec::new();
-    let compiled = match feature {
-        Some(23..) => "",
-        _ => ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)",
+    let is_slow_then = feature.is_none_or(|feature| feature < 23);
+    let compiled = match is_slow_then {
+        true => {
+            ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)"
+        }
+        false => "",
     };
     if matches!(options.heap, HeapMode::Counts | HeapMode::Events) {
         let heap = options.heap.as_str();
         notes.push(format!("--heap {heap} rewrites all classes that are loaded{compiled}; --sampled rewrites none"));
-    } else if options.juc && !compiled.is_empty() {
+    } else if options.juc && is_slow_then {
         notes.push(format!("--juc rewrites a class of the JDK{compiled}; --locks rewrites none"));
     }
     if is_new && feature.is_none_or(|feature| feature >= 21) {
