@@ -398,8 +398,11 @@ impl Recording {
                     // SAFETY: live local references, each deleted when it is done with.
                     unsafe {
                         let index = core.jvm.threads.resolve(jni, thread, now);
-                        core.features().for_each(|feature| feature.thread_found(jni, thread, index));
-                        local.thread.push(Event::ThreadStart(index), now);
+                        // It may have started meanwhile.
+                        if core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number)) {
+                            core.features().for_each(|feature| feature.thread_found(jni, thread, index));
+                            local.thread.push(Event::ThreadStart(index), now);
+                        }
                         jni.delete_local_ref(thread);
                     }
                 }

@@ -33,7 +33,7 @@ pub(crate) struct ThreadRecord {
     /// Bytes that the JVM accounts to it and that do not belong to the program's work while the agent reports: what was
     /// allocated earlier, and what the agent itself allocates on it.
     pub(crate) excluded_bytes: AtomicU64,
-    /// The last recording that announced it to its features, but for platform threads of a recording that began with the VM.
+    /// The last recording that announced it to its features.
     announced: AtomicU32,
     /// Its end has begun: later events do not name it as an owner.
     has_ended: AtomicBool,
