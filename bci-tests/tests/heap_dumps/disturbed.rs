@@ -77,21 +77,26 @@ fn restless<'a>(jdk: &'a Jdk, collector: Collector, heap: Heap) -> Profiled<'a> 
 }
 
 fn each_moment_has_its_dump(jdk: &Jdk, collector: Collector, heap: Heap) {
+    // There a program that goes on would keep its garbage (docs/limits.md).
+    let only_at_ends = jdk.feature < 17 && (collector, heap) == (Collector::Z, Heap::Events);
     let mut program = restless(jdk, collector, heap).option("dump", "gc:3+request+oom+end").start();
     program.wait_for("ready");
-    let file = program.file.clone();
-    let first = dump_of(&file, 1);
-    wait_until(|| first.is_file());
-    request(&program, 2);
+    if !only_at_ends {
+        let first = dump_of(&program.file, 1);
+        wait_until(|| first.is_file());
+        request(&program, 2);
+    }
     program.send("fill");
     program.wait_for("fill done");
     let ran = program.finish_and_read::<Said>();
-    assert_eq!(ran.err(), "");
+    let is_said = ran.err().starts_with("martini: while the program goes on the heap is not dumped: with ZGC");
+    assert!(if only_at_ends { is_said } else { ran.err().is_empty() }, "{}", ran.err());
 
-    let files: Vec<PathBuf> = (1..=4).map(|number| dump_of(&ran.file, number)).collect();
+    let moments = &MOMENTS[if only_at_ends { 2 } else { 0 }..];
+    let files: Vec<PathBuf> = (1..).take(moments.len()).map(|number| dump_of(&ran.file, number)).collect();
     let names: Vec<&str> = ran.trace.dumps.iter().map(|(name, _)| name.as_str()).collect();
     let expected: Vec<String> =
-        iter::zip(MOMENTS, &files).map(|(moment, file)| format!("{moment} {}", file.display())).collect();
+        iter::zip(moments, &files).map(|(moment, file)| format!("{moment} {}", file.display())).collect();
     assert_eq!(names, expected);
     let follows = matches!(heap, Heap::Events | Heap::Vm);
     for (file, (name, without_ids)) in iter::zip(&files, &ran.trace.dumps) {

@@ -53,6 +53,11 @@ impl AgentAnswer {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
+    /// What the agent does without, or could not do: a sentence each.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.pairs().filter(|&(key, _)| key == "note").map(|(_, sentence)| sentence)
+    }
+
     /// All of them.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))

@@ -188,6 +188,12 @@ impl Feature for HeapDumps {
         if Survivors::are_needed(jni) {
             register_hook(&self.core.jvm.helpers, jni);
         }
+        // It is said at once, and not when it is too late.
+        let when = self.core.options.dump.when;
+        let goes_on = when.request || when.collection.is_some() || when.end && self.core.is_late;
+        if goes_on && Survivors::are_kept_with_garbage(self.core, jni) {
+            message(&format!("while the program goes on the heap is not dumped: {}", take::KEEPS_GARBAGE));
+        }
         agent_thread::start(env, jni, c"Martini dump", run)
             .map_err(|e| format!("the thread that dumps the heap cannot be started: {e}"))?;
         if self.core.options.dump.when.out_of_memory {

@@ -148,6 +148,11 @@ impl Queue {
         Some(result)
     }
 
+    /// Whether the program ends, and needs no room in the heap any more.
+    pub(super) fn does_vm_end(&self) -> bool {
+        self.state.lock().vm_ends
+    }
+
     /// The program ends, and the VM will stop its collector: no further dump waits for a collection, and one that does is waited for,
     /// for a while.
     pub(super) fn program_ends(&self) {

@@ -28,6 +28,12 @@ impl Survivors {
         is_flag_on(jni, c"UseZGC") == Some(true)
     }
 
+    /// Whether garbage is kept even so: the dumper comes to all objects with a tag, and with ZGC of 11 that keeps them in the collection
+    /// that is under way (17 and later: no more).
+    pub(super) fn are_kept_with_garbage(core: &Core, jni: Jni) -> bool {
+        core.jvm.java < 17 && core.source.has_hooks() && Survivors::are_needed(jni)
+    }
+
     /// Collects the heap.
     pub(super) fn of_collection(core: &Core) -> Survivors {
         let before = core.collections.finished();

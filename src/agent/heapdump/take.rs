@@ -32,6 +32,9 @@ const TRIES: u32 = 2;
 /// That other way is repeated up to so many times in all if a collector that moves objects while the program runs has moved some in
 /// the pause of the dump.
 const ANCHORED_TRIES: u32 = 4;
+/// Why there is no dump while the program goes on.
+pub(super) const KEEPS_GARBAGE: &str =
+    "with ZGC of this JDK it would keep garbage, and the program might run out of memory; use heap=counts or heap=vm";
 
 /// Makes dumps, one after the other.
 pub(super) struct DumpMaker {
@@ -42,6 +45,8 @@ pub(super) struct DumpMaker {
     collects: bool,
     /// To look at an object is to use it (ZGC). So only what has survived a collection is looked for.
     wants_survivors: bool,
+    /// A program that goes on may have no room for a dump.
+    keeps_garbage: bool,
     number: u32,
     place: Place,
     /// The path of the VM's file, the same for all dumps: at an `OutOfMemoryError` there is no room for a string.
@@ -75,7 +80,9 @@ impl DumpMaker {
             jni.delete_local_ref(local);
             path
         };
-        Ok(DumpMaker { dumps, dumper, collects, wants_survivors: Survivors::are_needed(jni), number: 1, place, path })
+        let wants_survivors = Survivors::are_needed(jni);
+        let keeps_garbage = Survivors::are_kept_with_garbage(dumps.core, jni);
+        Ok(DumpMaker { dumps, dumper, collects, wants_survivors, keeps_garbage, number: 1, place, path })
     }
 
     /// No more dumps are made.
@@ -105,6 +112,9 @@ impl DumpMaker {
     pub(super) fn make(&mut self, jni: Jni, reason: Reason) -> Result<(), String> {
         if self.dumps.is_writer_behind() {
             return Err("the trace has not taken the one before".into());
+        }
+        if self.keeps_garbage && reason != Reason::OutOfMemory && !self.dumps.queue.does_vm_end() {
+            return Err(KEEPS_GARBAGE.into());
         }
         self.dumps.hold_writer();
         let dumped = self.dump(jni, reason);

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use attach::{AttachError, Jvm, Pid, Process, Request, Target};
+use attach::{AgentAnswer, AttachError, Jvm, Pid, Process, Request, Target};
 
 use crate::cli::attach::agent_file;
 use crate::cli::attach::stage::{Stage, file_name, with_pid};
 use crate::cli::launch::options::{AgentOptions, Resolved};
 use crate::cli::launch::program;
+use crate::cli::render::human::printable;
 
 /// The oldest Java that the agent is for.
 pub(crate) const OLDEST: u32 = 11;
@@ -20,6 +21,16 @@ pub(crate) struct Started {
     pub(crate) library: String,
     /// The trace's path, for the JVM.
     pub(crate) trace: String,
+    /// What is done without, as sentences.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A recording that has ended.
+#[derive(Debug)]
+pub(crate) struct Stopped {
+    pub(crate) trace: Trace,
+    /// What went wrong at its end, as sentences.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Where a trace is.
@@ -89,11 +100,11 @@ pub(crate) fn start(target: &Target, options: &Resolved) -> anyhow::Result<Start
     let started = placed(target, options, stage.as_ref())
         .and_then(|string| Ok(target.ask(&library, Request::Start, &string)?))
         .and_then(|answer| match answer.value("trace") {
-            Some(trace) => Ok(trace.to_owned()),
+            Some(trace) => Ok((trace.to_owned(), notes(&answer))),
             None => bail!("JVM {}: the agent does not say where its trace is", target.process().pid()),
         });
     match started {
-        Ok(trace) => Ok(Started { library, trace }),
+        Ok((trace, notes)) => Ok(Started { library, trace, notes }),
         Err(error) => {
             stage.iter().for_each(|stage| stage.remove(target));
             if loaded.is_none() {
@@ -102,6 +113,21 @@ pub(crate) fn start(target: &Target, options: &Resolved) -> anyhow::Result<Start
             Err(error)
         }
     }
+}
+
+/// The agent's sentences, as they can be printed.
+fn notes(answer: &AgentAnswer) -> Vec<String> {
+    answer.notes().map(printable).collect()
+}
+
+/// Prints the agent's sentences.
+pub(crate) fn say_notes(answer: &AgentAnswer) {
+    notes(answer).iter().for_each(|sentence| say(sentence));
+}
+
+/// Prints a sentence on standard error.
+pub(crate) fn say(sentence: &str) {
+    anstream::eprintln!("martini: {sentence}");
 }
 
 /// The agent's options, with paths as the JVM has to take them.
@@ -118,15 +144,16 @@ fn placed(target: &Target, options: &Resolved, stage: Option<&Stage>) -> anyhow:
 
 /// Ends a recording, and fetches its trace. `trace`: where it is known to be, so that it is fetched even if the recording has ended
 /// already; `wanted`: where it goes if the JVM could not write there.
-pub(crate) fn stop(target: &Target, library: &str, trace: Option<&str>, wanted: &Path) -> anyhow::Result<Trace> {
+pub(crate) fn stop(target: &Target, library: &str, trace: Option<&str>, wanted: &Path) -> anyhow::Result<Stopped> {
     let stopped = target.ask(library, Request::Stop, "");
+    let notes = stopped.as_ref().map(notes).unwrap_or_default();
     let trace = match (&stopped, trace) {
         (Ok(answer), known) => answer.value("trace").or(known).map(str::to_owned),
         (Err(AttachError::Agent { .. } | AttachError::Gone(_)), Some(known)) => Some(known.to_owned()),
         _ => None,
     };
     match (trace, stopped) {
-        (Some(trace), _) => fetch(target, library, &trace, wanted),
+        (Some(trace), _) => Ok(Stopped { trace: fetch(target, library, &trace, wanted)?, notes }),
         (None, Err(error)) => Err(error.into()),
         (None, Ok(_)) => bail!("JVM {}: the agent does not say where its trace is", target.process().pid()),
     }

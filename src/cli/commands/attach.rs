@@ -101,7 +101,7 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     let jvm = recording::suitable(arguments.pid)?;
     let say = |sentence: &str| {
         if !arguments.quiet {
-            anstream::eprintln!("martini: {sentence}");
+            recording::say(sentence);
         }
     };
     options.without_effect.iter().for_each(|sentence| say(sentence));
@@ -110,6 +110,7 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     notes(feature, is_new, options).iter().for_each(|sentence| say(sentence));
     let asked = Asked::listen()?;
     let started = recording::start(&target, options)?;
+    started.notes.iter().for_each(|sentence| say(sentence));
     let pid = arguments.pid;
     if arguments.detach {
         say(&format!("JVM {pid} records to {}", started.trace));
@@ -128,8 +129,10 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     }
     let trace = if is_alive {
         // Also after an end by itself: at its limit a trace is complete, and what records is still in the JVM.
-        recording::stop(&target, &started.library, Some(&started.trace), &options.file)
-            .with_context(|| format!("JVM {pid} may go on recording, which martini stop {pid} ends"))?
+        let stopped = recording::stop(&target, &started.library, Some(&started.trace), &options.file)
+            .with_context(|| format!("JVM {pid} may go on recording, which martini stop {pid} ends"))?;
+        stopped.notes.iter().for_each(|sentence| say(sentence));
+        stopped.trace
     } else {
         recording::fetch(&target, &started.library, &started.trace, &options.file)?
     };

@@ -162,7 +162,7 @@ pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
     for (name, value) in [("sampled", &arguments.sampled), ("callers", &arguments.callers)] {
         value.iter().for_each(|value| options.push(name, value));
     }
-    target.ask(&library, Request::Set, &options.to_string())?;
+    recording::say_notes(&target.ask(&library, Request::Set, &options.to_string())?);
     anstream::eprintln!("martini: JVM {}: {options}; each thread takes it over at its next sample", arguments.pid);
     Ok(exit::OK)
 }
@@ -199,8 +199,11 @@ pub(crate) fn stop(arguments: &StopArguments) -> anyhow::Result<u8> {
     let (target, library) = with_agent(arguments.pid)?;
     let file = std::path::absolute(&arguments.file)?;
     let heap = target.ask(&library, Request::Status, "").ok().map_or(HeapMode::Off, |status| heap_of(&status));
-    let trace = recording::stop(&target, &library, None, &file)?;
-    match trace {
+    let stopped = recording::stop(&target, &library, None, &file)?;
+    if !arguments.quiet {
+        stopped.notes.iter().for_each(|sentence| recording::say(sentence));
+    }
+    match stopped.trace {
         Trace::Here(path) if arguments.quiet => recording::check_readable(&path)?,
         Trace::Here(path) => summary(&path, arguments.top, heap)?,
         Trace::There(path) => {
@@ -241,6 +244,7 @@ fn summary(path: &Path, top: Option<usize>, heap: HeapMode) -> anyhow::Result<()
 
 /// Prints where something was written, if the agent says so.
 fn show(answer: &AgentAnswer, otherwise: &str, key: &str) -> anyhow::Result<u8> {
+    recording::say_notes(answer);
     writeln!(anstream::stdout(), "{}", printable(answer.value(key).unwrap_or(otherwise)))?;
     Ok(exit::OK)
 }

@@ -153,6 +153,7 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
     }
     let options = agent.resolve()?;
     let started = recording::start(&target, &options)?;
+    started.notes.iter().for_each(|sentence| recording::say(sentence));
     let trace = recording::visible(&target, &started.trace);
     // Objects one by one are written at once.
     let is_asked = matches!(options.heap, HeapMode::Counts | HeapMode::Off);
