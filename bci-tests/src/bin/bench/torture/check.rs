@@ -245,6 +245,12 @@ fn is_expected(line: &str, case: &Case) -> bool {
                 .iter()
                 .any(|words| line.contains(words))
         || case.mode.is("ttsp", "on") && line.contains("delay safepoints")
+        || would_keep_garbage(case) && line.contains("is not dumped: with ZGC of this JDK it would keep garbage")
+}
+
+/// Whether a dump is refused while the program goes on, as the documents say.
+fn would_keep_garbage(case: &Case) -> bool {
+    case.jdk.feature < 17 && case.gc.name.starts_with("zgc") && case.mode.is("heap", "events")
 }
 
 /// Whether looking for dead objects would keep them, so that the agent does not look.
@@ -284,7 +290,7 @@ fn judge(case: &Case, ended: &Ended, facts: &Facts, is_killed: bool, problems: &
         (sees_no_death(case), "deaths in a collection"),
         // Shenandoah's JVM leaves out classes that it is unloading, and not their objects.
         (case.gc.name.starts_with("shenandoah"), "heap dump: class of an object"),
-        (is_cut_by_end(case) || case.mode.is("dumpformat", "xml"), "heap dump"),
+        (is_cut_by_end(case) || would_keep_garbage(case) || case.mode.is("dumpformat", "xml"), "heap dump"),
         // No event reports a new class of arrays.
         (case.mode.is("dumpformat", "xml"), "heap dump: object of an unknown class"),
         // How long a stop took is known a while after it, and the thread may have ended meanwhile.
@@ -398,7 +404,8 @@ fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut
     let is_hprof = case.mode.value("dumpformat").is_none() && case.mode.value("limit").is_none();
     // Who was ended before its heap was full has none to dump, and a recording of a part of the run may not see that.
     let sees_full_heap = case.program.fills_heap && !ended.was_ended() && !case.is_attached();
-    let is_due = case.mode.dumps_at("end") || case.mode.dumps_at("oom") && sees_full_heap;
+    let is_refused = would_keep_garbage(case) && case.is_attached();
+    let is_due = case.mode.dumps_at("end") && !is_refused || case.mode.dumps_at("oom") && sees_full_heap;
     if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_end(case) {
         problems.push(problem(Kind::Dump, "there is no heap dump"));
     }
