@@ -110,6 +110,12 @@ impl Jdk {
         self.collectors.contains(&collector)
     }
 
+    /// Whether a program that goes on is dumped by none of its recordings of single objects: with this collector of these releases its
+    /// garbage would be kept (docs/limits.md).
+    pub fn keeps_garbage_of_dumps(&self, collector: Collector) -> bool {
+        self.feature < 17 && collector == Collector::Z
+    }
+
     /// Asks the installation at `home` what it is; none if there is no HotSpot in it that starts.
     fn probe(home: &Path) -> Option<Self> {
         let java = home.join("bin/java");

@@ -77,8 +77,7 @@ fn restless<'a>(jdk: &'a Jdk, collector: Collector, heap: Heap) -> Profiled<'a> 
 }
 
 fn each_moment_has_its_dump(jdk: &Jdk, collector: Collector, heap: Heap) {
-    // There a program that goes on would keep its garbage (docs/limits.md).
-    let only_at_ends = jdk.feature < 17 && (collector, heap) == (Collector::Z, Heap::Events);
+    let only_at_ends = heap == Heap::Events && jdk.keeps_garbage_of_dumps(collector);
     let mut program = restless(jdk, collector, heap).option("dump", "gc:3+request+oom+end").start();
     program.wait_for("ready");
     if !only_at_ends {

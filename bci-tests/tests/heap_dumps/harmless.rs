@@ -41,7 +41,7 @@ fn a_dump_as_a_recording_ends_keeps_no_garbage(jdk: &Jdk, collector: Collector, 
         if number == 0 {
             // What the agent does without is said by the command. JDK 11 would keep garbage even so.
             let is_refused = ran.err().contains("martini: while the program goes on the heap is not dumped: with ZGC");
-            assert_eq!(is_refused, jdk.feature < 17, "{}", ran.err());
+            assert_eq!(is_refused, jdk.keeps_garbage_of_dumps(collector), "{}", ran.err());
         }
     }
     let ran = running.finish().success();
