@@ -41,6 +41,31 @@ pub fn loaded_classes(pid: u32) -> Result<usize, AttachError> {
     Ok(hierarchy.lines().map(|line| line.trim_start_matches(['|', '-', ' '])).collect::<HashSet<_>>().len())
 }
 
+/// How many objects live after a collection, and their bytes, as the JVM counts them.
+///
+/// # Errors
+/// It does not answer.
+pub fn living_objects(pid: u32) -> Result<(u64, u64), AttachError> {
+    let histogram = execute(pid, "jcmd", &["GC.class_histogram"])?;
+    let total = histogram.lines().find_map(|line| line.trim().strip_prefix("Total"));
+    let numbers: Vec<u64> = total.iter().flat_map(|line| line.split_whitespace().flat_map(str::parse)).collect();
+    let [objects, bytes] = numbers[..] else { panic!("no total in {histogram}") };
+    Ok((objects, bytes))
+}
+
+/// The names of its threads that run Java, or could.
+///
+/// # Errors
+/// It does not answer.
+pub fn threads(pid: u32) -> Result<Vec<String>, AttachError> {
+    let threads = execute(pid, "threaddump", &[])?;
+    let name = |line: &str| {
+        let (name, rest) = line.strip_prefix('"')?.split_once('"')?;
+        rest.starts_with(" #").then(|| name.to_owned())
+    };
+    Ok(threads.lines().filter_map(name).collect())
+}
+
 fn execute(pid: u32, command: &str, arguments: &[&str]) -> Result<String, AttachError> {
     Ok(Target::open(Process::find(Pid(pid))?)?.execute(command, arguments)?.text)
 }

@@ -81,6 +81,8 @@ pub enum WhyUnknown {
 pub struct Coverage {
     /// Allocation sites were counted. The JIT may have removed a part of the objects that they executed.
     pub is_counted: bool,
+    /// The recording began while the program ran: a call that was under way goes on in the code that it began in.
+    pub is_late: bool,
     /// Bytes reported of threads that the JVM accounts.
     pub reported: u64,
     /// Bytes that the JVM accounts to them.
@@ -155,13 +157,17 @@ impl Coverage {
         true
     }
 
-    /// Takes over a count that says why the coverage is not known; false if it is about something else.
+    /// Takes over a count that says why the coverage is not known, or not whole; false if others look at it too.
     pub fn note_reason(&mut self, key: &str, detail: &str) -> bool {
         self.mark_unknown(match key {
             "coverage.unavailable" => WhyUnknown::Unavailable(detail.to_owned()),
             "coverage.filtered" => WhyUnknown::Filtered,
             "limit.reached" => WhyUnknown::Limited,
             "events.dropped" => WhyUnknown::Dropped,
+            "before.threads" => {
+                self.is_late = true;
+                return false;
+            }
             _ => return false,
         });
         true

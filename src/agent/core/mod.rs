@@ -3,6 +3,7 @@
 
 pub(crate) mod accounting;
 pub(crate) mod asking;
+pub(crate) mod before;
 pub(crate) mod context;
 pub(crate) mod current;
 pub(crate) mod deep_stacks;
@@ -47,6 +48,7 @@ use super::tables::methods::Methods;
 use super::tables::threads::Threads;
 use accounting::Accounting;
 use asking::{SnapshotRequests, Wanted};
+use before::Before;
 use current::Current;
 use feature::Feature;
 use lost::{DroppedCounts, Lost};
@@ -186,6 +188,8 @@ pub(crate) struct Core {
     /// Whether looking at a weak reference would keep its object.
     looks_keep_objects: AtomicBool,
     pub(crate) rewriting: RewritingCounts,
+    /// What was there before it, if it began late.
+    pub(crate) before: Before,
     pub(crate) snapshots: SnapshotRequests,
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
@@ -240,6 +244,7 @@ impl Core {
             said_stalled: AtomicBool::new(false),
             looks_keep_objects: AtomicBool::new(false),
             rewriting: RewritingCounts::default(),
+            before: Before::default(),
             snapshots: SnapshotRequests::default(),
             features: OnceLock::new(),
             reporting: AtomicBool::new(false),

@@ -21,7 +21,7 @@ use last_collection::LastCollection;
 /// What was in the heap by class, and when.
 type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);
 
-/// The feature: one histogram, when the recording ends.
+/// The feature: one histogram, when the recording ends, and the sums before it if it begins late.
 pub(crate) struct HeapHistogram {
     core: &'static Core,
     last_collection: OnceLock<LastCollection>,
@@ -39,6 +39,17 @@ impl HeapHistogram {
     /// What was found, and when, for the writer; `None` before the end.
     pub(crate) fn take_found(&self) -> Option<Found> {
         self.found.lock().take()
+    }
+
+    /// The recording, which is late, is about to report: counts what lives before it.
+    pub(crate) fn count_before(&self, jni: Jni) {
+        match walk(self.core, jni, true) {
+            Ok(found) => {
+                let sum = |of: fn(&ClassTotals) -> u64| found.iter().map(|(_, totals)| of(totals)).sum();
+                self.core.before.set_objects(sum(|totals| totals.instances), sum(|totals| totals.bytes));
+            }
+            Err(error) => self.core.count_failure("heap walk", error),
+        }
     }
 
     /// Whether garbage is to be collected now, when the recording ends.
@@ -99,13 +110,23 @@ pub(crate) struct ClassTotals {
 /// # Errors
 /// What the VM refuses.
 pub(crate) fn walk(core: &Core, jni: Jni, collects: bool) -> jvmti::Result<Vec<(ClassIndex, ClassTotals)>> {
+    let mut found = Vec::new();
     if collects {
+        // Most of the work with classes is done in front of it, since what is made behind it is counted too, garbage or not.
+        make_room(core, jni, &mut found)?;
         core.collect()?;
     }
-    // The walk shows a class by its tag, which only registered classes have.
+    make_room(core, jni, &mut found)?;
+    // SAFETY: the callback takes such a vector.
+    unsafe { visit_heap(core.jvm, null_mut(), count_instance, &mut found) }?;
+    let included = |&(index, totals): &(ClassIndex, ClassTotals)| totals.instances > 0 && core.includes(index);
+    Ok((0..).map(ClassIndex).zip(found).filter(included).collect())
+}
+
+/// Registers all classes, with room for the totals of each: the walk shows a class by its tag, which only registered classes have.
+fn make_room(core: &Core, jni: Jni, found: &mut Vec<ClassTotals>) -> jvmti::Result<()> {
     let classes = core.jvm.env.get_loaded_classes()?;
     jni.expect_local_refs(classes.len());
-    let mut found = Vec::new();
     for &class in classes.iter() {
         // SAFETY: live local references, each deleted when it is done with.
         unsafe {
@@ -117,10 +138,7 @@ pub(crate) fn walk(core: &Core, jni: Jni, collects: bool) -> jvmti::Result<Vec<(
             }
         }
     }
-    // SAFETY: the callback takes such a vector.
-    unsafe { visit_heap(core.jvm, null_mut(), count_instance, &mut found) }?;
-    let included = |&(index, totals): &(ClassIndex, ClassTotals)| totals.instances > 0 && core.includes(index);
-    Ok((0..).map(ClassIndex).zip(found).filter(included).collect())
+    Ok(())
 }
 
 /// By the number of the class: bytes of an instance that is no array; 0 if the heap holds none. The program stands still

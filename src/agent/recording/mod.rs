@@ -81,6 +81,7 @@ pub(super) struct Recording {
     instrumentation: &'static Instrumentation,
     counts: Option<&'static Counts>,
     dumps: Option<&'static HeapDumps>,
+    histogram: Option<&'static HeapHistogram>,
     sampler: Option<&'static Sampler>,
     /// Options that were changed since, as they were given.
     changed: Mutex<RawOptions>,
@@ -233,7 +234,20 @@ impl Recording {
         let writer = Mutex::new(Some(writer));
         let (changed, prepared) = (Mutex::default(), OnceLock::new());
         let ending = Ending::default();
-        Ok(Recording { core, instrumentation, counts, dumps, sampler, changed, files, prepared, writer, flags, ending })
+        Ok(Recording {
+            core,
+            instrumentation,
+            counts,
+            dumps,
+            histogram,
+            sampler,
+            changed,
+            files,
+            prepared,
+            writer,
+            flags,
+            ending,
+        })
     }
 
     /// Defines the classes that rewritten code calls; from then on code is rewritten.
@@ -283,6 +297,9 @@ impl Recording {
         if core.records_allocations() {
             accounting::prepare(core, jni);
         }
+        if let Some(histogram) = self.histogram {
+            histogram.count_before(jni);
+        }
         self.find_threads(jni);
         core.set_reporting(true);
         self.find_threads(jni);
@@ -311,6 +328,9 @@ impl Recording {
                             let index = core.jvm.threads.resolve(jni, thread, now);
                             let is_new = core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number));
                             if is_new {
+                                if !core.is_reporting() {
+                                    core.before.add_thread();
+                                }
                                 if core.records_allocations() {
                                     // Next to the features, which may count from then on: the thread goes on meanwhile.
                                     accounting::begin_thread(core, jni, thread, index);

@@ -84,6 +84,7 @@ impl Writer {
         if self.core.records_allocations() {
             counts.extend(self.coverage());
         }
+        counts.extend(self.core.before.counts().into_iter().map(|(key, n)| (key, None, n)));
         if let Some(comparisons) = self.core.stack_layout().map(|layout| &layout.comparisons) {
             let detail = comparisons.first_mismatch().map(|mismatch| self.both(mismatch));
             counts.push(("stackCache.compared", None, comparisons.compared()));

@@ -34,6 +34,9 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
             missing => format!("{} are", count(missing)),
         }
     );
+    if coverage.is_late && coverage.missing > 0 {
+        sentence.push_str(" (calls that were under way when the recording began are not seen)");
+    }
     if let Some(worst) = &coverage.worst {
         let thread = printable(&worst.thread);
         sentence.push_str(&format!("; the worst thread above 10 MB is {thread:?} with {}", percent(worst.seen)));
@@ -178,6 +181,14 @@ mod tests {
         let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted are in the trace, 1 is missing; the worst \
                         thread above 10 MB is \"main\" with 99.99 %";
         assert_eq!(sentences, [expected]);
+    }
+
+    #[test]
+    fn what_ran_before_a_late_recording_is_a_reason() {
+        let late = Coverage { is_late: true, ..coverage(99, 100) };
+        let expected = "99.00 % of the 100 bytes that the JVM accounted are in the trace, 1 is missing (calls that were under way when \
+                        the recording began are not seen)";
+        assert_eq!(sentences(&late), [expected]);
     }
 
     #[test]

@@ -22,10 +22,11 @@ public final class Main {
     static final Kept[] KEPT = new Kept[1000];
     static final WeakReference<?>[] WEAK = new WeakReference<?>[500];
     static volatile Object sink;
+    static Kept[] more;
 
     private Main() {}
 
-    /** Makes garbage, or collects it, as each line asks; then ends as the last line asks, or returns. */
+    /** Makes garbage, or collects it, or keeps a million objects more, as each line asks; then ends as the last line asks, or returns. */
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < KEPT.length; i++) {
             KEPT[i] = new Kept();
@@ -47,6 +48,12 @@ public final class Main {
                 case "collect":
                     drop();
                     System.gc();
+                    break;
+                case "keep":
+                    more = new Kept[1_000_000];
+                    for (int i = 0; i < more.length; i++) {
+                        more[i] = new Kept();
+                    }
                     break;
                 case "exit":
                     drop();

@@ -169,6 +169,6 @@ fn sentences(reading: &Reading, keeps: impl Fn(&Count) -> bool) -> Vec<String> {
         let ids = counted(facts.reused_ids, "object id is", "object ids are");
         notes.push(format!("{ids} used again while the object lives; the older object counts as collected"));
     }
-    notes.extend(facts.counts.iter().filter(|count| keeps(count)).filter_map(counters::note));
+    notes.extend(counters::notes(&facts.counts, keeps));
     notes
 }

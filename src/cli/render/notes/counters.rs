@@ -174,11 +174,31 @@ const NOTES: [(&str, Unit, &str); 36] = [
     ("snapshots.skipped", Unit::Of("monitor or thread", "monitors or threads"), "data requests left out {n}"),
 ];
 
+/// The notes for those counters that are kept.
+pub(super) fn notes(counters: &[Count], keeps: impl Fn(&Count) -> bool) -> Vec<String> {
+    let before = before(counters);
+    before.into_iter().chain(counters.iter().filter(|counter| keeps(counter)).filter_map(note)).collect()
+}
+
+/// What was there before a recording that began late.
+fn before(counters: &[Count]) -> Option<String> {
+    let value = |key: &str| counters.iter().find(|counter| counter.key == key).map(|counter| counter.value);
+    let threads = counted(value("before.threads")?, "thread", "threads");
+    Some(match value("before.objects").zip(value("before.bytes")) {
+        None => format!("{threads} ran before the recording began; what was done and made until then is not in it"),
+        Some((objects, size)) => format!(
+            "{threads} ran, and {} ({}) lived, before the recording began; what was done and made until then is not in it",
+            counted(objects, "object", "objects"),
+            bytes(size)
+        ),
+    })
+}
+
 /// The note for a counter; `None` if it needs none.
-pub(super) fn note(counter: &Count) -> Option<String> {
+fn note(counter: &Count) -> Option<String> {
     let key = counter.key.as_str();
-    // The coverage lines show those of its own.
-    if counter.value == 0 || NOT_SHOWN.contains(&key) || key.starts_with("coverage.") {
+    // The coverage lines show those of its own, and `before` its own.
+    if counter.value == 0 || NOT_SHOWN.contains(&key) || key.starts_with("coverage.") || key.starts_with("before.") {
         return None;
     }
     let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
@@ -213,6 +233,17 @@ mod tests {
         assert_eq!(shown("events.lost", None, 0), None);
         assert_eq!(shown("counters", None, 9), None);
         assert_eq!(shown("coverage.missing", None, 9), None);
+    }
+
+    #[test]
+    fn what_was_there_before_is_one_sentence() {
+        let mut counters = vec![counter("before.threads", None, 1)];
+        let sentence = "1 thread ran before the recording began; what was done and made until then is not in it";
+        assert_eq!(notes(&counters, |_| true), [sentence]);
+        counters.extend([counter("before.objects", None, 2000), counter("before.bytes", None, 4096)]);
+        let sentence = "1 thread ran, and 2,000 objects (4.0 KiB) lived, before the recording began; what was done and made \
+                        until then is not in it";
+        assert_eq!(notes(&counters, |_| true), [sentence]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
             counted(shared_names, "time", "times")
         ));
     }
-    notes.extend(report.facts().counts.iter().filter_map(counters::note));
+    notes.extend(counters::notes(&report.facts().counts, |_| true));
     notes
 }
 

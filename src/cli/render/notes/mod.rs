@@ -81,7 +81,7 @@ fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
 /// What is missing or wrong in a trace, whatever it says; one sentence each.
 pub(crate) fn of_any<R: Report>(reading: &Reading<R>) -> Vec<String> {
     let mut notes = completeness(reading);
-    notes.extend(reading.report.facts().counts.iter().filter_map(counters::note));
+    notes.extend(counters::notes(&reading.report.facts().counts, |_| true));
     notes
 }
 

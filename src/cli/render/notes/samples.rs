@@ -44,7 +44,7 @@ pub(crate) fn of_samples(reading: &Reading<CpuReport>) -> Vec<String> {
         notes.push(part);
     }
     notes.extend(completeness(reading));
-    notes.extend(facts.counts.iter().filter_map(counters::note));
+    notes.extend(counters::notes(&facts.counts, |_| true));
     notes
 }
 
