@@ -17,6 +17,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&ENGINES, engine_sees_what_the_program_does);
     suite.each_jdk_and_collector(counts_are_exact_with_each_collector);
     suite.oldest_and_newest_jdk(safe_mode_counts_too);
+    suite.each_jdk(what_could_be_recorded_is_known_before);
 }
 
 /// An engine: its options, and whether the trace shows what was done.
@@ -56,6 +57,28 @@ fn counts_are_exact_with_each_collector(jdk: &Jdk, collector: Collector) {
     let mut program = Program::start(jdk, &[&["-Xmx256m"], collector.flags()].concat(), &[]);
     let found = program.record("heap=counts,callers=64k,live=true", |program| program.make(NODES));
     assert!(found.counted_nodes == NODES && found.is_covered(), "{found:?}");
+    program.finish();
+}
+
+/// The agent looks before anything is recorded, and while a recording runs; and that keeps nothing from working afterwards.
+fn what_could_be_recorded_is_known_before(jdk: &Jdk) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let is_all_there = |answer: &str| {
+        let lines: Vec<&str> = answer.lines().skip(1).collect();
+        let without: Vec<&&str> = lines.iter().filter(|line| !line.starts_with("yes ")).collect();
+        match is_safe_mode() {
+            true => assert!(matches!(without[..], [line] if line.contains("private memory: left alone")), "{answer}"),
+            false => assert_eq!(without, [&""; 0], "{answer}"),
+        }
+        assert!(lines.len() > 5 && lines.iter().any(|line| line.contains("can_retransform_classes")), "{answer}");
+    };
+    is_all_there(&program.ask("check", ""));
+    let found = program.record(if is_safe_mode() { "heap=counts" } else { "heap=counts,cpu=5ms" }, |program| {
+        is_all_there(&program.ask("check", ""));
+        program.make(NODES);
+    });
+    assert!(found.counted_nodes == NODES && (is_safe_mode() || found.has("cpuSample")), "{found:?}");
+    is_all_there(&program.ask("check", ""));
     program.finish();
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(counts_are_announced_with_their_price);
     suite.each_jdk(the_heap_is_dumped_with_and_without_a_recording);
     suite.each_jdk(the_interval_of_samples_can_be_changed);
+    suite.any_jdk(the_agent_looks_for_the_doctor);
     suite.any_jdk(a_report_of_a_jvm_that_runs);
     suite.any_jdk(ctrl_c_ends_the_recording);
     suite.any_jdk(a_killed_command_leaves_a_recording_that_can_be_ended);
@@ -31,6 +32,7 @@ fn by_default_for_two_seconds(jdk: &'static Jdk) {
     {
         assert!(doctor.contains(&words), "{words}: {doctor}");
     }
+    assert!(doctor.contains("note  engines: not looked at"), "{doctor}");
     let attached = busy.martini("attach", &["--duration", "2s"]).success();
     let trace = busy.trace(pid, 1);
     assert!(attached.err.contains(&format!("JVM {pid} records to {}", trace.display())), "{}", attached.err);
@@ -46,6 +48,21 @@ fn by_default_for_two_seconds(jdk: &'static Jdk) {
     assert_eq!(warning.contains("has been loaded dynamically"), jdk.feature >= 21, "{warning}");
 }
 
+fn the_agent_looks_for_the_doctor(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    for arguments in [&["--load"][..], &[]] {
+        let doctor = busy.martini("doctor", arguments).success().out;
+        for words in [
+            "yes   capabilities for --locks: can_generate_monitor_events",
+            "yes   return addresses: the layout is known",
+        ] {
+            assert!(doctor.contains(words), "{words}: {doctor}");
+        }
+    }
+    busy.martini("attach", &["--duration", "1s"]).success();
+    busy.end();
+}
+
 fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
     let pid = busy.pid();
@@ -56,8 +73,15 @@ fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
     let trace = busy.trace(pid, 1);
     assert!(status.starts_with("recording  yes\n"), "{status}");
     assert!(status.contains(&trace.display().to_string()) && status.contains("cpu=10ms"), "{status}");
+    let agent = || {
+        let jvms = end(Command::new(&martini::built().command).arg("ps")).success().out;
+        let row = jvms.lines().find(|line| line.split_whitespace().next() == Some(&pid.to_string()));
+        row.and_then(|row| row.split_whitespace().nth(4)).expect("it runs").to_owned()
+    };
+    assert_eq!(agent(), "records");
     busy.martini("attach", &["--duration", "1s"]).refused(&format!("JVM {pid}: "));
     let stopped = busy.martini("stop", &[]).success();
+    assert_eq!(agent(), "loaded");
     assert!(stopped.err.contains("More: martini explain"), "{}", stopped.err);
     assert_valid(&trace);
     assert!(busy.martini("status", &[]).success().out.starts_with("recording  no\n"));

@@ -243,6 +243,7 @@ mod tests {
         let worst = WorstThread { thread: "worker".to_owned(), seen: Millionths(900_000) };
         let expected = Coverage {
             is_counted: true,
+            is_late: false,
             reported: 39,
             accounted: 30,
             missing: 1,

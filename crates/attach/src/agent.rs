@@ -9,6 +9,8 @@ pub enum Request {
     Stop,
     /// What it does.
     Status,
+    /// What it could do in this JVM.
+    Check,
     /// The counts so far, and what is alive.
     Snapshot,
     /// A heap dump beside the trace.
@@ -24,6 +26,7 @@ impl Request {
             Request::Start => "start",
             Request::Stop => "stop",
             Request::Status => "status",
+            Request::Check => "check",
             Request::Snapshot => "snapshot",
             Request::Dump => "dump",
             Request::Set => "set",

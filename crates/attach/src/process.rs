@@ -138,6 +138,13 @@ impl Process {
         words.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
     }
 
+    /// Whether one of its threads has this name, of which the system keeps the first 15 bytes. Unknown without the right to look.
+    pub fn has_thread(&self, name: &str) -> Option<bool> {
+        let tasks = fs::read_dir(self.folder.join("task")).ok()?;
+        let mut names = tasks.flatten().filter_map(|task| fs::read(task.path().join("comm")).ok());
+        Some(names.any(|found| found.trim_ascii_end() == name.as_bytes()))
+    }
+
     /// Whether it is in another name space of this kind than we are: `mnt`, `pid`. Unknown without the right to look.
     pub fn is_apart(&self, kind: &str) -> Option<bool> {
         let own = fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;

@@ -177,7 +177,7 @@ impl Target {
         let limit = match request {
             Request::Start | Request::Stop => Duration::from_secs(60),
             Request::Dump => LONGEST_DUMP,
-            Request::Status | Request::Snapshot | Request::Set => LIMIT,
+            Request::Status | Request::Check | Request::Snapshot | Request::Set => LIMIT,
         };
         let begun = Instant::now();
         loop {

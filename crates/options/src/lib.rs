@@ -39,6 +39,9 @@ pub use spec::{Default, Group, Need, OptionSpec};
 pub use switch::{OFF, is_switched_off};
 pub use table::{OPTIONS, find};
 
+/// The name of the thread that writes the trace: a JVM has it as long as it is recorded.
+pub const WRITER: &str = "martini-writer";
+
 /// Parses what follows the `=` of `-agentpath:...=`.
 ///
 /// # Errors

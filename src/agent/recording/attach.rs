@@ -10,7 +10,7 @@ use jvmti::{Jni, Vm, guard};
 
 use super::request::{Answer, Given, Lines, Reply, Request, Untaken};
 use super::running::Turn;
-use super::{Moment, Recording, copies, jvm, status};
+use super::{Moment, Recording, abilities, copies, jvm, status};
 use crate::agent::agent_thread;
 use crate::agent::core::Jvm;
 use crate::agent::core::context::Entry;
@@ -158,6 +158,7 @@ fn perform(vm: Vm, jvm: &'static Jvm, jni: Jni, turn: &Turn, request: Request) -
             Ok(Lines::default().with("trace", recording.trace().display()))
         }
         Request::Status => Ok(status::lines(running)),
+        Request::Check => wait_until_found(jvm, jni).map(|()| abilities::lines(jvm, jni)),
         Request::Snapshot => recording()?.snapshot(),
         Request::Dump(path) => recording()?.dump(&path),
         Request::Set(options) => recording()?.set(&options),

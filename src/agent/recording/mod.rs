@@ -3,6 +3,7 @@
 //! One JVM can be recorded several times, one recording after the other. If the agent is loaded at the start of the VM, the
 //! VM's phases begin and end the first one (`phases`); all others begin and end by request (`attach`).
 
+mod abilities;
 mod attach;
 mod command_line;
 mod control;

@@ -15,6 +15,8 @@ pub(super) enum Request {
     Stop,
     /// What is recorded.
     Status,
+    /// What could be recorded.
+    Check,
     /// The numbers so far, in the trace.
     Snapshot,
     /// A heap dump, at that path if it is not empty.
@@ -41,6 +43,7 @@ impl Given {
             "start" => Some(Request::Start(rest)),
             "stop" => Some(Request::Stop),
             "status" => Some(Request::Status),
+            "check" => Some(Request::Check),
             "snapshot" => Some(Request::Snapshot),
             "dump" => Some(Request::Dump(rest)),
             "set" => Some(Request::Set(rest)),

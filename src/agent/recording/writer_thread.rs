@@ -78,7 +78,7 @@ pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -
         let _stops = StopOnDrop { core, _ended: sender };
         Writer::begin(core, features, outputs.trace, outputs.log, asker).run();
     };
-    let handle = native_thread::start("martini-writer", begin);
+    let handle = native_thread::start(agent_options::WRITER, begin);
     match handle {
         Ok(handle) => {
             core.set_writer(handle.thread().clone());

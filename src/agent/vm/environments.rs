@@ -183,6 +183,18 @@ pub(crate) fn prepare(
     Ok(tags)
 }
 
+/// Does something that needs the lines of code, whether a recording runs, which has them, or not.
+pub(crate) fn with_lines<T>(env: Env, act: impl FnOnce() -> T) -> T {
+    let lines = jvmtiCapabilities::of(&[CAN_GET_LINE_NUMBERS]);
+    let is_new = !env.get_capabilities().is_ok_and(|granted| granted.has(CAN_GET_LINE_NUMBERS));
+    let is_added = is_new && env.add_capabilities(lines).is_ok();
+    let done = act();
+    if is_added {
+        let _ = env.relinquish_capabilities(lines);
+    }
+    done
+}
+
 /// Lets an environment set breakpoints, which one agent of a JVM may have.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use attach::{Jvm, Pid, Process, Target};
+use attach::{AgentAnswer, Jvm, Pid, Process, Request, Target};
 use rustix::fs::OFlags;
 
 use crate::cli::attach::agent_file;
@@ -54,18 +54,18 @@ impl Verdict {
 #[derive(Debug)]
 pub(crate) struct Check {
     /// What.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) verdict: Verdict,
     /// What was found, and what to do where it is in the way.
     pub(crate) why: String,
 }
 
 impl Check {
-    fn new(name: &'static str, verdict: Verdict, why: impl Into<String>) -> Check {
-        Check { name, verdict, why: why.into() }
+    fn new(name: &str, verdict: Verdict, why: impl Into<String>) -> Check {
+        Check { name: name.to_owned(), verdict, why: why.into() }
     }
 
-    fn of<T>(name: &'static str, result: anyhow::Result<T>, why: impl FnOnce(T) -> String) -> Check {
+    fn of<T>(name: &str, result: anyhow::Result<T>, why: impl FnOnce(T) -> String) -> Check {
         match result {
             Ok(found) => Check::new(name, Verdict::Yes, why(found)),
             Err(error) => Check::new(name, Verdict::No, exit::sentence(&error)),
@@ -77,17 +77,22 @@ impl Check {
 pub(crate) fn of_machine() -> Vec<Check> {
     vec![
         Check::of("agent", library::find(None), |path| path.display().to_string()),
-        Check::new(
-            "perf events",
-            Verdict::Yes,
-            "not needed: samples come from timers, whatever perf_event_paranoid says",
-        ),
-        Check::new("ptrace", Verdict::Yes, "not needed: the JVM loads the agent itself, whatever ptrace_scope says"),
+        setting("perf events", "/proc/sys/kernel/perf_event_paranoid", "samples come from timers"),
+        setting("ptrace", "/proc/sys/kernel/yama/ptrace_scope", "the JVM loads the agent itself"),
     ]
 }
 
-/// What is so of a process. At the end it is asked for its version, as an attach would.
-pub(crate) fn of_process(pid: u32) -> Vec<Check> {
+/// A setting of the kernel that other profilers need, and we do not.
+fn setting(name: &str, path: &str, instead: &str) -> Check {
+    let value =
+        std::fs::read_to_string(path).map_or_else(|_| "is not set".into(), |value| format!("is {}", value.trim()));
+    let setting = path.rsplit('/').next().unwrap_or_default();
+    Check::new(name, Verdict::Yes, format!("not needed: {instead}, whatever {setting} says (it {value})"))
+}
+
+/// What is so of a process. At the end it is asked for its version, as an attach would; and the agent, if it is there or is to be loaded,
+/// for what it could do.
+pub(crate) fn of_process(pid: u32, loads: bool) -> Vec<Check> {
     let target = match recording::target(pid) {
         Ok(target) => target,
         Err(error) => return vec![Check::new("JVM", Verdict::No, error.to_string())],
@@ -116,8 +121,40 @@ pub(crate) fn of_process(pid: u32) -> Vec<Check> {
         _ => Check::new("loading", Verdict::Yes, "the JVM loads agents"),
     });
     let asked = target.execute("jcmd", &["VM.version"]).map_err(anyhow::Error::from);
+    let answers = asked.is_ok();
     checks.push(Check::of("answers", asked, |_| "the JVM listens, and answered a request".to_owned()));
+    if answers {
+        checks.extend(abilities(&target, loads));
+    }
     checks
+}
+
+/// What the agent says that it could do in this JVM.
+fn abilities(target: &Target, loads: bool) -> Vec<Check> {
+    const NAME: &str = "engines";
+    let ask = || -> anyhow::Result<Option<AgentAnswer>> {
+        let loaded = agent_file::loaded(target)?;
+        let placed = (loaded.is_none() && loads).then(|| agent_file::place(target)).transpose()?;
+        let library = loaded.as_deref().or(placed.as_deref());
+        let answer = library.map(|library| target.ask(library, Request::Check, "")).transpose();
+        placed.iter().for_each(|copy| agent_file::remove_copy(target, copy));
+        Ok(answer?)
+    };
+    match ask() {
+        Ok(Some(answer)) => {
+            let checks = answer.pairs().filter_map(|(key, text)| {
+                let (name, why) = text.split_once(": ")?;
+                let verdict = if key == "yes" { Verdict::Yes } else { Verdict::Note };
+                Some(Check::new(name, verdict, why))
+            });
+            checks.collect()
+        }
+        Ok(None) => {
+            let why = "not looked at, since only the agent in the JVM can; --load loads it, as an attach does";
+            vec![Check::new(NAME, Verdict::Note, why)]
+        }
+        Err(error) => vec![Check::new(NAME, Verdict::No, exit::sentence(&error))],
+    }
 }
 
 fn user(target: &Target) -> Check {

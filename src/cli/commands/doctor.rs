@@ -11,12 +11,13 @@ use crate::cli::render::page::{Page, PageArguments};
 /// Looks what is in the way of attaching to a JVM
 ///
 /// Each thing that was looked at has a line: "yes" if it is as it should be, "no" with what to do if it is in the way, "note" if it is good to
-/// know. With a process the JVM is asked for its version at the end, as `jcmd` does; nothing is loaded into it.
+/// know. With a process the JVM is asked for its version at the end, as `jcmd` does; nothing is loaded into it unless you give `--load`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini doctor
   martini doctor 4711
+  martini doctor 4711 --load
   martini doctor 4711 --json | jq '.checks[] | select(.verdict == \"no\")'
 
 Exit status:
@@ -25,6 +26,9 @@ pub(crate) struct Arguments {
     /// The process of the JVM [default: only what is so for any]
     #[arg(value_name = "PID")]
     pid: Option<u32>,
+    /// Load the agent, as an attach does, and have it look at what the JVM offers now and which layouts of its memory are known
+    #[arg(long, requires = "pid")]
+    load: bool,
     #[command(flatten)]
     page: PageArguments,
     /// Print JSON
@@ -34,7 +38,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut found = checks::of_machine();
-    found.extend(arguments.pid.into_iter().flat_map(checks::of_process));
+    found.extend(arguments.pid.into_iter().flat_map(|pid| checks::of_process(pid, arguments.load)));
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let checks =

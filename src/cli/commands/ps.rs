@@ -23,7 +23,7 @@ Columns:
   user     whose it is
   java     its version of Java
   in       \"container\" if it has other files or process ids than this command
-  agent    \"martini\" if the agent is loaded (see `martini status`)
+  agent    \"records\" if the JVM is recorded, \"loaded\" if it only has the agent
   program  its main class or jar
 A ? stands for what may not be looked at.
 
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             user(jvm, &users),
             known(jvm.version.as_deref()),
             known(container),
-            known(has_agent(jvm).map(|has_agent| if has_agent { "martini" } else { "-" })),
+            known(agent(jvm)),
             known(jvm.command.as_deref().and_then(|command| command.split_whitespace().next())),
         ]);
     }
@@ -83,12 +83,26 @@ fn to_json(jvm: &Jvm, users: &HashMap<u32, String>) -> Value {
         "vm": jvm.vm,
         "container": jvm.is_contained,
         "agent": has_agent(jvm),
+        "recording": is_recorded(jvm),
         "command": jvm.command,
     })
 }
 
 fn has_agent(jvm: &Jvm) -> Option<bool> {
     Some(agent_file::among(jvm.mapped.as_ref()?).is_some())
+}
+
+/// Whether it is recorded: a thread of the agent's writes.
+fn is_recorded(jvm: &Jvm) -> Option<bool> {
+    Some(has_agent(jvm)? && jvm.process.has_thread(agent_options::WRITER)?)
+}
+
+fn agent(jvm: &Jvm) -> Option<&'static str> {
+    Some(match (has_agent(jvm)?, is_recorded(jvm)?) {
+        (_, true) => "records",
+        (true, false) => "loaded",
+        (false, false) => "-",
+    })
 }
 
 /// The name of a JVM's user, or the number.
