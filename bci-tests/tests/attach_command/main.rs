@@ -1,13 +1,14 @@
 //! `martini attach` and the commands beside it, on JVMs that run already: the program is left as it was, and a trace of it is there.
 
 mod apart;
+mod killed;
 mod refused;
 mod server;
 mod top;
 mod watched;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode};
 
 use bci_tests::java;
 use bci_tests::jdk::Jdk;
@@ -18,7 +19,7 @@ use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
 fn main() -> ExitCode {
-    Suite::run(&[apart::tests, refused::tests, server::tests, top::tests, watched::tests])
+    Suite::run(&[apart::tests, killed::tests, refused::tests, server::tests, top::tests, watched::tests])
 }
 
 /// A program that works until it is ended, and a folder for what is recorded of it.
@@ -105,6 +106,12 @@ impl Ended {
 #[track_caller]
 fn assert_valid(trace: &Path) {
     read::trace(trace, (), Judged::Valid);
+}
+
+/// Sends a signal, by its name, to a command that may have ended.
+fn send_signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    sent.expect("kill starts");
 }
 
 /// What is left of ours in a folder for temporary files.

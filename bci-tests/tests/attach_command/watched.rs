@@ -8,7 +8,7 @@ use bci_tests::martini;
 use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
 
-use crate::{Busy, assert_valid, end};
+use crate::{Busy, assert_valid, end, send_signal};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(by_default_for_two_seconds);
@@ -171,8 +171,7 @@ fn ctrl_c_ends_the_recording(jdk: &'static Jdk) {
     for signal in ["INT", "TERM"] {
         let busy = Busy::on(jdk, &[]);
         let mut child = watch(&busy);
-        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        assert!(sent.expect("kill starts").success());
+        send_signal(&child, signal);
         let mut err = String::new();
         child.stderr.take().expect("asked for").read_to_string(&mut err).expect("text");
         assert_eq!(child.wait().expect("it ends").code(), Some(0), "{err}");

@@ -102,19 +102,25 @@ impl Target {
         self.execute_within(LIMIT, command, arguments)
     }
 
+    /// Has the JVM listen, if it does not yet: the name of its socket.
+    fn listening(&self) -> Result<String, AttachError> {
+        if self.process.state()?.is_stopped {
+            return Err(AttachError::Stopped(self.process.pid()));
+        }
+        let name = format!(".java_pid{}", self.process.inner_pid());
+        if !self.has_socket(&name)? {
+            self.awaken(&name)?;
+        }
+        Ok(name)
+    }
+
     fn execute_within(&self, limit: Duration, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
         let pid = self.process.pid();
         if let Some(long) = arguments.iter().find(|argument| argument.len() > connection::LONGEST) {
             return Err(AttachError::TooLong { length: long.len(), limit: connection::LONGEST });
         }
-        if self.process.state()?.is_stopped {
-            return Err(AttachError::Stopped(pid));
-        }
         let request = connection::request(command, arguments);
-        let name = format!(".java_pid{}", self.process.inner_pid());
-        if !self.has_socket(&name)? {
-            self.awaken(&name)?;
-        }
+        let name = self.listening()?;
         let socket = self.tmp.join(&name);
         let ask = || self.as_owner(|| connection::ask(&socket, &request, limit));
         let answer = match ask()? {
@@ -196,6 +202,8 @@ impl Target {
         limit: Duration,
     ) -> Result<AgentAnswer, AttachError> {
         let pid = self.process.pid();
+        // The file is there for a moment only before the agent knows of it, which removes it if we are killed.
+        self.listening()?;
         let file = ReplyFile::make(self)?;
         let loaded = self.load_within(limit, library, &format!("{};{TMP}/{};{rest}", request.word(), file.name));
         // An agent that is not content with a request says why in its answer.

@@ -26,6 +26,9 @@ const REACH_CLASS: &[u8] = include_bytes!("../../../java/classes/java/lang/Marti
 /// So long the VM may take to enter the agent into its list, which it does when `Agent_OnAttach` has returned.
 const LONGEST_ENTRY: Duration = Duration::from_secs(10);
 
+/// So long an answer may be left in its file by who asked for it.
+const LONGEST_LEFT: Duration = Duration::from_secs(10);
+
 /// A request that was taken, on its way to the thread that serves it.
 struct Job {
     vm: Vm,
@@ -63,7 +66,7 @@ pub(crate) unsafe fn takes_request(vm: *mut JavaVM, given: *const c_char) -> boo
         Err(untaken) => {
             match (untaken, reply) {
                 (Untaken::Later(sentence), Some(reply)) => written(reply.send_busy(&sentence)),
-                (untaken, reply) => answer(reply, &Err(untaken.to_string())),
+                (untaken, reply) => answer(reply.as_ref(), &Err(untaken.to_string())),
             }
             false
         }
@@ -103,7 +106,7 @@ fn written(answer: io::Result<()>) {
     }
 }
 
-fn answer(reply: Option<Reply>, answer: &Answer) {
+fn answer(reply: Option<&Reply>, answer: &Answer) {
     match (reply, answer) {
         (Some(reply), _) => written(reply.send(answer)),
         (None, Err(sentence)) => message(sentence),
@@ -133,7 +136,8 @@ unsafe extern "system" fn serve(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_vo
         // Who gets the answer may ask again at once.
         drop(turn);
         let noted = |lines: Lines| notes.into_iter().fold(lines, |lines, note| lines.with("note", note));
-        answer(reply, &served.map(noted));
+        answer(reply.as_ref(), &served.map(noted));
+        reply.iter().for_each(|reply| reply.remove_if_left(LONGEST_LEFT));
     });
 }
 

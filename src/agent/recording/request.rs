@@ -1,10 +1,11 @@
 //! What is asked of the agent in a JVM that runs: `REQUEST;REPLY;REST`, or agent options alone, which ask for a recording.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,13 @@ impl Given {
 
 /// A reply file, open.
 #[derive(Debug)]
-pub(super) struct Reply(File);
+pub(super) struct Reply {
+    file: File,
+    path: PathBuf,
+}
+
+/// How often it is looked at whether an answer was taken.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl Reply {
     /// Opens it.
@@ -82,7 +89,7 @@ impl Reply {
         // SAFETY: it takes nothing and cannot fail.
         let own = unsafe { libc::geteuid() };
         if metadata.is_file() && metadata.uid() == own && metadata.nlink() == 1 && metadata.len() == 0 {
-            Ok(Reply(file))
+            Ok(Reply { file, path: path.to_owned() })
         } else {
             Err(refuse("it is no empty regular file of the JVM's own user"))
         }
@@ -90,22 +97,36 @@ impl Reply {
 
     /// Whether who asked has removed the file, and so reads no answer.
     pub(super) fn is_unwanted(&self) -> bool {
-        self.0.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+        self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
-    /// Writes the answer and closes the file.
-    pub(super) fn send(self, answer: &Answer) -> io::Result<()> {
+    /// Waits until who asked has removed the file, and removes it after that time: then who asked was killed.
+    pub(super) fn remove_if_left(&self, longest: Duration) {
+        let begun = Instant::now();
+        while !self.is_unwanted() {
+            if begun.elapsed() > longest {
+                let key = |metadata: Metadata| (metadata.dev(), metadata.ino());
+                let is_same = fs::symlink_metadata(&self.path).map(key).ok() == self.file.metadata().map(key).ok();
+                // The machine's cleaning of /tmp takes what we cannot.
+                let _ = is_same.then(|| fs::remove_file(&self.path));
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Writes the answer.
+    pub(super) fn send(&self, answer: &Answer) -> io::Result<()> {
         self.write(&answer.text())
     }
 
     /// Writes why the request is taken later only.
-    pub(super) fn send_busy(self, sentence: &str) -> io::Result<()> {
+    pub(super) fn send_busy(&self, sentence: &str) -> io::Result<()> {
         self.write(&format!("busy {sentence}\nend\n"))
     }
 
-    fn write(self, text: &str) -> io::Result<()> {
-        let Reply(mut file) = self;
-        file.write_all(text.as_bytes())
+    fn write(&self, text: &str) -> io::Result<()> {
+        (&self.file).write_all(text.as_bytes())
     }
 }
 
@@ -216,6 +237,16 @@ mod tests {
         let reply = Reply::open(&folder.path().join("third")).expect("open");
         std::fs::remove_file(folder.path().join("third")).expect("removed");
         assert!(reply.is_unwanted());
+        // Whoever asked was killed.
+        let left = folder.path().join("left");
+        std::fs::write(&left, "").expect("written");
+        let reply = Reply::open(&left).expect("open");
+        reply.remove_if_left(Duration::ZERO);
+        assert!(!left.exists());
+        // It is gone, and another one has its name.
+        std::fs::write(&left, "").expect("written");
+        reply.remove_if_left(Duration::ZERO);
+        assert!(left.exists());
         let relative = Reply::open(Path::new("reply")).expect_err("relative");
         assert!(relative.is_some_and(|why| why.contains("not absolute")));
     }
