@@ -4,6 +4,7 @@ mod apart;
 mod killed;
 mod refused;
 mod server;
+mod spark;
 mod top;
 mod watched;
 
@@ -19,7 +20,7 @@ use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
 fn main() -> ExitCode {
-    Suite::run(&[apart::tests, killed::tests, refused::tests, server::tests, top::tests, watched::tests])
+    Suite::run(&[apart::tests, killed::tests, refused::tests, server::tests, spark::tests, top::tests, watched::tests])
 }
 
 /// A program that works until it is ended, and a folder for what is recorded of it.

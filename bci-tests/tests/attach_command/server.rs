@@ -1,10 +1,12 @@
 //! A server under load is recorded with every engine: no request fails, and what it does is named.
 
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bci_tests::jdk::{self, Jdk};
+use bci_tests::martini;
 use bci_tests::process::Running;
 use bci_tests::profiled::is_safe_mode;
 use bci_tests::suite::Suite;
@@ -47,13 +49,18 @@ fn no_request_fails(jdk: &Jdk) {
     let load = clients.join().expect("it does not panic");
     assert_eq!(load.failed, [""; 0], "{}", attached.err);
     assert!(load.answered > 100, "{} answers", load.answered);
-    assert_valid(&folder.join(&format!("martini-{}.trcxml", server.pid())));
+    let trace = folder.join(&format!("martini-{}.trcxml", server.pid()));
+    assert_valid(&trace);
 
-    // The program's own code, in both tables. Whether its lock stands out depends on what else the machine does.
+    // The program's own code, in both tables, and its locks. Whether one stands out depends on what else the machine does.
     let tables: Vec<_> = attached.err.split("where, in your code").skip(1).collect();
     let [cpu, allocations] = tables[..] else { panic!("{}", attached.err) };
     assert!(cpu.contains(" Server$"), "{}", attached.err);
     assert!(allocations.contains("Server$Connection.query("), "{}", attached.err);
+
+    let mut locks = Command::new(&martini::built().command);
+    let locks = end(locks.arg("locks").arg(&trace).args(["--top", "5"])).success();
+    assert!(locks.out.contains(" Server"), "{}", locks.out);
 
     let finished = server.finish().success();
     assert!(finished.out().ends_with("stopped\n"), "{}", finished.out());
