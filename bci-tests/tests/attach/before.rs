@@ -91,14 +91,18 @@ fn a_late_trace_is_like_one_from_the_start(jdk: &Jdk, options: &str) {
     from_start.wait_for("ready");
     from_start.send(&format!("run {NODES}"));
     from_start.wait_for(&format!("sum {}", NODES * (NODES - 1) / 2));
-    from_start.send("contend");
-    from_start.wait_for("contended");
+    // The first wait has ended when the second one begins.
+    for _ in 0..2 {
+        from_start.send("contend");
+        from_start.wait_for("contended");
+    }
     let from_start = from_start.finish_and_read::<Sites>().trace;
 
     let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
     let trace = program.trace();
     assert!(program.ask("start", &format!("{options},file={}", trace.display())).starts_with("ok\n"));
     program.make(NODES);
+    program.contend();
     program.contend();
     assert!(program.ask("stop", "").starts_with("ok\n"));
     let late = read::trace(&trace, Sites::default(), Judged::Valid);
