@@ -1,5 +1,8 @@
 //! JVMs in other name spaces, and of other users. Only root can start these: for others the tests are listed as ignored.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -108,7 +111,7 @@ fn in_a_container(jdk: &'static Jdk) {
 fn child_of(pid: u32) -> u32 {
     let mut child = None;
     wait_until(|| {
-        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
         child = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
         child.is_some()
     });
@@ -122,6 +125,11 @@ fn of_another_user(jdk: &'static Jdk) {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).args(words).current_dir("/");
     let busy = Busy::start(&mut command);
+    // Left behind by a process of root's that had this number.
+    let socket = format!("/tmp/.java_pid{}", busy.pid());
+    let _ = fs::remove_file(&socket);
+    drop(UnixListener::bind(&socket).expect("nobody has it"));
+    fs::set_permissions(&socket, Permissions::from_mode(0o600)).expect("it is ours");
     let attached = busy.martini("attach", &["--duration", "1s"]).success();
     assert!(attached.err.contains("busy.Main.allocate(Main.java:24)"), "{}", attached.err);
     assert_valid(&busy.trace(busy.pid(), 1));

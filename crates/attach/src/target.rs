@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -130,6 +131,12 @@ impl Target {
                 self.awaken(&name)?;
                 ask()?
             }
+            // Likewise, by a process of root's, to whose socket the JVM's user may not connect.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_deserted(&socket) => {
+                fs::remove_file(&socket).map_err(|error| self.process.io("a stale socket cannot be removed", error))?;
+                self.awaken(&name)?;
+                ask()?
+            }
             answer => answer,
         };
         match answer {
@@ -139,6 +146,9 @@ impl Target {
                 .ok_or_else(|| AttachError::Strange { pid, text: String::from_utf8_lossy(&bytes).trim().to_owned() }),
             Err(error) if connection::is_late(&error) && self.process.is_alive() => {
                 Err(AttachError::NoAnswer { pid, limit })
+            }
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && !self.is_own(&socket) => {
+                Err(AttachError::ForeignSocket { pid, name })
             }
             Err(error) => Err(self.process.io("its socket cannot be used", error)),
         }
@@ -224,6 +234,11 @@ impl Target {
         }
     }
 
+    /// Whether a file belongs to the JVM's user.
+    fn is_own(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.uid() == self.process.owner().uid)
+    }
+
     /// Whether the JVM's socket is there, and its own.
     fn has_socket(&self, name: &str) -> Result<bool, AttachError> {
         let found = match fs::symlink_metadata(self.tmp.join(name)) {
@@ -296,6 +311,11 @@ impl Drop for Trigger<'_> {
         // The JVM may have ended; nothing depends on this file.
         let _ = self.target.as_owner(|| fs::remove_file(path));
     }
+}
+
+/// Whether nobody listens at a socket to which we may connect.
+fn is_deserted(socket: &Path) -> bool {
+    UnixStream::connect(socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
 }
 
 /// The file that the agent writes its answer into.

@@ -19,6 +19,9 @@ use crate::agent::message::message;
 
 /// The end of the VM waits so long for a request that is being served.
 const LONGEST_REQUEST: Duration = Duration::from_secs(10);
+/// It has waited in vain.
+const NO_END: &str =
+    "the JVM ends while a recording begins, ends or is asked something, and waits no longer: the trace has no end";
 
 /// The JVM starts with the agent. True, after a message, if it must not start.
 ///
@@ -102,7 +105,12 @@ pub(super) unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv
         let recording = match &turn {
             Ok(turn) => turn.running(),
             Err(NoTurn::Stuck(recording)) => Some(*recording),
-            Err(NoTurn::Late) => None,
+            Err(NoTurn::Late) => {
+                if running::running().is_some() {
+                    message(NO_END);
+                }
+                None
+            }
         };
         if let Some(recording) = recording {
             recording.end(jni, End::Vm);
