@@ -125,15 +125,14 @@ impl Target {
         let socket = self.tmp.join(&name);
         let ask = || self.as_owner(|| connection::ask(&socket, &request, limit));
         let answer = match ask()? {
-            // Left behind by another process with this id, or by the JVM when its listener ended.
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                self.as_owner(|| fs::remove_file(&socket))?.ok();
-                self.awaken(&name)?;
-                ask()?
-            }
-            // Likewise, by a process of root's, to whose socket the JVM's user may not connect.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_deserted(&socket) => {
-                fs::remove_file(&socket).map_err(|error| self.process.io("a stale socket cannot be removed", error))?;
+            // Left behind by another process with this id, or by the JVM when its listener ended. To a socket of root's the JVM's user may
+            // not connect, and only root removes it.
+            Err(error)
+                if error.kind() == ErrorKind::ConnectionRefused
+                    || error.kind() == ErrorKind::PermissionDenied && is_deserted(&socket) =>
+            {
+                let remove = || fs::remove_file(&socket);
+                self.as_owner(remove)?.or_else(|_| remove()).ok();
                 self.awaken(&name)?;
                 ask()?
             }

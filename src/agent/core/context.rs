@@ -178,7 +178,7 @@ impl LocalThread {
     /// `thread` is a live reference to it.
     pub(crate) unsafe fn mount(&mut self, jni: Jni, thread: jobject, index: ThreadIndex, now: Ticks) {
         let core = self.thread.core;
-        if core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number)) {
+        if core.jvm.threads.announce(index, core.number) {
             // SAFETY: by the caller's promise.
             core.features().for_each(|feature| unsafe { feature.thread_found(jni, thread, index) });
             // Without it the first event that names the thread defines it.

@@ -213,7 +213,7 @@ impl Cpu {
         let hotspot = core.hotspot.ok_or("the JVM's private memory is left alone in safe mode")?;
         let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
         let vm = VmLayout::find(jni, current)?;
-        let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java, current)?;
+        let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java)?;
         let signal = OwnSignal::claim(std::iter::once(libc::SIGPROF).chain(real_time_signals()), on_signal)?;
         let handled = match core.jvm.keep(Unused::default).take() {
             Some(handled) => handled,

@@ -30,6 +30,7 @@ use safepoints::SafepointLayout;
 use walk::Walker;
 
 use super::mutex::Mutex;
+use super::native_symbols::NativeSymbols;
 use super::signals::SafeLoads;
 
 /// The layouts that are known of this VM.
@@ -69,31 +70,25 @@ impl Hotspot {
         self.monitors.get()?.as_ref()
     }
 
-    /// Where the state of safepoints is, from VMInit on; `address` finds a symbol of libjvm.
+    /// Where the state of safepoints is, from VMInit on.
     ///
     /// # Errors
     /// Why that is not known: part of a sentence.
-    pub(crate) fn safepoints(
-        &self,
-        env: Env,
-        jni: Jni,
-        address: impl FnMut(&str) -> Option<usize>,
-    ) -> Result<&SafepointLayout, &'static str> {
-        self.safepoints.get_or_init(|| SafepointLayout::find(env, jni, address)).as_ref().map_err(|&why| why)
+    pub(crate) fn safepoints(&self, env: Env, jni: Jni) -> Result<&SafepointLayout, &'static str> {
+        let find = || {
+            let mut symbols = NativeSymbols::new();
+            SafepointLayout::find(env, jni, |symbol| symbols.address_of("libjvm.so", symbol))
+        };
+        self.safepoints.get_or_init(find).as_ref().map_err(|&why| why)
     }
 
     /// What walks stacks in signal handlers, and the handler of faults that it needs, once its self-test has passed; from VMInit on. `java`
-    /// is the feature release, `current` the current thread's `JavaThread`.
+    /// is the feature release.
     ///
     /// # Errors
     /// Why there is none: one clause.
-    pub(crate) fn trusted_walker(
-        &self,
-        env: Env,
-        jni: Jni,
-        java: u32,
-        current: JavaThread,
-    ) -> Result<(&Walker, SafeLoads), String> {
+    pub(crate) fn trusted_walker(&self, env: Env, jni: Jni, java: u32) -> Result<(&Walker, SafeLoads), String> {
+        let current = JavaThread::current(env, jni).ok_or("the JVM hides where it keeps its threads")?;
         let loads = SafeLoads::install(self.checks_jni())?;
         let walker = self.walker(loads, java)?;
         walker.self_test(env, jni, current)?;

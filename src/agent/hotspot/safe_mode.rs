@@ -18,8 +18,13 @@ pub(crate) enum SafeMode {
 }
 
 impl SafeMode {
+    /// The reason, if there is one, in this process.
+    pub(crate) fn now(internals: bool, java: u32) -> Option<SafeMode> {
+        SafeMode::of(internals, std::env::var_os(VARIABLE).as_deref(), java)
+    }
+
     /// The reason, if there is one: what the option `internals` and the environment's variable say, on that feature release.
-    pub(crate) fn of(internals: bool, variable: Option<&OsStr>, java: u32) -> Option<SafeMode> {
+    fn of(internals: bool, variable: Option<&OsStr>, java: u32) -> Option<SafeMode> {
         let variable = variable.filter(|value| !value.is_empty());
         match variable {
             _ if !internals => Some(SafeMode::Wanted),

@@ -6,37 +6,27 @@ use jvmti::sys::*;
 use super::request::Lines;
 use crate::agent::core::Jvm;
 use crate::agent::hotspot::Hotspot;
-use crate::agent::hotspot::memory::JavaThread;
 use crate::agent::hotspot::safe_mode::{self, SafeMode};
-use crate::agent::native_symbols::NativeSymbols;
 use crate::agent::vm::environments;
 
 /// What needs which capabilities in a JVM that runs.
-const NEEDED: [(&str, &[Capability]); 5] = [
+const NEEDED: [(&str, &[&[Capability]]); 5] = [
     (
         "capabilities for --sampled",
-        &[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, CAN_GENERATE_GARBAGE_COLLECTION_EVENTS, CAN_TAG_OBJECTS],
+        &[&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, CAN_GENERATE_GARBAGE_COLLECTION_EVENTS, CAN_TAG_OBJECTS]],
     ),
-    (
-        "capabilities for --heap",
-        &[
-            CAN_RETRANSFORM_CLASSES,
-            CAN_GENERATE_ALL_CLASS_HOOK_EVENTS,
-            CAN_GET_CONSTANT_POOL,
-            CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS,
-        ],
-    ),
-    ("capabilities for --locks", &[CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO]),
-    ("capabilities for --cpu", &[CAN_GET_THREAD_CPU_TIME]),
-    ("capabilities for lines of code", &[CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]),
+    ("capabilities for --heap", &[&environments::REWRITING, &[CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS]]),
+    ("capabilities for --locks", &[&environments::LOCKS]),
+    ("capabilities for --cpu", &[&[CAN_GET_THREAD_CPU_TIME]]),
+    ("capabilities for lines of code", &[&[CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]]),
 ];
 
 /// A line for each: `yes`, or `without` if the JVM is recorded without it.
 pub(super) fn lines(jvm: &'static Jvm, jni: Jni) -> Lines {
     let offered = jvm.env.get_potential_capabilities().unwrap_or_default();
-    let of_needed = |lines: Lines, &(what, needed): &(&str, &[Capability])| {
+    let of_needed = |lines: Lines, &(what, needed): &(&str, &[&[Capability]])| {
         let names = |is_offered: bool| {
-            let some = needed.iter().filter(|&&capability| offered.has(capability) == is_offered);
+            let some = needed.iter().copied().flatten().filter(|&&capability| offered.has(capability) == is_offered);
             some.map(|capability| capability.name()).collect::<Vec<_>>().join(", ")
         };
         match names(false) {
@@ -45,7 +35,7 @@ pub(super) fn lines(jvm: &'static Jvm, jni: Jni) -> Lines {
         }
     };
     let lines = NEEDED.iter().fold(Lines::default(), of_needed);
-    let reason = SafeMode::of(true, std::env::var_os(safe_mode::VARIABLE).as_deref(), jvm.java);
+    let reason = SafeMode::now(true, jvm.java);
     match jvm.hotspot(reason) {
         Some(hotspot) => with_layouts(lines, jvm, jni, hotspot),
         None => {
@@ -78,22 +68,14 @@ fn with_layouts(lines: Lines, jvm: &'static Jvm, jni: Jni, hotspot: &'static Hot
         hotspot.buffers(jvm.env, jni).is_some(),
         "samples stand for what their sizes say, which is less exact",
     );
-    let mut symbols = NativeSymbols::new();
-    let safepoints = hotspot.safepoints(jvm.env, jni, |symbol| symbols.address_of("libjvm.so", symbol));
-    let lines = match safepoints {
+    let lines = match hotspot.safepoints(jvm.env, jni) {
         Ok(_) => lines.with("yes", "symbols for --ttsp: found in libjvm"),
         Err(why) => lines.with("without", format!("symbols for --ttsp: {why}")),
     };
     // The test compares lines.
-    let walker = environments::with_lines(jvm.env, || test_walker(jvm, jni, hotspot));
+    let walker = environments::with_lines(jvm.env, || hotspot.trusted_walker(jvm.env, jni, jvm.java).map(drop));
     match walker {
         Ok(()) => lines.with("yes", "stacks for --cpu and --wall: the walker passes its test"),
         Err(why) => lines.with("without", format!("stacks for --cpu and --wall: {why}")),
     }
-}
-
-fn test_walker(jvm: &'static Jvm, jni: Jni, hotspot: &'static Hotspot) -> Result<(), String> {
-    let current = JavaThread::current(jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
-    hotspot.trusted_walker(jvm.env, jni, jvm.java, current)?;
-    Ok(())
 }

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use agent_options::{Options, RawOptions};
 use jvmti::sys::*;
-use jvmti::{Allocated, Collector, Jni, Vm, is_flag_on};
+use jvmti::{Collector, Jni, Vm, is_flag_on};
 
 use super::agent_thread;
 use super::alloc::{self, Alloc};
@@ -47,8 +47,8 @@ use super::events::event::Event;
 use super::heap_histogram::HeapHistogram;
 use super::heapdump::HeapDumps;
 use super::hotspot::Hotspot;
-use super::hotspot::safe_mode::{self, SafeMode};
-use super::ids::RecordingNumber;
+use super::hotspot::safe_mode::SafeMode;
+use super::ids::{RecordingNumber, ThreadIndex};
 use super::instrument::{Instrumentation, class_file_load_hook, class_load};
 use super::locks::Locks;
 use super::marks::Marks;
@@ -142,7 +142,7 @@ impl Recording {
         if !source.tracks_objects() {
             options.lifetimes = false;
         }
-        let safe_mode = SafeMode::of(options.internals, std::env::var_os(safe_mode::VARIABLE).as_deref(), jvm.java);
+        let safe_mode = SafeMode::now(options.internals, jvm.java);
         safe_mode.and_then(SafeMode::message).inspect(|text| message(text));
         let hotspot = jvm.hotspot(safe_mode);
         let is_late = moment == Moment::Later;
@@ -283,7 +283,11 @@ impl Recording {
         jni.expect_local_refs(existing.as_ref().map_or(0, |threads| threads.len()));
         self.initialise(jni).map_err(|error| format!("nothing is reported: {error}"))?;
         alloc::close_first_buffer(core, jni);
-        self.announce_threads(jni, &existing);
+        if let Ok(existing) = &existing {
+            // One of them may have started meanwhile.
+            self.announce_threads(jni, existing, |_, _| ());
+        }
+        self.announce_beginning(jni);
         if core.records_allocations() {
             accounting::begin(core, jni);
         }
@@ -304,10 +308,7 @@ impl Recording {
         self.find_threads(jni);
         core.set_reporting(true);
         self.find_threads(jni);
-        enter(core, jni, Ticks::now, |local| {
-            let carrier = local.thread.carrier;
-            local.thread.push(Event::InitDone(carrier), Ticks::now());
-        });
+        self.announce_beginning(jni);
         core.features().for_each(|feature| feature.resume(jni));
     }
 
@@ -316,26 +317,35 @@ impl Recording {
         let core = self.core;
         let Ok(existing) = core.jvm.env.get_all_threads() else { return };
         jni.expect_local_refs(existing.len());
+        self.announce_threads(jni, &existing, |thread, index| {
+            if !core.is_reporting() {
+                core.before.add_thread();
+            }
+            if core.records_allocations() {
+                // Next to the features, which may count from then on: the thread goes on meanwhile.
+                // SAFETY: a live reference to the thread.
+                unsafe { accounting::begin_thread(core, jni, thread, index) };
+            }
+        });
+    }
+
+    /// Reports those of the threads, without the agent's own, that were not announced yet; `found` is called in front of the features. Their
+    /// references are deleted.
+    fn announce_threads(&self, jni: Jni, existing: &[jthread], found: impl Fn(jthread, ThreadIndex)) {
+        let core = self.core;
         let now = Ticks::now();
         enter(
             core,
             jni,
             || now,
             |local| {
-                for &thread in existing.iter() {
+                for &thread in existing {
                     // SAFETY: live local references, each deleted when it is done with.
                     unsafe {
                         if !agent_thread::is_own(jni, thread) {
                             let index = core.jvm.threads.resolve(jni, thread, now);
-                            let is_new = core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number));
-                            if is_new {
-                                if !core.is_reporting() {
-                                    core.before.add_thread();
-                                }
-                                if core.records_allocations() {
-                                    // Next to the features, which may count from then on: the thread goes on meanwhile.
-                                    accounting::begin_thread(core, jni, thread, index);
-                                }
+                            if core.jvm.threads.announce(index, core.number) {
+                                found(thread, index);
                                 core.features().for_each(|feature| feature.thread_found(jni, thread, index));
                                 local.thread.push(Event::ThreadStart(index), now);
                             }
@@ -345,6 +355,14 @@ impl Recording {
                 }
             },
         );
+    }
+
+    /// Reports that reporting begins.
+    fn announce_beginning(&self, jni: Jni) {
+        enter(self.core, jni, Ticks::now, |local| {
+            let carrier = local.thread.carrier;
+            local.thread.push(Event::InitDone(carrier), Ticks::now());
+        });
     }
 
     /// In safe mode says which flags of the JIT the user has to switch off, if they are on.
@@ -404,33 +422,6 @@ impl Recording {
             env.enable_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK).map_err(|e| e.to_string())?;
         }
         self.instrumentation.begin(jni)
-    }
-
-    /// Reports the threads that exist already, and that reporting begins.
-    fn announce_threads(&self, jni: Jni, existing: &jvmti::Result<Allocated<jthread>>) {
-        let core = self.core;
-        let now = Ticks::now();
-        enter(
-            core,
-            jni,
-            || now,
-            |local| {
-                for &thread in existing.iter().flat_map(|threads| threads.iter()) {
-                    // SAFETY: live local references, each deleted when it is done with.
-                    unsafe {
-                        let index = core.jvm.threads.resolve(jni, thread, now);
-                        // It may have started meanwhile.
-                        if core.jvm.threads.get(index).is_some_and(|record| record.announce(core.number)) {
-                            core.features().for_each(|feature| feature.thread_found(jni, thread, index));
-                            local.thread.push(Event::ThreadStart(index), now);
-                        }
-                        jni.delete_local_ref(thread);
-                    }
-                }
-                let carrier = local.thread.carrier;
-                local.thread.push(Event::InitDone(carrier), now);
-            },
-        );
     }
 
     /// Ends the recording: reports what is left, and has the end of the trace written.

@@ -80,11 +80,6 @@ impl ThreadRecord {
         self.has_ended.store(true, Ordering::SeqCst);
     }
 
-    /// True the first time that a recording asks: then it announces the thread to its features.
-    pub(crate) fn announce(&self, recording: RecordingNumber) -> bool {
-        self.announced.swap(recording.0, Ordering::Relaxed) != recording.0
-    }
-
     /// Whether a recording has announced it.
     pub(crate) fn is_announced(&self, recording: RecordingNumber) -> bool {
         self.announced.load(Ordering::Relaxed) == recording.0
@@ -228,6 +223,12 @@ impl Threads {
     /// The thread of that number.
     pub(crate) fn get(&self, index: ThreadIndex) -> Option<&ThreadRecord> {
         self.table.get(index.0)
+    }
+
+    /// True the first time that a recording asks: then it announces the thread to its features.
+    pub(crate) fn announce(&self, index: ThreadIndex, recording: RecordingNumber) -> bool {
+        let announced = |record: &ThreadRecord| record.announced.swap(recording.0, Ordering::Relaxed);
+        self.get(index).is_some_and(|record| announced(record) != recording.0)
     }
 
     fn register(&self, now: Ticks) -> ThreadIndex {

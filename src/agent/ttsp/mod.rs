@@ -37,7 +37,6 @@ use super::hotspot::walk::Walker;
 use super::ids::ThreadIndex;
 use super::message::message;
 use super::mutex::Mutex;
-use super::native_symbols::NativeSymbols;
 use super::native_thread;
 use living::LivingThreads;
 use log::SafepointLog;
@@ -94,16 +93,14 @@ impl Safepoints {
 
     fn find_layout(&self, jni: Jni) -> Result<&'static SafepointLayout, &'static str> {
         let hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
-        let mut symbols = NativeSymbols::new();
-        hotspot.safepoints(self.core.jvm.env, jni, |symbol| symbols.address_of("libjvm.so", symbol))
+        hotspot.safepoints(self.core.jvm.env, jni)
     }
 
     /// Who asks late threads where they are.
     fn find_mailbox(&self, jni: Jni) -> Result<Mailbox, String> {
         let jvm = self.core.jvm;
         let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
-        let current = JavaThread::current(jvm.env, jni).ok_or("a thread does not show its address")?;
-        let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java, current)?;
+        let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java)?;
         let mailbox = Mailbox::open(walker, loads)?;
         let _ = self.walker.set(walker);
         Ok(mailbox)

@@ -20,9 +20,11 @@ use crate::agent::objects::tags::Tags;
 
 const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);
-const REWRITING: [Capability; 3] = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
+/// What rewriting needs.
+pub(crate) const REWRITING: [Capability; 3] =
+    [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
 /// What the events of monitors need.
-const LOCKS: [Capability; 2] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO];
+pub(crate) const LOCKS: [Capability; 2] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO];
 const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 
 /// The first feature release that verifies each class that an agent changes as it is loaded (JDK-8351654), and loads others for

@@ -43,8 +43,7 @@ pub(crate) unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JN
                 // SAFETY: the VM passes a live reference to the thread.
                 unsafe { core.jvm.threads.note_number(jni, thread, local.thread.carrier) };
                 // The recording has found it among the living: the main thread starts after VMInit.
-                let record = core.jvm.threads.get(local.thread.carrier);
-                if record.is_some_and(|record| !record.announce(core.number)) {
+                if !core.jvm.threads.announce(local.thread.carrier, core.number) {
                     return;
                 }
                 // SAFETY: the VM passes a live reference to the thread.
