@@ -41,6 +41,13 @@ pub fn loaded_classes(pid: u32) -> Result<usize, AttachError> {
     Ok(hierarchy.lines().map(|line| line.trim_start_matches(['|', '-', ' '])).collect::<HashSet<_>>().len())
 }
 
+/// KiB of memory that a process has.
+pub fn resident_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    resident.and_then(|kib| kib.parse().ok()).expect("its memory")
+}
+
 /// How many objects live after a collection, and their bytes, as the JVM counts them.
 ///
 /// # Errors

@@ -4,7 +4,7 @@
 //! newer ones only what a program asks for after a look at its own version.
 
 use std::collections::hash_map::DefaultHasher;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::jdk::{self, Jdk};
-use crate::martini::profile_folder;
+use crate::martini::{profile_folder, workspace};
 use crate::say::say;
+use crate::{process, workdir};
 
 /// The class path with all the programs.
 pub fn class_path() -> &'static OsString {
@@ -57,6 +58,15 @@ pub fn agent_jar(folder: &Path, class: &str) -> Result<PathBuf, String> {
     let made = jdk::compiler().tool("jar").arg("-cfm").arg(&jar).arg(&manifest).output();
     let made = made.map_err(|e| format!("jar does not start: {e}"))?;
     if made.status.success() { Ok(jar) } else { Err(format!("jar failed:\n{}", String::from_utf8_lossy(&made.stderr))) }
+}
+
+/// Compiles a source of `bci-tests/real` against the jars of others; the folder with its classes.
+pub fn compile_real(source: &str, jars: &OsStr) -> PathBuf {
+    let classes = workdir::shared();
+    let mut javac = jdk::compiler().tool("javac");
+    javac.args(["-nowarn", "-Xlint:-options", "-proc:none", "--release", "11", "-cp"]).arg(jars);
+    process::run(javac.arg("-d").arg(&classes).arg(workspace().join("bci-tests/real").join(source))).success();
+    classes
 }
 
 /// Compiles the sources for one release, unless the same have been compiled before.

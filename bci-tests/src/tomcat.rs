@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::martini::workspace;
-use crate::{jdk, process, programs, workdir};
+use crate::{java, programs};
 
 /// What the server is compiled and runs with.
 pub const JARS: [&str; 2] = ["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"];
@@ -29,14 +28,8 @@ pub fn jars() -> Option<[PathBuf; 2]> {
 pub fn class_path() -> Vec<PathBuf> {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
     let jars = jars().expect("looked at before");
-    let classes = CLASSES.get_or_init(|| {
-        let classes = workdir::shared();
-        let mut javac = jdk::compiler().tool("javac");
-        javac.args(["-nowarn", "-Xlint:-options", "-proc:none", "--release", "11", "-cp"]);
-        javac.arg(std::env::join_paths(&jars).expect("no colons")).arg("-d").arg(&classes);
-        process::run(javac.arg(workspace().join("bci-tests/real/tomcat/Server.java"))).success();
-        classes
-    });
+    let classes = CLASSES
+        .get_or_init(|| java::compile_real("tomcat/Server.java", &std::env::join_paths(&jars).expect("no colons")));
     [classes.clone()].into_iter().chain(jars).collect()
 }
 

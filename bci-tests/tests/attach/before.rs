@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use bci_tests::attach;
 use bci_tests::jdk::Jdk;
-use bci_tests::profiled::Profiled;
 use bci_tests::read::{self, Judged, TraceData};
 use bci_tests::suite::Suite;
+use bci_tests::{attach, martini};
 use trace::ids::{ClassId, MethodId};
 use trace::model::Element;
 
-use crate::program::Program;
+use crate::program::{NODE, Program};
 
 const NODES: u64 = 100_000;
 const KEPT: u64 = 1_000_000;
@@ -84,33 +83,29 @@ impl TraceData for Before {
 }
 
 fn a_late_trace_is_like_one_from_the_start(jdk: &Jdk, options: &str) {
-    // The JIT removes no object that is counted.
-    let flags = ["-Xmx256m", "-XX:-DoEscapeAnalysis", "-XX:-EliminateAutoBox"];
-    let profiled = Profiled::on(jdk).options(options).flags(&flags).main("attach.Main");
-    let mut from_start = profiled.start();
-    from_start.wait_for("ready");
-    from_start.send(&format!("run {NODES}"));
-    from_start.wait_for(&format!("sum {}", NODES * (NODES - 1) / 2));
-    // The first wait has ended when the second one begins.
-    for _ in 0..2 {
-        from_start.send("contend");
-        from_start.wait_for("contended");
-    }
-    let from_start = from_start.finish_and_read::<Sites>().trace;
+    let agent = martini::built().agent_path(&format!("{options},file=app.trcxml"));
+    let from_start = recorded(Program::start(jdk, &["-Xmx256m", agent.to_str().expect("text")], &[]));
 
-    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
-    let trace = program.trace();
-    assert!(program.ask("start", &format!("{options},file={}", trace.display())).starts_with("ok\n"));
-    program.make(NODES);
-    program.contend();
-    program.contend();
-    assert!(program.ask("stop", "").starts_with("ok\n"));
-    let late = read::trace(&trace, Sites::default(), Judged::Valid);
-    program.finish();
+    let program = Program::start(jdk, &["-Xmx256m"], &[]);
+    let options_late = format!("{options},file={}", program.trace().display());
+    assert!(program.ask("start", &options_late).starts_with("ok\n"));
+    let late = recorded(program);
 
     assert_eq!(late.sites, from_start.sites);
     assert_eq!(late.sites.values().sum::<u64>(), if options.starts_with("heap=off") { 0 } else { NODES });
     assert_eq!(late.kinds, from_start.kinds);
+}
+
+/// What the trace says of a program that is recorded already, once it has done its work.
+fn recorded(mut program: Program) -> Sites {
+    program.make(NODES);
+    // The first wait has ended when the second one begins.
+    program.contend();
+    program.contend();
+    assert!(program.ask("stop", "").starts_with("ok\n"));
+    let sites = read::trace(&program.trace(), Sites::default(), Judged::Valid);
+    program.finish();
+    sites
 }
 
 /// The sites of nodes, with the number of nodes, and which elements there are.
@@ -125,7 +120,7 @@ struct Sites {
 
 impl Sites {
     fn site(&mut self, class: ClassId, method: Option<MethodId>, line: Option<i64>) -> Option<&mut u64> {
-        let is_node = self.classes.get(&class).is_some_and(|name| name == "attach.Main$Node");
+        let is_node = self.classes.get(&class).is_some_and(|name| name == NODE);
         let method = method.and_then(|method| self.methods.get(&method)).cloned().unwrap_or_default();
         is_node.then(|| self.sites.entry((method, line)).or_default())
     }

@@ -14,7 +14,7 @@ use trace::ids::ClassId;
 use trace::model::Element;
 
 /// The class whose objects the program counts itself.
-const NODE: &str = "attach.Main$Node";
+pub(crate) const NODE: &str = "attach.Main$Node";
 const NODES: &str = "attach.Main$Node[]";
 
 /// The program, running.

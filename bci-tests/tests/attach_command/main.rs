@@ -9,7 +9,7 @@ mod top;
 mod watched;
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode};
+use std::process::{Command, ExitCode};
 
 use bci_tests::java;
 use bci_tests::jdk::Jdk;
@@ -22,6 +22,10 @@ use bci_tests::workdir::Workdir;
 fn main() -> ExitCode {
     Suite::run(&[apart::tests, killed::tests, refused::tests, server::tests, spark::tests, top::tests, watched::tests])
 }
+
+/// Records with every engine.
+const ALL_ENGINES: [&str; 8] =
+    ["--heap=counts", "--callers=64k", "--sampled", "--cpu", "--wall", "--locks", "--juc", "--ttsp"];
 
 /// A program that works until it is ended, and a folder for what is recorded of it.
 struct Busy {
@@ -83,6 +87,11 @@ fn about(folder: &Path, name: &str, pid: u32, arguments: &[&str]) -> Command {
     command
 }
 
+/// A command about a file.
+fn about_file(name: &str, file: &Path, arguments: &[&str]) -> Ended {
+    end(Command::new(&martini::built().command).arg(name).arg(file).args(arguments))
+}
+
 fn end(command: &mut Command) -> Ended {
     let finished = process::run(command);
     Ended { status: finished.status.code(), out: finished.out(), err: finished.err() }
@@ -109,10 +118,11 @@ fn assert_valid(trace: &Path) {
     read::trace(trace, (), Judged::Valid);
 }
 
-/// Sends a signal, by its name, to a command that may have ended.
-fn send_signal(child: &Child, signal: &str) {
-    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-    sent.expect("kill starts");
+/// Sends a signal, by its name, to a process that nobody has waited for yet.
+#[track_caller]
+fn send_signal(pid: u32, signal: &str) {
+    let sent = Command::new("kill").args(["-s", signal, &pid.to_string()]).status();
+    assert!(sent.expect("kill starts").success());
 }
 
 /// What is left of ours in a folder for temporary files.

@@ -7,7 +7,7 @@ use bci_tests::jdk::Jdk;
 use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
-use crate::{Busy, about, assert_valid, end};
+use crate::{Busy, about, assert_valid, end, send_signal};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(with_attaching_switched_off);
@@ -56,13 +56,9 @@ fn by_the_agent(jdk: &'static Jdk) {
 
 fn stopped(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
-    let signal = |name: &str| {
-        let sent = Command::new("kill").args(["-s", name, &busy.pid().to_string()]).status();
-        assert!(sent.expect("kill starts").success());
-    };
-    signal("STOP");
+    send_signal(busy.pid(), "STOP");
     busy.martini("attach", &["--duration", "1s"]).refused("is stopped");
-    signal("CONT");
+    send_signal(busy.pid(), "CONT");
     busy.martini("attach", &["--duration", "500ms"]).success();
     busy.end();
 }

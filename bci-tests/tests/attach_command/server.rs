@@ -1,19 +1,17 @@
 //! A server under load is recorded with every engine: no request fails, and what it does is named.
 
 use std::fs;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bci_tests::jdk::{self, Jdk};
-use bci_tests::martini;
 use bci_tests::process::Running;
 use bci_tests::profiled::is_safe_mode;
 use bci_tests::suite::Suite;
 use bci_tests::tomcat::{self, load, load_while};
 use bci_tests::workdir::Workdir;
 
-use crate::{about, assert_valid, end};
+use crate::{ALL_ENGINES, about, about_file, assert_valid, end};
 
 pub(crate) fn tests(suite: &mut Suite) {
     let is_there = tomcat::jars().is_some();
@@ -42,8 +40,7 @@ fn no_request_fails(jdk: &Jdk) {
     let is_done = Arc::new(AtomicBool::new(false));
     let goes_on = is_done.clone();
     let clients = std::thread::spawn(move || load_while(port, move || !goes_on.load(Ordering::Relaxed)));
-    let engines = ["--heap=counts", "--callers=64k", "--sampled", "--cpu", "--wall", "--locks", "--juc", "--ttsp"];
-    let mut attach = about(folder.path(), "attach", server.pid(), &engines);
+    let mut attach = about(folder.path(), "attach", server.pid(), &ALL_ENGINES);
     let attached = end(attach.args(["--duration", "3s", "--top", "0"])).success();
     is_done.store(true, Ordering::Relaxed);
     let load = clients.join().expect("it does not panic");
@@ -58,8 +55,7 @@ fn no_request_fails(jdk: &Jdk) {
     assert!(cpu.contains(" Server$"), "{}", attached.err);
     assert!(allocations.contains("Server$Connection.query("), "{}", attached.err);
 
-    let mut locks = Command::new(&martini::built().command);
-    let locks = end(locks.arg("locks").arg(&trace).args(["--top", "5"])).success();
+    let locks = about_file("locks", &trace, &["--top", "5"]).success();
     assert!(locks.out.contains(" Server"), "{}", locks.out);
 
     let finished = server.finish().success();

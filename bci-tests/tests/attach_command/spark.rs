@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use bci_tests::java;
 use bci_tests::jdk::{self, Jdk};
-use bci_tests::martini::{self, workspace};
-use bci_tests::process::{self, Running};
+use bci_tests::process::Running;
 use bci_tests::profiled::is_safe_mode;
 use bci_tests::suite::Suite;
-use bci_tests::workdir::{self, Workdir};
+use bci_tests::workdir::Workdir;
 
-use crate::{about, assert_valid, end};
+use crate::{ALL_ENGINES, about, about_file, assert_valid, end};
 
 /// The newest release that this version of Spark is for.
 const FEATURE: u32 = 17;
@@ -43,26 +43,21 @@ fn jars() -> Option<String> {
 
 fn no_task_fails(jdk: &Jdk, jars: &str) {
     let folder = Workdir::new();
-    let classes = workdir::shared();
-    let mut javac = jdk::compiler().tool("javac");
-    javac.args(["-nowarn", "-Xlint:-options", "-proc:none", "--release", "11", "-cp", jars, "-d"]).arg(&classes);
-    process::run(javac.arg(workspace().join("bci-tests/real/spark/Job.java"))).success();
+    let classes = java::compile_real("spark/Job.java", jars.as_ref());
     let mut java = jdk.tool("java");
     java.current_dir(folder.path()).arg("-Xmx512m");
     java.args(OPENED.map(|package| format!("--add-opens=java.base/{package}=ALL-UNNAMED")));
     let mut job = Running::start(java.arg("-cp").arg(format!("{}:{jars}", classes.display())).arg("Job"));
     job.wait_for("ready");
 
-    let engines = ["--heap=counts", "--callers=64k", "--sampled", "--cpu", "--wall", "--locks", "--juc", "--ttsp"];
-    let mut attach = about(folder.path(), "attach", job.pid(), &engines);
+    let mut attach = about(folder.path(), "attach", job.pid(), &ALL_ENGINES);
     let attached = end(attach.args(["--duration", "6s", "--top", "8"])).success();
     let trace = folder.join(&format!("martini-{}.trcxml", job.pid()));
     assert_valid(&trace);
     // Its busiest lines, and what its two threads wait for; whether that stands out depends on what else the machine does.
     assert!(attached.err.contains(" Job.enter(Job.java:"), "{}", attached.err);
     assert!(attached.err.contains(" Job.price(Job.java:18)"), "{}", attached.err);
-    let mut locks = std::process::Command::new(&martini::built().command);
-    let locks = end(locks.arg("locks").arg(&trace).args(["--top", "3"])).success();
+    let locks = about_file("locks", &trace, &["--top", "3"]).success();
     assert!(locks.out.contains(" Job.LEDGER (Object)"), "{}", locks.out);
 
     // It checks each sum, and Spark ends it if a task fails.

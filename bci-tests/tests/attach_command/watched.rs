@@ -8,7 +8,7 @@ use bci_tests::martini;
 use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
 
-use crate::{Busy, assert_valid, end, send_signal};
+use crate::{Busy, about_file, assert_valid, end, send_signal};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(by_default_for_two_seconds);
@@ -108,8 +108,7 @@ fn the_heap_is_dumped_with_and_without_a_recording(jdk: &'static Jdk) {
     let own = busy.folder.join("own.hprof");
     let dumped = busy.martini("dump", &["own.hprof"]).success();
     assert_eq!(dumped.out, format!("{}\n", own.display()));
-    let mut heap = Command::new(&martini::built().command);
-    let read = end(heap.arg("heap").arg(&own)).success();
+    let read = about_file("heap", &own, &[]).success();
     assert!(read.out.contains("byte[]"), "{}", read.out);
     busy.martini("dump", &["own.hprof"]).refused("is there already");
     busy.martini("attach", &["--detach", "--sampled", "--dump", "request"]).success();
@@ -155,8 +154,7 @@ fn a_report_of_a_jvm_that_runs(jdk: &'static Jdk) {
     assert!(page.contains("busy.Main") && page.ends_with("</html>\n"), "{} bytes", page.len());
     // Of a trace nothing more is recorded.
     let trace = busy.trace(pid, 1);
-    let mut again = Command::new(&martini::built().command);
-    end(again.arg("report").arg(&trace).args(["--duration", "1s"])).refused("is recorded already");
+    about_file("report", &trace, &["--duration", "1s"]).refused("is recorded already");
     busy.end();
 }
 
@@ -171,7 +169,7 @@ fn ctrl_c_ends_the_recording(jdk: &'static Jdk) {
     for signal in ["INT", "TERM"] {
         let busy = Busy::on(jdk, &[]);
         let mut child = watch(&busy);
-        send_signal(&child, signal);
+        send_signal(child.id(), signal);
         let mut err = String::new();
         child.stderr.take().expect("asked for").read_to_string(&mut err).expect("text");
         assert_eq!(child.wait().expect("it ends").code(), Some(0), "{err}");

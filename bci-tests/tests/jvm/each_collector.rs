@@ -69,7 +69,7 @@ fn each_moment(jdk: &Jdk, collector: Collector, options: &str) -> Moments {
     let mut program = start(jdk, collector, &format!("{options},dump={when}"));
     let trace = program.file.clone();
     let is_there = |text: &str| std::fs::read_to_string(&trace).is_ok_and(|found| found.contains(text));
-    if dumps.contains(&"request") {
+    if !only_at_end {
         let request = format!("{}.dump", trace.display());
         std::fs::write(&request, "").expect("the folder is ours");
         wait_until(|| !Path::new(&request).exists());
@@ -82,7 +82,7 @@ fn each_moment(jdk: &Jdk, collector: Collector, options: &str) -> Moments {
         program.send("collect");
         program.wait_for("collect done");
     }
-    if dumps.contains(&"gc") {
+    if !only_at_end {
         wait_until(|| is_there("name=\"gc"));
     }
     program.send("exit");

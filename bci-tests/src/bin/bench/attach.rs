@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use bci_tests::attach::{Program, loaded_classes};
+use bci_tests::attach::{Program, loaded_classes, resident_kib};
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::martini;
 use bci_tests::read::{self, Judged, TraceData};
@@ -91,11 +91,8 @@ fn holds(program: &mut Program) -> Holds {
     program.running.wait_for("collected");
     let pid = program.running.pid();
     let count = |what| fs::read_dir(format!("/proc/{pid}/{what}")).expect("it runs").count();
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
-    let kib = resident.and_then(|kib| kib.parse().ok()).expect("its memory");
     let classes = loaded_classes(pid).expect("it answers");
-    Holds { threads: count("task"), files: count("fd"), classes, kib }
+    Holds { threads: count("task"), files: count("fd"), classes, kib: resident_kib(pid) }
 }
 
 /// Makes a request, which is not to be refused.
