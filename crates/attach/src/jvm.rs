@@ -66,6 +66,13 @@ impl Jvm {
     }
 }
 
+/// HotSpot's library in a process, open; `None` if there is none, or it cannot be read.
+pub fn hotspot(process: &Process) -> Option<File> {
+    let mapped = process.mapped().ok()?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    Root::of(process).ok()?.open(Path::new(library(&mapped)?), flags).map(File::from).ok()
+}
+
 /// The JVMs of this machine, by their ids.
 pub fn list() -> Vec<Jvm> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

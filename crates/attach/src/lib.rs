@@ -25,7 +25,7 @@ pub use agent::{AgentAnswer, Request};
 pub use answer::Answer;
 pub use error::AttachError;
 pub use ids::{Owner, Pid};
-pub use jvm::{Jvm, list};
+pub use jvm::{Jvm, hotspot, list};
 pub use process::Process;
 pub use root::{Folder, Root};
 pub use target::Target;

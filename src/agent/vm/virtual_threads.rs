@@ -93,6 +93,10 @@ pub(crate) unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thr
                 // As at the end of a platform thread.
                 local.thread.push(Event::ThreadEnd(index), Ticks::now());
             }
+            // The VM has sent its unmount before. A recording that began in between knows it as mounted, and no other event comes.
+            if local.thread.is_virtual {
+                local.switch(jni, local.thread.carrier);
+            }
         });
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use attach::{Folder, Process, Target};
 
+use crate::cli::launch::elf::Platform;
 use crate::cli::launch::{carried, library, program};
 
 /// Where copies lie, for the JVM.
@@ -34,7 +35,13 @@ pub(crate) fn among(mapped: &[String]) -> Option<String> {
 /// # Errors
 /// There is none.
 pub(crate) fn own(process: &Process) -> anyhow::Result<PathBuf> {
-    library::find(program::platform(process.folder().join("exe").as_os_str()))
+    library::find(platform(process))
+}
+
+/// What the JVM can load, if that can be seen.
+pub(crate) fn platform(process: &Process) -> Option<Platform> {
+    let program = program::platform(process.folder().join("exe").as_os_str())?;
+    Some(attach::hotspot(process).and_then(|hotspot| program.or_emulated(hotspot).ok()).unwrap_or(program))
 }
 
 /// The path by which the JVM can load our agent.

@@ -101,9 +101,9 @@ pub(crate) fn of_process(pid: u32, loads: bool) -> Vec<Check> {
     let mapped = target.process().mapped().unwrap_or_default();
     let mut checks = vec![user(&target), java(jvm.as_ref())];
     let agent = agent_file::own(target.process());
-    let program = target.process().folder().join("exe");
-    checks.push(match agent.as_ref().ok().and_then(|agent| program::misfit(program.as_os_str(), agent)) {
-        None => Check::new("platform", Verdict::Yes, "the agent fits the JVM's program"),
+    let platform = agent_file::platform(target.process());
+    checks.push(match agent.as_ref().ok().and_then(|agent| program::misfit(platform, agent)) {
+        None => Check::new("platform", Verdict::Yes, "the agent fits the JVM"),
         Some(why) => Check::new("platform", Verdict::No, format!("it {why}; use a Martini that was built for it")),
     });
     checks.extend(agent.ok().and_then(|agent| c_library(&target, &agent, &mapped)));

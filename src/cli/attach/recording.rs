@@ -86,7 +86,7 @@ fn check(jvm: &Jvm) -> anyhow::Result<()> {
         bail!("JVM {pid} is Java {version} (release {feature}), and the agent needs {OLDEST} or newer");
     }
     let agent = agent_file::own(&jvm.process)?;
-    match program::misfit(jvm.process.folder().join("exe").as_os_str(), &agent) {
+    match program::misfit(agent_file::platform(&jvm.process), &agent) {
         Some(why) => bail!("JVM {pid} {why}, so it cannot load the agent; use a Martini that was built for it"),
         None => Ok(()),
     }

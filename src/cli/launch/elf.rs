@@ -8,6 +8,10 @@ use crate::cli::launch::glibc;
 
 /// Longer names of interpreters are no names.
 const LONGEST_NAME: u64 = 4096;
+/// Libraries are shorter.
+const LONGEST_LIBRARY: u64 = 1 << 30;
+/// The longest header.
+const HEADER: u64 = 64;
 
 /// What a library has to share with the program that loads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +37,27 @@ impl Platform {
     pub(crate) fn of(path: &Path) -> io::Result<Option<Platform>> {
         let mut file = File::open(path)?;
         let mut head = Vec::new();
-        file.by_ref().take(64).read_to_end(&mut head)?;
+        file.by_ref().take(HEADER).read_to_end(&mut head)?;
         let Some(header) = Header::read(&head) else { return Ok(None) };
         let libc = header.interpreter(&mut file)?.map(|name| {
             let is_musl = name.windows(7).any(|part| part == b"ld-musl");
             if is_musl { Libc::Musl } else { Libc::Other }
         });
         Ok(Some(Platform { is_64_bit: header.is_64_bit, machine: header.machine, libc }))
+    }
+
+    /// That of a JVM whose program is of this one: that of HotSpot's library if the program is an emulator of another processor.
+    ///
+    /// # Errors
+    /// The library cannot be read.
+    pub(crate) fn or_emulated(self, mut hotspot: File) -> io::Result<Platform> {
+        let mut bytes = Vec::new();
+        hotspot.by_ref().take(HEADER).read_to_end(&mut bytes)?;
+        if Header::read(&bytes).is_none_or(|header| header.machine == self.machine) {
+            return Ok(self);
+        }
+        hotspot.take(LONGEST_LIBRARY).read_to_end(&mut bytes)?;
+        Ok(Platform::of_library_with(&bytes).unwrap_or(self))
     }
 
     /// That of a library that the agent's file is; `None` for other files.
@@ -129,6 +147,8 @@ impl Header {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     /// The beginning of an executable with that interpreter.
@@ -184,6 +204,21 @@ mod tests {
         ] {
             assert_eq!(read(&program).unwrap().misfit(agent), why);
         }
+    }
+
+    #[test]
+    fn a_jvm_in_an_emulator_is_what_its_library_is() {
+        let emulator = read(&made(true, X86_64, "")).unwrap();
+        let in_it = |library: &[u8]| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(library).unwrap();
+            file.rewind().unwrap();
+            emulator.or_emulated(file).unwrap()
+        };
+        assert_eq!(in_it(&made(true, X86_64, "")), emulator);
+        assert_eq!(in_it(b"no library"), emulator);
+        let emulated = in_it(&made(true, AARCH64, ""));
+        assert_eq!((emulated.machine, emulated.libc), (AARCH64, Some(Libc::Musl)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Running a program under the agent: finding the JDK and the library, starting, supervising, and what is left behind.
 
 pub(crate) mod carried;
-mod elf;
+pub(crate) mod elf;
 pub(crate) mod glibc;
 pub(crate) mod growth;
 pub(crate) mod injection;

@@ -17,7 +17,7 @@ pub(crate) fn platform(program: &OsStr) -> Option<Platform> {
 /// # Errors
 /// What the program is.
 pub(crate) fn check(program: &OsStr, agent: &Path) -> Result<(), Failure> {
-    match misfit(program, agent) {
+    match misfit(platform(program), agent) {
         None => Ok(()),
         Some(why) => {
             let message = format!(
@@ -30,10 +30,10 @@ pub(crate) fn check(program: &OsStr, agent: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Why a JVM in that program could not load the agent: part of a sentence.
-pub(crate) fn misfit(program: &OsStr, agent: &Path) -> Option<&'static str> {
+/// Why a JVM of that platform could not load the agent: part of a sentence.
+pub(crate) fn misfit(platform: Option<Platform>, agent: &Path) -> Option<&'static str> {
     let agent = Platform::of_library(agent).ok().flatten();
-    platform(program).zip(agent).and_then(|(its, agent)| its.misfit(agent))
+    platform.zip(agent).and_then(|(its, agent)| its.misfit(agent))
 }
 
 /// The file that the system will start.
