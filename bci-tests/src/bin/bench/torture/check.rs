@@ -220,8 +220,11 @@ fn may_fail(case: &Case, ended: &Ended, recorded: &Recorded) -> bool {
 /// The trace and the dumps of one recording, in a folder of its own.
 fn recording(case: &Case, ended: &Ended, dir: &Path, problems: &mut Vec<Problem>) {
     let is_killed = ended.status.is_none_or(|status| status.signal() == Some(9));
-    match Facts::read(&dir.join(case.mode.trace_name())) {
+    let trace = dir.join(case.mode.trace_name());
+    match Facts::read(&trace) {
         Ok(facts) => judge(case, ended, &facts, is_killed, problems),
+        // It was killed before it had written anything.
+        Err(_) if is_killed && trace.metadata().is_ok_and(|trace| trace.len() == 0) => {}
         // A zip that nobody could finish has no directory.
         Err(_) if is_killed && case.mode.value("format") == Some("zip") => {}
         Err(error) => problems.push(problem(Kind::Trace, format!("the trace cannot be read: {error}"))),
