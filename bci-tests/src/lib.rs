@@ -9,6 +9,7 @@ pub mod counted;
 pub mod histogram;
 pub mod java;
 pub mod jdk;
+pub mod jdwp;
 pub mod martini;
 pub mod process;
 pub mod profiled;

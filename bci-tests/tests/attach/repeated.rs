@@ -1,10 +1,12 @@
 //! One recording after the other in one JVM, which is left as it was.
 
 use std::fs;
+use std::net::TcpListener;
 
 use bci_tests::attach::{loaded_classes, references, resident_kib};
 use bci_tests::java;
-use bci_tests::jdk::Jdk;
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::jdwp::{self, Debugger};
 use bci_tests::process::wait_for;
 use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
@@ -33,6 +35,12 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("counts", "heap=counts"),
     ];
     suite.jdks(21..).each_and(&options, a_carrier_is_not_the_virtual_thread_on_it);
+    for jdk in jdk::each_feature().into_iter().filter(|jdk| jdk.feature >= 21) {
+        match jdwp::is_there(jdk) {
+            true => suite.on(jdk, a_carrier_is_not_the_virtual_thread_that_has_ended_on_it),
+            false => suite.skip(format!("repeated::a_carrier::jdk{}", jdk.feature), "it has no agent for debuggers"),
+        }
+    }
 }
 
 const ENGINES: [&str; 6] = [
@@ -136,6 +144,26 @@ fn a_carrier_is_not_the_virtual_thread_on_it(jdk: &Jdk, options: &str) {
     // The trace is valid: nothing refers to a thread after its end.
     program.record(options, |program| {
         program.command("release", "released");
+    });
+    program.finish();
+}
+
+/// The first event of the only carrier is the end of a virtual thread, whose unmount has come before the recording. The carrier then waits.
+fn a_carrier_is_not_the_virtual_thread_that_has_ended_on_it(jdk: &Jdk) {
+    // The port is free again when the JVM takes it.
+    let address = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a free port");
+    let debugged = format!("-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address={address}");
+    let flags = ["-Djdk.virtualThreadScheduler.parallelism=1", &debugged];
+    let mut program = Program::start_main(jdk, "attach.Ends", &flags);
+    // The agent for debuggers, which is asked before ours, stops the thread in the middle of its end.
+    let mut debugger = Debugger::connect(address).expect("the JVM listens");
+    debugger.stop_what_ends().expect("it answers");
+    program.running.send("end");
+    debugger.wait_for_event().expect("the thread ends");
+    // The trace is valid: nothing refers to a thread after its end.
+    program.record("heap=off,locks=on,juc=on", |program| {
+        debugger.leave().expect("it answers");
+        program.running.wait_for("ended");
     });
     program.finish();
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use bci_tests::jdk::{self, Jdk};
+use bci_tests::jdwp;
 
 use super::acts::{self, Act, Moment, Timed};
 use super::attach::{self, Recording};
 use super::flags::{self, Flag, Gc};
-use super::jdwp;
 use super::modes::Mode;
 use super::place::Place;
 use super::programs::{PROGRAMS, Program};

@@ -12,8 +12,8 @@ use super::acts::Act;
 use super::attach::Recorded;
 use super::case::Case;
 use super::facts::Facts;
-use super::jdwp;
 use super::jvm::Ended;
+use bci_tests::jdwp;
 
 /// How much of a file about a crash is shown.
 const HEAD: usize = 60;

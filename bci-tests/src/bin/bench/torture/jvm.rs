@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::acts::{Act, Timed};
 use super::attach::{Attached, Recorded, Recording, end_of, is_alive};
-use super::jdwp;
+use bci_tests::jdwp;
 
 /// The line that says that the program's `main` runs.
 const BEGINS: &str = "= begins";

@@ -6,7 +6,6 @@ mod case;
 mod check;
 mod facts;
 pub(crate) mod flags;
-mod jdwp;
 mod jvm;
 mod modes;
 mod place;
