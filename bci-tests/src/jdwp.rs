@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -34,11 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Whether this JDK has the debugger's side.
 pub fn is_there(jdk: &Jdk) -> bool {
-    has_library(&jdk.home)
-}
-
-fn has_library(home: &Path) -> bool {
-    home.join("lib/libjdwp.so").is_file()
+    jdk.home.join("lib/libjdwp.so").is_file()
 }
 
 /// Stops all threads so many times, each time for a moment.

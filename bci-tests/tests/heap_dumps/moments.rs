@@ -18,6 +18,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     let others = [("off", Heap::Off), ("vm", Heap::Vm)];
     suite.jdks(on_one..=on_one).each_and(&others, the_first_time_that_the_heap_is_full_it_is_dumped_as_it_is);
     suite.each_jdk(after_the_nth_collection_the_heap_is_dumped_once);
+    suite.each_jdk(what_the_collection_of_a_dump_finds_dead_was_alive_before);
     suite.each_jdk(classes_that_are_loaded_meanwhile_do_not_disturb_a_dump);
 }
 
@@ -58,6 +59,18 @@ fn the_first_time_that_the_heap_is_full_it_is_dumped_as_it_is(jdk: &Jdk, heap: H
     let held = Dump::read(&file).of_class("graph.Moments$Held").len();
     assert!((300..700).contains(&held), "{held} times 100,000 bytes in 64 MiB");
     assert_eq!(ran.trace.0, ["oom"]);
+}
+
+/// Of the collection with which the VM begins a dump some collectors send no event; what dies in it has been used since the last one.
+fn what_the_collection_of_a_dump_finds_dead_was_alive_before(jdk: &Jdk) {
+    for (number, collector) in
+        [(1, Collector::Serial), (3, Collector::Serial), (2, Collector::Parallel), (2, Collector::G1)]
+    {
+        let profiled = Profiled::on(jdk).heap(Heap::Events).options("locks=on").option("dump", format!("gc:{number}"));
+        // The trace is valid: nothing refers to an object after its death.
+        let ran = profiled.flags(&[&["-Xmx64m"], collector.flags()].concat()).main("graph.Waits").run();
+        assert!(dump_of(&ran.file, 1).is_file());
+    }
 }
 
 fn after_the_nth_collection_the_heap_is_dumped_once(jdk: &Jdk) {

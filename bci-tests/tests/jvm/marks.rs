@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use bci_tests::jdk::Jdk;
+use bci_tests::jdwp;
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::read::TraceData;
 use bci_tests::suite::Suite;
@@ -90,11 +91,11 @@ fn what_cannot_be_marked_is_said(jdk: &Jdk) {
 
 /// It needs the breakpoints, and its agent would end the JVM without them.
 fn a_debugger_comes_first(jdk: &Jdk) {
-    if !jdk.home.join("lib/libjdwp.so").is_file() {
+    if !jdwp::is_there(jdk) {
         return;
     }
     for behind in [false, true] {
-        let debugger = ["-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0"];
+        let debugger = [jdwp::OPTION];
         let profiled = Profiled::on(jdk).options(MARKS).main("marks.Main");
         let ran = if behind { profiled.flags_behind(&debugger) } else { profiled.flags(&debugger) }.run();
         assert!(ran.err().contains("methods are not marked: the JVM has breakpoints for one agent"), "{}", ran.err());

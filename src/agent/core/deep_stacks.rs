@@ -4,6 +4,8 @@
 //! such frame it begins again at the top of the stack: that is the square of the depth, minutes for a recursion without end.
 
 use jvmti::Jni;
+use jvmti::jni_sys::jint;
+use jvmti::sys::jvmtiFrameInfo;
 
 use super::Jvm;
 use crate::agent::message::message;
@@ -12,6 +14,10 @@ use crate::agent::message::message;
 const FIRST: u32 = 16;
 /// Sum of the squares of depths: some four seconds.
 const MOST: u64 = 1_000_000_000;
+/// A stack that is no deeper counts as if it were as deep, since to find out takes longer.
+const USUAL: jint = 128;
+/// No stack is deeper.
+const DEEPEST: jint = 1 << 30;
 
 /// Whether the walk takes no more than some seconds longer for the stacks. If not, a message says so.
 pub(crate) fn are_bearable(jvm: &Jvm, jni: Jni) -> bool {
@@ -24,7 +30,9 @@ pub(crate) fn are_bearable(jvm: &Jvm, jni: Jni) -> bool {
     for &thread in threads.iter() {
         // SAFETY: a live local reference, deleted when it is done with.
         unsafe {
-            depths.extend(jvm.env.get_frame_count(thread).ok().and_then(|count| u64::try_from(count).ok()));
+            depths.push(depth(|frames| {
+                jvm.env.get_stack_trace(thread, frames, &mut [jvmtiFrameInfo::default()]).is_ok()
+            }));
             jni.delete_local_ref(thread);
         }
     }
@@ -38,6 +46,24 @@ pub(crate) fn are_bearable(jvm: &Jvm, jni: Jni) -> bool {
     are_bearable
 }
 
+/// The depth of a stack, of which can be asked whether it has a frame behind so many. It is not asked for the depth itself: the VM forgets
+/// the thread's state if the thread ends meanwhile, and crashes (`GetFrameCount`, seen on 17).
+fn depth(has_frame_behind: impl Fn(jint) -> bool) -> u64 {
+    let mut most = USUAL;
+    while most < DEEPEST && has_frame_behind(most) {
+        most *= 2;
+    }
+    if most == USUAL {
+        return USUAL as u64;
+    }
+    let mut least = most / 2;
+    while most - least > 1 {
+        let middle = least + (most - least) / 2;
+        *if has_frame_behind(middle) { &mut least } else { &mut most } = middle;
+    }
+    most as u64
+}
+
 fn sum_of_squares(depths: &[u64]) -> u64 {
     depths.iter().fold(0, |sum, &depth| sum.saturating_add(depth.saturating_mul(depth)))
 }
@@ -45,6 +71,17 @@ fn sum_of_squares(depths: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_depth_is_found_by_frames_that_are_there() {
+        for frames in [0, 1, 127, 128] {
+            assert_eq!(depth(|behind| behind < frames), 128, "{frames}");
+        }
+        for frames in [129, 255, 256, 257, 1000, 4096, 1_000_001] {
+            assert_eq!(depth(|behind| behind < frames), frames as u64);
+        }
+        assert_eq!(depth(|_| true), 1 << 30);
+    }
 
     #[test]
     fn one_deep_stack_is_too_much_and_many_usual_ones_are_not() {

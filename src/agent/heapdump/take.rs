@@ -35,6 +35,8 @@ const ANCHORED_TRIES: u32 = 4;
 /// Why there is no dump while the program goes on.
 pub(super) const KEEPS_GARBAGE: &str =
     "with ZGC of this JDK it would keep garbage, and the program might run out of memory; use heap=counts or heap=vm";
+/// Deaths before a dump are waited for as long as some are found within this time.
+const DEATHS: Duration = Duration::from_secs(1);
 
 /// Makes dumps, one after the other.
 pub(super) struct DumpMaker {
@@ -43,6 +45,8 @@ pub(super) struct DumpMaker {
     /// The VM can collect in the pause of the dump. With a concurrent collector the dump would wait for a collection: for ever,
     /// if the VM is ending and has stopped the collector (JDK 21).
     collects: bool,
+    /// An event comes of that collection, as of all others.
+    sees_collection: bool,
     /// To look at an object is to use it (ZGC). So only what has survived a collection is looked for.
     wants_survivors: bool,
     /// A program that goes on may have no room for a dump.
@@ -70,6 +74,8 @@ impl DumpMaker {
             return Err("this JVM crashes in its dumper with -XX:+UseG1GC and -XX:-ClassUnloading".into());
         }
         let collects = dumps.core.jvm.collector(jni) == Collector::Stopping;
+        // The others send one only of collections that begin as operations of their own.
+        let sees_collection = is_flag_on(jni, c"UseG1GC") == Some(true);
         let place = Place::new().map_err(|e| format!("no file can be opened: {e}"))?;
         let text = place.path().to_string_lossy().into_owned();
         let text = std::ffi::CString::new(text).map_err(|_| "its path has a NUL in it")?;
@@ -82,7 +88,17 @@ impl DumpMaker {
         };
         let wants_survivors = Survivors::are_needed(jni);
         let keeps_garbage = Survivors::are_kept_with_garbage(dumps.core, jni);
-        Ok(DumpMaker { dumps, dumper, collects, wants_survivors, keeps_garbage, number: 1, place, path })
+        Ok(DumpMaker {
+            dumps,
+            dumper,
+            collects,
+            sees_collection,
+            wants_survivors,
+            keeps_garbage,
+            number: 1,
+            place,
+            path,
+        })
     }
 
     /// No more dumps are made.
@@ -116,6 +132,8 @@ impl DumpMaker {
         if self.keeps_garbage && reason != Reason::OutOfMemory && !self.dumps.queue.does_vm_end() {
             return Err(KEEPS_GARBAGE.into());
         }
+        // What is dead now is not to wait for the next collection.
+        self.core().collections.wait_until_processed(DEATHS);
         self.dumps.hold_writer();
         let dumped = self.dump(jni, reason);
         self.dumps.queue.progress.watch(None);
@@ -313,6 +331,9 @@ impl DumpMaker {
         } else if after > before && self.collects {
             // Before anything that happened since.
             time = Ticks(finish.0 + 1);
+        }
+        if self.collects && !(self.sees_collection && after > before) {
+            collections.note_unseen();
         }
         Ok(Dumped { file, time, after, began_millis })
     }

@@ -73,6 +73,8 @@ struct Inner {
     measured: GcNumber,
     /// The first id given to an object after the last collection.
     first_new_object: ObjectId,
+    /// The VM has collected since, without an event.
+    has_unseen: bool,
     /// The first id given to an object after each number of collections, if that is kept.
     generations: Option<Vec<(ObjectId, u64)>>,
     closed: bool,
@@ -129,6 +131,7 @@ impl Collections {
             false => inner.events.push_back(GcEvent::Finish(now, number)),
         }
         inner.first_new_object = next;
+        inner.has_unseen = false;
         if let Some(generations) = &mut inner.generations {
             generations.push((next, number.0));
         }
@@ -158,10 +161,16 @@ impl Collections {
         std::iter::once((ObjectId(0), 0)).chain(self.inner.lock().generations.iter().flatten().copied()).collect()
     }
 
-    /// The first id given to an object after the last collection. If an object with this id or a later one is dead, the VM has
-    /// collected without an event (before a heap dump, with some collectors); its death is attributed to the next collection.
-    pub(crate) fn first_new_object(&self) -> ObjectId {
-        self.inner.lock().first_new_object
+    /// The VM has collected without an event (before a heap dump, with some collectors). Nobody knows which objects had been dead before:
+    /// the deaths that are found from now on are attributed to the next collection.
+    pub(crate) fn note_unseen(&self) {
+        self.inner.lock().has_unseen = true;
+    }
+
+    /// If an object with this id or a later one is dead, it has died in a collection of which there was no event.
+    pub(crate) fn first_after_last(&self) -> ObjectId {
+        let inner = self.inner.lock();
+        if inner.has_unseen { ObjectId(0) } else { inner.first_new_object }
     }
 
     /// These objects are dead. Their deaths are attributed to the last collection that has ended.

@@ -300,9 +300,9 @@ impl TrackedObjects {
         mut delete_if_dead: impl FnMut(jweak) -> bool,
     ) {
         let mut dead = DeadBatch { gc, objects: Vec::new(), tested: 0 };
-        // The death of a newer one waits for the next collection, to which it is attributed.
-        let first_new = gc.map_or(ObjectId(u64::MAX), Collections::first_new_object);
-        let mut delete_if_dead = |object: &TrackedObject| object.tag.id() < first_new && delete_if_dead(object.weak);
+        // The death of another one waits for the next collection, to which it is attributed.
+        let first_after = gc.map_or(ObjectId(u64::MAX), Collections::first_after_last);
+        let mut delete_if_dead = |object: &TrackedObject| object.tag.id() < first_after && delete_if_dead(object.weak);
         self.alive.retain(|object| {
             let is_dead = delete_if_dead(object);
             dead.add_tested(is_dead.then_some(object.tag.id()));
@@ -389,6 +389,20 @@ mod tests {
         collection(&gc, 21);
         tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
         assert!(freed(&gc).into_iter().eq(11..=20));
+    }
+
+    #[test]
+    fn a_death_in_a_collection_that_was_not_seen_waits_for_the_next() {
+        let (weak_refs, gc, mut tracked) = (WeakRefs::default(), Collections::new(false), TrackedObjects::default());
+        let mut recorder = WeakRefRecorder::default();
+        (1..=9).for_each(|number| recorder.push(&weak_refs, object(number)));
+        collection(&gc, 10);
+        gc.note_unseen();
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
+        assert!(freed(&gc).is_empty());
+        collection(&gc, 10);
+        tracked.remove_dead(&weak_refs, Some(&gc), |_| true);
+        assert!(freed(&gc).into_iter().eq(1..=9));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use bci_tests::jdk::{self, Jdk};
+use bci_tests::jdwp;
 use bci_tests::process::{Running, wait_until};
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
@@ -15,7 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     for jdk in jdk::all() {
         let name = |heap: Heap| format!("beside::debugger::stops_and_continues::jdk{}::{}", jdk.version, heap.name());
         match debugger {
-            Some(debugger) if jdk.home.join("lib/libjdwp.so").is_file() => {
+            Some(debugger) if jdwp::is_there(jdk) => {
                 for heap in [Heap::Counts, Heap::Events, Heap::Vm] {
                     suite.add(name(heap), move || stops_and_continues(jdk, debugger, heap));
                 }

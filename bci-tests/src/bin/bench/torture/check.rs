@@ -414,7 +414,8 @@ fn dumps(case: &Case, ended: &Ended, dir: &Path, is_killed: bool, problems: &mut
     let is_hprof = case.mode.value("dumpformat").is_none() && case.mode.value("limit").is_none();
     // Who was ended before its heap was full has none to dump, and a recording of a part of the run may not see that.
     let sees_full_heap = case.program.fills_heap && !ended.was_ended() && !case.is_attached();
-    let is_refused = would_keep_garbage(case) && case.is_attached();
+    let is_refused = would_keep_garbage(case) && case.is_attached()
+        || ended.err.contains("the heap cannot be dumped: the JVM has no memory left");
     let is_due = case.mode.dumps_at("end") && !is_refused || case.mode.dumps_at("oom") && sees_full_heap;
     if is_hprof && is_due && files.is_empty() && !is_killed && !is_cut_by_end(case) {
         problems.push(problem(Kind::Dump, "there is no heap dump"));
