@@ -53,7 +53,7 @@ pub(crate) fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<b
             is_counted = core.jvm.methods.get(method).is_some_and(|method| is_counted_where_called(core, method));
         }
     }
-    natives.insert(is_counted, was, reader);
+    natives.insert(is_counted, was.map(|was| was == is_counted), reader);
     Ok(is_counted)
 }
 
@@ -77,7 +77,14 @@ pub(crate) fn allocating_method(
     };
     let (allocating_method, depth) = search(core, jni)?;
     if depth <= NEAR_FRAMES || was.is_some() {
-        allocating_methods.insert(allocating_method, was, reader);
+        let is_same = was.map(|was| match (was, allocating_method) {
+            (Some(was), Some(found)) => {
+                core.jvm.methods.are_alike(was.location, found.location)
+                    && AllocatingMethod { location: found.location, ..was } == found
+            }
+            (was, found) => was == found,
+        });
+        allocating_methods.insert(allocating_method, is_same, reader);
     }
     Ok(allocating_method)
 }

@@ -48,7 +48,7 @@ impl<T> Default for StackCache<T> {
     }
 }
 
-impl<T: Copy + PartialEq> StackCache<T> {
+impl<T: Copy> StackCache<T> {
     /// Looks up the current thread's innermost `max_frames` frames; results for different `kind`s are apart. The thread is in
     /// native code that Java code or the VM called.
     pub(crate) fn look_up(&mut self, kind: u64, max_frames: usize, reader: StackReader<'_>) -> Lookup<T> {
@@ -69,10 +69,10 @@ impl<T: Copy + PartialEq> StackCache<T> {
         if layout.comparisons.is_due(self.hits) { Lookup::Miss(Some(known)) } else { Lookup::Hit(known) }
     }
 
-    /// Keeps what the VM said of the stack that was looked up last; `cached` is what the cache had for it.
-    pub(crate) fn insert(&mut self, found: T, cached: Option<T>, reader: StackReader<'_>) {
-        if let Some((layout, cached)) = reader.layout.zip(cached) {
-            layout.comparisons.count(cached == found);
+    /// Keeps what the VM said of the stack that was looked up last; if the cache had something for it, whether that is the same.
+    pub(crate) fn insert(&mut self, found: T, is_same: Option<bool>, reader: StackReader<'_>) {
+        if let Some((layout, is_same)) = reader.layout.zip(is_same) {
+            layout.comparisons.count(is_same);
         }
         if self.bytes >= self.budget.bytes() {
             self.known = FxHashMap::default();

@@ -151,6 +151,14 @@ impl Tables<'_> {
         unsafe { self.methods.resolve(self.reader.jni, id as jmethodID, self.classes) }
     }
 
+    /// Whether two stacks say the same of where the thread is.
+    fn are_alike(&self, one: StackIndex, other: StackIndex) -> bool {
+        let frames = |stack| self.stacks.get(stack).map_or(&[][..], |record| &record.frames);
+        let (ones, others) = (frames(one), frames(other));
+        let are_alike = |(&one, &other)| self.methods.are_alike(one, other);
+        one == other || ones.len() == others.len() && ones.iter().zip(others).all(are_alike)
+    }
+
     /// Whether the ids of these frames' methods will not be those of other versions before the next epoch.
     fn are_settled(&self, frames: &[CodeLocation]) -> bool {
         let is_settled = |record: &MethodRecord| !self.methods.redefined.contains(record.class);
@@ -181,11 +189,12 @@ impl StackWalker {
             Lookup::Miss(cached) => cached,
         };
         let (index, room) = self.walk_by_vm(skip, tables, false)?;
+        let other = cached.filter(|&cached| !tables.are_alike(cached, index));
         // With more room the result depends on frames whose addresses are not in the key.
         if room <= self.room(skip) || cached.is_some() {
-            self.cache.insert(index, cached, tables.reader);
+            self.cache.insert(index, cached.map(|_| other.is_none()), tables.reader);
         }
-        if let Some((cached, layout)) = cached.filter(|&cached| cached != index).zip(tables.reader.layout) {
+        if let Some((cached, layout)) = other.zip(tables.reader.layout) {
             layout.comparisons.keep(Mismatch { cached, found: index });
         }
         Ok(index)

@@ -12,7 +12,7 @@ use trace::ids::MethodId;
 use super::classes::Classes;
 use super::redefined::Redefined;
 use super::table::Table;
-use crate::agent::ids::{ClassIndex, IdSource, MethodIndex};
+use crate::agent::ids::{ClassIndex, CodeLocation, IdSource, MethodIndex};
 use crate::agent::mutex::Mutex;
 
 /// What is known of a method.
@@ -33,6 +33,11 @@ pub(crate) struct MethodRecord {
 }
 
 impl MethodRecord {
+    /// Whether both are the same method to a reader.
+    fn is_version_of(&self, other: &MethodRecord) -> bool {
+        self.class == other.class && self.name == other.name && self.signature == other.signature
+    }
+
     /// The source line of a bytecode index; 0 if unknown.
     pub(crate) fn line(&self, location: i64) -> u32 {
         let Some(lines) = self.lines.get() else { return 0 };
@@ -83,6 +88,13 @@ impl Methods {
     /// The method of that number.
     pub(crate) fn get(&self, index: MethodIndex) -> Option<&MethodRecord> {
         self.table.get(index.0)
+    }
+
+    /// Whether two places are the same to a reader: the methods may be versions of one, of which the VM shows now this and now that one
+    /// after it was redefined.
+    pub(crate) fn are_alike(&self, one: CodeLocation, other: CodeLocation) -> bool {
+        let methods = || self.get(one.method).zip(self.get(other.method));
+        one == other || one.line == other.line && methods().is_some_and(|(one, other)| one.is_version_of(other))
     }
 
     /// The number of a method, which is registered if it is new.
@@ -220,17 +232,27 @@ mod tests {
         assert_eq!(delegation(&[187, 0]), None);
     }
 
-    #[test]
-    fn lines_are_ranges_of_bytecode() {
-        let method = MethodRecord {
+    fn method(name: &str, lines: Vec<(i64, u32)>) -> MethodRecord {
+        MethodRecord {
             id: MethodId(1),
             class: ClassIndex(0),
-            name: "m".into(),
+            name: name.into(),
             signature: "()V".into(),
-            lines: OnceLock::from(vec![(0, 10), (4, 12), (9, 11)]),
+            lines: OnceLock::from(lines),
             range: None,
             delegation: None,
-        };
+        }
+    }
+
+    #[test]
+    fn versions_have_the_same_name_and_any_lines() {
+        assert!(method("m", vec![(0, 10)]).is_version_of(&method("m", vec![(0, 10), (4, 12)])));
+        assert!(!method("m", Vec::new()).is_version_of(&method("n", Vec::new())));
+    }
+
+    #[test]
+    fn lines_are_ranges_of_bytecode() {
+        let method = method("m", vec![(0, 10), (4, 12), (9, 11)]);
         assert_eq!([-1, 0, 3, 4, 8, 9, 100].map(|at| method.line(at)), [0, 10, 10, 12, 12, 11, 11]);
         assert_eq!(method.line_range(), Some((10, 12)));
     }
