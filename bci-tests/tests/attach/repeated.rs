@@ -35,6 +35,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("counts", "heap=counts"),
     ];
     suite.jdks(21..).each_and(&options, a_carrier_is_not_the_virtual_thread_on_it);
+    suite.jdks(21..).each(locks_alone_rewrite_nothing_where_that_would_be_expensive);
     for jdk in jdk::each_feature().into_iter().filter(|jdk| jdk.feature >= 21) {
         match jdwp::is_there(jdk) {
             true => suite.on(jdk, a_carrier_is_not_the_virtual_thread_that_has_ended_on_it),
@@ -165,6 +166,15 @@ fn a_carrier_is_not_the_virtual_thread_that_has_ended_on_it(jdk: &Jdk) {
         debugger.leave().expect("it answers");
         program.running.wait_for("ended");
     });
+    program.finish();
+}
+
+/// `VirtualThread` is linked, and its sleeps are seen by what is rewritten in it.
+fn locks_alone_rewrite_nothing_where_that_would_be_expensive(jdk: &Jdk) {
+    let mut program = Program::start_main(jdk, "attach.Ends", &[]);
+    let mut rewritten = |options| program.record(options, |program| program.command("end", "ended")).rewritten;
+    assert_eq!(rewritten("heap=off,locks=on") > 0, jdk.feature >= 23);
+    assert!(rewritten("heap=off,locks=on,juc=on") > 0);
     program.finish();
 }
 

@@ -64,6 +64,9 @@ const EVENTS: [jvmtiEvent; 5] = [
 /// is interrupted (measured with `bench -- locks`).
 const STACK_PRICE: u64 = 3;
 
+/// The first release that does not throw all compiled code away when the first class is rewritten in a VM that runs (JDK-8324241).
+const FIRST_TO_KEEP_CODE: u32 = 23;
+
 /// The feature.
 pub(crate) struct Locks {
     core: &'static Core,
@@ -109,8 +112,11 @@ impl Locks {
     pub(crate) fn new(core: &'static Core, options: LockOptions) -> Locks {
         let asks_threads = core.jvm.java >= FIRST_BY_THREADS;
         let takes_stacks = options.owners != Owners::WithoutStacks && options.stack_depth > 0;
+        let sleeps = sleeping::hooked(core.jvm.java);
+        // Whoever attaches with locks alone expects that nothing is rewritten.
+        let is_cheap = options.juc || !core.is_late || core.jvm.java >= FIRST_TO_KEEP_CODE;
         let hooked =
-            options.juc.then_some(&parking::PARKS).into_iter().chain(sleeping::hooked(core.jvm.java)).collect();
+            options.juc.then_some(&parking::PARKS).into_iter().chain(sleeps.filter(|_| is_cheap)).collect();
         Locks {
             core,
             registry: ThreadRegistry::new(takes_stacks || asks_threads),
