@@ -16,6 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(counts_are_announced_with_their_price);
     suite.each_jdk(the_heap_is_dumped_with_and_without_a_recording);
     suite.each_jdk(the_interval_of_samples_can_be_changed);
+    suite.any_jdk(a_snapshot_is_read_while_the_recording_goes_on);
     suite.any_jdk(the_agent_looks_for_the_doctor);
     suite.any_jdk(a_report_of_a_jvm_that_runs);
     suite.any_jdk(ctrl_c_ends_the_recording);
@@ -63,6 +64,29 @@ fn the_agent_looks_for_the_doctor(jdk: &'static Jdk) {
     busy.end();
 }
 
+fn a_snapshot_is_read_while_the_recording_goes_on(jdk: &'static Jdk) {
+    let busy = Busy::on(jdk, &[]);
+    busy.martini("attach", &["--detach", "--heap", "counts"]).success();
+    let trace = busy.trace(busy.pid(), 1);
+    let counted = || {
+        let json = about_file("stats", &trace, &["--json"]).success().out;
+        let stats: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        stats["traces"][0]["sum"]["total"].as_u64().unwrap_or_else(|| panic!("{json}"))
+    };
+    let mut before = 0;
+    for _ in 0..2 {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        busy.martini("snapshot", &[]).success();
+        let now = counted();
+        assert!(now > before, "{now} objects after {before}");
+        before = now;
+    }
+    busy.martini("stop", &[]).success();
+    assert!(counted() > before);
+    assert_valid(&trace);
+    busy.end();
+}
+
 fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
     let pid = busy.pid();
@@ -73,10 +97,13 @@ fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
     let trace = busy.trace(pid, 1);
     assert!(status.starts_with("recording  yes\n"), "{status}");
     assert!(status.contains(&trace.display().to_string()) && status.contains("cpu=10ms"), "{status}");
+    let user = end(Command::new("id").arg("-un")).success().out;
     let agent = || {
         let jvms = end(Command::new(&martini::built().command).arg("ps")).success().out;
-        let row = jvms.lines().find(|line| line.split_whitespace().next() == Some(&pid.to_string()));
-        row.and_then(|row| row.split_whitespace().nth(4)).expect("it runs").to_owned()
+        let rows = jvms.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let row = rows.into_iter().find(|row| row[0] == pid.to_string()).expect("it runs");
+        assert_eq!([row[1], row[2], row[3], row[5]], [user.trim_end(), &jdk.version, "-", "busy.Main"], "{jvms}");
+        row[4].to_owned()
     };
     assert_eq!(agent(), "records");
     busy.martini("attach", &["--duration", "1s"]).refused(&format!("JVM {pid}: "));

@@ -115,8 +115,7 @@ impl Locks {
         let sleeps = sleeping::hooked(core.jvm.java);
         // Whoever attaches with locks alone expects that nothing is rewritten.
         let is_cheap = options.juc || !core.is_late || core.jvm.java >= FIRST_TO_KEEP_CODE;
-        let hooked =
-            options.juc.then_some(&parking::PARKS).into_iter().chain(sleeps.filter(|_| is_cheap)).collect();
+        let hooked = options.juc.then_some(&parking::PARKS).into_iter().chain(sleeps.filter(|_| is_cheap)).collect();
         Locks {
             core,
             registry: ThreadRegistry::new(takes_stacks || asks_threads),
