@@ -3,7 +3,8 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
-use bci_tests::jdk::Jdk;
+use bci_tests::jdk::{self, Jdk};
+use bci_tests::jdwp;
 use bci_tests::martini;
 use bci_tests::process::wait_until;
 use bci_tests::suite::Suite;
@@ -18,6 +19,10 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(the_interval_of_samples_can_be_changed);
     suite.any_jdk(a_snapshot_is_read_while_the_recording_goes_on);
     suite.any_jdk(the_agent_looks_for_the_doctor);
+    match jdk::all().iter().find(|jdk| jdwp::is_there(jdk)) {
+        Some(jdk) => suite.on(jdk, the_doctor_names_other_agents),
+        None => suite.skip("watched::the_doctor_names_other_agents".into(), "no JDK here has an agent for debuggers"),
+    }
     suite.any_jdk(a_report_of_a_jvm_that_runs);
     suite.any_jdk(ctrl_c_ends_the_recording);
     suite.any_jdk(a_killed_command_leaves_a_recording_that_can_be_ended);
@@ -84,6 +89,22 @@ fn a_snapshot_is_read_while_the_recording_goes_on(jdk: &'static Jdk) {
     busy.martini("stop", &[]).success();
     assert!(counted() > before);
     assert_valid(&trace);
+    busy.end();
+}
+
+fn the_doctor_names_other_agents(jdk: &'static Jdk) {
+    // Nobody connects to it.
+    let debugger = format!("{},quiet=y", jdwp::OPTION);
+    let busy = Busy::on(jdk, &[&debugger]);
+    let doctor = || busy.martini("doctor", &[]).success().out;
+    let before = doctor();
+    for words in ["note  other agents: a debugger", "yes   room: ", " timers: ", " loading: "] {
+        assert!(before.contains(words), "{words}: {before}");
+    }
+    assert!(!before.contains("Martini's agent: "), "{before}");
+    busy.martini("attach", &["--duration", "500ms"]).success();
+    let afterwards = doctor();
+    assert!(afterwards.contains("note  Martini's agent: it is loaded already"), "{afterwards}");
     busy.end();
 }
 
