@@ -16,7 +16,7 @@ const KEPT: u64 = 1_000_000;
 /// The agent's own objects and those that the JVM makes to load it; and those of its archive that it counts, and shows to no agent.
 const OTHERS: u64 = 3_000;
 /// Elements that a recording has if something happens in it that need not.
-const BY_CHANCE: [&str; 11] = [
+const BY_CHANCE: [&str; 12] = [
     "gcStart",
     "gcFinish",
     "objFree",
@@ -28,6 +28,7 @@ const BY_CHANCE: [&str; 11] = [
     "threadSleep",
     "threadSlept",
     "threadInfo",
+    "monitorUsage",
 ];
 /// Threads that the JVM shows in its own list and to no agent.
 const HIDDEN: [&str; 5] = ["C1 CompilerThread", "C2 CompilerThread", "Sweeper", "Service Thread", "Monitor Deflation"];
