@@ -149,7 +149,7 @@ export function flame(tree, frames, search, what, look) {
   });
   const whole = element("div", { class: "graph" }, status, canvas, look.legend());
   // It is as wide as what it will be in.
-  requestAnimationFrame(() => select(root));
+  requestAnimationFrame(() => select(current));
   addEventListener("resize", () => canvas.isConnected && draw());
   return whole;
 }
