@@ -1,9 +1,9 @@
-//! The command `martini`: profiles Java programs and reads what the agent wrote.
-
-mod cli;
+//! The program `martini`: the command, with the agents that its file carries.
 
 use std::process::ExitCode;
 
+include!(concat!(env!("OUT_DIR"), "/agents.rs"));
+
 fn main() -> ExitCode {
-    cli::main()
+    command::main(AGENTS)
 }

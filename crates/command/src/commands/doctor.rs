@@ -1,0 +1,55 @@
+//! `martini doctor`: what is in the way of attaching to a JVM.
+
+use serde_json::{Value, json};
+
+use crate::attach::checks::{self, Verdict};
+use crate::commands::per_file::print_json;
+use crate::exit;
+use crate::render::human::printable;
+use crate::render::page::{Page, PageArguments};
+
+/// Looks what is in the way of attaching to a JVM
+///
+/// Each thing that was looked at has a line: "yes" if it is as it should be, "no" with what to do if it is in the way, "note" if it is good to
+/// know. With a process the JVM is asked for its version at the end, as `jcmd` does; nothing is loaded into it unless you give `--load`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini doctor
+  martini doctor 4711
+  martini doctor 4711 --load
+  martini doctor 4711 --json | jq '.checks[] | select(.verdict == \"no\")'
+
+Exit status:
+  0 if nothing is in the way, 1 if something is")]
+pub(crate) struct Arguments {
+    /// The process of the JVM [default: only what is so for any]
+    #[arg(value_name = "PID")]
+    pid: Option<u32>,
+    /// Load the agent, as an attach does, and have it look at what the JVM offers now and which layouts of its memory are known
+    #[arg(long, requires = "pid")]
+    load: bool,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let mut found = checks::of_machine();
+    found.extend(arguments.pid.into_iter().flat_map(|pid| checks::of_process(pid, arguments.load)));
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let checks =
+            found.iter().map(|check| json!({ "name": check.name, "verdict": check.verdict.word(), "why": check.why }));
+        print_json(&json!({ "checks": checks.collect::<Vec<Value>>() }), &mut out)?;
+    } else {
+        let mut page = Page::new(&mut out, arguments.page.width());
+        for check in &found {
+            page.write_sentence(0, &format!("{:4}  {}: {}", check.verdict.word(), check.name, printable(&check.why)))?;
+        }
+    }
+    let is_free = found.iter().all(|check| check.verdict != Verdict::No);
+    Ok(if is_free { exit::OK } else { exit::INVALID })
+}

@@ -1,0 +1,275 @@
+//! `martini explain`: what stands out in a trace, and the command to type next.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use agent_options::{HeapMode, RawOptions};
+use analysis::allocations::{Facts, Naming, ObjectTotals, Origin, SiteNames};
+use analysis::explain::{Explanation, explain};
+use owo_colors::OwoColorize;
+use serde_json::{Map, Value, json};
+use trace::filter::Pattern;
+
+use crate::commands::per_file::each;
+use crate::commands::selection::row_limit;
+use crate::input::reading::Reading;
+use crate::input::whole::{self, Whole};
+use crate::render::explain::{self as render, Source};
+use crate::render::human::{bytes, printable, shell_word};
+use crate::render::page::{Page, PageArguments, Width};
+use crate::render::{conservation, coverage, lock_summary, notes, run_summary, safepoints};
+
+/// Says what stands out in a trace: what grows, what churns, which locks cost most
+///
+/// Each finding comes with its numbers, the line of code and the command that shows more. Nothing is named that does not matter: a
+/// healthy program has no findings, and what was looked at is said instead.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Findings:
+  deadlock  threads that wait for each other
+  stuck     threads that had waited for a lock for a second or more at the end
+  growth    a line whose objects are allocated all the time and not released
+            (of traces with single objects, `run --stack 16`, or with samples,
+            `run --sampled`); in traces with counts, a heap that is fuller after
+            each third of the collections
+  churn     a line that makes a tenth or more of all bytes, more than 50 MB a
+            second (of single objects: half of all bytes, and 64 MiB), or where
+            collections take a twentieth of the time
+  cpu       a line that takes a tenth or more of the CPU time, with what it
+            calls; collectors that do; compilers or the kernel with a fifth;
+            stacks that were not found with a fiftieth (`run --cpu`)
+  lock      a lock, or locks of a class, for which threads waited a twentieth of
+            the time or more, and 100 ms (`run --locks`, `run --juc`)
+  late      threads for which all others waited at safepoints, for a hundredth
+            of the time or more, and 20 ms, or for 100 ms once (`run --ttsp`)
+
+Lines are the innermost ones of your own code, if the trace has call stacks.
+
+Examples:
+  martini explain app.trcxml
+  martini explain app.trcxml --own 'com.acme.*'
+  martini explain app.trcxml --json | jq '.traces[0].findings[].kind'")]
+pub(crate) struct Arguments {
+    /// Traces to read, each for itself
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
+    /// known frameworks]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        let whole = whole::whole(path)?;
+        let explained = Explained::new(path, &whole, arguments.own.clone());
+        if arguments.json {
+            return Ok(explained.to_json());
+        }
+        writeln!(out, "{}{}", path.display().bold(), origin(path, &whole, out))?;
+        explained.write(out)?;
+        writeln!(out)?;
+        Ok(Value::Null)
+    })
+}
+
+/// A trace, and what stands out in it.
+pub(crate) struct Explained<'a> {
+    whole: &'a Whole,
+    /// How stacks are called.
+    names: SiteNames,
+    explanation: Explanation<'a>,
+    /// The trace is of allocations, rather than of waits or samples of CPU time alone.
+    has_allocations: bool,
+    /// It has samples of CPU time.
+    has_cpu: bool,
+    /// How stacks of these are called.
+    cpu_names: SiteNames,
+    source: Source<'a>,
+}
+
+impl<'a> Explained<'a> {
+    /// Finds what stands out in a trace. `own`: patterns for classes that are the reader's own.
+    pub(crate) fn new(path: &'a Path, whole: &'a Whole, own: Vec<Pattern>) -> Self {
+        let report = &whole.allocations.report;
+        let naming = Naming::Own(own.clone());
+        let (names, cpu_names) = (report.site_names(&naming), whole.cpu.report.site_names(&naming));
+        let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
+        explanation.add_safepoints(&whole.safepoints, &own);
+        let has_cpu = explanation.on_processors.is_some();
+        let source = Source { path, dump: last_dump(path), has_stacks: report.has_stacks() };
+        let has_allocations =
+            explanation.allocated.is_some() || !explanation.has_waits && !has_cpu && !is_without_heap(whole);
+        Explained { whole, names, explanation, has_allocations, has_cpu, cpu_names, source }
+    }
+
+    /// Writes what stands out behind the sums of the trace, then what is missing in it.
+    pub(crate) fn write(&self, out: &mut Page<'_>) -> anyhow::Result<()> {
+        out.write_sentence(0, &self.sums(notes::summary))?;
+        render::write(&self.explanation, &self.source, out)?;
+        let notes = self.notes(notes::of_allocations);
+        if self.has_allocations || self.has_cpu || !notes.is_empty() {
+            writeln!(out)?;
+        }
+        self.write_completeness(&notes, out)
+    }
+
+    /// Writes what stands out and the lines that cost most, each in one line; as many of these as there is room for, or `rows`.
+    pub(crate) fn write_short(&self, rows: Option<usize>, out: &mut Page<'_>) -> anyhow::Result<()> {
+        let trace = format!("martini: {}", self.source.path.display());
+        let sums = out
+            .behind(&trace, &format!("({}): {}", bytes(self.whole.allocations.bytes), self.sums(notes::short_summary)));
+        writeln!(out, "{} {}{sums}", "martini:".bold(), self.source.path.display())?;
+        render::write_heads(&self.explanation, out)?;
+        let findings = self.explanation.findings.len().max(1);
+        let rows = row_limit(rows, run_summary::rows_beside(findings));
+        let rows = if self.has_cpu && self.has_allocations { run_summary::half(rows) } else { rows };
+        if self.has_cpu {
+            run_summary::write_cpu(&self.whole.cpu.report, &self.cpu_names, rows, out)?;
+        }
+        if self.has_allocations {
+            run_summary::write_lines(&self.whole.allocations.report, &self.names, rows, out)?;
+        } else if !self.has_cpu && !self.has_safepoints_alone() {
+            run_summary::write_waits(&self.whole.locks.report, rows, out)?;
+        }
+        self.write_completeness(&self.notes(notes::of_allocations_in_short), out)?;
+        let trace = shell_word(self.source.path);
+        let more = match self.has_allocations || self.has_cpu {
+            true => "stats",
+            false if self.has_safepoints_alone() => "safepoints",
+            false => "locks",
+        };
+        let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
+        commands.extend(self.source.dump.as_deref().map(|dump| format!("martini heap {}", shell_word(dump))));
+        let line = format!("More: {}", commands.join(", "));
+        let is_short = line.chars().count() <= out.width().0;
+        writeln!(out, "{}", if is_short { line } else { format!("More: {}", commands.join(",\n    ")) })?;
+        Ok(())
+    }
+
+    /// Whether the trace has safepoints, and nothing else to sum up.
+    fn has_safepoints_alone(&self) -> bool {
+        let has_others = self.has_allocations || self.has_cpu || self.explanation.has_waits;
+        !has_others && self.explanation.to_safepoint.is_some()
+    }
+
+    /// What the trace holds, in a sentence.
+    fn sums(&self, of_allocations: fn(&ObjectTotals, &Facts) -> String) -> String {
+        let report = &self.whole.allocations.report;
+        match self.has_allocations {
+            true => of_allocations(&report.sum(|_| true), report.facts()),
+            false if self.has_cpu => notes::samples_summary(&self.whole.cpu.report),
+            false if self.has_safepoints_alone() => safepoints::sums(&self.whole.safepoints),
+            false => lock_summary::sums(&self.whole.locks.report),
+        }
+    }
+
+    /// What is missing or wrong in the trace.
+    fn notes(&self, of_allocations: fn(&Reading) -> Vec<String>) -> Vec<String> {
+        match self.has_allocations {
+            true => of_allocations(&self.whole.allocations),
+            false if self.has_cpu => notes::of_samples(&self.whole.cpu),
+            false if self.has_safepoints_alone() => notes::of_any(&self.whole.allocations),
+            false => notes::of_locks(&self.whole.locks),
+        }
+    }
+
+    /// Writes notes, and how complete the trace is.
+    fn write_completeness(&self, notes: &[String], out: &mut Page<'_>) -> anyhow::Result<()> {
+        notes::write(notes, out)?;
+        if self.has_allocations {
+            coverage::write(&self.whole.allocations.coverage(), out)?;
+        }
+        if self.has_cpu {
+            conservation::write(&self.whole.cpu.conservation(), out)?;
+        }
+        Ok(())
+    }
+
+    /// What a report begins with: what was recorded, what stands out, what is missing.
+    pub(crate) fn overview(&self) -> Map<String, Value> {
+        let allocations = &self.whole.allocations;
+        let mut text = Vec::new();
+        // It is written to memory.
+        let _ =
+            self.write_completeness(&self.notes(notes::of_allocations), &mut Page::new(&mut text, Width(usize::MAX)));
+        let text = anstream::adapter::strip_bytes(&text).into_vec();
+        let truth = String::from_utf8_lossy(&text);
+        let facts = allocations.report.facts();
+        Map::from_iter([
+            ("path".to_owned(), json!(printable(&self.source.path.display().to_string()))),
+            ("origin".to_owned(), json!(printable(&notes::origin(allocations)))),
+            ("options".to_owned(), json!(facts.origins.first().map(|origin| printable(&origin.parameters)))),
+            ("sums".to_owned(), json!(self.sums(notes::summary))),
+            ("complete".to_owned(), json!(notes::is_complete(allocations))),
+            ("truth".to_owned(), truth.lines().collect()),
+            ("findings".to_owned(), render::described(&self.explanation, &self.source)),
+            ("wall_samples".to_owned(), json!(facts.wall_samples)),
+            (
+                "safepoints".to_owned(),
+                json!(self.explanation.to_safepoint.map(|_| safepoints::sums(&self.whole.safepoints))),
+            ),
+        ])
+    }
+
+    fn to_json(&self) -> Value {
+        let mut fields = render::json(&self.explanation, &self.source);
+        fields.insert("path".to_owned(), json!(self.source.path.display().to_string()));
+        fields.insert("complete".to_owned(), json!(notes::is_complete(&self.whole.allocations)));
+        fields.insert("coverage".to_owned(), coverage::json(&self.whole.allocations.coverage()));
+        fields.insert("conservation".to_owned(), conservation::json(&self.whole.cpu.conservation()));
+        fields.into()
+    }
+}
+
+/// What stands behind the name of a trace.
+fn origin(path: &Path, whole: &Whole, out: &Page<'_>) -> String {
+    out.behind(&path.display().to_string(), &format!("({})", notes::origin(&whole.allocations)))
+}
+
+/// Whether the trace was recorded without the heap profiler.
+fn is_without_heap(whole: &Whole) -> bool {
+    let is_off = |origin: &Origin| {
+        let options = origin.parameters.parse::<RawOptions>().ok().and_then(|options| options.resolve().ok());
+        origin.is_martini() && options.is_some_and(|options| options.heap == HeapMode::Off)
+    };
+    whole.allocations.report.facts().origins.iter().any(is_off)
+}
+
+/// The last of the heap dumps that a recording leaves beside its trace: `app-1.hprof` of `app.trcxml`.
+fn last_dump(path: &Path) -> Option<PathBuf> {
+    let name = path.file_stem()?.to_str()?;
+    let dump = |number: u32| path.with_file_name(format!("{name}-{number}.hprof"));
+    (1..).map(dump).take_while(|dump| dump.is_file()).last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `run` prints, as it is kept in `tests/pages`.
+    #[test]
+    fn a_summary_has_ten_lines() {
+        let trace = Path::new("tests/traces/explain.trcxml");
+        let whole = whole::whole(trace).expect("it is there");
+        let mut text = Vec::new();
+        let mut page = Page::new(&mut text, Width(80));
+        Explained::new(trace, &whole, Vec::new()).write_short(None, &mut page).expect("there is room");
+        let text = anstream::adapter::strip_bytes(&text).into_vec();
+        let text = String::from_utf8(text).expect("it is text");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // What goes on in the next line is one line more.
+        assert!(text.lines().filter(|line| !line.starts_with("    ") || line.contains("%  ")).count() <= 10, "{text}");
+        let page = Path::new("tests/pages/summary.txt");
+        if std::env::var_os("MARTINI_UPDATE").is_some_and(|value| value == "1") {
+            std::fs::write(page, &text).expect("the page can be written");
+        }
+        let kept = std::fs::read_to_string(page).unwrap_or_default();
+        assert_eq!(text, kept, "write it again: MARTINI_UPDATE=1 cargo test -p martini --bins summary");
+    }
+}

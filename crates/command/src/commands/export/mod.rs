@@ -1,0 +1,244 @@
+//! `martini export`: what a trace says, in the formats of other tools.
+
+mod everything;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::ValueEnum;
+use export::{CSV, FIREFOX, JFR, JSON, Measure, OTLP, PERFETTO, PPROF, Profiles, SPEEDSCOPE, Subject};
+use trace::file::{self, IfTaken, Kind};
+
+use crate::commands::selection::note;
+use crate::exit;
+use crate::input::reading::{self, Report};
+use crate::render::notes;
+use everything::{Everything, Gathered};
+
+/// Writes what a trace says in a format that other tools open
+///
+/// All numbers are those of the trace, in the units of the format.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without --value, a format that holds one kind of number takes the first that
+the trace has, in the order of the list above. A pprof file has all numbers of
+a kind: of objects how many and how large, allocated and alive; of locks how
+often and how long.
+
+Examples:
+  martini export app.trcxml --to collapsed | flamegraph.pl > app.svg
+  martini export app.trcxml --to speedscope -o app.speedscope.json
+  martini export app.trcxml --to pprof -o app.pb.gz
+  martini export app.trcxml --to pprof --value cpu -o cpu.pb.gz
+  martini export app.trcxml --to otlp -o app.otlp
+  martini export app.trcxml --to jfr -o app.jfr
+  martini export app.trcxml --to firefox -o app.firefox.json
+  martini export app.trcxml --to perfetto -o app.pftrace")]
+pub(crate) struct Arguments {
+    /// The trace
+    trace: PathBuf,
+    /// The format
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Format,
+    /// Where it is written [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What is exported, where a format has a place for one kind of number
+    #[arg(long, value_enum)]
+    value: Option<Value>,
+    /// Make the thread the outermost frame of each stack
+    #[arg(long)]
+    threads: bool,
+}
+
+/// What `--to` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines of stacks, for programs that draw flame graphs
+    Collapsed,
+    /// speedscope.app: all numbers in one file
+    Speedscope,
+    /// `go tool pprof`, and services that read its files
+    Pprof,
+    /// OpenTelemetry's profiles, which are experimental (v1development of release 1.10.0): all numbers in one file
+    Otlp,
+    /// JDK Mission Control, IntelliJ IDEA, `jfr view`: allocations, waits, CPU samples, collections, threads
+    Jfr,
+    /// profiler.firefox.com: CPU samples, allocations, waits and collections, by thread
+    Firefox,
+    /// ui.perfetto.dev: waits and collections as slices, CPU samples, counters of bytes
+    Perfetto,
+    /// Spreadsheets and databases: a row for each line and class, with all numbers
+    Csv,
+    /// Programs: the same rows
+    Json,
+}
+
+/// What `--value` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Value {
+    /// Bytes that were allocated
+    Bytes,
+    /// Objects that were allocated
+    Objects,
+    /// Bytes that are alive at the end
+    LiveBytes,
+    /// Objects that are alive at the end
+    LiveObjects,
+    /// Time on the processors
+    Cpu,
+    /// Time of the threads' lives
+    Wall,
+    /// Time that threads waited for locks
+    LockWait,
+    /// How often threads waited for locks
+    LockCount,
+    /// Time that threads waited for anything else
+    OtherWait,
+}
+
+impl From<Value> for Measure {
+    fn from(value: Value) -> Measure {
+        match value {
+            Value::Bytes => Measure::Bytes,
+            Value::Objects => Measure::Objects,
+            Value::LiveBytes => Measure::LiveBytes,
+            Value::LiveObjects => Measure::LiveObjects,
+            Value::Cpu => Measure::Cpu,
+            Value::Wall => Measure::Wall,
+            Value::LockWait => Measure::LockWait,
+            Value::LockCount => Measure::LockCount,
+            Value::OtherWait => Measure::OtherWait,
+        }
+    }
+}
+
+impl Format {
+    /// How files of it are recognised as ours. Lines of stacks have nothing to know them by, so no file is taken for such.
+    fn kind(self) -> Kind {
+        match self {
+            Format::Collapsed => Kind { name: "recognisable list of stacks", is_begun_by: |_| false },
+            Format::Speedscope => SPEEDSCOPE,
+            Format::Pprof => PPROF,
+            Format::Otlp => OTLP,
+            Format::Jfr => JFR,
+            Format::Firefox => FIREFOX,
+            Format::Perfetto => PERFETTO,
+            Format::Csv => CSV,
+            Format::Json => JSON,
+        }
+    }
+
+    fn is_binary(self) -> bool {
+        matches!(self, Format::Pprof | Format::Otlp | Format::Jfr | Format::Perfetto)
+    }
+
+    /// It has a place for one kind of number.
+    fn has_one_value(self) -> bool {
+        matches!(self, Format::Collapsed | Format::Pprof)
+    }
+
+    /// It says what happens when.
+    fn has_times(self) -> bool {
+        matches!(self, Format::Jfr | Format::Firefox | Format::Perfetto)
+    }
+
+    fn has_threads_as_frames(self) -> bool {
+        matches!(self, Format::Collapsed | Format::Speedscope)
+    }
+
+    fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let (path, format) = (&*arguments.trace, arguments.to);
+    if arguments.value.is_some() && !format.has_one_value() {
+        bail!("a file of the format {} has all values; leave out --value", format.word());
+    }
+    if arguments.threads && !format.has_threads_as_frames() {
+        bail!("the format {} has a place of its own for threads; leave out --threads", format.word());
+    }
+    let output = arguments.output.as_deref().filter(|output| output.as_os_str() != "-");
+    if output.is_none() && format.is_binary() && io::stdout().is_terminal() {
+        bail!("the format {} is not text; name a file with -o", format.word());
+    }
+    let refused = |refusal: file::Refusal| anyhow!("{refusal}; choose another -o");
+    if let Some(output) = output {
+        // Before the trace is read, which may take long.
+        file::check(output, format.kind(), IfTaken::Replace).map_err(refused)?;
+    }
+    let mut reading = reading::trace(path, Everything::new(format.has_times()))?;
+    let recorder = reading.report.recorder.take().unwrap_or_default();
+    notes::completeness(&reading).iter().for_each(|sentence| note(path, sentence));
+    let profiles = reading.report.profiles();
+    let measure = measure(arguments, &reading.report, &profiles)?;
+    let has_place = |subject: &Subject| !matches!(subject, Subject::Live | Subject::Wall);
+    if format.has_times() && !profiles.subjects().is_empty() && !profiles.subjects().iter().any(has_place) {
+        let what = format.kind().name;
+        note(path, &format!("of what the trace has, only threads and collections have a place in a {what}"));
+    }
+    let mut bytes = Vec::new();
+    match format {
+        Format::Collapsed => export::collapsed(&profiles, measure, arguments.threads, &mut bytes)?,
+        Format::Speedscope => export::speedscope(&profiles, &name(path), arguments.threads, &mut bytes)?,
+        Format::Pprof => export::pprof(&profiles, measure, &mut bytes)?,
+        Format::Otlp => bytes = export::otlp(&profiles),
+        Format::Jfr => bytes = export::jfr(&recorder.finish(&profiles)),
+        Format::Firefox => export::firefox(&recorder.finish(&profiles), &name(path), &mut bytes)?,
+        Format::Perfetto => bytes = export::perfetto(&recorder.finish(&profiles)),
+        Format::Csv => export::csv(&profiles, &mut bytes)?,
+        Format::Json => export::json(&profiles, &mut bytes)?,
+    }
+    match output {
+        Some(output) => {
+            let new = file::create(output, format.kind(), IfTaken::Replace).map_err(refused)?;
+            let written = new.fill(|file| file.write_all(&bytes));
+            written.with_context(|| format!("cannot write {}", output.display()))?;
+        }
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(&bytes).and_then(|()| out.flush())?;
+        }
+    }
+    Ok(exit::OK)
+}
+
+/// What the file is called by, for its reader.
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.display().to_string())
+}
+
+/// What is exported where there is a place for one number.
+///
+/// # Errors
+/// The trace does not have what is asked for.
+fn measure(arguments: &Arguments, report: &Gathered, profiles: &Profiles<'_>) -> anyhow::Result<Measure> {
+    let path = &*arguments.trace;
+    let asked = arguments.value.map(Measure::from);
+    let Some(measure) = asked.or(profiles.first()) else {
+        note(path, "the trace has nothing that could be exported; the output is empty");
+        return Ok(Measure::Bytes);
+    };
+    let subject = measure.subject();
+    if !profiles.stacks(subject).is_empty() {
+        return Ok(measure);
+    }
+    let (nothing, option, is_recorded) = match subject {
+        Subject::Allocated => ("no allocation", "martini run", false),
+        Subject::Live => {
+            ("nothing of what is alive", "martini run --heap events, or --sampled,", report.facts().allocations > 0)
+        }
+        Subject::Cpu => ("no sample of CPU time", "martini run --cpu", false),
+        Subject::Wall => ("no sample of the time", "martini run --wall", false),
+        Subject::Locks => ("no wait for a lock", "martini run --locks", report.has_waits()),
+        Subject::Waits => ("no wait", "martini run --locks", report.has_waits()),
+    };
+    if !is_recorded {
+        bail!("{} has {nothing}; {option} records that", path.display());
+    }
+    note(path, &format!("the trace has {nothing}; the output is empty"));
+    Ok(measure)
+}

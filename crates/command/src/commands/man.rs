@@ -1,0 +1,31 @@
+//! `martini man`: the manual page, rendered from the same definitions as `--help`.
+
+use std::io::Write;
+
+use crate::exit;
+
+/// Prints the manual page of martini or of one of its commands
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini man | man -l -
+  martini man run > martini-run.1")]
+pub(crate) struct Arguments {
+    /// The command to describe; without it, martini as a whole
+    command: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, mut root: clap::Command) -> anyhow::Result<u8> {
+    root.build();
+    let described = match &arguments.command {
+        None => root,
+        Some(name) => match root.find_subcommand(name) {
+            Some(command) => command.clone(),
+            None => anyhow::bail!("martini has no command '{name}'; `martini --help` lists them"),
+        },
+    };
+    let mut page = Vec::new();
+    clap_mangen::Man::new(described).render(&mut page)?;
+    std::io::stdout().lock().write_all(&page)?;
+    Ok(exit::OK)
+}

@@ -1,0 +1,250 @@
+//! `martini status`, `snapshot`, `dump`, `set` and `stop`: what the agent in a running JVM does, from a command of its own.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use agent_options::{HeapMode, Options, RawOptions};
+use anyhow::{Context, bail};
+use attach::{AgentAnswer, Request, Target};
+use serde_json::{Map, Value, json};
+
+use crate::attach::recording::{self, Trace};
+use crate::attach::stage::{Stage, file_name};
+use crate::commands::per_file::print_json;
+use crate::commands::selection::whole_number;
+use crate::commands::summary::summarize;
+use crate::exit;
+use crate::render::human::printable;
+use crate::render::page::{Page, Width};
+
+/// Where a trace goes that the JVM could not write here.
+const DEFAULT_FILE: &str = "martini-%p.trcxml";
+
+/// Shows what is recorded in a JVM
+///
+/// The agent in the JVM is asked; a JVM without it is left alone, and nothing is recorded there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini status 4711
+  martini status 4711 --json | jq -r .trace
+
+Exit status:
+  0 if the JVM could be asked, whether it records or not; 2 otherwise")]
+pub(crate) struct StatusArguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Has a JVM that is recorded write its numbers so far into the trace
+///
+/// With --heap counts and --sampled: what was allocated so far, and what is alive. The recording goes on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini snapshot 4711
+
+Exit status:
+  0 if it was done; 2 if nothing is recorded, or the JVM cannot be asked")]
+pub(crate) struct SnapshotArguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+}
+
+/// Has a JVM dump its heap
+///
+/// Without FILE a recording that was started with --dump makes one as it does by itself, with allocation sites and ages, beside its trace. Else
+/// the JVM's own dumper writes what is alive to FILE. `martini heap` reads both. While a dump is written the program stands still.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini dump 4711
+  martini dump 4711 before.hprof
+  martini heap before.hprof
+
+Exit status:
+  0 if the dump is written; 2 if it is not, or the JVM cannot be asked")]
+pub(crate) struct DumpArguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+    /// The file to write, which must not be there [default: martini-PID.hprof]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Changes how often a recording in a JVM samples allocations
+///
+/// What was started with --sampled or --callers takes another size; each sample keeps the weight of the size with which it was chosen.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini set 4711 --sampled 64k
+  martini set 4711 --callers 1m
+
+Exit status:
+  0 if it was done; 2 if nothing is recorded, or not this, or the JVM cannot be
+  asked")]
+pub(crate) struct SetArguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+    /// A sampled object per so many bytes
+    #[arg(long, value_name = "SIZE", required_unless_present = "callers")]
+    sampled: Option<String>,
+    /// A sample of callers per so many bytes
+    #[arg(long, value_name = "SIZE")]
+    callers: Option<String>,
+}
+
+/// Ends the recording in a JVM, and prints the summary of its trace
+///
+/// The program goes on. The agent stays loaded, and does nothing until the next `martini attach`. `detach` is another name of this command, and
+/// the opposite of `martini attach --detach`, which leaves the JVM recording.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini stop 4711
+  martini stop 4711 --file app.trcxml     if the JVM is in a container
+
+Exit status:
+  0 if the recording has ended with a trace; 2 if nothing is recorded, or the
+  JVM cannot be asked")]
+pub(crate) struct StopArguments {
+    /// The process of the JVM
+    #[arg(value_name = "PID")]
+    pid: u32,
+    /// Where the trace goes if the JVM wrote it to a file system of its own, or as another user
+    #[arg(long, value_name = "PATH", default_value = DEFAULT_FILE)]
+    file: PathBuf,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+}
+
+pub(crate) fn status(arguments: &StatusArguments) -> anyhow::Result<u8> {
+    let (target, library) = recording::target_with_agent(arguments.pid)?;
+    let answer = library.map(|library| target.ask(&library, Request::Status, "")).transpose()?;
+    let pairs: Vec<(&str, &str)> = match &answer {
+        Some(answer) => answer.pairs().collect(),
+        None => vec![("recording", "no"), ("agent", "not loaded")],
+    };
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let fields: Map<String, Value> = pairs.iter().map(|&(key, value)| (key.to_owned(), json!(value))).collect();
+        print_json(&fields.into(), &mut out)?;
+        return Ok(exit::OK);
+    }
+    let width = pairs.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
+    for (key, value) in pairs {
+        writeln!(out, "{:width$}  {}", printable(key), printable(value))?;
+    }
+    Ok(exit::OK)
+}
+
+pub(crate) fn snapshot(arguments: &SnapshotArguments) -> anyhow::Result<u8> {
+    let (target, library) = with_agent(arguments.pid)?;
+    let answer = target.ask(&library, Request::Snapshot, "")?;
+    show(&answer, "the numbers so far are in the trace", "trace")
+}
+
+pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
+    let (target, library) = with_agent(arguments.pid)?;
+    let mut options = RawOptions::default();
+    for (name, value) in [("sampled", &arguments.sampled), ("callers", &arguments.callers)] {
+        value.iter().for_each(|value| options.push(name, value));
+    }
+    recording::say_notes(&target.ask(&library, Request::Set, &options.to_string())?);
+    anstream::eprintln!("martini: JVM {}: {options}; each thread takes it over at its next sample", arguments.pid);
+    Ok(exit::OK)
+}
+
+pub(crate) fn dump(arguments: &DumpArguments) -> anyhow::Result<u8> {
+    let (target, library) = recording::target_with_agent(arguments.pid)?;
+    if let (None, Some(library)) = (&arguments.file, library)
+        && makes_dumps(&target.ask(&library, Request::Status, "")?)
+    {
+        return show(&target.ask(&library, Request::Dump, "")?, "the heap is dumped", "trace");
+    }
+    let default = || PathBuf::from(format!("martini-{}.hprof", arguments.pid));
+    let file = arguments.file.clone().unwrap_or_else(default);
+    let file = std::path::absolute(&file).with_context(|| format!("{} is no path", file.display()))?;
+    if file.exists() {
+        bail!("{} is there already; choose another file", file.display());
+    }
+    if Stage::is_needed(&target) {
+        let stage = Stage::make(&target)?;
+        let name = file_name(&file)?;
+        let dumped = target.dump_heap(&stage.path(name)).map_err(anyhow::Error::from);
+        let copied = dumped.and_then(|()| stage.copy_file(&target, name, &file));
+        stage.remove(&target);
+        copied?;
+    } else {
+        let path = file.to_str().with_context(|| format!("{} is not UTF-8; choose another file", file.display()))?;
+        target.dump_heap(path)?;
+    }
+    writeln!(anstream::stdout(), "{}", file.display())?;
+    Ok(exit::OK)
+}
+
+pub(crate) fn stop(arguments: &StopArguments) -> anyhow::Result<u8> {
+    let (target, library) = with_agent(arguments.pid)?;
+    let file = std::path::absolute(&arguments.file)?;
+    let heap = target.ask(&library, Request::Status, "").ok().map_or(HeapMode::Off, |status| heap_of(&status));
+    let stopped = recording::stop(&target, &library, None, &file)?;
+    if !arguments.quiet {
+        stopped.notes.iter().for_each(|sentence| recording::say(sentence));
+    }
+    match stopped.trace {
+        Trace::Here(path) if arguments.quiet => recording::check_readable(&path)?,
+        Trace::Here(path) => summary(&path, arguments.top, heap)?,
+        Trace::There(path) => {
+            writeln!(anstream::stdout(), "{path} in the file system of process {}", arguments.pid)?;
+        }
+    }
+    Ok(exit::OK)
+}
+
+/// A JVM with the agent.
+fn with_agent(pid: u32) -> anyhow::Result<(Target, String)> {
+    match recording::target_with_agent(pid)? {
+        (target, Some(library)) => Ok((target, library)),
+        (_, None) => {
+            bail!("JVM {pid} does not have the agent, so nothing is recorded; `martini attach {pid}` starts it")
+        }
+    }
+}
+
+/// The options of the recording, if there is one.
+fn options_of(status: &AgentAnswer) -> Option<Options> {
+    status.value("options")?.parse::<RawOptions>().ok()?.resolve().ok()
+}
+
+/// What is recorded of allocations.
+fn heap_of(status: &AgentAnswer) -> HeapMode {
+    options_of(status).map_or(HeapMode::Off, |options| options.heap)
+}
+
+fn makes_dumps(status: &AgentAnswer) -> bool {
+    options_of(status).is_some_and(|options| options.dump.when.ever())
+}
+
+fn summary(path: &Path, top: Option<usize>, heap: HeapMode) -> anyhow::Result<()> {
+    let mut err = anstream::stderr().lock();
+    summarize(path, top, heap, &mut Page::new(&mut err, Width::usual()))
+}
+
+/// Prints where something was written, if the agent says so.
+fn show(answer: &AgentAnswer, otherwise: &str, key: &str) -> anyhow::Result<u8> {
+    recording::say_notes(answer);
+    writeln!(anstream::stdout(), "{}", printable(answer.value(key).unwrap_or(otherwise)))?;
+    Ok(exit::OK)
+}

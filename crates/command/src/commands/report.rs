@@ -1,0 +1,227 @@
+//! `martini report`: a trace as a page for browsers.
+
+use std::io::{BufWriter, Write};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use trace::file::{self, IfTaken};
+use trace::filter::Pattern;
+
+use crate::attach::recording;
+use crate::attach::until;
+use crate::commands::attach;
+use crate::commands::explain::Explained;
+use crate::commands::heap_dump;
+use crate::commands::tree::percent;
+use crate::exit;
+use crate::input::whole::{self, Whole};
+use crate::launch::options::AgentOptions;
+use crate::render::human::{bytes, shell_word};
+use crate::report::{self, REPORT, Waits};
+
+/// Stacks below this part of all are folded into others.
+const CUT: f64 = 0.01;
+
+/// How long a JVM is recorded.
+const DURATION: Duration = Duration::from_secs(30);
+
+/// What to do if the file cannot be written.
+const INSTEAD: &str = "; choose another --output";
+
+/// Writes a trace as one HTML file that needs nothing else: flame graphs, tables, when what happened
+///
+/// The page opens in any browser, without a network: what stands out, what allocates, what takes the CPU time, which locks threads
+/// wait for, what stays alive. Where the trace has times, a range of them can be chosen, and all else on the page is of that range. What the page
+/// shows is in its address, so that it can be sent.
+///
+/// With `--diff` the page shows what changed from one trace to another: flame graphs that are red where there is more and blue where there
+/// is less, and tables of changes, with signs and amounts.
+///
+/// With the process of a JVM it is recorded as by `martini attach`, with the same options, for a while; the trace stays beside the report.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini report app.trcxml                     writes app.html
+  martini report app.trcxml -o report.html
+  martini report app.trcxml --own 'com.acme.*'
+  martini report app.trcxml --heap-dump app-1.hprof
+  martini report --diff old.trcxml new.trcxml   what changed, in new.diff.html
+  martini report 4711 --duration 60s            records a JVM that runs
+  martini run --report java -jar app.jar        records and reports")]
+pub(crate) struct Arguments {
+    /// The trace to show, or the process of a JVM to record
+    #[arg(required = true, value_name = "PID|TRACE")]
+    traces: Vec<PathBuf>,
+    /// Compare two traces: what has grown and what has shrunk from the first to the second
+    #[arg(long, conflicts_with = "duration")]
+    diff: bool,
+    /// The file to write; one that is not a report is not overwritten [default: the trace's name with .html at its end]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
+    /// known frameworks]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Fold stacks with less than this part of all into others [default: 0.01]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    cut: Option<f64>,
+    /// Show this heap dump, too: an HPROF file, or a trace with a dump in it
+    #[arg(long, value_name = "FILE", conflicts_with = "diff")]
+    heap_dump: Option<PathBuf>,
+    /// How long to record a JVM, such as 30s, 5m [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = until::time)]
+    duration: Option<Duration>,
+    #[command(flatten)]
+    agent: AgentOptions,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let cut = arguments.cut.unwrap_or(CUT);
+    if arguments.diff {
+        let [before, after] = &arguments.traces[..] else {
+            bail!("--diff compares two traces, of which the older one comes first: {} given", arguments.traces.len());
+        };
+        if arguments.agent.has_any() {
+            bail!("--diff compares traces that are recorded: leave out options of the agent");
+        }
+        let output = arguments.output.clone().unwrap_or_else(|| beside(after).with_extension("diff.html"));
+        return say(&output, write_difference([before, after], &output, &arguments.own, cut)?);
+    }
+    let [trace] = &arguments.traces[..] else {
+        let traces = arguments.traces.len();
+        bail!("a report shows one trace: write one for each of the {traces}, or compare two with --diff");
+    };
+    let recorded = match recording::pid(trace) {
+        Some(pid) => {
+            if let Some(output) = &arguments.output {
+                file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
+            }
+            Some(attach::for_a_while(pid, arguments.agent.clone(), arguments.duration.unwrap_or(DURATION))?)
+        }
+        None if arguments.duration.is_some() || arguments.agent.has_any() => {
+            bail!("{} is recorded already: leave out --duration and options of the agent", trace.display())
+        }
+        None => None,
+    };
+    let trace = recorded.as_ref().unwrap_or(trace);
+    let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
+    let (size, whole) = write(trace, arguments.heap_dump.as_deref(), &output, &arguments.own, cut, INSTEAD)?;
+    // The process ends: to give back millions of small pieces of a large trace would take seconds.
+    mem::forget(whole);
+    say(&output, size)
+}
+
+fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
+    let mut out = anstream::stdout();
+    writeln!(out, "{} ({})", shell_word(output), bytes(size))?;
+    Ok(exit::OK)
+}
+
+/// Writes the report of a trace beside it; gives back its name.
+///
+/// # Errors
+/// The trace cannot be read, or the report cannot be written.
+pub(crate) fn write_beside(trace: &Path) -> anyhow::Result<PathBuf> {
+    let output = beside(trace);
+    write(trace, None, &output, &[], CUT, "")?;
+    Ok(output)
+}
+
+/// `app.html` of `app.trcxml`, and `app.7.html` of `app.7`: another end of a name may distinguish it from others.
+fn beside(trace: &Path) -> PathBuf {
+    if trace.as_os_str() == "-" {
+        PathBuf::from("report.html")
+    } else if trace.extension().is_some_and(|extension| extension == "trcxml" || extension == "xml") {
+        trace.with_extension("html")
+    } else {
+        let mut name = trace.as_os_str().to_owned();
+        name.push(".html");
+        name.into()
+    }
+}
+
+/// Writes a report; gives back how large it is, and what was read. `instead`: what to do if the file cannot be written.
+fn write(
+    trace: &Path,
+    heap_dump: Option<&Path>,
+    output: &Path,
+    own: &[Pattern],
+    cut: f64,
+    instead: &str,
+) -> anyhow::Result<(u64, Whole)> {
+    let refused = |refusal: file::Refusal| anyhow!("{refusal}{instead}");
+    // Before the trace is read, which may take long.
+    file::check(output, REPORT, IfTaken::Replace).map_err(refused)?;
+    let dump = heap_dump.map(heap_dump::for_report).transpose()?;
+    let mut waits = Waits::default();
+    let whole = whole::whole_over_time(trace, &mut waits)?;
+    let head = || Explained::new(trace, &whole, own.to_vec()).overview();
+    let fill =
+        |out: &mut dyn Write| report::write(head, &whole, waits, dump, own.to_vec(), cut / 100.0, &mut &mut *out);
+    let size = create(output, instead, fill)?;
+    Ok((size, whole))
+}
+
+/// Writes what changed from one trace to another; gives back how large it is.
+fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64) -> anyhow::Result<u64> {
+    file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
+    let [before, after] = traces;
+    let wholes = [whole::whole(before)?, whole::whole(after)?];
+    let wholes = wholes.each_ref();
+    let heads = || [0, 1].map(|at| Explained::new(traces[at], wholes[at], own.to_vec()).overview());
+    create(output, INSTEAD, |out| report::write_difference(heads, wholes, own.to_vec(), cut / 100.0, &mut &mut *out))
+}
+
+/// Makes the file, and has it filled.
+fn create(
+    output: &Path,
+    instead: &str,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> anyhow::Result<u64> {
+    let new = file::create(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{instead}"))?;
+    let written = new.fill(|file| {
+        let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), bytes: 0 };
+        fill(&mut out)?;
+        out.flush()?;
+        Ok(out.bytes)
+    });
+    written.with_context(|| format!("cannot write the report {}", output.display()))
+}
+
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_trace_has_a_report_of_its_own() {
+        for (trace, report) in [
+            ("a/app.trcxml", "a/app.html"),
+            ("app.xml", "app.html"),
+            ("trace.17", "trace.17.html"),
+            ("app.trcxml.zip", "app.trcxml.zip.html"),
+            ("app", "app.html"),
+            ("-", "report.html"),
+        ] {
+            assert_eq!(beside(Path::new(trace)), Path::new(report), "{trace}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! `martini run`: runs a program under the agent and says what its trace holds.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use agent_options::HeapMode;
+
+use crate::commands::report;
+use crate::commands::selection::whole_number;
+use crate::commands::summary::summarize;
+use crate::exit::{self, FAILED, Failure};
+use crate::input::trace_end;
+use crate::launch::growth::Growth;
+use crate::launch::injection::{self, Injected, Injection};
+use crate::launch::options::AgentOptions;
+use crate::launch::outputs::{Outputs, PID};
+use crate::launch::{library, program, supervise};
+use crate::render::coverage;
+use crate::render::page::{Page, Width};
+
+/// Runs a program and records what it allocates, or its CPU time and locks
+///
+/// The program keeps its input, output and exit status. `java` gets the agent as its first argument: this JVM is profiled, and JVMs
+/// that it starts are not. For any other command (mvn, gradle, scala, a script) the agent is put into JAVA_TOOL_OPTIONS, and every JVM
+/// that the command starts writes a trace of its own. When the program has ended, a summary of ten lines is printed on
+/// stderr: what stands out (see `martini explain`), and the lines that cost most.
+///
+/// What is wrong with the command line, with the files to write or with the program (32 bits, another C library) is said before anything
+/// starts. A JVM that is started later and cannot be profiled says so in one line, and runs. With MARTINI_OFF=1 in the environment the
+/// program runs as without martini.
+///
+/// By default allocation sites are counted (--heap counts): exact numbers for each class, site and thread at low cost, in a small
+/// file. Beside them the stacks of a sample say who calls these sites (--callers; off leaves them out). --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
+/// every allocation: a terminal shows its growth, and --limit bounds it.
+///
+/// --cpu, --wall, --ttsp, --sampled and --locks record something else than allocation sites, in one trace where several are given: no code is
+/// rewritten then, and sites are counted only if --heap counts is given, too. --cpu, --wall and --ttsp need to know the lines of all compiled code: the JVM
+/// gets -XX:+DebugNonSafepoints, unless its command line says something of that.
+///
+/// The last lines of the summary show the coverage of the trace: how many of the bytes that the JVM itself accounted to its threads
+/// are in it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini run java -jar app.jar
+  martini run --require-exact 99.9 java -jar app.jar    fail if incomplete
+  martini run --heap events --limit 4g java -jar app.jar
+  martini run --file app.trcxml --allocsites java -cp classes com.acme.Main
+  martini run --include 'com.acme.*' java -jar app.jar
+  martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
+  martini run --locks java -jar app.jar                 who waits for which lock
+  martini run --cpu java -jar app.jar                   where the time goes
+  martini run --cpu --sampled java -jar app.jar         and what is allocated
+  martini run --report java -jar app.jar                and a page for a browser
+  martini run --juc --locklog locks-%p.txt java -jar app.jar
+
+Exit status:
+  that of the program: its exit code, or 128+n after signal n; 127 if it was
+  not found, 126 if it could not be started, 125 if it succeeded but a trace is
+  less complete than --require-exact asks for; 2 if the command line is wrong
+  or the agent is missing
+
+While the program runs (TRACE: path of the trace, PID: process of the JVM):
+  touch TRACE.live  writes the counts so far, and what is alive (--heap counts)
+  touch TRACE.dump  dumps the heap (--dump request)
+  kill -QUIT PID    writes what all threads do into the trace (--locks)
+
+Environment:
+  MARTINI_AGENT     the path of libmartini.so, instead of the one in the command
+  MARTINI_OFF=1     the program runs without being profiled
+  MARTINI_SAFE=1    the JVM's private memory is left alone: --internals off")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    agent: AgentOptions,
+    /// Print nothing but what the program prints
+    #[arg(long, short)]
+    quiet: bool,
+    /// Write a report for browsers beside each trace (see `martini report`)
+    #[arg(long)]
+    report: bool,
+    /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that is not known
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    require_exact: Option<f64>,
+    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let (program, program_arguments) = arguments.command.split_first().expect("a command is required");
+    if agent_options::is_switched_off() {
+        return run_unprofiled(arguments, program, program_arguments);
+    }
+    if arguments.report && Path::new(program).extension().is_some_and(|extension| extension == "html") {
+        let page = Path::new(program).display();
+        anyhow::bail!(
+            "--report takes no file: the page lies beside the trace, and is named as it is; leave {page} out"
+        );
+    }
+    let agent = library::find(program::platform(program))?;
+    let options = arguments.agent.clone().or_counts().resolve()?;
+    program::check(program, &agent)?;
+    if !arguments.quiet {
+        options.without_effect.iter().for_each(|sentence| anstream::eprintln!("martini: {sentence}"));
+    }
+    if injection::inherited().is_some() && !arguments.quiet {
+        let variable = injection::TOOL_OPTIONS;
+        eprintln!("martini: {variable} has an agent of Martini's already; the one of this command takes its place");
+    }
+    if Injection::of(program) == Injection::Environment {
+        refuse_one_file_for_several(program, &options.file, "trace", "file")?;
+        options.lock_log.iter().try_for_each(|log| refuse_one_file_for_several(program, log, "lock log", "locklog"))?;
+        if !arguments.quiet {
+            let variable = injection::TOOL_OPTIONS;
+            eprintln!("martini: the agent is put into {variable}; every JVM prints a line about that when it starts");
+        }
+    }
+    let outputs = Outputs::before(&options.file);
+    let mut command = injection::command(
+        program,
+        program_arguments,
+        &Injected { agent: &agent, options: &options.string, lines: options.walks_stacks },
+    );
+    let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
+    let status = supervise::run(&mut command).map_err(|error| value_for_program(error, &arguments.agent, program))?;
+    drop(growth);
+    if !arguments.quiet {
+        // Our status is the program's, even if stderr is closed.
+        let _ = summaries(&outputs, arguments.top, options.heap);
+    }
+    if arguments.report {
+        outputs.written().iter().for_each(|trace| write_report(trace, arguments.quiet));
+    }
+    match arguments.require_exact {
+        Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
+        _ => Ok(status),
+    }
+}
+
+/// Writes the report of a trace, and says where, or why it cannot be written: the status is the program's.
+fn write_report(trace: &Path, is_quiet: bool) {
+    match report::write_beside(trace) {
+        Ok(_) if is_quiet => {}
+        Ok(report) => anstream::eprintln!("Report: {}", report.display()),
+        Err(error) => {
+            anstream::eprintln!("martini: there is no report of {}: {}", trace.display(), exit::sentence(&error))
+        }
+    }
+}
+
+/// A program that is not there may be a value that was meant for an option.
+fn value_for_program(error: anyhow::Error, agent: &AgentOptions, program: &OsStr) -> anyhow::Error {
+    let is_missing = error.downcast_ref::<Failure>().is_some_and(|failure| failure.status == exit::NOT_FOUND);
+    let word = program.to_str().filter(|_| is_missing);
+    match word.and_then(|word| Some((word, agent.may_take(word)?))) {
+        Some((word, name)) => {
+            let message = format!("{word} was not found; if it is the value of --{name}, write --{name}={word}");
+            Failure { status: exit::NOT_FOUND, message }.into()
+        }
+        None => error,
+    }
+}
+
+/// With `MARTINI_OFF` the agent would do nothing, so it is not there.
+fn run_unprofiled(arguments: &Arguments, program: &OsStr, program_arguments: &[OsString]) -> anyhow::Result<u8> {
+    if !arguments.quiet {
+        eprintln!("martini: {} is set, so the program is not profiled", agent_options::OFF);
+    }
+    let status = supervise::run(Command::new(program).args(program_arguments))?;
+    match arguments.require_exact {
+        Some(required) if status == exit::OK => {
+            eprintln!("martini: --require-exact asks for {required} %, but {} is set", agent_options::OFF);
+            Ok(exit::INEXACT)
+        }
+        _ => Ok(status),
+    }
+}
+
+/// Each JVM that a script starts needs files of its own.
+fn refuse_one_file_for_several(program: &OsStr, path: &Path, what: &str, option: &str) -> Result<(), Failure> {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    if file.contains(PID) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} may start several JVMs, and each needs a {what} of its own; put %p (the process id) into the name, as in \
+         --{option} {}",
+        Path::new(program).display(),
+        with_pid(&file)
+    );
+    Err(Failure { status: FAILED, message })
+}
+
+/// A number of percent on the command line.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "give a percentage from 0 to 100, such as 99.9".to_owned())
+}
+
+/// Whether every JVM left a trace that is exact enough; says what is not.
+fn is_exact(outputs: &Outputs, required: f64) -> bool {
+    let traces = outputs.written();
+    if traces.is_empty() {
+        let pattern = outputs.pattern().display();
+        anstream::eprintln!(
+            "martini: --require-exact asks for {required} %, but there is no trace in a file {pattern}"
+        );
+        return false;
+    }
+    let mut is_exact = true;
+    for path in traces {
+        let shortfall = match trace_end::coverage(&path) {
+            Ok(coverage) => coverage::shortfall(&coverage, required),
+            Err(error) => Some(exit::sentence(&error)),
+        };
+        if let Some(sentence) = shortfall {
+            anstream::eprintln!("martini: {}: {sentence}", path.display());
+            is_exact = false;
+        }
+    }
+    is_exact
+}
+
+/// `app.trcxml` as `app-%p.trcxml`.
+fn with_pid(file: &str) -> String {
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => format!("{stem}-{PID}.{extension}"),
+        _ => format!("{file}-{PID}"),
+    }
+}
+
+/// Summarises on stderr the trace of every JVM, and says what could not be read.
+fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::Result<()> {
+    let mut err = anstream::stderr().lock();
+    if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
+        // A pipe or a device: its reader has the trace.
+        return Ok(());
+    }
+    let traces = outputs.written();
+    if traces.is_empty() {
+        let place = outputs.pattern().display().to_string();
+        writeln!(
+            err,
+            "martini: no trace was written to {place}: no JVM started with the agent, or it could not write there"
+        )?;
+    }
+    let mut page = Page::new(&mut err, Width::usual());
+    for path in traces {
+        if let Err(error) = summarize(&path, top, heap, &mut page) {
+            writeln!(page, "martini: {}", exit::sentence(&error))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_id_goes_before_the_extension() {
+        assert_eq!(with_pid("app.trcxml"), "app-%p.trcxml");
+        assert_eq!(with_pid("a.b.xml"), "a.b-%p.xml");
+        assert_eq!(with_pid("app"), "app-%p");
+        assert_eq!(with_pid(".x"), ".x-%p");
+    }
+}

@@ -1,0 +1,151 @@
+//! `martini safepoints`: how long threads took to stop for the JVM, for what, and who was late.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::safepoints::{LateBy, LateRow, SafepointReport};
+use clap::ValueEnum;
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+use trace::filter::Pattern;
+
+use crate::commands::per_file::each;
+use crate::commands::selection::{row_limit, whole_number};
+use crate::input::reading::{self, Reading};
+use crate::render::page::{Page, PageArguments};
+use crate::render::{notes, safepoints as render};
+
+/// Shows how long threads took to stop for the JVM's safepoints, for which operation, and who was late
+///
+/// At a safepoint all threads of the program stand still, while the JVM collects garbage, takes a dump or does something else of that
+/// kind. It waits for the last one: a thread in a long loop without a check, or one that copies or touches much memory, makes all
+/// others wait. The trace has to be recorded with ttsp=on (martini run --ttsp).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Columns of operations:
+  count         how often all threads were stopped for it
+  to safepoint  how long it took in all until they had stopped
+  slow          how many took 1 ms or more to reach
+  longest       the longest of these
+  in all        how long it took in all until they were let go
+
+Columns of late threads:
+  time          their part of the time that slow safepoints took to reach: what
+                passed while they were the ones that had not stopped
+  share         of all that time
+  delayed       how many safepoints they delayed
+  longest       the largest part of one safepoint
+
+Examples:
+  martini safepoints app.trcxml
+  martini safepoints app.trcxml --stacks
+  martini safepoints app.trcxml --by thread
+  martini safepoints app.trcxml --json | jq '.traces[0].late_lines[0]'")]
+pub(crate) struct Arguments {
+    /// Traces to read, each for itself; - is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// Who was late: a row for each of these [default: both]
+    #[arg(long, value_enum)]
+    by: Option<Rows>,
+    /// Show the stack of each row's longest time
+    #[arg(long)]
+    stacks: bool,
+    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
+    /// known frameworks]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Show at most this many rows of a table, 0 for all [default: 10, with --json: 0]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--by` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Line of code
+    Line,
+    /// Thread
+    Thread,
+}
+
+/// Rows of a text table by default.
+const DEFAULT_TOP: usize = 10;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        let reading = reading::safepoints(path)?;
+        if arguments.json {
+            return Ok(to_json(arguments, path, &reading));
+        }
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
+}
+
+impl Arguments {
+    fn tables(&self) -> impl Iterator<Item = LateBy> {
+        let by = |wanted| self.by.is_none_or(|by| by == wanted);
+        let tables = [(Rows::Line, LateBy::Line), (Rows::Thread, LateBy::Thread)];
+        tables.into_iter().filter(move |(rows, _)| by(*rows)).map(|(_, by)| by)
+    }
+
+    /// The rows to show, and how many are left out.
+    fn rows<'a>(&self, report: &'a SafepointReport, by: LateBy, default_top: usize) -> (Vec<LateRow<'a>>, usize) {
+        let mut rows = report.late(by, self.own.clone());
+        let left = rows.split_off(rows.len().min(row_limit(self.top, default_top))).len();
+        (rows, left)
+    }
+}
+
+fn print(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading<SafepointReport>,
+    out: &mut Page<'_>,
+) -> anyhow::Result<()> {
+    let report = &reading.report;
+    let name = path.display().to_string();
+    let origin = out.behind(&name, &format!("({})", notes::origin(reading)));
+    writeln!(out, "{}{origin}", name.bold())?;
+    out.write_sentence(0, &render::sums(report))?;
+    writeln!(out)?;
+    let mut operations = report.operations();
+    let left = operations.split_off(operations.len().min(row_limit(arguments.top, DEFAULT_TOP))).len();
+    if !operations.is_empty() {
+        render::operations(&operations).write_top(left, out)?;
+    }
+    for by in arguments.tables() {
+        let (rows, left) = arguments.rows(report, by, DEFAULT_TOP);
+        if rows.is_empty() {
+            continue;
+        }
+        render::late(&rows, by, &report.slow()).write_top(left, out)?;
+        if arguments.stacks && by == LateBy::Line {
+            render::write_stacks(&rows, out)?;
+        }
+    }
+    let notes = notes::of_safepoints(reading);
+    notes::write(&notes, out)?;
+    if !notes.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<SafepointReport>) -> Value {
+    let mut fields = render::json(&reading.report);
+    fields.insert("path".to_owned(), json!(path.display().to_string()));
+    fields.insert("complete".to_owned(), json!(notes::is_complete(reading)));
+    for by in arguments.tables() {
+        let rows = arguments.rows(&reading.report, by, 0).0;
+        let rows: Vec<Value> = rows.iter().map(render::late_json).collect();
+        fields.insert(render::table_name(by).to_owned(), rows.into());
+    }
+    fields.into()
+}

@@ -1,0 +1,189 @@
+//! `martini threads`: what each thread did with its time.
+
+use std::cmp::Reverse;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use analysis::locks::{LockReport, LockStats, Observer, Selection, ThreadSummary};
+use analysis::timeline::{TIMELINE, Timeline};
+use anyhow::{Context, anyhow};
+use owo_colors::OwoColorize;
+use serde_json::Value;
+use trace::file::{self, IfTaken};
+use trace::time::Nanos;
+
+use crate::commands::lock_selection::LockSelection;
+use crate::commands::per_file::each;
+use crate::commands::selection::{row_limit, whole_number};
+use crate::commands::time_window::TimeWindow;
+use crate::input::reading::{self, Reading};
+use crate::render::human::counted;
+use crate::render::lock_tables::{self, ThreadColumn};
+use crate::render::page::{Page, PageArguments};
+use crate::render::table::write_left_out;
+use crate::render::{lock_json, lock_summary};
+
+/// Shows how each thread spent its time: running, blocked, waiting, parked, sleeping
+///
+/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
+/// complete or cut off. Old profilers recorded neither sleep nor processors: in their traces all of that is running.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Columns:
+  alive      from the start of the thread or trace to the end of either
+  blocked    waiting for a monitor (synchronized) that another thread owns
+  waiting    in Object.wait
+  sleeping   in Thread.sleep
+  parked     parked by java.util.concurrent: locks, conditions, queues, latches
+  running    alive less all of these; it consists of
+  cpu          on a processor
+  queued       ready to run, but no processor was free
+  elsewhere    what is left, an estimate (~): waiting in the system, as for
+               input and output, or in the JVM; without --juc also for
+               java.util.concurrent
+             - where that is not known: virtual threads, killed JVMs, --from
+  at end     what the thread did when the trace ended, or at --to; - if it had
+             not started by then
+  over time  the trace from left to right
+
+Threads of the VM (collectors, compilers) and of native code, which `run --cpu`
+records, have a table of their own: of what they do only their time on
+processors is known.
+
+Examples:
+  martini threads app.trcxml
+  martini threads app.trcxml --pools --sort parked
+  martini threads app.trcxml --thread 'http-*' --from 12.3 --to 12.9
+  martini threads app.trcxml --timeline app.json   for ui.perfetto.dev
+  martini threads app.trcxml --json | jq '.traces[0].threads[0]'")]
+pub(crate) struct Arguments {
+    /// Traces or lock logs to read, each for itself; - is standard input
+    #[arg(required = true, value_name = "TRACE|LOG")]
+    traces: Vec<PathBuf>,
+    #[command(flatten)]
+    selection: LockSelection,
+    /// Sort by this column, the longest time first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value = "blocked")]
+    sort: ThreadColumn,
+    /// Show at most this many threads, 0 for all [default: 30, with --json: 0]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+    /// Also write a timeline for Perfetto or chrome://tracing into this file; needs exactly one trace
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rows of the text table by default.
+const DEFAULT_TOP: usize = 30;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    if arguments.timeline.is_some() && arguments.traces.len() != 1 {
+        anyhow::bail!("--timeline takes one trace at a time, {} are given", arguments.traces.len());
+    }
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        let window = arguments.selection.window.of(path)?;
+        let reading = read(arguments, path, window)?;
+        arguments.selection.check(path, window, &reading.report)?;
+        if arguments.json {
+            return Ok(to_json(arguments, path, &reading));
+        }
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
+}
+
+fn read(arguments: &Arguments, path: &Path, window: TimeWindow) -> anyhow::Result<Reading<LockReport>> {
+    let selection = arguments.selection.analysis_selection(window, &[]);
+    let Some(timeline) = &arguments.timeline else {
+        return reading::locks(path, LockStats::new(selection, None));
+    };
+    let cannot = || format!("cannot write the timeline {}", timeline.display());
+    // Names of threads and classes may be confidential.
+    let create = || {
+        let created = file::create(timeline, TIMELINE, IfTaken::Replace);
+        created.map(|new| new.file).map_err(|refusal| anyhow!("{refusal}; choose another --timeline"))
+    };
+    if window.from() == Nanos(0) {
+        return read_into(create()?, path, selection, cannot);
+    }
+    // Whether --from is behind the end is known at the end, and must not cost the file that is there.
+    let mut written = tempfile::tempfile().with_context(cannot)?;
+    let reading = read_into(written.try_clone().with_context(cannot)?, path, selection, cannot)?;
+    arguments.selection.check(path, window, &reading.report)?;
+    let mut out = create()?;
+    written.rewind().and_then(|()| io::copy(&mut written, &mut out)).with_context(cannot)?;
+    Ok(reading)
+}
+
+fn read_into(
+    out: File,
+    path: &Path,
+    selection: Selection,
+    cannot: impl Fn() -> String,
+) -> anyhow::Result<Reading<LockReport>> {
+    let mut written = Timeline::new(BufWriter::new(out));
+    let observer: &mut dyn Observer = &mut written;
+    let reading = reading::locks(path, LockStats::new(selection, Some(observer)))?;
+    let left_out = written.finish().with_context(cannot)?;
+    if left_out > 0 {
+        let waits = counted(left_out, "wait", "waits");
+        eprintln!("martini: {waits} of virtual threads are not on the timeline: more than 1,000 waited at once");
+    }
+    Ok(reading)
+}
+
+fn rows<'a>(arguments: &Arguments, report: &'a LockReport) -> Vec<ThreadSummary<'a>> {
+    let mut rows = report.threads(arguments.selection.pools, |name| arguments.selection.selects(name));
+    lock_tables::sort_threads(&mut rows, arguments.sort);
+    rows
+}
+
+fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out: &mut Page<'_>) -> anyhow::Result<()> {
+    let report = &reading.report;
+    lock_summary::write_head(path, reading, out)?;
+    let (mut others, mut rows): (Vec<_>, Vec<_>) =
+        rows(arguments, report).into_iter().partition(|row| row.kind.is_some());
+    let limit = row_limit(arguments.top, DEFAULT_TOP);
+    let left = rows.split_off(rows.len().min(limit));
+    if rows.is_empty() && others.is_empty() {
+        writeln!(out, "No thread of the trace matches --thread.")?;
+    } else if !rows.is_empty() {
+        writeln!(out)?;
+        lock_tables::threads(&rows, report).write(out)?;
+    }
+    lock_summary::write_left_out(&left, out)?;
+    if !rows.is_empty() {
+        out.write_sentence(2, &lock_tables::legend(report.slice(), report.is_log()))?;
+        if let Some(legend) = lock_tables::processor_legend(&rows) {
+            out.write_sentence(2, legend)?;
+        }
+    }
+    if !others.is_empty() {
+        let cpu = |row: &ThreadSummary<'_>| Reverse(row.processor.map(|processor| processor.cpu));
+        if arguments.sort != ThreadColumn::Name {
+            others.sort_by_key(cpu);
+        }
+        let left = others.len().saturating_sub(limit);
+        others.truncate(limit);
+        writeln!(out, "\n{}", "Threads of the VM and of native code:".bold())?;
+        lock_tables::other_threads(&others).write(out)?;
+        write_left_out(left, out)?;
+    }
+    lock_summary::write_notes(reading, out)?;
+    Ok(())
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) -> Value {
+    let mut rows = rows(arguments, &reading.report);
+    rows.truncate(row_limit(arguments.top, 0));
+    let mut fields = lock_json::head(path, reading);
+    fields.insert("slice_nanos".to_owned(), reading.report.slice().0.into());
+    fields.insert("threads".to_owned(), rows.iter().map(|row| lock_json::thread(row, &reading.report)).collect());
+    fields.into()
+}

@@ -1,0 +1,240 @@
+//! `martini top`: what a JVM or a trace does now.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agent_options::HeapMode;
+use anyhow::{Context, bail};
+use attach::{Request, Target};
+use tempfile::TempDir;
+
+use crate::attach::agent_file;
+use crate::attach::recording::{self, Started};
+use crate::attach::stage::Stage;
+use crate::attach::until::{self, Asked};
+use crate::exit;
+use crate::input::{progress, reading};
+use crate::launch::options::{AgentOptions, Resolved};
+use crate::top::figures::Figures;
+use crate::top::follow::Follower;
+use crate::top::keys::{Next, View};
+use crate::top::rates::History;
+use crate::top::screen::{self, Title};
+use crate::top::terminal::{Input, Terminal};
+
+/// The trace's name in a folder that goes away.
+const OWN_TRACE: &str = "top.trcxml";
+/// A trace that is thrown away takes no more room than this; then the recording ends.
+const LIMIT: &str = "1g";
+/// Nobody reads faster.
+const LEAST_REFRESH: Duration = Duration::from_millis(200);
+/// Making figures takes at most this part of the time.
+const MOST_WORK: u32 = 5;
+/// Keys and signals are looked for as often.
+const PAUSE: Duration = Duration::from_millis(50);
+/// What is recorded by numbers that are written seldom is asked for as often.
+const SNAPSHOTS: Duration = Duration::from_secs(5);
+
+/// Shows what a JVM does now: lines, classes, CPU, locks, threads
+///
+/// With the process of a JVM it is recorded as by `martini attach`, with the same options, until the end of this command; its trace is
+/// thrown away unless --file says where it goes, and the recording ends when it has 1 GiB. A JVM that is recorded already goes on so. With a file, a trace is read while another
+/// process writes it.
+///
+/// Keys: 1 to 5 choose the table, Left and Right the column to sort by, / filters, Space stops the numbers, h shows all keys, q ends.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini top 4711
+  martini top 4711 --heap counts      exact counts; rewrites classes
+  martini top 4711 --file app.trcxml  keeps the trace
+  martini top app.trcxml              a trace that grows
+
+Exit status:
+  0 if it was shown, however that ended; 2 if there is no such JVM or trace, or
+  no terminal")]
+pub(crate) struct Arguments {
+    /// The process of a JVM, or a trace
+    #[arg(value_name = "PID|TRACE")]
+    target: PathBuf,
+    #[command(flatten)]
+    agent: AgentOptions,
+    /// How often the numbers are new, such as 500ms, 2s
+    #[arg(long, value_name = "TIME", value_parser = refresh, default_value = "1s")]
+    refresh: Duration,
+}
+
+fn refresh(text: &str) -> Result<Duration, String> {
+    let time = until::time(text)?;
+    if time < LEAST_REFRESH { Err("it takes 200ms or more".to_owned()) } else { Ok(time) }
+}
+
+/// A JVM that is recorded for this command.
+struct Recorded {
+    target: Target,
+    library: String,
+    /// What is to be stopped at the end; not if somebody else has begun it.
+    own: Option<(Started, Resolved)>,
+    /// Where its trace is, for us.
+    trace: PathBuf,
+    /// It writes its numbers seldom, unless asked.
+    is_asked: bool,
+    _folder: Option<TempDir>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        bail!("martini top needs a terminal; use martini stats or martini explain to read a trace");
+    }
+    let asked = Asked::listen()?;
+    let Some(pid) = recording::pid(&arguments.target) else {
+        let trace = &arguments.target;
+        let what = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy().into_owned();
+        show(arguments, &asked, &what, trace)?;
+        return Ok(exit::OK);
+    };
+    let recorded = record(pid, &arguments.agent)?;
+    let is_over = AtomicBool::new(false);
+    let shown = std::thread::scope(|scope| {
+        scope.spawn(|| ask_for_snapshots(&recorded, &is_over));
+        let shown = show(arguments, &asked, &format!("JVM {pid}"), &recorded.trace);
+        is_over.store(true, Ordering::Relaxed);
+        shown
+    });
+    if let Some((started, options)) = &recorded.own
+        && recorded.target.process().is_alive()
+    {
+        recording::stop(&recorded.target, &recorded.library, Some(&started.trace), &options.file)?;
+    }
+    shown?;
+    Ok(exit::OK)
+}
+
+/// Has numbers written that would come seldom. The JVM may take long to answer, while keys are pressed.
+fn ask_for_snapshots(recorded: &Recorded, is_over: &AtomicBool) {
+    let mut last = Instant::now();
+    while recorded.is_asked && !is_over.load(Ordering::Relaxed) {
+        std::thread::sleep(PAUSE);
+        if last.elapsed() >= SNAPSHOTS {
+            // What is not written now is written later.
+            let _ = recorded.target.ask(&recorded.library, Request::Snapshot, "");
+            last = Instant::now();
+        }
+    }
+}
+
+/// Begins to record a JVM, unless it is recorded already.
+fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
+    recording::refuse_if_off()?;
+    let target = recording::target(pid)?;
+    if let Some(library) = agent_file::loaded(&target)? {
+        let answer = target.ask(&library, Request::Status, "")?;
+        if let (Some("yes"), Some(trace)) = (answer.value("recording"), answer.value("trace")) {
+            if !target.shares_files() && Stage::of(trace).is_none() {
+                bail!(
+                    "JVM {pid} is recorded into {trace} of its own file system; stop that with martini stop {pid} first"
+                );
+            }
+            let trace = recording::visible(&target, trace);
+            return Ok(Recorded { target, library, own: None, trace, is_asked: false, _folder: None });
+        }
+    }
+    recording::suitable(pid)?;
+    let folder = (!agent.has("file")).then(|| tempfile::Builder::new().prefix("martini-top-").tempdir()).transpose()?;
+    let mut agent = agent.clone().or_at_once();
+    if let Some(folder) = &folder {
+        let trace = folder.path().join(OWN_TRACE);
+        if !agent.has("limit") {
+            agent = agent.with("limit", LIMIT);
+        }
+        agent = agent.with("file", trace.to_str().context("the folder for temporary files has no name in UTF-8")?);
+    }
+    let options = agent.resolve()?;
+    let started = recording::start(&target, &options)?;
+    started.notes.iter().for_each(|sentence| recording::say(sentence));
+    let trace = recording::visible(&target, &started.trace);
+    // Objects one by one are written at once.
+    let is_asked = matches!(options.heap, HeapMode::Counts | HeapMode::Off);
+    let library = started.library.clone();
+    Ok(Recorded { target, library, own: Some((started, options)), trace, is_asked, _folder: folder })
+}
+
+/// Shows a trace until a key or a signal ends it.
+fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path) -> anyhow::Result<()> {
+    let mut follower = Follower::of(trace).with_context(|| format!("cannot read {}", trace.display()))?;
+    let (mut view, mut history) = (View::default(), History::default());
+    history.push(Instant::now(), first_figures(&mut follower, asked, trace)?);
+    let mut terminal = Terminal::take().context("the terminal cannot be used")?;
+    let begun = Instant::now();
+    let (mut next, mut asking) = (begun, None);
+    let mut is_stale = true;
+    loop {
+        if asked.is_so() {
+            return Ok(());
+        }
+        if let Some(problem) = follower.problem() {
+            drop(terminal);
+            bail!("cannot read {} further: {problem}", trace.display());
+        }
+        if asking.is_none() && Instant::now() >= next && !view.is_paused {
+            follower.ask();
+            asking = Some(Instant::now());
+        }
+        if let Some(figures) = follower.figures() {
+            let since = asking.take().unwrap_or_else(Instant::now);
+            next = since + arguments.refresh.max(since.elapsed() * MOST_WORK);
+            if !view.is_paused {
+                history.push(Instant::now(), figures);
+                is_stale = true;
+            }
+        }
+        if is_stale {
+            let title = Title {
+                what: what.to_owned(),
+                bytes: follower.bytes(),
+                seconds: begun.elapsed().as_secs(),
+                is_ended: follower.is_ended(),
+            };
+            let (width, height) = terminal.size();
+            terminal.show(&screen::lines(&title, &view, &history, width, height))?;
+            is_stale = false;
+        }
+        match terminal.wait(PAUSE)? {
+            Input::Key(key) => {
+                let rows = history.last().map_or(0, |figures| figures.rows(view.topic()).len());
+                if view.press(key, rows) == Next::Ends {
+                    return Ok(());
+                }
+                is_stale = true;
+            }
+            Input::Resized => is_stale = true,
+            Input::Nothing => {}
+        }
+    }
+}
+
+/// Waits until all that is there is read, and gives what it says: with this, rates begin.
+///
+/// # Errors
+/// It is no trace.
+fn first_figures(follower: &mut Follower, asked: &Asked, trace: &Path) -> anyhow::Result<Figures> {
+    follower.ask();
+    let mut bar = progress::bar(std::fs::metadata(trace).ok().map(|file| file.len()), "reading the trace so far");
+    let figures = loop {
+        if let Some(problem) = follower.problem() {
+            bail!("cannot read {}: {problem}", trace.display());
+        }
+        if let Some(figures) = follower.figures() {
+            break figures;
+        }
+        if asked.is_so() {
+            bail!("interrupted");
+        }
+        bar.set_position(follower.bytes());
+        std::thread::sleep(PAUSE);
+    };
+    reading::refuse_foreign(trace, figures.elements, figures.unknown, 0)?;
+    Ok(figures)
+}

@@ -1,0 +1,371 @@
+//! `martini tree`: who calls what allocates, what waits for locks, and what runs, as a tree.
+
+mod samples;
+mod waits;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::allocations::{AllocationReport, By, Location, Scope, Subject};
+use analysis::call_tree::{Direction, Granularity, Grouping, Node, TreeOptions};
+use analysis::cpu::SampleClock;
+use analysis::own_code::OwnCode;
+use anyhow::bail;
+use clap::ValueEnum;
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+use trace::filter::Pattern;
+
+use crate::commands::per_file::each;
+use crate::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
+use crate::commands::stats_over_time::check_counted_part;
+use crate::commands::time_window::TimeFlags;
+use crate::input::reading::{self, Reading, Report};
+use crate::render::human::{bytes, counted};
+use crate::render::page::{Page, PageArguments};
+use crate::render::tree::Style;
+use crate::render::{allocation_json, coverage, line_table, notes, tree, tree_json};
+
+/// Shows as a tree who calls what allocates, what waits for locks, or what runs
+///
+/// The sizes at the root are exact. With the callers that `martini run` samples, what is below has an error (±, with 95 % confidence): they
+/// say to which callers the exact bytes of a site belong. With single objects and stacks (`run --heap events --stack N`) all is
+/// exact. A trace without allocations shows its samples of CPU clocks (`run --cpu`), or else its waits for locks.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Frames that are called from one place only stand below their caller without
+further indentation, and numbers that do not change are not repeated. Of long
+runs of frames of the JDK and known runtimes, the first and the last are shown.
+
+Marks with --cpu and --wall say how a frame ran, most first: [int] interpreted,
+[c1] and [c2] compiled, [inl] compiled into its caller, [nat] native method.
+
+Examples:
+  martini tree app.trcxml                       from the thread to the object
+  martini tree app.trcxml --bottom-up --filter 'byte[]'
+                                                who makes byte[]
+  martini tree app.trcxml --by thread --frames method
+  martini tree app.trcxml --in com.acme.Main.run --cut 0.1
+  martini tree app.trcxml --live                where live objects come from
+  martini tree app.trcxml --locks               who waits for locks
+  martini tree app.trcxml --cpu                 what the processors did
+  martini tree app.trcxml --cpu --bottom-up --frames method
+  martini tree app.trcxml --folded | flamegraph.pl > app.svg
+  martini tree app.trcxml --json | jq '.traces[0].nodes[1]'")]
+pub(crate) struct Arguments {
+    /// Traces or lock logs to read, each for itself
+    #[arg(required = true, value_name = "TRACE|LOG")]
+    traces: Vec<PathBuf>,
+    /// Begin with what is made, or waited for, and go on to its callers
+    #[arg(long)]
+    bottom_up: bool,
+    /// A tree for each of these
+    #[arg(long, value_enum)]
+    by: Option<Group>,
+    /// Which frames are one
+    #[arg(long, value_enum, default_value = "line")]
+    frames: Frames,
+    /// Leave out what has less than this part of the whole, in percent [default: 1, with --folded: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    cut: Option<f64>,
+    /// Show at most so many frames of a path
+    #[arg(long, value_name = "N", value_parser = whole_number, conflicts_with_all = ["folded", "json"])]
+    depth: Option<usize>,
+    /// Only objects, or locks, of these classes: a name, or one with a * at its end or beginning (repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    filter: Vec<Pattern>,
+    /// Only stacks with a frame in this code: a class or class.method, or one with a * at its end or beginning (repeatable)
+    #[arg(long = "in", value_name = "PATTERN")]
+    code: Vec<Pattern>,
+    /// Classes that are your own code, whatever package they are in (repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Show how long threads waited for locks that others owned
+    #[arg(long)]
+    locks: bool,
+    /// Show how long threads waited for anything else: notifications, conditions, latches, queues
+    #[arg(long, conflicts_with = "locks")]
+    waits: bool,
+    /// Show what threads did while they ran: samples of their CPU clocks (`run --cpu`)
+    #[arg(long, conflicts_with_all = ["locks", "waits", "filter"])]
+    cpu: bool,
+    /// Show what threads did while they lived: samples of the time (`run --wall`)
+    #[arg(long, conflicts_with_all = ["cpu", "locks", "waits", "filter"])]
+    wall: bool,
+    #[command(flatten)]
+    window: TimeFlags,
+    /// Show what lives of the objects at the end, by where they were allocated (`run --sampled`, or single objects)
+    #[arg(long, conflicts_with_all = ["locks", "waits", "cpu", "wall"])]
+    live: bool,
+    /// Show each frame of the JDK and of known runtimes
+    #[arg(long)]
+    all_frames: bool,
+    /// Print a line `frame;frame;frame weight` for each path, as programs that draw flame graphs take it
+    #[arg(long, conflicts_with = "json")]
+    folded: bool,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--by` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Group {
+    /// Thread
+    Thread,
+    /// Class of the objects, or locks
+    Class,
+    /// Of samples: thread, with the virtual ones that it carried
+    Carrier,
+}
+
+/// What `--frames` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Frames {
+    /// Those of a line
+    Line,
+    /// Those of a method
+    Method,
+    /// Those of a class
+    Class,
+    /// Those of a package
+    Package,
+    /// Those of a module
+    Module,
+}
+
+/// What is below a root, and what that is called.
+struct Shown<'a> {
+    root: Node<'a>,
+    /// What the tree is of.
+    title: &'static str,
+    /// One thing that counts, and several.
+    nouns: [&'static str; 2],
+    amount: fn(u64) -> String,
+    /// The heading of amounts.
+    heading: &'static str,
+    leaf: &'static str,
+    key: &'static str,
+    /// What is wrong or has to be known.
+    notes: Vec<String>,
+}
+
+const DEFAULT_CUT: f64 = 1.0;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        if let Some(clock) = arguments.clock() {
+            return samples::show(arguments, path, clock, out);
+        }
+        arguments.check_for_objects(path)?;
+        if arguments.locks || arguments.waits {
+            return waits::show(arguments, path, &waits::read(arguments, path)?, out);
+        }
+        // What cannot be read again is not asked for its waits.
+        let is_file = path.as_os_str() != "-" && path.is_file();
+        match arguments.read(path) {
+            Ok(reading) if arguments.live => show_allocations(arguments, path, &reading, out),
+            Ok(reading) if is_file && samples::are_all(&reading.report) => {
+                samples::show(arguments, path, SampleClock::Cpu, out)
+            }
+            Ok(reading) if is_file && !has_allocations(&reading.report) => match waits::read(arguments, path)? {
+                found if waits::are_any(&found.report) => waits::show(arguments, path, &found, out),
+                _ => show_allocations(arguments, path, &reading, out),
+            },
+            Ok(reading) => show_allocations(arguments, path, &reading, out),
+            Err(error) => match waits::read(arguments, path) {
+                Ok(found) if is_file && found.report.is_log() => waits::show(arguments, path, &found, out),
+                _ => Err(error),
+            },
+        }
+    })
+}
+
+fn has_allocations(report: &AllocationReport) -> bool {
+    report.has_objects()
+}
+
+impl Arguments {
+    /// Which samples are asked for.
+    fn clock(&self) -> Option<SampleClock> {
+        self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall))
+    }
+
+    /// Checks that what is asked of objects or waits is something that they have.
+    ///
+    /// # Errors
+    /// They have not.
+    fn check_for_objects(&self, path: &Path) -> anyhow::Result<()> {
+        match self.by {
+            Some(Group::Carrier) => {
+                bail!("{}: only samples say who carries virtual threads; write --cpu or --wall", path.display())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the allocations of the part of a trace that counts.
+    ///
+    /// # Errors
+    /// The trace cannot be read, or has nothing of this part.
+    fn read(&self, path: &Path) -> anyhow::Result<Reading> {
+        let window = self.window.of(path)?;
+        let (from, to) = (window.from(), window.to());
+        let reading = reading::allocations_in(path, &Scope { from, to, over_time: false })?;
+        window.check(path, Some(reading.report.length()))?;
+        check_counted_part(path, &reading.report)?;
+        Ok(reading)
+    }
+
+    fn options(&self) -> TreeOptions {
+        TreeOptions {
+            direction: if self.bottom_up { Direction::BottomUp } else { Direction::TopDown },
+            grouping: match self.by {
+                None => Grouping::None,
+                Some(Group::Thread | Group::Carrier) => Grouping::Thread,
+                Some(Group::Class) => Grouping::Class,
+            },
+            granularity: match self.frames {
+                Frames::Line => Granularity::Line,
+                Frames::Method => Granularity::Method,
+                Frames::Class => Granularity::Class,
+                Frames::Package => Granularity::Package,
+                Frames::Module => Granularity::Module,
+            },
+            cut: self.cut() / 100.0,
+        }
+    }
+
+    fn cut(&self) -> f64 {
+        self.cut.unwrap_or(if self.folded { 0.0 } else { DEFAULT_CUT })
+    }
+
+    /// That modules are asked for and not known.
+    fn no_modules(&self, are_unknown: bool) -> Vec<String> {
+        let are_unknown = self.frames == Frames::Module && are_unknown;
+        are_unknown.then(|| line_table::NO_MODULES.to_owned()).into_iter().collect()
+    }
+
+    fn selects(&self, class: &str) -> bool {
+        selects_class(&self.filter, class)
+    }
+
+    /// What `--in` lets pass.
+    fn passes(&self, at: &Location<'_>) -> bool {
+        selects_site(&self.code, at)
+    }
+}
+
+fn show_allocations(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading,
+    out: &mut Page<'_>,
+) -> anyhow::Result<Value> {
+    let report = &reading.report;
+    let passes = |at: &Location<'_>| arguments.passes(at);
+    let code: Option<&dyn Fn(&Location<'_>) -> bool> = (!arguments.code.is_empty()).then_some(&passes);
+    let root = match arguments.live {
+        true => report.live_tree(&arguments.options(), |class| arguments.selects(class), code),
+        false => report.tree(&arguments.options(), |class| arguments.selects(class), code),
+    };
+    if !arguments.filter.is_empty() && has_allocations(report) {
+        let classes = report.rows(By::Class, |_| true);
+        let names = classes.iter().filter_map(|row| match row.subject {
+            Subject::Class(name) => Some(name),
+            _ => None,
+        });
+        note_unmatched(path, &arguments.filter, names);
+    }
+    let mut notes = Vec::new();
+    if arguments.live && root.count == 0 {
+        notes.push(
+            "the trace does not say what is alive; record it with martini run --sampled, or --heap events".to_owned(),
+        );
+    }
+    if has_allocations(report) && !report.has_stacks() {
+        notes.push(line_table::no_stacks(report));
+    }
+    notes.extend(arguments.no_modules(has_allocations(report) && !report.has_modules()));
+    notes.extend(notes::of_allocations(reading));
+    let shown = Shown {
+        root,
+        title: if arguments.live { "Live objects" } else { "Allocations" },
+        nouns: ["object", "objects"],
+        amount: bytes,
+        heading: "size",
+        leaf: "new ",
+        key: if arguments.live { "live" } else { "allocations" },
+        notes,
+    };
+    let document = show(arguments, path, reading, &shown, out)?;
+    if !arguments.json && !arguments.folded {
+        coverage::write(&reading.coverage(), out)?;
+        writeln!(out)?;
+    }
+    Ok(document)
+}
+
+fn show<R: Report>(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading<R>,
+    shown: &Shown<'_>,
+    out: &mut Page<'_>,
+) -> anyhow::Result<Value> {
+    let root = &shown.root;
+    if !arguments.code.is_empty() && root.count == 0 {
+        note(path, "no stack has a frame that matches --in");
+    }
+    if arguments.folded {
+        tree::write_folded(root, out)?;
+        return Ok(Value::Null);
+    }
+    if arguments.json {
+        let facts = reading.report.facts();
+        return Ok(json!({
+            "path": path.display().to_string(),
+            "complete": notes::is_complete(reading),
+            "agents": facts.origins.iter().map(allocation_json::origin).collect::<Vec<_>>(),
+            "of": shown.key,
+            "nodes": tree_json::nodes(root),
+        }));
+    }
+    let name = path.display().to_string();
+    let origin = out.behind(&name, &format!("({})", notes::origin(reading)));
+    writeln!(out, "{}{origin}", name.bold())?;
+    let direction = if arguments.bottom_up { "bottom up" } else { "top down" };
+    let objects = counted(root.count, shown.nouns[0], shown.nouns[1]);
+    let head = format!("{}, {direction}: {objects}, {}", shown.title, (shown.amount)(root.weight));
+    let cut = match arguments.cut() {
+        0.0 => String::new(),
+        cut => format!("; nodes with less than {cut} % are left out"),
+    };
+    let head = out.sentence(0, &format!("{head}{cut}"));
+    writeln!(out, "{head}\n")?;
+    if root.count > 0 {
+        let style = Style {
+            amount: shown.amount,
+            heading: shown.heading,
+            leaf: shown.leaf,
+            own: &OwnCode::new(arguments.own.clone()),
+            all_frames: arguments.all_frames,
+            depth: arguments.depth.unwrap_or(usize::MAX),
+            cut: arguments.cut() / 100.0,
+        };
+        tree::write(root, &style, out)?;
+        writeln!(out)?;
+    }
+    notes::write(&shown.notes, out)?;
+    Ok(Value::Null)
+}
+
+/// A part of a whole on the command line, in percent.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("give a number from 0 to 100, such as 0.5".to_owned()),
+    }
+}

@@ -1,0 +1,73 @@
+//! Trees of waits.
+
+use std::io::Write;
+use std::path::Path;
+
+use analysis::allocations::Location;
+use analysis::locks::{LockReport, LockStats, Selection, WaitKind};
+use serde_json::Value;
+use trace::time::Nanos;
+
+use super::{Arguments, Shown};
+use crate::commands::selection::note;
+use crate::input::reading::{self, Reading};
+use crate::render::human::duration;
+use crate::render::notes;
+use crate::render::page::Page;
+
+/// Reads the waits of a part of a trace, or of a lock log.
+///
+/// # Errors
+/// It cannot be read, or has nothing of this part.
+pub(super) fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
+    let window = arguments.window.of(path)?;
+    let selection = Selection { from: window.from(), to: window.to(), ..Selection::default() };
+    let reading = reading::locks(path, LockStats::new(selection, None))?;
+    window.check(path, reading.report.span().map(|(begin, end)| end.since(begin)))?;
+    Ok(reading)
+}
+
+/// Whether any thread waited.
+pub(super) fn are_any(report: &LockReport) -> bool {
+    report.stalls().iter().any(|totals| totals.count > 0)
+}
+
+/// Shows who waits for what.
+///
+/// # Errors
+/// The output cannot be written.
+pub(super) fn show(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading<LockReport>,
+    out: &mut Page<'_>,
+) -> anyhow::Result<Value> {
+    let passes = |at: &Location<'_>| arguments.passes(at);
+    let code: Option<&dyn Fn(&Location<'_>) -> bool> = (!arguments.code.is_empty()).then_some(&passes);
+    let kind = if arguments.waits { WaitKind::Other } else { WaitKind::Contended };
+    let root = reading.report.tree(&arguments.options(), kind, |class| arguments.selects(class), code);
+    let is_all = arguments.filter.is_empty() && arguments.code.is_empty();
+    if !arguments.waits && is_all && root.count == 0 && are_any(&reading.report) {
+        note(path, "no lock was contended; --waits shows what else threads waited for");
+    }
+    if !arguments.filter.is_empty() && root.count == 0 {
+        note(path, "no thread waited for a lock that matches --filter");
+    }
+    let mut notes = arguments.no_modules(!reading.report.has_modules());
+    notes.extend(notes::of_locks(reading));
+    let shown = Shown {
+        root,
+        title: if arguments.waits { "Other waits than for locks" } else { "Waits for locks" },
+        nouns: ["wait", "waits"],
+        amount: |nanos| duration(Nanos(nanos)),
+        heading: "time",
+        leaf: if arguments.waits { "waits for " } else { "lock " },
+        key: if arguments.waits { "waits" } else { "locks" },
+        notes,
+    };
+    let document = super::show(arguments, path, reading, &shown, out)?;
+    if !arguments.json && !arguments.folded && !shown.notes.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(document)
+}

@@ -1,0 +1,132 @@
+//! `martini validate`: checks a trace against the rules of its format.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+use trace::reader::TraceReader;
+use trace::validate::{DEFAULT_LIMIT, Profile, Report, Validator, Violation, validate};
+
+use crate::commands::per_file::each;
+use crate::commands::selection::whole_number;
+use crate::exit;
+use crate::input::{progress, reading};
+use crate::render::human::{count, counted};
+use crate::render::page::Width;
+
+/// Checks whether a trace follows the rules of its format
+///
+/// The rules are those that a schema cannot express: ids are defined before they are used and not used after they ended, objects die
+/// once and inside a collection, collections and monitor events come in pairs, times do not decrease, the trace has its beginning
+/// and its end. The schemas themselves are in schemas/ (`xmllint --schema`).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  martini validate app.trcxml
+  martini validate --lenient old-tptp-trace.trcxml
+  martini validate --json app.trcxml | jq '.traces[0].violations[0]'
+
+Exit status:
+  0  every trace is valid
+  1  a trace breaks a rule
+  2  a trace cannot be read at all, or the command line is wrong")]
+pub(crate) struct Arguments {
+    /// Traces to check, each for itself; - is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// Check all rules that Martini's own traces follow (the default)
+    #[arg(long, conflicts_with = "lenient")]
+    strict: bool,
+    /// Allow what old profilers wrote: traces that are cut off, times that decrease
+    #[arg(long)]
+    lenient: bool,
+    /// Describe at most this many violations of a trace; all are counted
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = DEFAULT_LIMIT)]
+    top: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let mut is_valid = true;
+    let status = each(&arguments.traces, arguments.json.then_some("traces"), Width::usual(), |path, out| {
+        let report = check(path, arguments)?;
+        is_valid &= report.is_valid();
+        if arguments.json {
+            return Ok(to_json(path, &report));
+        }
+        print(path, &report, out)?;
+        Ok(Value::Null)
+    })?;
+    Ok(if status == exit::OK && !is_valid { exit::INVALID } else { status })
+}
+
+fn check(path: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
+    if path.as_os_str() == "-" {
+        let reader = TraceReader::new(std::io::stdin().lock()).map_err(|error| reading::named(path, error))?;
+        return validated(path, arguments, reader);
+    }
+    validated(path, arguments, TraceReader::open(path).map_err(|error| reading::named(path, error))?)
+}
+
+fn validated<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReader<R>) -> anyhow::Result<Report> {
+    let profile = if arguments.lenient { Profile::Lenient } else { Profile::Strict };
+    let mut bar = progress::bar(reader.total(), &format!("checking {}", path.display()));
+    let validator = Validator::new(profile, arguments.top);
+    let report = validate(&mut reader, validator, |reader| bar.set_position(reader.consumed()));
+    drop(bar);
+    if report.documents == 0 {
+        let why = report.violations.first().map_or("it has no document", |violation| &violation.text);
+        bail!("cannot read {}: {why}", path.display());
+    }
+    Ok(report)
+}
+
+fn print(path: &Path, report: &Report, out: &mut impl Write) -> std::io::Result<()> {
+    let elements = counted(report.elements.values().sum(), "element", "elements");
+    let documents = counted(report.documents, "document", "documents");
+    let path = path.display();
+    if report.is_valid() {
+        let cut = if report.truncated > 0 {
+            format!(", {} without an end tag", count(report.truncated))
+        } else {
+            String::new()
+        };
+        return writeln!(out, "{path}: {} ({elements}, {documents}{cut})", "valid".green().bold());
+    }
+    let total = report.total();
+    let violations = counted(total, "violation", "violations");
+    writeln!(out, "{path}: {} ({violations} in {elements}, {documents})", "not valid".red().bold())?;
+    for violation in &report.violations {
+        writeln!(out, "  {violation}")?;
+    }
+    let left = total - report.violations.len() as u64;
+    if left > 0 {
+        let rules: Vec<String> =
+            report.broken.iter().map(|(rule, times)| format!("{rule} {}", count(*times))).collect();
+        writeln!(out, "  ... and {} more; by rule: {}", count(left), rules.join(", "))?;
+    }
+    Ok(())
+}
+
+fn to_json(path: &Path, report: &Report) -> Value {
+    let violation = |violation: &Violation| {
+        let Violation { rule, document, at, text } = violation;
+        json!({ "rule": rule.as_str(), "document": document, "line": at.line, "byte": at.offset, "text": text })
+    };
+    let rules: serde_json::Map<_, _> =
+        report.broken.iter().map(|(rule, &times)| (rule.as_str().to_owned(), times.into())).collect();
+    json!({
+        "path": path.display().to_string(),
+        "valid": report.is_valid(),
+        "documents": report.documents,
+        "without_end_tag": report.truncated,
+        "elements": report.elements.values().sum::<u64>(),
+        "violation_count": report.total(),
+        "rules": rules,
+        "violations": report.violations.iter().map(violation).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,89 @@
+//! Finds the agent, `libmartini.so`, that belongs to this command.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use crate::launch::carried::{self, NAME};
+use crate::launch::elf::Platform;
+
+/// Names the agent's file where it does not lie beside the command.
+const VARIABLE: &str = "MARTINI_AGENT";
+
+/// The agent's absolute path: the one that is named, one that this command carries and that fits the program, or what lies beside it.
+///
+/// # Errors
+/// There is none, or none can be put where a JVM can load it: one sentence.
+pub(crate) fn find(program: Option<Platform>) -> anyhow::Result<PathBuf> {
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    if let (None, Some(carried)) = (&named, carried::fitting(program)) {
+        return checked(carried::unpack(carried)?);
+    }
+    let executable = std::env::current_exe()?;
+    look(named.as_deref(), executable.parent().unwrap_or(Path::new("/")))
+}
+
+fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(named) = named {
+        let path = std::path::absolute(named)?;
+        if !path.is_file() {
+            bail!(
+                "{VARIABLE} names {}, but there is no such file; set it to the path of {NAME}, or unset it",
+                path.display()
+            );
+        }
+        return checked(path);
+    }
+    // cargo puts a library beside the command when it was asked for, and into deps/ when it is only needed: the newer one is ours.
+    let places = [folder.join("deps").join(NAME), folder.join(NAME)].into_iter();
+    let found = places.filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)));
+    if let Some((_, path)) = found.max_by_key(|(modified, _)| *modified) {
+        return checked(path);
+    }
+    bail!(
+        "this command was built without the agent {NAME}, which is not in {} beside it either; build it with \
+         `cargo build --release`, or set the environment variable {VARIABLE} to its path",
+        folder.display()
+    )
+}
+
+/// The JVM cuts `-agentpath:PATH=OPTIONS` at the first `=`.
+fn checked(path: PathBuf) -> anyhow::Result<PathBuf> {
+    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
+        bail!("the agent is at {}, and a JVM cannot load an agent whose path contains '='; move it", path.display());
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_is_looked_for_beside_the_command_and_in_deps() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = look(None, folder.path()).unwrap_err().to_string();
+        assert!(missing.contains("cargo build") && missing.contains(VARIABLE), "{missing}");
+        std::fs::create_dir(folder.path().join("deps")).unwrap();
+        let in_deps = folder.path().join("deps").join(NAME);
+        std::fs::write(&in_deps, "").unwrap();
+        assert_eq!(look(None, folder.path()).unwrap(), in_deps);
+        let beside = folder.path().join(NAME);
+        let newer = std::fs::metadata(&in_deps).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+        std::fs::File::create(&beside).unwrap().set_modified(newer).unwrap();
+        assert_eq!(look(None, folder.path()).unwrap(), beside);
+        std::fs::File::create(&in_deps).unwrap().set_modified(newer + std::time::Duration::from_secs(1)).unwrap();
+        assert_eq!(look(None, folder.path()).unwrap(), in_deps);
+    }
+
+    #[test]
+    fn a_named_agent_must_be_there_and_loadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = folder.path().join("a=b.so");
+        let look = || look(Some(named.as_os_str()), Path::new("/"));
+        assert!(look().unwrap_err().to_string().contains("there is no such file"));
+        std::fs::write(&named, "").unwrap();
+        assert!(look().unwrap_err().to_string().contains("contains '='"));
+    }
+}

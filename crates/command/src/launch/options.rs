@@ -1,0 +1,452 @@
+//! The agent's options as flags of the command, made from the agent's own table.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use agent_options::{Choice, HeapMode, OPTIONS, OptionError, OptionSpec, RawOptions, if_taken};
+use anyhow::{Context, anyhow, bail};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use trace::file::{self, Kind, LOCK_LOG, TRACE};
+
+use crate::launch::outputs::PID;
+
+/// The trace file where none is asked for.
+const DEFAULT_FILE: &str = "martini-%p.trcxml";
+/// How often the callers of sites are sampled unless the user says it: for a hundredth of a processor at most.
+const CALLERS: &str = "16k";
+
+/// The options given, in their order, which matters for filter patterns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AgentOptions {
+    raw: RawOptions,
+}
+
+/// What is recorded of a running JVM where nothing is asked for.
+const AT_ONCE: [&str; 3] = ["sampled", "cpu", "locks"];
+
+/// Options that were understood, ready to hand to the agent.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    /// The agent's option string.
+    pub(crate) string: String,
+    /// The trace file, absolute, with `%p` for the process id.
+    pub(crate) file: PathBuf,
+    /// The lock log, if there is to be one, likewise.
+    pub(crate) lock_log: Option<PathBuf>,
+    /// How allocations are recorded.
+    pub(crate) heap: HeapMode,
+    /// Stacks of running threads are walked.
+    pub(crate) walks_stacks: bool,
+    /// Waits for locks of java.util.concurrent are recorded.
+    pub(crate) juc: bool,
+    /// A sentence for each option that has no effect.
+    pub(crate) without_effect: Vec<String>,
+}
+
+impl AgentOptions {
+    /// Options set by the command itself.
+    pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
+        AgentOptions { raw: pairs.iter().copied().collect() }
+    }
+
+    /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode; and with it `callers`, unless that
+    /// is given.
+    pub(crate) fn or_counts(mut self) -> Self {
+        self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())]);
+        self.with_callers()
+    }
+
+    /// Sets what a running JVM gives at once, without a class being rewritten, unless an option that the user gave decides what is
+    /// recorded; with `heap=counts` sets `callers`, unless that is given.
+    pub(crate) fn or_at_once(mut self) -> Self {
+        let bare = |name| agent_options::find(name).and_then(OptionSpec::bare_value).map(|value| (name, value));
+        self.set_unless_decided(&AT_ONCE.into_iter().filter_map(bare).collect::<Vec<_>>());
+        self.with_callers()
+    }
+
+    /// Whether the user gave an option.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.raw.value(name).is_some()
+    }
+
+    /// Whether the user gave any.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.raw.pairs().is_empty()
+    }
+
+    /// The option whose value a word may be that stands where the program does, as in `--sampled 64k java`.
+    pub(crate) fn may_take(&self, word: &str) -> Option<&str> {
+        let names = self.raw.pairs().iter().rev().map(|(name, _)| name.as_str());
+        let mut bare = names.filter(|name| agent_options::find(name).and_then(OptionSpec::bare_value).is_some());
+        bare.find(|name| RawOptions::from_iter([(*name, word)]).resolve().is_ok())
+    }
+
+    /// Sets another option.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.raw.push(name, value);
+        self
+    }
+
+    fn set_unless_decided(&mut self, pairs: &[(&str, &str)]) {
+        let decides = |name: &str| agent_options::find(name).is_some_and(OptionSpec::decides_heap);
+        if !self.raw.pairs().iter().any(|(name, _)| decides(name)) {
+            let given = self.raw.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            self.raw = pairs.iter().copied().chain(given).collect();
+        }
+    }
+
+    fn with_callers(mut self) -> Self {
+        if self.raw.value("heap") == Some(HeapMode::Counts.as_str()) && self.raw.value("callers").is_none() {
+            self.raw.push("callers", CALLERS);
+        }
+        self
+    }
+
+    /// The option string for a JVM that sees other files than we do: each path of these options, which have been resolved, is what
+    /// `place` makes of the option's name and the path.
+    pub(crate) fn placed(
+        resolved: &Resolved,
+        mut place: impl FnMut(&str, &Path) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        let given: RawOptions = resolved.string.parse()?;
+        let mut placed = RawOptions::default();
+        for (name, value) in given.pairs() {
+            match agent_options::find(name).is_some_and(OptionSpec::is_path) && !value.is_empty() {
+                true => placed.push(name, &place(name, Path::new(value))?),
+                false => placed.push(name, value),
+            }
+        }
+        Ok(placed.to_string())
+    }
+
+    /// Checks the options as the agent will, and makes their paths independent of where the program runs.
+    pub(crate) fn resolve(&self) -> anyhow::Result<Resolved> {
+        let mut raw = self.raw.clone();
+        if raw.value("file").is_none() {
+            raw.push("file", DEFAULT_FILE);
+        }
+        raw.replace_paths(absolute)?;
+        let options = raw.resolve()?;
+        let without_effect = raw.without_effect(&options);
+        let juc = options.locks.as_ref().is_some_and(|locks| locks.juc);
+        let lock_log = options.locks.and_then(|locks| locks.log);
+        check_output(&options.file, TRACE, "file")?;
+        lock_log.iter().try_for_each(|log| check_output(log, LOCK_LOG, "locklog"))?;
+        Ok(Resolved {
+            string: options.given,
+            file: options.file,
+            lock_log,
+            heap: options.heap,
+            walks_stacks: options.samples.any(),
+            juc,
+            without_effect,
+        })
+    }
+}
+
+fn absolute(path: &str) -> anyhow::Result<String> {
+    let absolute = std::path::absolute(path).with_context(|| format!("{path} is not a path"))?;
+    match absolute.into_os_string().into_string() {
+        Ok(text) => Ok(text),
+        Err(text) => {
+            bail!("the path {} is not UTF-8, but options of the agent have to be; use another folder", text.display())
+        }
+    }
+}
+
+/// The agent checks this too, but only after the JVM began to start.
+fn check_output(path: &Path, kind: Kind, option: &str) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if folder.to_string_lossy().contains(PID) {
+        bail!("--{option} {} has %p in a folder's name; put it into the file's name", path.display());
+    }
+    if !folder.is_dir() {
+        bail!(
+            "the {} cannot be written: there is no folder {}; create it, or choose another --{option}",
+            kind.name,
+            folder.display()
+        );
+    }
+    file::check(path, kind, if_taken(path)).map_err(|refusal| anyhow!("{refusal}; choose another --{option}"))
+}
+
+/// Offers the values of an option where a shell completes them, and takes any text: `resolve` explains better what is wrong with it.
+#[derive(Clone)]
+struct AnyValue(&'static OptionSpec);
+
+impl TypedValueParser for AnyValue {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = self.0.completions();
+        let value = |choice: Choice| {
+            let value = PossibleValue::new(choice.word);
+            if choice.means.is_empty() { value } else { value.help(choice.means) }
+        };
+        (!values.is_empty()).then(|| Box::new(values.into_iter().map(value)) as Box<_>)
+    }
+}
+
+/// What is wrong with the words behind `martini run` if an option that needs a value has none, so that it took the word behind it, as
+/// in `--stack java -jar app.jar`.
+pub(crate) fn without_value(words: &[String]) -> Option<String> {
+    let mut words = words.iter().map(String::as_str);
+    while let Some(name) = words.next().and_then(|word| word.strip_prefix("--")).filter(|name| !name.is_empty()) {
+        if agent_options::find(name).is_none_or(|spec| spec.bare_value().is_some()) {
+            continue;
+        }
+        let Some(value) = words.next() else { break };
+        if let Err(OptionError::BadValue { takes, .. }) = RawOptions::from_iter([(name, value)]).resolve() {
+            return Some(format!("--{name} needs {takes}; behind it stands '{value}'"));
+        }
+    }
+    None
+}
+
+fn argument(spec: &'static OptionSpec) -> Arg {
+    let argument = Arg::new(spec.name)
+        .long(spec.name)
+        .aliases(spec.old.iter().copied())
+        .value_name(spec.values())
+        .help(format!("{} [default: {}]", spec.help, spec.default.text()))
+        .long_help(long_help(spec))
+        .help_heading(format!("{} (options of the agent)", spec.group.title()))
+        .value_parser(AnyValue(spec))
+        .hide_possible_values(true)
+        .value_hint(if spec.is_path() { ValueHint::FilePath } else { ValueHint::Unknown })
+        .action(ArgAction::Append);
+    match spec.bare_value() {
+        // Without a required "=" the flag alone would take the program as its value.
+        Some(value) => argument.num_args(0..=1).require_equals(true).default_missing_value(value),
+        None => argument,
+    }
+}
+
+fn long_help(spec: &OptionSpec) -> String {
+    let mut paragraphs = vec![spec.help.to_owned()];
+    let choices = spec.choices();
+    if !choices.is_empty() {
+        let lines = choices.iter().map(|choice| format!("- {}: {}", choice.word, choice.means));
+        paragraphs.push(lines.collect::<Vec<_>>().join("\n"));
+    }
+    let sentences = [spec.more, spec.needs.sentence().unwrap_or_default()].join(" ");
+    if !sentences.trim().is_empty() {
+        // The table marks words of code as Markdown does, for the reference page.
+        paragraphs.push(sentences.trim().replace('`', ""));
+    }
+    if let Some((name, value)) = spec.examples.first().and_then(|example| example.split_once('=')) {
+        let quote = if value.contains('*') { "'" } else { "" };
+        paragraphs.push(format!("Example: --{name}={quote}{value}{quote}"));
+    }
+    paragraphs.push(format!("[default: {}]", spec.default.text()));
+    paragraphs.join("\n\n")
+}
+
+impl clap::Args for AgentOptions {
+    fn augment_args(command: Command) -> Command {
+        command.args(OPTIONS.iter().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for AgentOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut found = Vec::new();
+        for spec in OPTIONS {
+            let values = matches.get_many::<String>(spec.name).into_iter().flatten();
+            found.extend(
+                matches.indices_of(spec.name).into_iter().flatten().zip(values.map(|value| (spec.name, value))),
+            );
+        }
+        found.sort_by_key(|&(index, _)| index);
+        Ok(AgentOptions { raw: found.into_iter().map(|(_, pair)| pair).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, FromArgMatches};
+
+    use super::*;
+
+    fn resolve(arguments: &[&str]) -> anyhow::Result<Resolved> {
+        let command = AgentOptions::augment_args(Command::new("run"));
+        let matches = command.try_get_matches_from([&["run"], arguments].concat()).unwrap();
+        AgentOptions::from_arg_matches(&matches).unwrap().resolve()
+    }
+
+    #[test]
+    fn options_reach_the_agent_in_their_order() {
+        let resolved = resolve(&[
+            "--exclude=com.acme.gen.*",
+            "--include",
+            "com.acme.*",
+            "--exclude",
+            "*",
+            "--allocsites",
+            "--stack=4",
+            "--file",
+            "/tmp/a,b-%p.trcxml",
+        ]);
+        let expected = "exclude=com.acme.gen.*,include=com.acme.*,exclude=*,allocsites=true,stack=4,\
+                        file=/tmp/a,,b-%p.trcxml";
+        let resolved = resolved.unwrap();
+        assert_eq!(resolved.string, expected);
+        assert_eq!(resolved.file, Path::new("/tmp/a,b-%p.trcxml"));
+    }
+
+    #[test]
+    fn counts_are_for_those_who_ask_for_nothing_else() {
+        let counts = |pairs: &[(&str, &str)]| {
+            let options = AgentOptions::of(pairs).or_counts().resolve().unwrap();
+            options.heap == HeapMode::Counts
+        };
+        assert!(counts(&[]) && counts(&[("include", "a.*"), ("file", "x.trcxml")]) && counts(&[("heap", "counts")]));
+        for asked in [
+            ("heap", "events"),
+            ("heap", "vm"),
+            ("stack", "4"),
+            ("allocsites", "true"),
+            ("lifetimes", "false"),
+            ("locks", "on"),
+            ("locklog", "x.locks"),
+            ("cpu", "10ms"),
+            ("wall", "20ms"),
+            ("sampled", "512k"),
+            ("ttsp", "on"),
+        ] {
+            assert!(!counts(&[asked]), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn counts_come_with_callers_unless_these_are_given() {
+        let string = |pairs: &[(&str, &str)]| {
+            let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
+            options.or_counts().resolve().unwrap().string
+        };
+        assert_eq!(string(&[]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
+        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
+        for given in ["off", "4k"] {
+            assert_eq!(string(&[("callers", given)]), format!("heap=counts,callers={given},file=/tmp/x.trcxml"));
+        }
+        assert!(!string(&[("heap", "vm")]).contains("callers") && !string(&[("locks", "on")]).contains("callers"));
+    }
+
+    #[test]
+    fn a_running_jvm_is_asked_for_what_it_gives_at_once_unless_told_otherwise() {
+        let string = |pairs: &[(&str, &str)]| {
+            let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
+            options.or_at_once().resolve().unwrap().string
+        };
+        assert_eq!(string(&[]), "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml");
+        assert_eq!(string(&[("cpu", "1ms")]), "cpu=1ms,file=/tmp/x.trcxml");
+        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
+    }
+
+    #[test]
+    fn paths_are_placed_where_the_jvm_sees_them() {
+        let resolved = resolve(&["--locks", "--file=/tmp/a,b.trcxml", "--locklog=/tmp/x.log"]).unwrap();
+        let placed = AgentOptions::placed(&resolved, |name, path| Ok(format!("/in/{name},{}", path.display())));
+        assert_eq!(placed.unwrap(), "locks=on,file=/in/file,,/tmp/a,,b.trcxml,locklog=/in/locklog,,/tmp/x.log");
+    }
+
+    #[test]
+    fn an_option_without_effect_is_accepted_and_named() {
+        let resolved = resolve(&["--heap=counts", "--stack=4"]).unwrap();
+        assert_eq!(resolved.without_effect.len(), 1, "{:?}", resolved.without_effect);
+        // The stack itself asks for single objects.
+        assert!(resolve(&["--stack=4"]).unwrap().without_effect.is_empty());
+    }
+
+    #[test]
+    fn a_value_that_stands_where_the_program_does_is_recognised() {
+        let options = |pairs: &[(&str, &str)]| AgentOptions { raw: pairs.iter().copied().collect() };
+        assert_eq!(options(&[("sampled", "512k"), ("locks", "on")]).may_take("64k"), Some("sampled"));
+        assert_eq!(options(&[("cpu", "10ms")]).may_take("1ms"), Some("cpu"));
+        assert_eq!(options(&[("cpu", "10ms"), ("stack", "8")]).may_take("16"), None);
+        assert_eq!(options(&[("sampled", "512k")]).may_take("java"), None);
+    }
+
+    #[test]
+    fn an_option_that_took_the_program_for_its_value_says_what_it_needs() {
+        let said = |words: &str| without_value(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let stack = said("--stack java -jar app.jar").unwrap();
+        assert!(stack.starts_with("--stack needs ") && stack.contains("a number of frames"), "{stack}");
+        assert!(stack.contains(", such as ") && stack.ends_with("; behind it stands 'java'"), "{stack}");
+        assert!(said("--quiet --locks --stack 8 --every java -jar x").unwrap().starts_with("--every needs "));
+        for right in [
+            "--stack 8 java -x",
+            "--stack=8 java --stack java",
+            "--callers 16k java",
+            "--cpu --wall --sampled --ttsp java -jar x",
+            "--cpu=1ms --sampled=1m java",
+            "--locks java -jar x",
+            "-- --stack x",
+            "--stack",
+        ] {
+            assert_eq!(said(right), None, "{right}");
+        }
+    }
+
+    #[test]
+    fn the_default_file_is_in_the_current_folder() {
+        let resolved = resolve(&[]).unwrap();
+        assert_eq!(resolved.file, std::env::current_dir().unwrap().join(DEFAULT_FILE));
+        assert_eq!(resolved.string, format!("file={}", resolved.file.display()));
+    }
+
+    #[test]
+    fn wrong_options_are_refused_before_anything_runs() {
+        for (arguments, part) in [
+            (["--stack=65"], "stack"),
+            (["--format=pdf"], "pdf"),
+            (["--file="], "file"),
+            (["--include=a*b"], "a*b"),
+            (["--allocsites=maybe"], "maybe"),
+            (["--filters=/no/such/file"], "/no/such/file"),
+            (["--file=/no/such/folder/x"], "no folder /no/such/folder"),
+            (["--file=/tmp/%p/x"], "put it into the file's name"),
+            (["--file=/proc/self/cmdline"], "; choose another --file"),
+            (["--locklog=/no/such/folder/x"], "no folder /no/such/folder; create it, or choose another --locklog"),
+        ] {
+            let error = format!("{:#}", resolve(&arguments).unwrap_err());
+            assert!(error.contains(part), "{arguments:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_old_spelling_of_an_option_is_understood_and_not_listed() {
+        assert!(resolve(&["--threads"]).unwrap().string.starts_with("locks=on,"));
+        let help = AgentOptions::augment_args(Command::new("run")).render_long_help().to_string();
+        assert!(help.contains("--locks") && !help.contains("--threads"), "{help}");
+    }
+
+    #[test]
+    fn every_option_has_help_with_its_default() {
+        for spec in OPTIONS {
+            let long = long_help(spec);
+            assert!(long.starts_with(spec.help) && long.contains(spec.default.text()), "{long}");
+        }
+        let every = OPTIONS.iter().find(|spec| spec.name == "every").unwrap();
+        assert!(
+            long_help(every)
+                .ends_with("Only allowed with heap=counts and sampled.\n\nExample: --every=10\n\n[default: 1]")
+        );
+        let exclude = OPTIONS.iter().find(|spec| spec.name == "exclude").unwrap();
+        assert!(long_help(exclude).contains("Example: --exclude='java.*'\n"));
+    }
+}

@@ -1,0 +1,147 @@
+//! The command `martini`: profiles Java programs and reads what the agent wrote. `commands` has a file or folder per subcommand; `input` reads, `launch` runs programs, `render` prints.
+
+mod attach;
+mod commands;
+mod exit;
+mod input;
+mod launch;
+#[cfg(test)]
+mod reference;
+mod render;
+mod report;
+mod top;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use commands::{
+    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
+    recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
+};
+
+/// Shows what Java programs allocate, where their CPU time goes, and which locks they wait for
+///
+/// Martini runs a program under its agent, or loads the agent into a JVM that runs already. The agent counts what the program allocates, samples its CPU time, records every
+/// object or every wait for a lock, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
+#[derive(Debug, Parser)]
+#[command(name = "martini", version, max_term_width = 80, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  martini demo                                  profile a bundled program
+  martini run java -jar app.jar                 profile a program
+  martini run --include 'com.acme.*' mvn test   profile every JVM of a build
+  martini ps                                    JVMs that run already
+  martini attach 4711                           record one until Ctrl-C
+  martini top 4711                              what one does now
+  martini doctor 4711                           what is in the way, if it fails
+  martini explain martini-4711.trcxml           what stands out in a trace
+  martini report martini-4711.trcxml            the same and more, in a browser
+  martini stats martini-4711.trcxml             where, in your code
+  martini tree martini-4711.trcxml              who calls what allocates
+  martini locks martini-4711.trcxml             which locks threads wait for
+  martini threads martini-4711.trcxml           how threads spent their time
+  martini safepoints martini-4711.trcxml        who makes all threads wait
+  martini export martini-4711.trcxml --to jfr -o app.jfr
+                                                for other tools
+  martini import app.jfr                        a trace of a flight recording
+  martini heap app.hprof                        what is alive, and who holds it";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Ps(ps::Arguments),
+    Attach(attaching::Arguments),
+    Status(recording::StatusArguments),
+    Snapshot(recording::SnapshotArguments),
+    Dump(recording::DumpArguments),
+    Set(recording::SetArguments),
+    #[command(visible_alias = "detach")]
+    Stop(recording::StopArguments),
+    Top(live::Arguments),
+    Doctor(doctor::Arguments),
+    Demo(demo::Arguments),
+    Explain(explain::Arguments),
+    Report(reporting::Arguments),
+    Stats(stats::Arguments),
+    Tree(tree::Arguments),
+    Threads(threads::Arguments),
+    Locks(locks::Arguments),
+    Safepoints(safepoints::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
+    Heap(heap_dump::Arguments),
+    Validate(validate::Arguments),
+    Agent(agent::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+pub use launch::carried::Agents;
+
+/// Runs the subcommand that the command line asks for, with the agents that the program's file carries.
+pub fn main(agents: Agents) -> ExitCode {
+    launch::carried::carry(agents);
+    let cli = Cli::try_parse().unwrap_or_else(|error| explained(error).exit());
+    exit::status(match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
+        Command::Attach(arguments) => attaching::run(&arguments),
+        Command::Status(arguments) => recording::status(&arguments),
+        Command::Snapshot(arguments) => recording::snapshot(&arguments),
+        Command::Dump(arguments) => recording::dump(&arguments),
+        Command::Set(arguments) => recording::set(&arguments),
+        Command::Stop(arguments) => recording::stop(&arguments),
+        Command::Top(arguments) => live::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Report(arguments) => reporting::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Tree(arguments) => tree::run(&arguments),
+        Command::Threads(arguments) => threads::run(&arguments),
+        Command::Locks(arguments) => locks::run(&arguments),
+        Command::Safepoints(arguments) => safepoints::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Heap(arguments) => heap_dump::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Agent(arguments) => agent::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        Command::Man(arguments) => man::run(&arguments, Cli::command()),
+    })
+}
+
+/// An error of the command line; where an option of the agent took the program for its value, that is what it says.
+fn explained(error: clap::Error) -> clap::Error {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.split_first() {
+        Some((run, words)) if run == "run" && error.use_stderr() => match launch::options::without_value(words) {
+            Some(sentence) => {
+                let mut cli = Cli::command();
+                // That gives subcommands their full names.
+                cli.build();
+                let run = cli.find_subcommand_mut(run).expect("it is a subcommand");
+                run.error(ErrorKind::InvalidValue, sentence)
+            }
+            None => error,
+        },
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

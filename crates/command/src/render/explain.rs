@@ -1,0 +1,484 @@
+//! What stands out in a trace: in sentences, and as JSON.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use analysis::allocations::Location;
+use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, Place, Rising};
+use analysis::locks::{Deadlock, Stuck, ThreadName};
+use owo_colors::OwoColorize;
+use serde_json::{Map, Value, json};
+use trace::names;
+
+use crate::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
+use crate::render::page::Page;
+use crate::render::{allocation_json, explain_cpu, lock_json, safepoints};
+
+/// The trace of a finding, for the commands that show more of it.
+pub(crate) struct Source<'p> {
+    /// The trace.
+    pub(crate) path: &'p Path,
+    /// The last heap dump that the same recording left beside it.
+    pub(crate) dump: Option<PathBuf>,
+    /// The trace has call stacks of what is allocated.
+    pub(crate) has_stacks: bool,
+}
+
+/// Writes all findings, each with what it means and the command to type next.
+pub(crate) fn write(explanation: &Explanation<'_>, source: &Source<'_>, out: &mut Page<'_>) -> io::Result<()> {
+    if explanation.findings.is_empty() {
+        writeln!(out)?;
+        return out.write_sentence(0, &nothing(explanation));
+    }
+    for finding in &explanation.findings {
+        writeln!(out)?;
+        write_head(finding, out)?;
+        for sentence in sentences(finding, explanation) {
+            out.write_sentence(2, &printable(&sentence))?;
+        }
+        let command = out.command("  next:", &next(finding, explanation, source, out.width().beside(NEXT)));
+        writeln!(out, "  {}{command}", "next:".bold())?;
+    }
+    Ok(())
+}
+
+/// Writes each finding in a sentence; if there is none, that.
+pub(crate) fn write_heads(explanation: &Explanation<'_>, out: &mut Page<'_>) -> io::Result<()> {
+    if explanation.findings.is_empty() {
+        return out.write_sentence(0, &nothing(explanation));
+    }
+    explanation.findings.iter().try_for_each(|finding| write_head(finding, out))
+}
+
+/// All findings in words; if there is none, that.
+pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> Value {
+    if explanation.findings.is_empty() {
+        return json!([{ "kind": "nothing", "head": nothing(explanation), "sentences": [] }]);
+    }
+    let describe = |finding: &Finding<'_>| {
+        let (label, text) = head(finding);
+        let sentences: Vec<String> = sentences(finding, explanation).iter().map(|text| printable(text)).collect();
+        let method = |at: &Location<'_>| format!("{}.{}", at.class, names::jvm_method_name(at.method));
+        let search = match finding {
+            Finding::Churn(churn) => Some(method(&churn.at)),
+            Finding::Growth(Growth { at: Some(at), .. }) => Some(method(at)),
+            Finding::Cpu(found) => match &found.what {
+                Busy::Line(at) => Some(method(at)),
+                _ => None,
+            },
+            // A lock with a name has its class without the package behind it.
+            Finding::Contention(Contention { single: Some(lock), .. }) => Some(lock.to_string()),
+            Finding::Contention(Contention { class, .. }) => {
+                class.map(|class| class.rsplit('.').next().unwrap_or(class).to_owned())
+            }
+            _ => None,
+        };
+        json!({
+            "kind": label.trim_end_matches(':'),
+            "head": printable(&text),
+            "sentences": sentences,
+            "next": next(finding, explanation, source, usize::MAX).join(" "),
+            "search": search,
+        })
+    };
+    explanation.findings.iter().map(describe).collect()
+}
+
+fn write_head(finding: &Finding<'_>, out: &mut Page<'_>) -> io::Result<()> {
+    let (label, head) = head(finding);
+    let head = out.behind(label, &printable(&head));
+    writeln!(out, "{}{head}", label.bold())
+}
+
+/// Says that nothing stands out, and what was looked at.
+fn nothing(explanation: &Explanation<'_>) -> String {
+    let mut looked_at = Vec::new();
+    match (explanation.allocated, explanation.rate()) {
+        (Some(allocated), None) => looked_at.push(format!("{} allocated", bytes(allocated))),
+        (_, Some(rate)) => looked_at.push(format!("{}/s allocated", bytes(rate))),
+        (None, None) => {}
+    }
+    if let Some(share) = explanation.pause_share() {
+        looked_at.push(format!("collections took {} of the time", human::share(share)));
+    }
+    if let Some(time) = explanation.on_processors {
+        looked_at.push(format!("{} on processors", duration(time)));
+    }
+    match explanation.contended {
+        Some(most) => looked_at.push(format!("threads waited {} for the lock that cost most", duration(most))),
+        None if explanation.has_waits => looked_at.push("no lock was contended".to_owned()),
+        None => {}
+    }
+    if let Some(sync) = explanation.to_safepoint {
+        looked_at.push(format!("threads took {} to stop for safepoints", duration(sync)));
+    }
+    if looked_at.is_empty() {
+        return "nothing stands out: the trace has neither allocations nor waits nor samples".to_owned();
+    }
+    let filters = if explanation.is_filtered { "; filters leave classes out of the trace" } else { "" };
+    let ages = if explanation.has_few_ages { "; too few collections to see what grows" } else { "" };
+    format!("nothing stands out: {}{filters}{ages}", looked_at.join(", "))
+}
+
+/// A label, and what stands behind it.
+fn head(finding: &Finding<'_>) -> (&'static str, String) {
+    match finding {
+        Finding::Deadlock(deadlock) => {
+            ("deadlock:", format!("{} wait for each other, since {}", threads(deadlock), duration(deadlock.length)))
+        }
+        Finding::Stuck(blocked) => {
+            let waited = counted(blocked.threads, "thread was", "threads were");
+            let longest = duration(blocked.longest.length);
+            ("stuck:", format!("{waited} still waiting for a lock at the end, the longest for {longest}"))
+        }
+        Finding::Growth(Growth { at, bytes: live, share, .. }) => {
+            let at = at.map_or(String::new(), |at| format!(" at {at}"));
+            ("growth:", format!("{} ({} of what survived a collection){at}", bytes(*live), human::share(*share)))
+        }
+        Finding::Rise(Rising { rise, .. }) => {
+            ("growth:", format!("from {} to {} are in use after collections", bytes(rise.from), bytes(rise.to)))
+        }
+        Finding::Churn(Churn { at, bytes: churned, executed, share, error, .. }) => {
+            // The share has the same error as its bytes, which are not 0.
+            let error = error
+                .map_or(String::new(), |error| format!(" ± {}", human::share(share * error as f64 / *churned as f64)));
+            let churned = bytes(*churned);
+            let executed = executed.map(bytes).filter(|executed| *executed != churned);
+            let executed = executed.map_or(String::new(), |all| format!(", {all} with what the JIT removed,"));
+            ("churn:", format!("{churned} ({}{error} of all){executed} at {at}", human::share(*share)))
+        }
+        Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
+        Finding::Contention(contention @ Contention { waited, share, .. }) => {
+            let lock = called(contention);
+            // Several may wait at the same time.
+            let share = match *share {
+                share if share < 1.0 => format!("{} of the time", human::share(share)),
+                threads => format!("{threads:.1} of them all the time"),
+            };
+            ("lock:", format!("threads waited {} for {lock}, {share}", duration(waited.total)))
+        }
+        Finding::Lateness(Lateness { sync, share, worst, .. }) => {
+            let most = worst.as_ref().map_or(String::new(), |worst| {
+                format!(", {} of it for {}", percent(worst.time.0, sync.0), worst.subject)
+            });
+            let share = human::share(*share);
+            ("late:", format!("all threads waited {} ({share} of the time) until one stopped{most}", duration(*sync)))
+        }
+    }
+}
+
+/// What a lock is called, or what many have in common.
+fn called(contention: &Contention<'_>) -> String {
+    let class = contention.class.unwrap_or("(unknown class)");
+    match (contention.single, contention.waiters.first()) {
+        (Some(lock), _) if lock.name.is_some() => lock.to_string(),
+        (Some(_), Some(Place { at, .. })) => {
+            format!("{class} locked in {}.{}", at.class, names::jvm_method_name(at.method))
+        }
+        _ => class.to_owned(),
+    }
+}
+
+fn threads(deadlock: &Deadlock<'_>) -> String {
+    let names: Vec<String> = deadlock.members.iter().map(|member| member.thread.to_string()).collect();
+    names.join(" and ")
+}
+
+/// What a finding means.
+fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String> {
+    match finding {
+        Finding::Deadlock(deadlock) => deadlock.members.iter().map(waits).collect(),
+        Finding::Stuck(blocked) => vec![waits(&blocked.longest)],
+        Finding::Growth(growth) => growth_sentences(growth),
+        Finding::Rise(rising) => {
+            let collections = count(rising.rise.collections);
+            let mut sentences = vec![format!(
+                "the least that was in use after a collection became more in each third of {collections}: a leak, or a \
+                 cache that still fills"
+            )];
+            if !rising.live.is_empty() {
+                let live = rising.live.iter().map(|(class, size)| format!("{} of {class}", bytes(*size)));
+                sentences.push(format!("alive at the end: {}", live.collect::<Vec<_>>().join(", ")));
+            }
+            sentences
+        }
+        Finding::Churn(churn) => churn_sentences(churn, explanation),
+        Finding::Cpu(found) => explain_cpu::sentences(found),
+        Finding::Contention(contention) => contention_sentences(contention),
+        Finding::Lateness(Lateness { stops, longest, .. }) => vec![format!(
+            "{} took 1 ms or more to reach, the longest {}",
+            counted(*stops, "safepoint", "safepoints"),
+            duration(*longest)
+        )],
+    }
+}
+
+fn waits(stuck: &Stuck<'_>) -> String {
+    let at = stuck.stack.first().map_or(String::new(), |at| format!(" at {at}"));
+    let class = stuck.class.map_or(String::new(), |class| format!(" for {class}"));
+    let owner = stuck.owner.as_ref().map_or(String::new(), |(owner, _)| format!(", owned by {owner}"));
+    let owner_at = stuck.owner_stack.first().map_or(String::new(), |at| format!(" at {at}"));
+    format!("{} waits{at}{class}{owner}{owner_at}", stuck.thread)
+}
+
+fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
+    /// More are parts of these.
+    const CLASSES: usize = 3;
+    let ages = growth.classes.iter().map(|class| class.generations).max().unwrap_or(0);
+    let of_class = |class: &Growing<'_>| {
+        let error = if class.samples > 0 { format!(" ± {}", bytes(class.error)) } else { String::new() };
+        // What samples stand for may be more than there was.
+        let live = match class.samples {
+            0 => count(class.live),
+            _ if class.live >= class.total => "about all".to_owned(),
+            _ => format!("about {}", count(class.live)),
+        };
+        format!("{live} of {} {} ({}{error})", count(class.total), class.class, bytes(class.bytes))
+    };
+    let classes: Vec<String> = growth.classes.iter().take(CLASSES).map(of_class).collect();
+    let samples: u64 = growth.classes.iter().map(|class| class.samples).sum();
+    let oldest = growth.classes.iter().map(|class| class.oldest).max().unwrap_or(0);
+    let known = match samples {
+        0 => format!("of {} different ages: allocated all the time, and not released", count(ages)),
+        _ => format!(
+            "by {}, of {} different ages, the oldest still alive after {}: allocated all the time, and not released",
+            counted(samples, "sample", "samples"),
+            count(ages),
+            counted(oldest.into(), "collection", "collections"),
+        ),
+    };
+    vec![format!("alive: {}", classes.join(", ")), known]
+}
+
+fn churn_sentences(churn: &Churn<'_>, explanation: &Explanation<'_>) -> Vec<String> {
+    let rate = churn.rate.map_or(String::new(), |rate| format!("{} a second, ", bytes(rate)));
+    let by = |at: Option<Location<'_>>| match at {
+        Some(at) if at != churn.at => format!(" by {}.{}", at.class, names::jvm_method_name(at.method)),
+        _ => String::new(),
+    };
+    let inside = churn
+        .inside
+        .map_or(String::new(), |inside| format!(", most in {}{}", inside.class, by(churn.called.or(inside.at))));
+    let mut sentences = vec![format!("{rate}most of it is soon garbage: work for the collector{inside}")];
+    if let (Some((collections, pauses)), Some(share)) = (explanation.collections, explanation.pause_share()) {
+        let collections = counted(collections, "collection", "collections");
+        sentences.push(format!("{collections} took {}, {} of the time", duration(pauses), human::share(share)));
+    }
+    sentences
+}
+
+fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
+    let Contention { locks, waited, waiters, owners, owner, .. } = contention;
+    let total = waited.total;
+    let locks = counted(*locks, "lock", "locks");
+    let mut sentences = vec![format!("{} for {locks}", counted(waited.waits, "wait", "waits"))];
+    if let Some(Place { at, waited }) = waiters.first() {
+        sentences.push(format!("where they wait: {at} ({} of it)", percent(waited.total.0, total.0)));
+    }
+    if let Some((thread, held)) = owner {
+        sentences.push(format!("who holds it: {thread} ({} of it)", percent(held.0, total.0)));
+    }
+    match owners.first() {
+        Some(_) if is_hardly_known(contention) => {
+            let known = counted(contention.with_owners_place().waits, "wait", "waits");
+            sentences.push(format!("where the owner was is known of {known} only: too few to say"));
+        }
+        Some(Place { at, waited: held }) => {
+            let known = contention.with_owners_place();
+            let of_what = match known.waits == waited.waits {
+                true => "it".to_owned(),
+                false => {
+                    format!("the {} of which the owner's stack is known", counted(known.waits, "wait", "waits"))
+                }
+            };
+            let share = percent(held.total.0, known.total.0);
+            sentences.push(format!("where the owner was: {at} ({share} of {of_what})"));
+        }
+        None => sentences.push("where the owner was is not in the trace".to_owned()),
+    }
+    sentences
+}
+
+/// Whether the owner's place is known of so few waits that they say nothing of the rest.
+fn is_hardly_known(contention: &Contention<'_>) -> bool {
+    const ONE_IN: u64 = 50;
+    contention.with_owners_place().waits.saturating_mul(ONE_IN) < contention.waited.waits
+}
+
+/// Columns beside a word of a command in a line of its own.
+const NEXT: usize = 10;
+
+/// The command that shows more, in words of a shell's command line; names of code take no more than `room`.
+fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_>, room: usize) -> Vec<String> {
+    let trace = shell_word(source.path);
+    let words = |words: &[&str]| ["martini"].iter().chain(words).map(|&word| word.to_owned()).collect();
+    match finding {
+        Finding::Deadlock(_) | Finding::Stuck(_) => words(&["locks", &trace]),
+        Finding::Growth(_) | Finding::Rise(_) if source.dump.is_some() => {
+            let dump = source.dump.as_deref().map(shell_word).unwrap_or_default();
+            words(&["heap", &dump, "--show", "suspects"])
+        }
+        Finding::Growth(growth) if growth.classes.iter().any(|class| class.samples > 0) => {
+            let method =
+                growth.at.map(|at| quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room));
+            let code = method.iter().flat_map(|method| ["--in", method]).collect::<Vec<_>>();
+            words(&[&["tree", &trace, "--live"], &code[..]].concat())
+        }
+        Finding::Growth(_) => {
+            // Late, when much has piled up, but in a run that has a collection less, too.
+            let collections = explanation.collections.map_or(0, |(count, _)| count).saturating_sub(1).max(1);
+            words(&["run", "--stack", "16", "--dump", &format!("gc:{collections}"), "java", "..."])
+        }
+        Finding::Rise(_) => words(&["run", "--stack", "16", "java", "..."]),
+        Finding::Churn(churn) if !churn.is_own && !source.has_stacks => {
+            words(&["run", "--callers", "16k", "java", "..."])
+        }
+        Finding::Churn(churn) => {
+            let method = format!("{}.{}", churn.at.class, names::jvm_method_name(churn.at.method));
+            let method = quoted(&method, room);
+            let view: &[&str] = if source.has_stacks { &["tree", &trace] } else { &["stats", &trace, "--by", "site"] };
+            words(&[view, &["--in", &method]].concat())
+        }
+        Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
+        Finding::Cpu(found) => match found.what {
+            Busy::Line(at) => {
+                let method = quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
+                words(&["tree", &trace, "--cpu", "--in", &method])
+            }
+            Busy::Kernel => words(&["tree", &trace, "--cpu", "--bottom-up"]),
+            Busy::Collector if source.has_stacks => words(&["tree", &trace]),
+            Busy::Collector => words(&["run", "--sampled", "java", "..."]),
+            Busy::Compiler | Busy::Lost => words(&["stats", &trace, "--cpu", "--by", "kind"]),
+        },
+        Finding::Contention(Contention { class, .. }) => {
+            let class = class.map(|class| quoted(class, room));
+            let filter = class.iter().flat_map(|class| ["--filter", class]).collect::<Vec<_>>();
+            words(&[&["locks", &trace, "--stacks"], &filter[..]].concat())
+        }
+    }
+}
+
+/// A name of code as a word of a shell's command line; without its packages where it is too long, as the pattern that it is then.
+fn quoted(name: &str, room: usize) -> String {
+    let name = printable(name);
+    let is_long = name.chars().count() > room;
+    let packages = name.find(|c: char| c.is_uppercase()).filter(|_| is_long).unwrap_or(0);
+    let short = if packages > 0 { format!("*.{}", &name[packages..]) } else { name };
+    shell_word(Path::new(&short))
+}
+
+/// What stands out, with exact numbers.
+pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<String, Value> {
+    let findings: Vec<Value> = explanation
+        .findings
+        .iter()
+        .map(|finding| {
+            let mut fields = fields(finding);
+            fields["next"] = next(finding, explanation, source, usize::MAX).join(" ").into();
+            fields
+        })
+        .collect();
+    let looked_at = json!({
+        "length_nanos": explanation.length.0,
+        "allocated_bytes": explanation.allocated,
+        "cpu_nanos": explanation.on_processors.map(|time| time.0),
+        "collections": explanation.collections.map(|(count, _)| count),
+        "pause_nanos": explanation.collections.map(|(_, pauses)| pauses.0),
+        "most_contended_nanos": explanation.contended.map(|most| most.0),
+        "to_safepoint_nanos": explanation.to_safepoint.map(|sync| sync.0),
+    });
+    [("findings".to_owned(), findings.into()), ("looked_at".to_owned(), looked_at)].into_iter().collect()
+}
+
+fn fields(finding: &Finding<'_>) -> Value {
+    let place = |place: &Place<'_>| json!({ "at": allocation_json::location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
+    match finding {
+        Finding::Deadlock(deadlock) => json!({
+            "kind": "deadlock",
+            "nanos": deadlock.length.0,
+            "threads": deadlock.members.iter().map(lock_json::stuck).collect::<Vec<_>>(),
+        }),
+        Finding::Stuck(blocked) => json!({
+            "kind": "stuck",
+            "threads": blocked.threads,
+            "longest": lock_json::stuck(&blocked.longest),
+        }),
+        Finding::Growth(growth) => json!({
+            "kind": "growth",
+            "at": growth.at.as_ref().map(allocation_json::location),
+            "survived_bytes": growth.bytes,
+            "share": growth.share,
+            "classes": growth.classes.iter().map(growing).collect::<Vec<_>>(),
+        }),
+        Finding::Rise(Rising { rise, live }) => json!({
+            "kind": "rise",
+            "from_bytes": rise.from,
+            "to_bytes": rise.to,
+            "collections": rise.collections,
+            "live": live.iter().map(|(class, size)| json!({ "class": class, "bytes": size })).collect::<Vec<_>>(),
+        }),
+        Finding::Churn(churn) => json!({
+            "kind": "churn",
+            "at": allocation_json::location(&churn.at),
+            "bytes": churn.bytes,
+            "executed_bytes": churn.executed,
+            "error_bytes": churn.error,
+            "share": churn.share,
+            "bytes_per_second": churn.rate,
+            "class": churn.inside.map(|inside| inside.class),
+            "allocated_by": churn.inside.and_then(|inside| inside.at).as_ref().map(allocation_json::location),
+            "called": churn.called.as_ref().map(allocation_json::location),
+        }),
+        Finding::Cpu(found) => explain_cpu::json(found),
+        Finding::Contention(contention) => json!({
+            "kind": "lock",
+            "class": contention.class,
+            "locks": contention.locks,
+            "name": contention.single.and_then(|lock| lock.name).map(|name| name.to_string()),
+            "object": contention.single.map(|lock| lock.object.0),
+            "waits": contention.waited.waits,
+            "nanos": contention.waited.total.0,
+            "share": contention.share,
+            "waiters": contention.waiters.iter().map(place).collect::<Vec<_>>(),
+            "owners": contention.owners.iter().map(place).collect::<Vec<_>>(),
+            "owner": contention.owner.as_ref().map(owner),
+        }),
+        Finding::Lateness(lateness) => json!({
+            "kind": "late",
+            "sync_nanos": lateness.sync.0,
+            "share": lateness.share,
+            "safepoints": lateness.stops,
+            "longest_sync_nanos": lateness.longest.0,
+            "worst": lateness.worst.as_ref().map(safepoints::late_json),
+        }),
+    }
+}
+
+fn growing(class: &Growing<'_>) -> Value {
+    json!({
+        "class": class.class,
+        "live": class.live,
+        "total": class.total,
+        "survived_bytes": class.bytes,
+        "generations": class.generations,
+        "oldest": class.oldest,
+        "samples": class.samples,
+        "error_bytes": class.error,
+    })
+}
+
+fn owner((thread, held): &(ThreadName<'_>, trace::time::Nanos)) -> Value {
+    json!({ "thread": lock_json::name(thread), "nanos": held.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_too_long_become_patterns() {
+        assert_eq!(quoted("org.acme.Shop$Cart.add", 80), "'org.acme.Shop$Cart.add'");
+        assert_eq!(quoted("org.acme.Shop$Cart.add", 20), "'*.Shop$Cart.add'");
+        assert_eq!(quoted("org.acme.main.run", 9), "org.acme.main.run");
+    }
+}

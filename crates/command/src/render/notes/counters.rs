@@ -1,0 +1,255 @@
+//! What the agent's counters mean for a reader of the tables.
+
+use analysis::allocations::Count;
+
+use trace::time::Nanos;
+
+use crate::render::human::{bytes, count, counted, duration};
+
+/// What a counter counts: bytes, nanoseconds, or things with a singular and a plural.
+#[derive(Clone, Copy)]
+enum Unit {
+    Bytes,
+    Nanos,
+    Of(&'static str, &'static str),
+}
+
+const TIMES: Unit = Unit::Of("time", "times");
+
+/// Samples of the one sampler, whether callers asked for them or somebody who follows objects.
+const SAMPLES: Unit = Unit::Of("sample was", "samples were");
+const MERGED: &str = "{n} kept without thread or stack, since there were too many different ones";
+const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
+const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
+
+/// Counters that are no note: they are shown elsewhere, or lack nothing.
+const NOT_SHOWN: [&str; 15] = [
+    "classes.rewritten",
+    "counters",
+    "counters.bytes",
+    "cpu.agent",
+    "cpu.delivered",
+    "cpu.interval",
+    "cpu.lost",
+    "cpu.notSeen",
+    "cpu.process",
+    "cpu.sampled",
+    "owners.asked",
+    "owners.compared",
+    "sampled.count",
+    "sampled.early",
+    "stackCache.compared",
+];
+
+/// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
+const NOTES: [(&str, Unit, &str); 36] = [
+    (
+        "limit.reached",
+        Unit::Bytes,
+        "the trace was ended when it had {n} (--limit); what the program did after that is not in it",
+    ),
+    (
+        "buffer.waits",
+        TIMES,
+        "the program waited {n} until the trace was written; --include, --exclude or a larger --buffer helps",
+    ),
+    (
+        "events.dropped",
+        Unit::Of("event was", "events were"),
+        "{n} left out{detail}, since the trace could not be written in time: its reader or file system took nothing for seconds",
+    ),
+    ("events.lost", Unit::Of("event was", "events were"), "{n} lost{detail}"),
+    (
+        "rewriting.refused",
+        Unit::Of("class or method was", "classes or methods were"),
+        "{n} not rewritten{detail}, so allocations there may be missing",
+    ),
+    (
+        "callers.unmatched",
+        Unit::Bytes,
+        "the sampler estimates that {n} were allocated where no site counts; the tables leave them out",
+    ),
+    ("callers.merged", SAMPLES, MERGED),
+    ("callers.cut", SAMPLES_WITH, CUT),
+    ("sampled.merged", SAMPLES, MERGED),
+    ("sampled.cut", SAMPLES_WITH, CUT),
+    (
+        "sampled.unfollowed",
+        Unit::Of("sampled object was", "sampled objects were"),
+        "{n} not followed, since memory for that is limited; the others stand for them, so what lives has a larger error",
+    ),
+    ("cpu.cut", SAMPLES_WITH, "{n} a stack of 1,024 frames or more, of which only the innermost are kept"),
+    (
+        "cpu.byProcess",
+        TIMES,
+        "the system gives no timer for each thread, so one for all was used: threads are seen as often as they run, but not each by its own clock",
+    ),
+    (
+        "stacks.full",
+        Unit::Of("object has", "objects have"),
+        "{n} as many frames as were recorded{detail}: what called the outermost may be missing; a larger --stack shows it",
+    ),
+    (
+        "stackCache.mismatches",
+        TIMES,
+        "a check found a wrong call stack in the stack cache {n}{detail}; the cache was switched off, and stacks before that may be wrong",
+    ),
+    ("frees.late", Unit::Of("object", "objects"), "{n} died, but in no collection of the trace; they count as live"),
+    (
+        "gc.unprocessed",
+        Unit::Of("collection was", "collections were"),
+        "{n} closed before all deaths in it were known; those deaths count for a later collection",
+    ),
+    (
+        "owners.mismatches",
+        TIMES,
+        "a lock's owner in the JVM's memory was not the one that JVMTI named {n}; JVMTI was asked from then on, and owners before that may be wrong",
+    ),
+    ("owners.unknown", TIMES, "the owner of a lock had ended or was not known {n}"),
+    (
+        "owners.notAsked",
+        TIMES,
+        "the JVM was not asked for the owner of a lock {n}: asking takes long, so it is limited",
+    ),
+    ("owners.terminated", TIMES, "the owner of a lock had ended before the trace named it {n}"),
+    (
+        "ownerStacks.skipped",
+        TIMES,
+        "the stack of a lock's owner was not taken {n}: taking stacks of other threads is limited to a share of the time",
+    ),
+    (
+        "ownerStacks.stale",
+        TIMES,
+        "the stack of a lock's owner is missing {n}: the owner had released the lock before its stack was taken",
+    ),
+    (
+        "waits.withoutBegin",
+        Unit::Of("wait had", "waits had"),
+        "{n} begun before the recording, and count as running time",
+    ),
+    (
+        "waits.withoutEnd",
+        Unit::Of("wait had", "waits had"),
+        "{n} no end in the trace; they count until their thread did something else",
+    ),
+    (
+        "monitors.classInit",
+        TIMES,
+        "threads waited {n} until another thread had initialised a class; the JVM does not report when such a wait begins, so it \
+         counts as running time",
+    ),
+    (
+        "lockNames.cut",
+        TIMES,
+        "some locks may be without the name of their field: the heap was too large to look at all of it in a second",
+    ),
+    ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
+    (
+        "imported.leftOut",
+        Unit::Of("event", "events"),
+        "{n} of the recording that was imported have no place in a trace",
+    ),
+    (
+        "imported.withoutSize",
+        Unit::Of("sample of an object does", "samples of objects do"),
+        "{n} not say how large the object is: each counts as one object, so there are more objects than that",
+    ),
+    (
+        "imported.withoutPeriod",
+        Unit::Of("sample was", "samples were"),
+        "{n} left out, since the recording does not say for how long one stands",
+    ),
+    (
+        "imported.overlapping",
+        Unit::Of("wait or pause was", "waits or pauses were"),
+        "{n} cut off or left out, since the recording has another one of the same thread at that time",
+    ),
+    (
+        "imported.lost",
+        Unit::Of("sample of CPU time was", "samples of CPU time were"),
+        "{n} lost by the JVM; for how long they stand is not known",
+    ),
+    ("imported.broken", TIMES, "the rest of the recording could not be read{detail}"),
+    ("imported.threshold", Unit::Nanos, "waits of less than {n} were not recorded{detail}"),
+    ("snapshots.skipped", Unit::Of("monitor or thread", "monitors or threads"), "data requests left out {n}"),
+];
+
+/// The notes for those counters that are kept.
+pub(super) fn notes(counters: &[Count], keeps: impl Fn(&Count) -> bool) -> Vec<String> {
+    let before = before(counters);
+    before.into_iter().chain(counters.iter().filter(|counter| keeps(counter)).filter_map(note)).collect()
+}
+
+/// What was there before a recording that began late.
+fn before(counters: &[Count]) -> Option<String> {
+    let value = |key: &str| counters.iter().find(|counter| counter.key == key).map(|counter| counter.value);
+    let threads = counted(value("before.threads")?, "thread", "threads");
+    Some(match value("before.objects").zip(value("before.bytes")) {
+        None => format!("{threads} ran before the recording began; what was done and made until then is not in it"),
+        Some((objects, size)) => format!(
+            "{threads} ran, and {} ({}) lived, before the recording began; what was done and made until then is not in it",
+            counted(objects, "object", "objects"),
+            bytes(size)
+        ),
+    })
+}
+
+/// The note for a counter; `None` if it needs none.
+fn note(counter: &Count) -> Option<String> {
+    let key = counter.key.as_str();
+    // The coverage lines show those of its own, and `before` its own.
+    if counter.value == 0 || NOT_SHOWN.contains(&key) || key.starts_with("coverage.") || key.starts_with("before.") {
+        return None;
+    }
+    let detail = counter.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
+    let Some((_, unit, text)) = NOTES.iter().find(|(known, ..)| *known == key) else {
+        return Some(format!("the agent counted {key}{detail}: {}", count(counter.value)));
+    };
+    let number = match *unit {
+        Unit::Bytes => bytes(counter.value),
+        Unit::Nanos => duration(Nanos(counter.value)),
+        Unit::Of(one, many) => counted(counter.value, one, many),
+    };
+    Some(text.replace("{n}", &number).replace("{detail}", &detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counter(key: &str, detail: Option<&str>, value: u64) -> Count {
+        Count { key: key.to_owned(), detail: detail.map(str::to_owned), value }
+    }
+
+    #[test]
+    fn counters_become_sentences() {
+        let shown = |key, detail, value| note(&counter(key, detail, value));
+        assert_eq!(shown("events.lost", Some("full"), 1).as_deref(), Some("1 event was lost (full)"));
+        assert_eq!(
+            shown("snapshots.skipped", None, 2000).as_deref(),
+            Some("data requests left out 2,000 monitors or threads")
+        );
+        assert_eq!(shown("new.key", None, 3).as_deref(), Some("the agent counted new.key: 3"));
+        assert_eq!(shown("events.lost", None, 0), None);
+        assert_eq!(shown("counters", None, 9), None);
+        assert_eq!(shown("coverage.missing", None, 9), None);
+    }
+
+    #[test]
+    fn what_was_there_before_is_one_sentence() {
+        let mut counters = vec![counter("before.threads", None, 1)];
+        let sentence = "1 thread ran before the recording began; what was done and made until then is not in it";
+        assert_eq!(notes(&counters, |_| true), [sentence]);
+        counters.extend([counter("before.objects", None, 2000), counter("before.bytes", None, 4096)]);
+        let sentence = "1 thread ran, and 2,000 objects (4.0 KiB) lived, before the recording began; what was done and made \
+                        until then is not in it";
+        assert_eq!(notes(&counters, |_| true), [sentence]);
+    }
+
+    #[test]
+    fn no_counter_has_an_earlier_name() {
+        for (key, ..) in NOTES {
+            assert!(trace::counters::RENAMED.iter().all(|(old, _)| *old != key), "{key}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The sums of samples in a sentence, and what is missing or wrong in them.
+
+use analysis::cpu::{CpuReport, SampleClock};
+use trace::time::Nanos;
+
+use super::{completeness, counters};
+use crate::input::reading::Reading;
+use crate::render::human::{counted, duration};
+
+/// The sums of samples in a sentence.
+pub(crate) fn samples_summary(report: &CpuReport) -> String {
+    let (samples, time) = report.sum();
+    let samples = counted(samples, "sample", "samples");
+    let (length, time_text) = (report.length(), duration(time));
+    let threads = if length.0 == 0 { 0.0 } else { time.0 as f64 / length.0 as f64 };
+    match report.sample_clock() {
+        SampleClock::Cpu => {
+            format!("{samples} of {time_text} on processors in {}: {threads:.2} of them on average", duration(length))
+        }
+        SampleClock::Wall => {
+            format!("{samples} of {time_text} of threads' lives in {}: {threads:.1} on average", duration(length))
+        }
+    }
+}
+
+/// What is missing or wrong in samples; one sentence each.
+pub(crate) fn of_samples(reading: &Reading<CpuReport>) -> Vec<String> {
+    let report = &reading.report;
+    let facts = report.facts();
+    let mut notes = Vec::new();
+    let (taken, flag, what) = match report.sample_clock() {
+        SampleClock::Cpu => (facts.cpu_samples, "--cpu", "CPU time"),
+        SampleClock::Wall => (facts.wall_samples, "--wall", "what threads do while they live"),
+    };
+    if taken == 0 {
+        notes.push(format!("no sample of {what} is in the trace; record them with martini run {flag}"));
+    }
+    let (asked, delivered) = (report.counted("cpu.interval"), report.counted("cpu.delivered"));
+    if report.sample_clock() == SampleClock::Cpu && delivered > asked.saturating_add(asked / 5) {
+        let (asked, delivered) = (duration(Nanos(asked)), duration(Nanos(delivered)));
+        notes.push(format!("one sample in {asked} was asked for; the system delivers one in {delivered} of CPU time"));
+    }
+    if let Some(part) = part(report) {
+        notes.push(part);
+    }
+    notes.extend(completeness(reading));
+    notes.extend(counters::notes(&facts.counts, |_| true));
+    notes
+}
+
+fn part(report: &CpuReport) -> Option<String> {
+    let seconds = |nanos: Nanos| format!("{:.3}", nanos.0 as f64 / 1e9);
+    let (from, to) = report.part_of_trace()?;
+    Some(format!("only samples taken from {} to {} s count", seconds(from), seconds(to)))
+}
