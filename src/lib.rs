@@ -1,8 +1,6 @@
 //! The agent's doors: what the JVM looks for in `libmartini.so`.
 //!
-//! Everything behind them is in `src/agent`.
-
-mod agent;
+//! Everything behind them is in `crates/agent`.
 
 use std::ffi::{c_char, c_void};
 

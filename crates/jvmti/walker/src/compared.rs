@@ -10,9 +10,9 @@ use jvmti::sys::jvmtiFrameInfo;
 use jvmti::{Env, exported};
 use libc::c_void;
 
-use crate::agent::hotspot::walk::compare::{Match, VmFrame};
-use crate::agent::hotspot::walk::{Frame, MAX_FRAMES, MethodNumber, RawStack, Registers, WalkError, Walker};
 use crate::sender::{self, Local};
+use hotspot::walk::compare::{Match, VmFrame};
+use hotspot::walk::{Frame, MAX_FRAMES, MethodNumber, RawStack, Registers, WalkError, Walker};
 
 /// A frame of `AsyncGetCallTrace`.
 #[repr(C)]

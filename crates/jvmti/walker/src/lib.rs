@@ -4,8 +4,6 @@
 //! `AsyncGetCallTrace` walk it. Each object of so many bytes is a callback of JVMTI, in which both walk too. What came of it is written
 //! to FILE at the end.
 
-#[allow(dead_code, unused_imports, reason = "only part of it is used here")]
-mod agent;
 mod compared;
 mod sender;
 
@@ -17,10 +15,9 @@ use jvmti::jni_sys::{JNI_ERR, JNI_OK, JNIEnv, JavaVM, jclass, jint, jlong, jobje
 use jvmti::sys::*;
 use jvmti::{Env, Jni, Vm, guard};
 
-use agent::hotspot;
-use agent::hotspot::memory::JavaThread;
-use agent::hotspot::walk::Walker;
-use agent::signals::SafeLoads;
+use agent_base::signals::SafeLoads;
+use hotspot::memory::JavaThread;
+use hotspot::walk::Walker;
 
 /// Bytes between the objects whose stacks are compared.
 const INTERVAL: jint = 16 << 10;
@@ -111,7 +108,7 @@ fn begin(env: Env, jni: Jni) -> Result<(), String> {
     let java = env.get_system_property(c"java.vm.specification.version").map_err(|error| error.to_string())?;
     let java = String::from_utf8_lossy(&java).trim_end_matches('\0').parse().map_err(|_| "no feature release")?;
     let current = JavaThread::current(env, jni).ok_or("Thread has no field eetop")?;
-    let walker = WALKER.get_or_init(|| hotspot::walker(loads, java));
+    let walker = WALKER.get_or_init(|| Walker::find(loads, java));
     walker.as_ref().map_err(Clone::clone)?.self_test(env, jni, current)?;
     for &class in env.get_loaded_classes().map_err(|error| error.to_string())?.iter() {
         // SAFETY: a live local reference.

@@ -9,10 +9,10 @@ use jvmti::Jni;
 use jvmti::jni_sys::JNIEnv;
 use libc::{c_int, c_void, pid_t, siginfo_t};
 
-use crate::agent::hotspot::memory::JavaThread;
-use crate::agent::hotspot::walk::RawStack;
-use crate::agent::mutex::Mutex;
 use crate::{compared, walker};
+use agent_base::mutex::Mutex;
+use hotspot::memory::JavaThread;
+use hotspot::walk::RawStack;
 
 /// What a thread needs in the handler.
 pub(crate) struct Local {

@@ -1,0 +1,168 @@
+//! What the JVM itself accounts to each thread, with which the numbers in the trace are compared.
+//!
+//! The JVM counts the bytes that each platform thread has allocated since it started, those of the virtual threads that it
+//! carried included. What a thread had allocated when reporting began is subtracted, and so is what the agent allocates on it.
+//! The account is read by the thread itself when it ends, or at VMDeath if it lives until then. The writer, which knows what it
+//! has reported of the thread by then, puts both into one `threadCount`.
+
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::{Env, Jni, JniError, Management};
+
+use super::Core;
+use super::context::{LocalThread, ThreadContext, enter};
+use agent_base::clock::Ticks;
+pub use agent_base::events::event::Event;
+use agent_base::ids::ThreadIndex;
+use agent_base::tables::threads::tid_field;
+
+/// The accounting of this VM, as far as it can be used.
+#[derive(Default)]
+pub struct Accounting {
+    meter: OnceLock<Result<Meter, &'static str>>,
+}
+
+/// How to read it.
+#[derive(Clone, Copy)]
+struct Meter {
+    management: Management,
+    /// `java.lang.Thread.tid`.
+    tid: jfieldID,
+}
+
+// SAFETY: a field id of a class that is never unloaded, which JNI lets every thread use.
+unsafe impl Send for Meter {}
+// SAFETY: as above.
+unsafe impl Sync for Meter {}
+
+impl Meter {
+    /// Finds the accounting and tests it on allocations of known size.
+    fn find(jni: Jni, env: Env) -> Result<Meter, &'static str> {
+        let management = Management::find(jni).ok_or("this JVM does not offer it")?;
+        let tid = tid_field(jni).map_err(|_| {
+            jni.exception_clear();
+            "java.lang.Thread has no tid"
+        })?;
+        let meter = Meter { management, tid };
+        match meter.is_exact(jni, env) {
+            Ok(true) => Ok(meter),
+            Ok(false) => Err("it does not follow allocations of known size"),
+            Err(_) => {
+                jni.exception_clear();
+                Err("there was no memory to check it")
+            }
+        }
+    }
+
+    /// Whether arrays on and off the thread's allocation buffer are accounted with exactly their sizes.
+    fn is_exact(self, jni: Jni, env: Env) -> Result<bool, JniError> {
+        let mut exact = true;
+        for length in [1, 1000, 200_000] {
+            let before = self.management.current_thread_allocated_bytes(jni);
+            let array = jni.new_byte_array(length)?;
+            let after = self.management.current_thread_allocated_bytes(jni);
+            // SAFETY: a live local reference, deleted at once.
+            let size = unsafe {
+                let size = env.get_object_size(array);
+                jni.delete_local_ref(array);
+                size
+            };
+            let accounted = after.zip(before).and_then(|(after, before)| after.checked_sub(before));
+            exact &= accounted.is_some() && accounted == size.ok().map(|bytes| bytes as u64);
+        }
+        Ok(exact)
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    unsafe fn thread_bytes(self, jni: Jni, thread: jobject) -> Option<u64> {
+        // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
+        let tid = unsafe { jni.get_long_field(thread, self.tid) };
+        self.management.thread_allocated_bytes(jni, tid)
+    }
+}
+
+impl Accounting {
+    fn meter(&self) -> Option<Meter> {
+        self.meter.get()?.ok()
+    }
+
+    /// Why nothing is accounted.
+    pub fn problem(&self) -> Option<&'static str> {
+        self.meter.get()?.err()
+    }
+
+    /// Bytes that the JVM accounts to the thread of that number in Java since it started; `None` if it does not say.
+    pub fn thread_bytes(&self, jni: Jni, java_id: i64) -> Option<u64> {
+        self.meter()?.management.thread_allocated_bytes(jni, java_id)
+    }
+
+    /// Bytes that the JVM accounts to the current platform thread since it started; `None` if it does not say.
+    #[inline]
+    pub fn current_thread_bytes(&self, jni: Jni) -> Option<u64> {
+        self.meter()?.management.current_thread_allocated_bytes(jni)
+    }
+}
+
+/// Finds the accounting, and tests it.
+pub fn prepare(core: &Core, jni: Jni) {
+    core.jvm.accounting.meter.get_or_init(|| Meter::find(jni, core.jvm.env));
+}
+
+/// Reporting begins: excludes what threads have allocated so far.
+pub fn begin(core: &Core, jni: Jni) {
+    prepare(core, jni);
+    core.jvm.threads.each_living(jni, |thread, index| {
+        // SAFETY: a live reference from `each_living`.
+        unsafe { begin_thread(core, jni, thread, index) };
+    });
+}
+
+/// Excludes what a thread has allocated so far.
+///
+/// # Safety
+/// `thread` is a live reference to it.
+pub unsafe fn begin_thread(core: &Core, jni: Jni, thread: jobject, index: ThreadIndex) {
+    if let (Some(meter), Some(record)) = (core.jvm.accounting.meter(), core.jvm.threads.get(index)) {
+        // SAFETY: by the caller's promise.
+        let bytes = unsafe { meter.thread_bytes(jni, thread) };
+        record.excluded_bytes.store(bytes.unwrap_or(0), Ordering::Relaxed);
+    }
+}
+
+/// The current thread ends: its last account.
+pub(crate) fn thread_ends(core: &Core, jni: Jni, local: &mut LocalThread, now: Ticks) {
+    let carrier = local.thread.carrier;
+    account(core, &mut local.thread, carrier, core.jvm.accounting.current_thread_bytes(jni), now);
+}
+
+/// Reporting ends: the accounts of all living threads.
+pub fn end(core: &'static Core, jni: Jni) {
+    enter(core, jni, Ticks::now, |local| {
+        let thread = &mut local.thread;
+        core.features().for_each(|feature| feature.accounts_begin(jni, thread));
+        each_account(core, jni, |index, bytes| {
+            let now = Ticks::now();
+            core.features().for_each(|feature| feature.account(thread, index, bytes, now));
+            account(core, thread, index, bytes, now);
+        });
+        core.features().for_each(|feature| feature.accounts_end(thread));
+    });
+}
+
+/// Calls `visit` with every living platform thread that the trace knows of, and what the JVM accounts to it since it started.
+pub fn each_account(core: &Core, jni: Jni, mut visit: impl FnMut(ThreadIndex, Option<u64>)) {
+    core.jvm.threads.each_living(jni, |thread, index| {
+        // SAFETY: a live reference from `each_living`.
+        let bytes = core.jvm.accounting.meter().and_then(|meter| unsafe { meter.thread_bytes(jni, thread) });
+        visit(index, bytes);
+    });
+}
+
+fn account(core: &Core, context: &mut ThreadContext, thread: ThreadIndex, bytes: Option<u64>, now: Ticks) {
+    let Some(record) = core.jvm.threads.get(thread) else { return };
+    let vm_bytes = record.accounted(bytes);
+    context.push(Event::Account { thread, vm_bytes }, now);
+}

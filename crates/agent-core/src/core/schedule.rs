@@ -1,0 +1,64 @@
+//! When a snapshot is written while the program runs.
+
+use std::time::{Duration, Instant};
+
+/// When what was counted so far is written: at first each `every`, later after a tenth of the time run so far, so that the trace of a long
+/// run stays small; in each case not before a hundred times what the last one took, as with many threads.
+#[derive(Debug)]
+pub struct Schedule {
+    every: Duration,
+    begun: Instant,
+    last: Instant,
+    /// CPU time that the last one took.
+    took: Duration,
+}
+
+impl Schedule {
+    /// None at all if `every` is 0.
+    pub fn begin(every: Duration, now: Instant) -> Option<Schedule> {
+        (every > Duration::ZERO).then_some(Schedule { every, begun: now, last: now, took: Duration::ZERO })
+    }
+
+    fn next(&self) -> Instant {
+        self.last + self.every.max((self.last - self.begun) / 10).max(self.took * 100)
+    }
+
+    /// Whether the next one is due, which begins now.
+    pub fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = now >= self.next();
+        if is_due {
+            self.last = now;
+        }
+        is_due
+    }
+
+    /// The last one took so much CPU time.
+    pub fn took(&mut self, took: Duration) {
+        self.took = took;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_are_reported_less_often() {
+        let (minute, begin) = (Duration::from_secs(60), Instant::now());
+        assert!(Schedule::begin(Duration::ZERO, begin).is_none());
+        let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
+        assert!(!schedule.is_due(begin + minute - TICK));
+        assert!(schedule.is_due(begin + minute) && !schedule.is_due(begin + minute));
+        // One that takes a second is followed by the next after a hundred.
+        schedule.took = Duration::from_secs(1);
+        assert!(!schedule.is_due(begin + minute * 2) && schedule.is_due(begin + minute + schedule.took * 100));
+        schedule = Schedule { last: begin + minute, took: Duration::ZERO, ..schedule };
+        let week = 7 * 24 * 60;
+        let written = (2..week).filter(|&at| schedule.is_due(begin + minute * at)).count();
+        assert!((60..100).contains(&written), "{written} in a week");
+        // No more than a tenth of the run is lost at any time.
+        assert!(schedule.next() <= begin + minute * week * 11 / 10);
+    }
+
+    const TICK: Duration = Duration::from_nanos(1);
+}

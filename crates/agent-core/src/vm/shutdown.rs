@@ -1,0 +1,20 @@
+//! The last hook of the VM's shutdown, for what VMDeath is too late for: by then the VM has stopped the threads of a concurrent collector.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jvmti::Jni;
+
+use agent_base::helpers::{self, Helpers};
+
+const SHUTDOWN: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniShutdown.class");
+
+static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+
+/// Has MartiniShutdown call when all hooks of the program have run. A program that halts runs none, which is what it looks like too if
+/// the VM refuses it.
+pub fn register_hook(helpers: &Helpers, jni: Jni) {
+    if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
+        let defined = helpers.define(jni, &helpers::SHUTDOWN, SHUTDOWN);
+        let _ = defined.and_then(|helper| helper.call(jni, c"register"));
+    }
+}

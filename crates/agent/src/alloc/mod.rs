@@ -1,0 +1,199 @@
+//! `heap=events` and `heap=vm`: an event for every object that is allocated.
+//!
+//! Hooks of HeapProxy (`hooks`, `proxy`, `natives`) or events of the VM (`vm_event`) report it, as `core::source` decides.
+//! Both end in `report`.
+
+mod hooks;
+mod natives;
+mod primitive_arrays;
+mod proxy;
+mod report;
+mod unconstructed;
+mod vm_event;
+
+use std::sync::OnceLock;
+
+use classfile::ClassFile;
+use jvmti::jni_sys::jclass;
+use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
+use jvmti::{HeapRoom, Jni};
+
+use agent_base::ids::GcNumber;
+use agent_core::core::Core;
+pub(crate) use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
+use agent_core::core::current::Current;
+pub(crate) use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
+pub(crate) use agent_core::core::source::AllocationSource;
+use agent_core::instrument::OBJECT;
+use agent_core::instrument::intrinsics::NAMES_OF_EVENTS;
+use agent_core::instrument::retransform::{has_site, names_one};
+use agent_core::stacks::walker::StackWalker;
+use hooks::{ARRAY_OPCODES, HeapHooks};
+use proxy::{DIRECT, EARLY, ESCAPE, Proxy};
+use unconstructed::Unconstructed;
+
+pub use proxy::register_natives;
+pub(crate) use vm_event::INTERVAL;
+
+/// The feature.
+pub(crate) struct Alloc {
+    core: &'static Core,
+    /// Set if classes are rewritten.
+    proxy: OnceLock<Proxy>,
+}
+
+static CURRENT: Current<Alloc> = Current::none();
+
+impl Alloc {
+    /// For a recording.
+    pub(crate) fn new(core: &'static Core) -> Alloc {
+        Alloc { core, proxy: OnceLock::new() }
+    }
+}
+
+/// Defines HeapProxy, if the VM does not have it, with the classes of this recording.
+///
+/// # Errors
+/// What the VM refuses: one sentence.
+pub(crate) fn define_proxy(core: &Core, jni: Jni) -> Result<Proxy, String> {
+    let proxy = Proxy::define(&core.jvm.helpers, jni).and_then(|proxy| {
+        if core.number.0 > 1 {
+            proxy.forget(jni)?;
+        }
+        Ok(proxy)
+    });
+    proxy.map_err(|error| format!("HeapProxy cannot be defined, so nothing is reported: {error}"))
+}
+
+/// What it keeps for a thread.
+pub(crate) struct AllocThread {
+    walker: Option<StackWalker>,
+    unconstructed: Unconstructed,
+}
+
+impl ThreadState for AllocThread {}
+
+impl FeatureState for AllocThread {
+    const SLOT: Slot = Slot::Alloc;
+
+    fn new(core: &'static Core) -> AllocThread {
+        let depth = core.options.frames();
+        AllocThread { walker: (depth > 0).then(|| StackWalker::new(depth)), unconstructed: Unconstructed::default() }
+    }
+}
+
+impl Reporter for Alloc {
+    type State = AllocThread;
+
+    fn current() -> Option<&'static Alloc> {
+        CURRENT.get()
+    }
+
+    fn core(&self) -> &'static Core {
+        self.core
+    }
+}
+
+impl Feature for Alloc {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    fn callbacks(&self, _: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
+        objects.VMObjectAlloc = Some(vm_event::vm_object_alloc);
+        objects.SampledObjectAlloc = Some(vm_event::sampled_object_alloc);
+    }
+
+    fn prepare(&'static self, jni: Jni) -> Result<(), String> {
+        if self.core.source.has_hooks() {
+            self.core.jvm.classes.measure_arrays(jni);
+        }
+        if self.core.source.rewrites() {
+            let _ = self.proxy.set(define_proxy(self.core, jni)?);
+        }
+        Ok(())
+    }
+
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        let source = self.core.source;
+        if let Some(proxy) = self.proxy.get().filter(|_| source.has_hooks()) {
+            primitive_arrays::number_primitive_arrays(self.core, proxy, jni)?;
+        }
+        let objects = self.core.tags.envs()[0];
+        if source.is_by_vm_event() {
+            objects.enable_event(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC).map_err(|e| e.to_string())?;
+        }
+        if source.has_hooks() {
+            objects.enable_event(JVMTI_EVENT_VM_OBJECT_ALLOC).map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn resume(&'static self, jni: Jni) {
+        if let Some(proxy) = self.proxy.get() {
+            proxy.set_jvm_init(jni, true);
+        }
+    }
+
+    fn collected(&'static self, jni: Jni, _: GcNumber, _: GcNumber) {
+        // A new table takes as much room as the old one: far less than this.
+        let has_room = || HeapRoom::now(jni).is_none_or(|room| room.free >= room.max / 16);
+        if let Some(proxy) = self.proxy.get().filter(|_| self.core.source.has_hooks() && has_room()) {
+            proxy.purge(jni);
+        }
+    }
+
+    fn stopped(&'static self, jni: Jni, end: End) {
+        if let Some(proxy) = self.proxy.get() {
+            proxy.set_jvm_init(jni, false);
+            self.core.count_lost("hook without stack or memory", proxy.lost(jni));
+        }
+        if end.is_survived() {
+            let objects = self.core.tags.envs()[0];
+            objects.disable_events(&[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC]);
+        }
+    }
+
+    fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
+        self.core.source.rewrites().then_some(self)
+    }
+}
+
+/// Before reporting begins, with the VM's event enabled: makes the VM report all that the current thread allocates from then
+/// on.
+pub(crate) fn close_first_buffer(core: &Core, jni: Jni) {
+    if core.source.is_by_vm_event() && !vm_event::close_buffer(jni) {
+        core.count_lost("the first thread's allocation buffer stays open", 1);
+    }
+}
+
+impl Rewriter for Alloc {
+    unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
+        let hooks = match (self.core.source.has_hooks(), request.is_initialised) {
+            (true, true) => &DIRECT,
+            (true, false) => &EARLY,
+            (false, _) => &ESCAPE,
+        };
+        self.core.rewriting.note(classfile::rewrite_class(class, &mut HeapHooks::new(request.name, hooks)))
+    }
+
+    fn considers(&self, name: &[u8]) -> bool {
+        // If the VM reports, to rewrite classes that are loaded already is not worth the time at the start, except for
+        // `Object`. Later the JIT removes arrays, too.
+        self.core.source != AllocationSource::VmAndEscape || self.core.is_late || name == OBJECT
+    }
+
+    unsafe fn wants(&self, class: jclass) -> bool {
+        let env = self.core.jvm.env;
+        // SAFETY: by the caller's promise.
+        let is_object =
+            unsafe { env.get_class_signature(class) }.is_ok_and(|signature| *signature == *b"Ljava/lang/Object;");
+        is_object
+            || has_site(env, class, ARRAY_OPCODES)
+            || self.core.source.has_hooks() && names_one(env, class, NAMES_OF_EVENTS.all())
+    }
+
+    fn rewrites_all(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,116 @@
+//! The calls that count, by what an instruction makes.
+
+use classfile::{Insert, Op, StaticMethod};
+
+use super::CountHooks;
+use super::counting_methods::{CONSTANT, INSTANCE, MADE, MULTI, PRIMITIVES, PRODUCT, VM_BEGIN, VM_END, array_method};
+use super::site_counters::At;
+use crate::counts::constants::ConstantIndex;
+use crate::counts::counters::CounterKind;
+use crate::counts::ids::CounterIndex;
+
+/// The last parameter of `BigInteger.multiplyToLen`, the only caller of `implMultiplyToLen`: room for the product, if any.
+const PRODUCT_OF_CALLER: u8 = 4;
+
+/// The class that stands for all arrays of a backtrace: the outermost is one.
+const BACKTRACE: &[u8] = b"[Ljava/lang/Object;";
+
+impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
+    pub(super) fn instance(&mut self, at: At<'_>, name: &[u8], insert: &mut Insert<'_>) {
+        if !self.includes(&[b"L", name, b";"]) {
+            return;
+        }
+        if let Some(counter) = self.sites.add(at, &[CounterKind::Instances(self.sites.name(name))]) {
+            let ops = [counter, Op::InvokeStatic(&INSTANCE)];
+            // C2 turns whole chains of appending into two allocations, unless something is in between (OptimizeStringConcat).
+            if matches!(name, b"java/lang/StringBuilder" | b"java/lang/StringBuffer") {
+                insert.after(&ops);
+            } else {
+                insert.before(&ops);
+            }
+        }
+    }
+
+    pub(super) fn array(&mut self, at: At<'_>, descriptor: &[u8], insert: &mut Insert<'_>) {
+        if let Some(counter) = self.array_counters(at, descriptor) {
+            insert.before(&[Op::Dup, counter, Op::InvokeStatic(array_method(descriptor))]);
+        }
+    }
+
+    /// An array without references whose static type may be `Object`.
+    pub(super) fn primitives(&mut self, at: At<'_>, descriptor: &[u8], insert: &mut Insert<'_>) {
+        if let Some(counter) = self.array_counters(at, descriptor) {
+            insert.after(&[Op::Dup, counter, Op::InvokeStatic(&PRIMITIVES)]);
+        }
+    }
+
+    /// An array for a product, unless the caller gave one that is large enough.
+    pub(super) fn product(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
+        if let Some(counter) = self.array_counters(at, b"[I") {
+            insert.after(&[Op::Dup, Op::Aload(PRODUCT_OF_CALLER), counter, Op::InvokeStatic(&PRODUCT)]);
+        }
+    }
+
+    fn array_counters(&mut self, at: At<'_>, descriptor: &[u8]) -> Option<Op<'static>> {
+        if !self.includes(&[descriptor]) {
+            return None;
+        }
+        self.sites.add(at, &[CounterKind::Arrays(self.sites.name(descriptor)), CounterKind::Bytes])
+    }
+
+    pub(super) fn multi_array(&mut self, at: At<'_>, descriptor: &[u8], dimensions: u8, insert: &mut Insert<'_>) {
+        if dimensions == 1 {
+            return self.array(at, descriptor, insert);
+        }
+        let levels = (0..usize::from(dimensions)).filter_map(|level| descriptor.get(level..));
+        // All levels or none: the filters apply to each of them when the counters are reported.
+        let mut kinds = Vec::new();
+        let mut included = false;
+        for level in levels {
+            included |= self.includes(&[level]);
+            kinds.extend([CounterKind::Arrays(self.sites.name(level)), CounterKind::Bytes]);
+        }
+        if included && let Some(counter) = self.sites.add(at, &kinds) {
+            insert.after(&[Op::Dup, counter, Op::InvokeStatic(&MULTI)]);
+        }
+    }
+
+    /// The VM's record of the stack, of which Java code sees no object.
+    pub(super) fn backtrace(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
+        if !self.includes(&[BACKTRACE]) {
+            return;
+        }
+        if let Some(counter) =
+            self.sites.add(at, &[CounterKind::Backtraces(self.sites.name(BACKTRACE)), CounterKind::Bytes])
+        {
+            insert.before(&[Op::InvokeStatic(&VM_BEGIN)]);
+            insert.after(&[counter, Op::InvokeStatic(&VM_END)]);
+        }
+    }
+
+    /// A string constant.
+    pub(super) fn string(&self, text: &[u8], insert: &mut Insert<'_>) {
+        let constants = self.sites.space.constants.as_ref();
+        if let Some(ConstantIndex(number)) = constants.and_then(|constants| constants.number(text)) {
+            insert.before(&[Op::PushInt(number as i32), Op::InvokeStatic(&CONSTANT)]);
+        }
+    }
+
+    /// An object whose class is known when it is made.
+    pub(super) fn dynamic(
+        &mut self,
+        at: At<'_>,
+        kind: CounterKind,
+        method: &'static StaticMethod,
+        insert: &mut Insert<'_>,
+    ) {
+        if let Some(site) = self.sites.add(at, &[kind]) {
+            insert.after(&[Op::Dup, site, Op::InvokeStatic(method)]);
+        }
+    }
+}
+
+/// The same at a site that has a number of its own.
+pub(super) fn fixed_site(site: CounterIndex, insert: &mut Insert<'_>) {
+    insert.after(&[Op::Dup, Op::PushInt(site.0 as i32), Op::InvokeStatic(&MADE)]);
+}

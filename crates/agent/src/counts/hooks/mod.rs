@@ -1,0 +1,231 @@
+//! Inserts a call that counts at each site of a class.
+//!
+//! `opcodes` says which instructions are looked at, `method_kind` which methods are special, `insertions` what is inserted;
+//! `site_counters` hands out the counters, and `counting_methods` are what is called.
+
+mod counting_methods;
+mod insertions;
+mod method_kind;
+mod opcodes;
+mod site_counters;
+
+use std::sync::LazyLock;
+
+use classfile::{ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, opcode};
+
+use super::counters::{CounterKind, NEW_INSTANCE_CALLER, NEW_INSTANCE_SITE};
+use super::jdk_methods::{self, finds_archived_class};
+use super::space::CounterSpace;
+use agent_core::core::Core;
+pub(crate) use agent_core::core::feature::{ClassPhase, RewriteRequest};
+use agent_core::instrument::allocating_method::may_load_classes;
+pub(crate) use agent_core::instrument::intrinsics::{CALLS, Made, MethodNames, Mode, is_new_instance, made_by_call};
+use agent_core::instrument::{max_code_length, runs_once};
+use counting_methods::{COMMON_TEXTS, HIDDEN, MADE, MADE_MULTI, NATIVE_CALL, NOT_ARCHIVED, argument_method};
+use insertions::fixed_site;
+use method_kind::MethodKind;
+use site_counters::{At, SiteCounters};
+
+pub(super) use opcodes::ALLOCATING_OPCODES;
+
+/// Names of all methods that hooks belong to for another reason than an instruction that allocates.
+pub(super) static HOOKED_NAMES: LazyLock<MethodNames> =
+    LazyLock::new(|| MethodNames::hooked(Mode::Counts, jdk_methods::NAMES));
+
+/// Inserts a counter at each site of one class.
+pub(super) struct CountHooks<'r, F> {
+    sites: SiteCounters<'r>,
+    /// Whether the class of a descriptor is wanted; `None` if all are.
+    filter: Option<F>,
+    /// The class may call methods that get hooks.
+    calls_hooked: bool,
+    /// The class may be one of those of the JDK some of whose methods get other hooks.
+    is_of_jdk: bool,
+    /// The method whose instructions are looked at.
+    method: MethodKind,
+}
+
+impl<'r, F: Fn(&[u8]) -> bool> CountHooks<'r, F> {
+    /// Hooks for one class.
+    ///
+    /// # Safety
+    /// The loader of the request is a live reference or null.
+    pub(super) unsafe fn new(
+        core: &'static Core,
+        space: &'static CounterSpace,
+        request: RewriteRequest<'r>,
+        filter: Option<F>,
+    ) -> Self {
+        CountHooks {
+            // SAFETY: by the caller's promise.
+            sites: unsafe { SiteCounters::new(core, space, request) },
+            filter,
+            calls_hooked: true,
+            is_of_jdk: true,
+            method: MethodKind::Ordinary,
+        }
+    }
+
+    /// The class is rewritten. Returns how many sites were left alone because there are no more counters.
+    pub(super) fn end(self) -> u64 {
+        self.sites.end();
+        self.sites.uncounted
+    }
+
+    /// Whether objects are wanted whose class's descriptor has these parts.
+    fn includes(&self, descriptor: &[&[u8]]) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter(&descriptor.concat()))
+    }
+
+    fn counts_strings(&self, method: &MethodView<'_>) -> bool {
+        self.sites.space.constants.is_some()
+            && self.includes(&[b"Ljava/lang/String;"])
+            && opcodes::has_room_for_constants(method, self.max_code_length(method))
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
+    fn opcodes(&self) -> OpcodeSet {
+        match self.method {
+            // The first instruction is looked at.
+            MethodKind::ClassDefiner(_) | MethodKind::VmUpcall(_) => OpcodeSet::ALL,
+            MethodKind::StaticInitialiser { counts_strings } => opcodes::opcodes(self.calls_hooked, counts_strings),
+            _ => opcodes::opcodes(self.calls_hooked, false),
+        }
+    }
+
+    fn class(&mut self, class: &ClassFile<'_>) {
+        let names = &*HOOKED_NAMES;
+        self.calls_hooked = class.pool().texts().any(|(_, text)| names.contains(text));
+        self.is_of_jdk = class.name().starts_with(b"java/") || class.name().starts_with(b"jdk/");
+    }
+
+    fn common_texts(&self) -> &'static [&'static str] {
+        if self.sites.request.phase == ClassPhase::Loading { &[] } else { COMMON_TEXTS }
+    }
+
+    fn method(&mut self, method: &MethodView<'_>) -> bool {
+        self.sites.begin_method();
+        if self.sites.request.phase == ClassPhase::Initialised && runs_once(method.name()) {
+            return false;
+        }
+        self.method = if self.is_of_jdk { MethodKind::of_jdk(method) } else { MethodKind::of(method) };
+        if matches!(self.method, MethodKind::StaticInitialiser { .. }) {
+            self.method = MethodKind::StaticInitialiser { counts_strings: self.counts_strings(method) };
+        }
+        true
+    }
+
+    fn max_code_length(&self, method: &MethodView<'_>) -> u32 {
+        match self.method {
+            // It matters little whether what runs once can be compiled.
+            MethodKind::StaticInitialiser { .. } => u32::from(u16::MAX),
+            _ => max_code_length(method),
+        }
+    }
+
+    fn instruction(&mut self, method: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
+        let at = At { method, pc: instruction.pc() };
+        match self.method {
+            MethodKind::ReplacedByJit => {
+                if instruction.member_operand().is_some_and(|callee| calls_new_instance(&callee)) {
+                    fixed_site(NEW_INSTANCE_CALLER, insert);
+                }
+                return;
+            }
+            MethodKind::ClassDefiner(definer) if at.pc == 0 => {
+                let class_file = definer.class_file;
+                let hook = Op::InvokeStatic(&HIDDEN);
+                insert.before(&[Op::Aload(class_file), definer.flags, hook, Op::Astore(class_file)]);
+            }
+            MethodKind::VmUpcall(arguments) if at.pc == 0 => {
+                for &(variable, argument) in arguments {
+                    insert.before(&[Op::Aload(variable), Op::InvokeStatic(argument_method(argument))]);
+                }
+            }
+            _ => {}
+        }
+        match instruction.opcode() {
+            opcode::NEW => {
+                if let Some(name) = instruction.class_operand() {
+                    self.instance(at, name, insert);
+                }
+            }
+            opcode::NEWARRAY => {
+                if let Some(kind) = instruction.array_kind() {
+                    self.array(at, &[b'[', descriptor(kind)], insert);
+                }
+            }
+            opcode::ANEWARRAY => match instruction.class_operand() {
+                Some(array @ [b'[', ..]) => self.array(at, &[b"[", array].concat(), insert),
+                Some(name) => self.array(at, &[b"[L", name, b";"].concat(), insert),
+                None => {}
+            },
+            opcode::MULTIANEWARRAY => {
+                if let (Some(array), Some(dimensions)) = (instruction.class_operand(), instruction.dimensions()) {
+                    self.multi_array(at, array, dimensions, insert);
+                }
+            }
+            opcode::LDC | opcode::LDC_W => {
+                if let MethodKind::StaticInitialiser { counts_strings: true } = self.method
+                    && let Some(text) = instruction.string_operand()
+                {
+                    self.string(text, insert);
+                }
+            }
+            call if CALLS.contains(&call) => {
+                if let Some(callee) = instruction.member_operand() {
+                    self.call(at, call, &callee, insert);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
+    fn call(&mut self, at: At<'_>, opcode: u8, callee: &MemberRef<'_>, insert: &mut Insert<'_>) {
+        if finds_archived_class(callee) {
+            // What comes ready-made out of the CDS archive has no hooks; without it the JDK makes a new class.
+            return insert.after(&[Op::InvokeStatic(&NOT_ARCHIVED)]);
+        }
+        if callee.owner == b"java/lang/Class" && may_load_classes(callee.name) {
+            return insert.before(&[Op::InvokeStatic(&NATIVE_CALL)]);
+        }
+        if matches!(self.method, MethodKind::NewInstance) && callee.name == b"newArray" {
+            return fixed_site(NEW_INSTANCE_SITE, insert);
+        }
+        if calls_new_instance(callee) {
+            fixed_site(NEW_INSTANCE_CALLER, insert);
+        }
+        let Some(made) = made_by_call(Mode::Counts, opcode, callee) else { return };
+        let name = |class| self.sites.name(class);
+        match made {
+            Made::Object | Made::BareInstance => self.dynamic(at, CounterKind::DynamicSite, &MADE, insert),
+            Made::Clone(class) => self.dynamic(at, CounterKind::CloneSite(name(class)), &MADE, insert),
+            Made::SuperClone(class) => self.dynamic(at, CounterKind::SuperCloneSite(name(class)), &MADE, insert),
+            Made::ArrayOfArrays => self.dynamic(at, CounterKind::DynamicSite, &MADE_MULTI, insert),
+            Made::ProductOrGiven => self.product(at, insert),
+            Made::Array(array) => self.primitives(at, array, insert),
+            Made::Backtrace => self.backtrace(at, insert),
+        }
+    }
+}
+
+/// Whether the array is one that `Array.newInstance` has made and counted, and that its caller counts.
+fn calls_new_instance(callee: &MemberRef<'_>) -> bool {
+    is_new_instance(callee.owner, callee.name, callee.descriptor)
+}
+
+fn descriptor(kind: ArrayKind) -> u8 {
+    match kind {
+        ArrayKind::Boolean => b'Z',
+        ArrayKind::Char => b'C',
+        ArrayKind::Float => b'F',
+        ArrayKind::Double => b'D',
+        ArrayKind::Byte => b'B',
+        ArrayKind::Short => b'S',
+        ArrayKind::Int => b'I',
+        ArrayKind::Long => b'J',
+    }
+}

@@ -1,0 +1,390 @@
+//! Threads that wait for each other (`locks=on`): for which lock, how long, and who owns it.
+//!
+//! `monitors` handles JVMTI's events, `parking` the waits of `java.util.concurrent`, `sleeping` those for nothing but time, both by
+//! `hooks`; `owner` and `thread_registry` find the owner, `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the
+//! cost of the stacks of owners. What threads do when they do not wait: `processor_time`, another feature.
+
+mod hooks;
+mod identify;
+mod monitors;
+mod names;
+mod owner;
+mod parking;
+mod sleeping;
+mod snapshot;
+mod state;
+mod thread_registry;
+mod time_budget;
+mod usage;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agent_options::{LockOptions, Owners};
+use jvmti::jni_sys::jobject;
+use jvmti::sys::{
+    JVMTI_EVENT_DATA_DUMP_REQUEST, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED, jvmtiEvent, jvmtiEventCallbacks,
+};
+use jvmti::{Jni, Turn};
+
+use agent_base::clock::Ticks;
+use agent_base::ids::{StackIndex, ThreadIndex};
+use agent_base::mutex::Mutex;
+use agent_base::tables::threads::tid_field;
+use agent_base::tables::threads::{Beginning, WaitState};
+use agent_core::core::Core;
+pub(crate) use agent_core::core::context::{LocalThread, Reporter, ThreadContext};
+use agent_core::core::current::Current;
+pub(crate) use agent_core::core::feature::{End, Feature, Rewriter};
+use agent_core::vm::environments::FIRST_BY_THREADS;
+use hooks::WaitHooks;
+use hotspot::Hotspot;
+use hotspot::monitors::MonitorLayout;
+use snapshot::SnapshotScope;
+use state::LockThread;
+use thread_registry::{ThreadFields, ThreadRegistry};
+use time_budget::TimeBudget;
+use usage::OwnerQuestion;
+
+pub(crate) use names::{LockName, MOST as MOST_NAMES, NameAsker, NameRequest};
+pub use parking::register_natives;
+pub use sleeping::register_natives as register_sleep_natives;
+pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
+
+const EVENTS: [jvmtiEvent; 5] = [
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT,
+    JVMTI_EVENT_MONITOR_WAITED,
+    JVMTI_EVENT_DATA_DUMP_REQUEST,
+];
+
+/// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor
+/// is interrupted (measured with `bench -- locks`).
+const STACK_PRICE: u64 = 3;
+
+/// The first release that does not throw all compiled code away when the first class is rewritten in a VM that runs (JDK-8324241).
+const FIRST_TO_KEEP_CODE: u32 = 23;
+
+/// The feature.
+pub(crate) struct Locks {
+    core: &'static Core,
+    options: LockOptions,
+    registry: ThreadRegistry,
+    fields: OnceLock<&'static Fields>,
+    /// How JVMTI is asked for an owner.
+    question: OnceLock<OwnerQuestion>,
+    parking: OnceLock<parking::Proxy>,
+    sleeping: OnceLock<sleeping::Proxy>,
+    hooks: WaitHooks,
+    /// Held while an object gets its id, so that it gets only one.
+    announcing: Turn,
+    /// For the stacks of owners.
+    stack_budget: TimeBudget,
+    /// For asking JVMTI for the owner.
+    owner_budget: TimeBudget,
+    /// Stacks that were taken after the owner had released the lock.
+    stale_stacks: AtomicU64,
+    unknown_owners: AtomicU64,
+    asked_owners: AtomicU64,
+    /// How often a thread waited until another had initialised a class.
+    initializations: AtomicU64,
+    /// What data requests found, until the writer takes it.
+    snapshots: Mutex<Vec<Option<LockSnapshot>>>,
+}
+
+/// Fields of the class library.
+struct Fields {
+    thread: ThreadFields,
+    juc: parking::Fields,
+}
+
+// SAFETY: ids and global references of classes that are never unloaded, which JNI lets every thread use.
+unsafe impl Send for Fields {}
+// SAFETY: as above.
+unsafe impl Sync for Fields {}
+
+static CURRENT: Current<Locks> = Current::none();
+
+impl Locks {
+    /// For a recording with these options.
+    pub(crate) fn new(core: &'static Core, options: LockOptions) -> Locks {
+        let asks_threads = core.jvm.java >= FIRST_BY_THREADS;
+        let takes_stacks = options.owners != Owners::WithoutStacks && options.stack_depth > 0;
+        let sleeps = sleeping::hooked(core.jvm.java);
+        // Whoever attaches with locks alone expects that nothing is rewritten.
+        let is_cheap = options.juc || !core.is_late || core.jvm.java >= FIRST_TO_KEEP_CODE;
+        let hooked = options.juc.then_some(&parking::PARKS).into_iter().chain(sleeps.filter(|_| is_cheap)).collect();
+        Locks {
+            core,
+            registry: ThreadRegistry::new(takes_stacks || asks_threads),
+            options,
+            fields: OnceLock::new(),
+            question: OnceLock::new(),
+            parking: OnceLock::new(),
+            sleeping: OnceLock::new(),
+            hooks: WaitHooks::new(core, hooked),
+            announcing: Turn::free(),
+            stack_budget: TimeBudget::new(core.start, STACK_PRICE),
+            owner_budget: TimeBudget::new(core.start, 1),
+            stale_stacks: AtomicU64::new(0),
+            unknown_owners: AtomicU64::new(0),
+            asked_owners: AtomicU64::new(0),
+            initializations: AtomicU64::new(0),
+            snapshots: Mutex::default(),
+        }
+    }
+
+    /// The layout of monitors, if owners are to be read from memory.
+    fn layout(&self) -> Option<&'static MonitorLayout> {
+        let layout = self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti)?.monitors()?;
+        (layout.comparisons().1 == 0).then_some(layout)
+    }
+
+    /// The stack of an owner, unless stacks have cost too much lately or it has released the lock meanwhile.
+    ///
+    /// # Safety
+    /// `owner` gives a new local reference to a thread, or null if that has ended.
+    unsafe fn owner_stack(
+        &self,
+        jni: Jni,
+        state: &mut LockThread,
+        now: Ticks,
+        owner: impl FnOnce() -> jobject,
+        still_owns: impl FnOnce() -> bool,
+    ) -> StackIndex {
+        let wanted = self.options.owners != Owners::WithoutStacks;
+        let Some(walker) = state.owner_walker.as_mut().filter(|_| wanted) else {
+            return StackIndex::default();
+        };
+        let walked = self.stack_budget.spend(now, || {
+            let owner = owner();
+            if owner.is_null() {
+                return None;
+            }
+            // SAFETY: by the caller's promise; the reference is deleted when it is done with.
+            unsafe {
+                // The VM returns an error if the thread has just ended, or a class of its frames is unloaded: it is no owner
+                // any more.
+                let stack = walker.walk_other(owner, &self.core.tables(jni)).ok();
+                jni.delete_local_ref(owner);
+                stack.filter(|_| still_owns())
+            }
+        });
+        match walked {
+            Some(Some(stack)) => stack,
+            Some(None) => {
+                self.stale_stacks.fetch_add(1, Ordering::Relaxed);
+                StackIndex::default()
+            }
+            None => StackIndex::default(),
+        }
+    }
+
+    /// What is not known about owners: key and number.
+    pub(crate) fn counts(&self) -> [(&'static str, u64); 8] {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let monitors = self.core.hotspot.and_then(Hotspot::monitors);
+        let (compared, mismatches) = monitors.map_or((0, 0), MonitorLayout::comparisons);
+        [
+            ("owners.compared", compared),
+            ("owners.mismatches", mismatches),
+            ("owners.unknown", load(&self.unknown_owners)),
+            ("owners.asked", load(&self.asked_owners)),
+            ("owners.notAsked", self.owner_budget.skipped()),
+            ("ownerStacks.skipped", self.stack_budget.skipped()),
+            ("ownerStacks.stale", load(&self.stale_stacks)),
+            ("monitors.classInit", load(&self.initializations)),
+        ]
+    }
+
+    /// Whether locks are to be named.
+    pub(crate) fn wants_names(&self) -> bool {
+        self.options.names && !self.core.source.tracks_objects()
+    }
+
+    /// Hands over what a data request found; the number is for the event.
+    fn add_snapshot(&self, snapshot: LockSnapshot) -> u32 {
+        let mut snapshots = self.snapshots.lock();
+        snapshots.push(Some(snapshot));
+        snapshots.len() as u32 - 1
+    }
+
+    /// How many answers the writer has not taken yet.
+    fn untaken_snapshots(&self) -> usize {
+        self.snapshots.lock().iter().flatten().count()
+    }
+
+    /// What a data request found.
+    pub(crate) fn take_snapshot(&self, number: u32) -> Option<LockSnapshot> {
+        let mut snapshots = self.snapshots.lock();
+        snapshots.get_mut(number as usize)?.take()
+    }
+
+    /// The current thread begins to wait, and the trace shows it or not.
+    fn note_begin(&self, thread: ThreadIndex, state: WaitState, is_shown: bool) {
+        if let Some(record) = self.core.jvm.threads.get(thread) {
+            record.begin_wait(state, is_shown);
+        }
+    }
+
+    /// The current thread has waited. What is known of the beginning.
+    fn note_end(&self, thread: ThreadIndex, state: WaitState) -> Beginning {
+        self.core.jvm.threads.get(thread).map_or(Beginning::Unseen, |record| record.end_wait(state))
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a thread that runs and has not had its end event.
+    unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        if let Some(fields) = self.fields.get() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.registry.enter(jni, self.layout(), fields.thread, thread, index) };
+        }
+    }
+}
+
+impl Reporter for Locks {
+    type State = LockThread;
+
+    fn current() -> Option<&'static Locks> {
+        CURRENT.get()
+    }
+
+    fn core(&self) -> &'static Core {
+        self.core
+    }
+}
+
+impl Feature for Locks {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    fn callbacks(&self, main: &mut jvmtiEventCallbacks, _: &mut jvmtiEventCallbacks) {
+        main.MonitorContendedEnter = Some(monitors::contended_enter);
+        main.MonitorContendedEntered = Some(monitors::contended_entered);
+        main.MonitorWait = Some(monitors::wait);
+        main.MonitorWaited = Some(monitors::waited);
+        main.DataDumpRequest = Some(snapshot::data_dump_request);
+    }
+
+    fn prepare(&'static self, jni: Jni) -> Result<(), String> {
+        if self.options.juc {
+            let proxy = parking::Proxy::define(&self.core.jvm.helpers, jni);
+            let proxy =
+                proxy.map_err(|error| format!("MartiniParking cannot be defined, so nothing is reported: {error}"))?;
+            let _ = self.parking.set(proxy);
+        }
+        match sleeping::Proxy::define(&self.core.jvm.helpers, jni) {
+            Ok(proxy) => drop(self.sleeping.set(proxy)),
+            // Everything else can be recorded.
+            Err(error) => {
+                self.hooks.leave_sleep();
+                self.core.rewriting.refuse(&format!("Thread.sleep: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        let env = self.core.jvm.env;
+        // Its references to classes are the same in all recordings.
+        let known: &'static OnceLock<Fields> = self.core.jvm.keep(OnceLock::new);
+        let fields = match known.get() {
+            Some(fields) => fields,
+            None => {
+                let found = Fields::find(jni).map_err(|error| jni.cleared(error))?;
+                known.get_or_init(|| found)
+            }
+        };
+        if let Some(hotspot) = self.core.hotspot.filter(|_| self.options.owners != Owners::ByJvmti) {
+            hotspot.find_monitors(env, jni);
+        }
+        let _ = self.fields.set(fields);
+        let _ = self.question.set(OwnerQuestion::of(env, self.core.jvm.java, jni));
+        if self.options.juc {
+            parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
+        }
+        if self.sleeping.get().is_some_and(|sleeping| !sleeping.wrap(jni)) {
+            self.core.rewriting.refuse("Thread.sleep: the VM's own function is not found");
+        }
+        env.enable_events(&EVENTS).map_err(|error| error.to_string())
+    }
+
+    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register(jni, thread, index) }
+    }
+
+    fn resume(&'static self, jni: Jni) {
+        if let Some(proxy) = self.parking.get() {
+            proxy.set_on(jni, true);
+        }
+    }
+
+    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register(jni, thread, local.thread.carrier) }
+    }
+
+    unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
+        if let Some(fields) = self.fields.get() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.registry.leave(jni, fields.thread, thread, index) };
+        }
+    }
+
+    fn switched(&'static self, jni: Jni, local: &mut LocalThread) {
+        let (thread, state): (&mut ThreadContext, &mut LockThread) = local.with();
+        state.blocked = None;
+        if state.mounted.is_none() {
+            state.mounted = self.layout().and_then(|layout| self.registry.mounted(layout.current(jni)));
+        }
+        if let Some(mounted) = &state.mounted {
+            mounted.store(thread.current.0, Ordering::Relaxed);
+        }
+    }
+
+    fn stop(&'static self, jni: Jni, end: End) {
+        if let Some(proxy) = self.parking.get() {
+            self.core.count_lost("park without stack or memory", proxy.lost(jni));
+        }
+        if let Some(proxy) = self.sleeping.get() {
+            self.core.count_lost("sleep without stack or memory", proxy.lost(jni));
+        }
+        snapshot::take(self, jni, SnapshotScope::Blocked);
+        if end.is_survived() {
+            self.core.jvm.env.disable_events(&EVENTS);
+        }
+    }
+
+    fn stopped(&'static self, jni: Jni, _: End) {
+        // Not before: a thread that ends has to have reported the end of its park, too.
+        self.parking.get().inspect(|proxy| proxy.set_on(jni, false));
+        self.registry.close();
+    }
+
+    fn release(&'static self, jni: Jni) {
+        self.registry.release(jni);
+        *self.snapshots.lock() = Vec::new();
+    }
+
+    fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
+        (!self.hooks.is_empty()).then_some(&self.hooks)
+    }
+}
+
+impl Fields {
+    fn find(jni: Jni) -> Result<Fields, jvmti::JniError> {
+        let class = jni.find_class(c"java/lang/Thread")?;
+        // SAFETY: a live local reference, deleted at the end.
+        unsafe {
+            let thread = ThreadFields { eetop: jni.get_field_id(class, c"eetop", c"J")?, tid: tid_field(jni)? };
+            let juc = parking::Fields::find(jni, class)?;
+            jni.delete_local_ref(class);
+            Ok(Fields { thread, juc })
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Threads in `Thread.sleep`.
+//!
+//! Platform threads sleep in a native method, which is wrapped: the VM lets a native method be bound once more. Virtual threads
+//! sleep in Java, by a method of their own, which is rewritten to call MartiniSleep.
+
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+use classfile::{Op, StaticMethod};
+use jvmti::jni_sys::{JNIEnv, jclass, jfieldID, jlong};
+use jvmti::{Jni, JniError, exported};
+
+use super::Locks;
+use super::hooks::Hooked;
+use super::monitors::stack;
+use super::state::LockThread;
+use agent_base::clock::Ticks;
+use agent_base::events::event::Event;
+use agent_base::helpers::{self, HelperClass, Helpers, SLEEP, native};
+use agent_base::tables::threads::{Beginning, WaitState};
+use agent_core::core::context::callback;
+pub(crate) use agent_core::core::lost::Dropped;
+pub(crate) use agent_core::stacks::walker::FramesToSkip;
+
+/// Compiled from `java/MartiniSleep.java`.
+const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniSleep.class");
+
+const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
+    StaticMethod { class: SLEEP.internal_name, name, descriptor }
+}
+
+/// The first release that reports which virtual thread runs on a carrier.
+const FIRST_WITH_VIRTUAL: u32 = 21;
+
+/// By what virtual threads sleep.
+static SLEEPS: Hooked = Hooked {
+    class: b"java/lang/VirtualThread",
+    begins: &[(method("sleepNanos", "(J)V"), &[Op::Lload(1)])],
+    end: method("slept", "()V"),
+};
+
+/// What is to be rewritten in a VM of that feature release.
+pub(super) fn hooked(java: u32) -> Option<&'static Hooked> {
+    (java >= FIRST_WITH_VIRTUAL).then_some(&SLEEPS)
+}
+
+/// The native method of `Thread` in which platform threads sleep: the names that it has had, and the functions of the VM that it is
+/// bound to, newest first.
+const NATIVES: [(&CStr, &CStr); 3] =
+    [(c"sleepNanos0", c"JVM_SleepNanos"), (c"sleep0", c"JVM_Sleep"), (c"sleep", c"JVM_Sleep")];
+
+type SleepFunction = unsafe extern "system" fn(*mut JNIEnv, jclass, jlong);
+
+/// The function of the VM.
+static ORIGINAL: OnceLock<SleepFunction> = OnceLock::new();
+
+/// MartiniSleep inside the VM.
+pub(super) struct Proxy {
+    class: HelperClass,
+    lost: jfieldID,
+}
+
+// SAFETY: a global reference and an id, which JNI lets every thread use.
+unsafe impl Send for Proxy {}
+// SAFETY: as above.
+unsafe impl Sync for Proxy {}
+
+impl Proxy {
+    /// Defines and initialises the class, if the VM does not have it. Works from VMStart on.
+    ///
+    /// # Errors
+    /// What the VM refuses; no exception is pending any more.
+    pub(super) fn define(helpers: &Helpers, jni: Jni) -> Result<Proxy, JniError> {
+        let class = helpers.define(jni, &SLEEP, BYTES)?;
+        // The look-up initialises the class, which binds its natives.
+        let lost = class.field(jni, c"lost", c"I").inspect_err(|_| jni.exception_clear())?;
+        Ok(Proxy { class, lost })
+    }
+
+    /// Has the sleep of platform threads reported, from now on until the VM ends. False if it is not.
+    pub(super) fn wrap(&self, jni: Jni) -> bool {
+        self.class.call(jni, c"wrap").is_ok() && ORIGINAL.get().is_some()
+    }
+
+    /// Sleeps of virtual threads that could not be handed over; a lower bound.
+    pub(super) fn lost(&self, jni: Jni) -> u64 {
+        // SAFETY: the field is one of the class.
+        unsafe { self.class.count(jni, self.lost) }
+    }
+}
+
+/// MartiniSleep's `registerNatives`, which its static initialiser calls.
+///
+/// # Safety
+/// Called by the VM, with MartiniSleep as `class`.
+pub unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
+    let natives = [
+        native(c"wrapNative", c"()V", wrap_native as *const c_void),
+        native(c"begin", c"()V", begin as *const c_void),
+        native(c"end", c"()V", end as *const c_void),
+    ];
+    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
+    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
+}
+
+/// `MartiniSleep.wrapNative`: binds the native method to `sleep`.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn wrap_native(jni: *mut JNIEnv, _: jclass) {
+    jvmti::guard(|| {
+        // SAFETY: the VM passes this thread's environment. The class is a local reference, which the VM deletes; the function that the
+        // VM exports has the signature of every native method with these arguments.
+        unsafe {
+            let jni = Jni::from_raw(jni);
+            let Ok(class) = jni.find_class(c"java/lang/Thread") else { return jni.exception_clear() };
+            for (name, function) in NATIVES {
+                if jni.get_static_method_id(class, name, c"(J)V").is_err() {
+                    jni.exception_clear();
+                    continue;
+                }
+                let Some(function) = exported(function) else { return };
+                ORIGINAL.get_or_init(|| std::mem::transmute::<*mut c_void, SleepFunction>(function.as_ptr()));
+                // An exception stays pending: the caller learns of it.
+                let _ = jni.register_natives(class, &[native(name, c"(J)V", sleep as *const c_void)]);
+                return;
+            }
+        }
+    });
+}
+
+/// Sleeps as the VM's own function does, and reports that.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn sleep(jni: *mut JNIEnv, class: jclass, length: jlong) {
+    let Some(original) = ORIGINAL.get() else { return };
+    // SAFETY: what the VM passes goes to the VM. An exception that the sleep leaves pending does not matter to `end`.
+    unsafe {
+        if length <= 0 {
+            return original(jni, class, length);
+        }
+        begin(jni, class);
+        original(jni, class, length);
+        end(jni, class);
+    }
+}
+
+/// `MartiniSleep.begin`: the current thread is about to sleep.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass) {
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+            let is_shown = context.admit(1, Dropped::Wait);
+            locks.note_begin(context.current, WaitState::Sleeping, is_shown);
+            if is_shown {
+                let stack = stack(locks.core, jni, state, FramesToSkip::Sleep);
+                context.push(Event::Sleep { thread: context.current, stack }, Ticks::now());
+            }
+        });
+    }
+}
+
+/// `MartiniSleep.end`: the current thread has slept. An exception may be pending.
+///
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass) {
+    // SAFETY: the VM passes this thread's environment.
+    unsafe {
+        callback(jni, |locks: &Locks, _, context, _: &mut LockThread| {
+            if locks.note_end(context.current, WaitState::Sleeping) == Beginning::Shown {
+                context.push(Event::Slept(context.current), Ticks::now());
+            }
+        });
+    }
+}

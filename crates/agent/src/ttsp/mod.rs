@@ -1,0 +1,189 @@
+//! Time to safepoint (`ttsp=on`): how long the VM waits until all threads have stopped, for which operation, and for whom.
+//!
+//! ```text
+//! log, line     what the VM logs of each stop: exact, for every operation            totals
+//! watch         looks each millisecond whether threads are being stopped             late
+//! living        the threads for which the VM may have to wait
+//! mailbox       asks a late thread where it is, by a signal
+//! report        what the writer takes
+//! ```
+//!
+//! Only `watch` needs HotSpot's private memory. Where the VM's state is not known, everything but the late threads is recorded.
+
+mod late;
+mod line;
+mod living;
+mod log;
+mod mailbox;
+mod report;
+mod totals;
+mod watch;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use jvmti::Jni;
+use jvmti::jni_sys::jobject;
+
+use agent_base::clock::Ticks;
+use agent_base::ids::ThreadIndex;
+use agent_base::message::message;
+use agent_base::mutex::Mutex;
+use agent_base::native_thread;
+use agent_core::core::Core;
+use agent_core::core::context::{LocalThread, enter};
+pub(crate) use agent_core::core::feature::{End, Feature};
+use hotspot::Hotspot;
+use hotspot::memory::JavaThread;
+use hotspot::safepoints::SafepointLayout;
+use hotspot::walk::Walker;
+use living::LivingThreads;
+use log::SafepointLog;
+use mailbox::Mailbox;
+use report::Reports;
+use watch::{LateFinder, Watcher};
+
+pub(crate) use late::LateThread;
+pub(crate) use line::Stop;
+pub(crate) use report::Report;
+pub(crate) use totals::Totals;
+
+/// The feature.
+pub(crate) struct Safepoints {
+    core: &'static Core,
+    /// Where the VM's state is, if that is known.
+    layout: OnceLock<&'static SafepointLayout>,
+    /// What walks the stacks of late threads, if that is trusted.
+    walker: OnceLock<&'static Walker>,
+    living: LivingThreads,
+    watcher: Mutex<Option<JoinHandle<Watcher>>>,
+    has_ended: AtomicBool,
+    reports: Reports,
+}
+
+impl Safepoints {
+    /// For a recording.
+    pub(crate) fn new(core: &'static Core) -> Safepoints {
+        Safepoints {
+            core,
+            layout: OnceLock::new(),
+            walker: OnceLock::new(),
+            living: LivingThreads::default(),
+            watcher: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+            reports: Reports::default(),
+        }
+    }
+
+    /// What the writer has not taken yet.
+    pub(crate) fn take_reports(&self) -> Vec<Report> {
+        self.reports.take()
+    }
+
+    /// What has walked the stacks of late threads.
+    pub(crate) fn walker(&self) -> Option<&'static Walker> {
+        self.walker.get().copied()
+    }
+
+    /// Whether nothing is watched any more.
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    fn find_layout(&self, jni: Jni) -> Result<&'static SafepointLayout, &'static str> {
+        let hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
+        hotspot.safepoints(self.core.jvm.env, jni)
+    }
+
+    /// Who asks late threads where they are.
+    fn find_mailbox(&self, jni: Jni) -> Result<Mailbox, String> {
+        let jvm = self.core.jvm;
+        let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
+        let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java)?;
+        let mailbox = Mailbox::open(walker, loads)?;
+        let _ = self.walker.set(walker);
+        Ok(mailbox)
+    }
+
+    /// # Safety
+    /// `thread` is a live reference to a thread that has not had its end event.
+    unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise.
+        if let Some((layout, java)) = self.layout.get().zip(unsafe { JavaThread::of(jni, thread) }) {
+            self.living.enter(layout, java, index);
+        }
+    }
+
+    /// Runs `body`, which has the VM do something, as a part of the agent.
+    fn inside<T>(&self, jni: Jni, body: impl FnOnce() -> T) -> Option<T> {
+        let mut result = None;
+        enter(self.core, jni, Ticks::now, |local| {
+            result = Some(self.core.exclude(jni, local.thread.carrier, body));
+        });
+        result
+    }
+}
+
+impl Feature for Safepoints {
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        match self.find_layout(jni) {
+            Ok(layout) => drop(self.layout.set(layout)),
+            Err(why) => message(&format!(
+                "which threads delay safepoints is not recorded, but how long each takes is: the state of safepoints is not known ({why})"
+            )),
+        }
+        Ok(())
+    }
+
+    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register(jni, thread, index) }
+    }
+
+    fn resume(&'static self, jni: Jni) {
+        let log = match self.inside(jni, || SafepointLog::begin(jni)) {
+            Some(Ok(log)) => log,
+            Some(Err(why)) => return message(&format!("safepoints are not recorded: {why}")),
+            None => return,
+        };
+        let finder = self.layout.get().map(|&layout| {
+            let mailbox = self.find_mailbox(jni).map_err(|why| {
+                message(&format!("the stacks of threads that delay safepoints are not recorded: {why}"));
+                "noWalker"
+            });
+            LateFinder { layout, mailbox }
+        });
+        let watcher = Watcher::new(self, log, finder);
+        match native_thread::start("martini-ttsp", move || watcher.run()) {
+            Ok(handle) => *self.watcher.lock() = Some(handle),
+            Err(error) => message(&format!("safepoints are not recorded: there is no thread to watch them: {error}")),
+        }
+    }
+
+    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register(jni, thread, local.thread.carrier) }
+    }
+
+    unsafe fn thread_leaves(&'static self, _: Jni, _: jobject, index: ThreadIndex) {
+        self.living.leave(index);
+    }
+
+    fn stop(&'static self, jni: Jni, _: End) {
+        self.has_ended.store(true, Ordering::Relaxed);
+        let handle = self.watcher.lock().take();
+        let Some(mut watcher) = handle.and_then(|handle| handle.join().ok()) else { return };
+        self.inside(jni, || watcher.log.end(jni));
+        watcher.read();
+        watcher.hand_totals(Ticks::now());
+    }
+
+    fn stopped(&'static self, _: Jni, _: End) {
+        self.living.close();
+    }
+
+    fn release(&'static self, _: Jni) {
+        drop(self.reports.take());
+    }
+}

@@ -1,0 +1,59 @@
+//! HotSpot's own threads, and how to read what it keeps in memory.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use jvmti::jni_sys::jobject;
+use jvmti::{Env, Jni};
+
+/// The address of a thread's `JavaThread`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JavaThread(pub usize);
+
+impl JavaThread {
+    /// The address for the current thread, as `java.lang.Thread.eetop` has it; `None` if there is no such field.
+    pub fn current(env: Env, jni: Jni) -> Option<JavaThread> {
+        let thread = env.get_current_thread().ok()?;
+        // SAFETY: a live local reference, deleted when it is done with.
+        unsafe {
+            let found = JavaThread::of(jni, thread);
+            jni.delete_local_ref(thread);
+            found
+        }
+    }
+
+    /// The address for a platform thread that lives; `None` for others.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub unsafe fn of(jni: Jni, thread: jobject) -> Option<JavaThread> {
+        // SAFETY: by the caller's promise; the local reference is deleted when it is done with.
+        unsafe {
+            let class = jni.get_object_class(thread);
+            let eetop = jni.get_field_id(class, c"eetop", c"J");
+            if eetop.is_err() {
+                jni.exception_clear();
+            }
+            let address = eetop.map(|eetop| jni.get_long_field(thread, eetop) as usize);
+            jni.delete_local_ref(class);
+            address.ok().filter(|&address| address != 0).map(JavaThread)
+        }
+    }
+}
+
+/// Reads a word that other threads may write.
+///
+/// # Safety
+/// The address is mapped and aligned.
+pub(crate) unsafe fn load(address: usize) -> usize {
+    // SAFETY: by the caller's promise.
+    unsafe { AtomicUsize::from_ptr(address as *mut usize) }.load(Ordering::Acquire)
+}
+
+/// Reads a half of a word that other threads may write.
+///
+/// # Safety
+/// As for `load`.
+pub(crate) unsafe fn load_u32(address: usize) -> u32 {
+    // SAFETY: by the caller's promise.
+    unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Acquire)
+}

@@ -1,0 +1,77 @@
+//! Whether the VM is stopping all threads right now, and which threads it waits for.
+//!
+//! `SafepointSynchronize::_state` is not among what HotSpot exports for debuggers: it is looked up in libjvm's symbol table, which
+//! a packager may have removed. The states of threads are exported.
+
+use jvmti::{Env, Field, Jni, exported};
+
+use super::doubtful;
+use super::memory::{JavaThread, load_u32};
+use super::os_threads::OsThreads;
+
+/// `SafepointSynchronize::_state`.
+const STATE: &str = "_ZN20SafepointSynchronize6_stateE";
+/// Its values: threads run (0), are being stopped, have stopped.
+const SYNCHRONIZING: u32 = 1;
+const SYNCHRONIZED: u32 = 2;
+
+/// States of a thread in which the VM does not wait for it (`JavaThreadState`): in native code, and blocked.
+const IN_NATIVE: u32 = 4;
+const BLOCKED: u32 = 10;
+
+/// Where HotSpot keeps what is needed.
+#[derive(Debug)]
+pub struct SafepointLayout {
+    /// The address of the state of safepoints.
+    state: usize,
+    /// In a `JavaThread`: its state.
+    thread_state: usize,
+    os_threads: OsThreads,
+}
+
+impl SafepointLayout {
+    /// The layout of this VM, tested on the current thread, which is in native code. `address` finds a symbol of libjvm.
+    ///
+    /// # Errors
+    /// Why it is not known: part of a sentence.
+    pub(crate) fn find(
+        env: Env,
+        jni: Jni,
+        mut address: impl FnMut(&str) -> Option<usize>,
+    ) -> Result<SafepointLayout, &'static str> {
+        // What it exports shows whether the file is the one that runs.
+        let known = exported(c"gHotSpotVMStructs").map(|known| known.as_ptr() as usize);
+        if known.is_none() || address("gHotSpotVMStructs") != known {
+            return Err("the symbols of libjvm.so cannot be read");
+        }
+        let state = address(STATE).ok_or("libjvm.so has no symbol of it, since it was stripped")?;
+        let current = JavaThread::current(env, jni).ok_or("a thread does not show its address")?;
+        let exports = || Some((Field::offset_of(c"JavaThread", c"_thread_state")?, OsThreads::find(current)?));
+        let (thread_state, os_threads) = exports().ok_or("the JVM does not export the states of threads")?;
+        let is_right = doubtful::half(current.0 + thread_state) == Some(IN_NATIVE)
+            && doubtful::half(state).is_some_and(|state| state <= SYNCHRONIZED);
+        let layout = SafepointLayout { state, thread_state, os_threads };
+        if is_right { Ok(layout) } else { Err("its layout is not the one that is known") }
+    }
+
+    /// Whether the VM is stopping all threads right now, and some have not stopped yet.
+    #[inline]
+    pub fn is_stopping(&self) -> bool {
+        // SAFETY: a variable of libjvm, which is never unloaded.
+        unsafe { load_u32(self.state) == SYNCHRONIZING }
+    }
+
+    /// Whether the VM would have to wait for a thread.
+    ///
+    /// # Safety
+    /// The thread lives.
+    pub unsafe fn is_running(&self, thread: JavaThread) -> bool {
+        // SAFETY: by the caller's promise.
+        !matches!(unsafe { load_u32(thread.0 + self.thread_state) }, IN_NATIVE | BLOCKED)
+    }
+
+    /// The number of a thread in the system; `None` if its memory does not show it.
+    pub fn tid(&self, thread: JavaThread) -> Option<libc::pid_t> {
+        self.os_threads.tid(thread)
+    }
+}
