@@ -33,6 +33,7 @@ pub struct RecordingNumber(pub u32);
 /// A method and a line in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeLocation {
+    /// The method.
     pub method: MethodIndex,
     /// 0 if unknown.
     pub line: u32,
@@ -41,6 +42,7 @@ pub struct CodeLocation {
 /// Where objects are allocated, and their class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AllocationSite {
+    /// The class of what is allocated.
     pub class: ClassIndex,
     /// `None` if they are made at no site.
     pub location: Option<CodeLocation>,

@@ -17,6 +17,7 @@ const MOST_BYTES: usize = 1 << 40;
 /// Where a thread is in its buffer. Both ends are 0 where it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
+    /// Where the buffer begins.
     pub start: usize,
     /// Where the next object goes.
     pub top: usize,

@@ -45,6 +45,7 @@ pub struct StackLayout {
     fp: usize,
     /// The address at which the VM counts its collections.
     collections: usize,
+    /// How often cached stacks were compared with those of JVMTI.
     pub comparisons: Comparisons,
 }
 

@@ -28,6 +28,7 @@ pub enum WaitKind {
 }
 
 /// An event, without its time.
+#[expect(missing_docs, reason = "the fields are what each variant speaks of")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An object was allocated.

@@ -47,12 +47,14 @@ impl ObjectTag {
         }
     }
 
+    /// The object.
     #[inline]
     pub fn id(self) -> ObjectId {
         let mask = if self.0 & ID_ONLY == 0 { (1 << ID_BITS) - 1 } else { !ID_ONLY };
         ObjectId(self.0 & mask)
     }
 
+    /// The stack that allocated it; number 0 if the tag has no room for it.
     #[inline]
     pub fn stack(self) -> StackIndex {
         StackIndex(if self.0 & ID_ONLY == 0 { (self.0 >> ID_BITS) as u32 } else { 0 })

@@ -51,6 +51,7 @@ impl OwnSignal {
         }
     }
 
+    /// The number of the signal.
     pub fn number(self) -> c_int {
         self.0
     }

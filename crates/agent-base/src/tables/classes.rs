@@ -32,6 +32,7 @@ pub enum BlockerKind {
 /// What is known of a class.
 #[derive(Debug)]
 pub struct ClassRecord {
+    /// Its id in the trace.
     pub id: ClassId,
     /// Dotted, arrays in source form.
     pub name: String,
@@ -39,7 +40,9 @@ pub struct ClassRecord {
     pub source: String,
     /// The module it is in, if that has a name and the VM was initialised when the class was registered.
     pub module: Option<Box<str>>,
+    /// When it was registered.
     pub loaded: Ticks,
+    /// Whether it is an array, and of what.
     pub array: ArrayCode,
     /// Bytes of an instance that is no array; 0 until one was seen.
     instance_bytes: AtomicU32,

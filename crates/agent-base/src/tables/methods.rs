@@ -18,10 +18,13 @@ use crate::mutex::Mutex;
 /// What is known of a method.
 #[derive(Debug)]
 pub struct MethodRecord {
+    /// Its id in the trace.
     pub id: MethodId,
+    /// The class that declares it.
     pub class: ClassIndex,
     /// Source name, `<init>` for constructors.
     pub name: String,
+    /// Its descriptor, such as `(I)V`.
     pub signature: String,
     /// First bytecode index and line of each range, by bytecode index; empty if unknown. Set when the method is first seen on a
     /// stack.
@@ -65,6 +68,7 @@ pub struct Methods {
     ids: &'static IdSource,
     table: Table<MethodRecord>,
     known: Mutex<KnownMethods>,
+    /// Classes whose methods may have other code by now.
     pub redefined: Redefined,
 }
 
@@ -75,6 +79,7 @@ struct KnownMethods {
 }
 
 impl Methods {
+    /// An empty table.
     pub fn new(env: Env, ids: &'static IdSource) -> Methods {
         Methods { env, ids, table: Table::new(), known: Mutex::default(), redefined: Redefined::default() }
     }

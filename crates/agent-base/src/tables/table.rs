@@ -16,6 +16,7 @@ pub struct Table<T> {
 }
 
 impl<T> Table<T> {
+    /// An empty table.
     pub const fn new() -> Table<T> {
         Table { segments: [const { OnceLock::new() }; SEGMENTS], len: Mutex::new(0) }
     }

@@ -18,15 +18,20 @@ use crate::mutex::Mutex;
 /// Names of a thread.
 #[derive(Debug, Default)]
 pub struct ThreadNames {
+    /// `Thread.getName`.
     pub name: String,
+    /// The name of its thread group; empty if it has none.
     pub group: String,
+    /// The name of the parent of its thread group.
     pub parent: String,
 }
 
 /// What is known of a thread.
 #[derive(Debug)]
 pub struct ThreadRecord {
+    /// Its id in the trace.
     pub id: ThreadId,
+    /// When it started or was found.
     pub started: Ticks,
     /// Known once the constructor of its `Thread` has set them.
     pub names: OnceLock<ThreadNames>,
@@ -67,6 +72,7 @@ impl WaitState {
 /// What is known of the beginning of a wait that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
+    /// The trace shows it.
     Shown,
     /// The trace does not show it, and so is not to show the end.
     Dropped,
@@ -174,7 +180,9 @@ impl VirtualThreads {
 
 /// The platform thread that runs, and the virtual thread that is mounted on it: a live local reference to be deleted, and which it is.
 pub struct RunningThread {
+    /// The platform thread.
     pub carrier: ThreadIndex,
+    /// The virtual thread on it, if there is one.
     pub mounted: Option<(jobject, ThreadIndex)>,
 }
 

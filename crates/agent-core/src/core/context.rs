@@ -26,6 +26,7 @@ use agent_base::tables::threads::RunningThread;
 
 /// What all features use of the current thread.
 pub struct ThreadContext {
+    /// The recording.
     pub core: &'static Core,
     /// The platform thread itself.
     pub carrier: ThreadIndex,
@@ -39,6 +40,7 @@ pub struct ThreadContext {
     is_left_out: bool,
     /// The environments in which it tags what it allocates, and looks classes up.
     pub object_tags: ObjectShard,
+    /// The environment in which it looks classes up.
     pub class_tags: ClassShard,
     /// Keeps weak references to the objects that it allocates.
     pub weak_refs: WeakRefRecorder,
@@ -128,11 +130,15 @@ impl ThreadContext {
 /// Where a thread's context keeps what a feature needs for it.
 #[derive(Clone, Copy, Debug)]
 pub enum Slot {
+    /// `heap=events` and `heap=vm`.
     Alloc,
+    /// `heap=counts`.
     Counts,
+    /// `sampled` and `callers`.
     Sampling,
+    /// `locks`.
     Locks,
-    // The last one: it says how many there are.
+    /// `cpu` and `wall`; the last slot, which gives their number.
     Cpu,
 }
 
@@ -158,6 +164,7 @@ pub trait FeatureState: ThreadState + Sized {
 
 /// A thread's context with what features keep for it.
 pub struct LocalThread {
+    /// What all features use.
     pub thread: ThreadContext,
     states: [Option<Box<dyn ThreadState>>; Slot::COUNT],
 }

@@ -139,11 +139,13 @@ pub enum ClassPhase {
 /// A class file that is to be rewritten.
 #[derive(Clone, Copy)]
 pub struct RewriteRequest<'r> {
+    /// The environment of the thread that loads the class.
     pub jni: Jni,
     /// Internal; empty if the VM gives none.
     pub name: &'r [u8],
     /// A live reference or null for the boot loader; `None` for a hidden class, which is not found by its name.
     pub loader: Option<jobject>,
+    /// How far the VM has started.
     pub phase: ClassPhase,
     /// VMInit is over, so rewritten code need not check for it.
     pub is_initialised: bool,

@@ -57,19 +57,27 @@ use source::AllocationSource;
 
 /// What lives as long as the JVM, however many recordings there are.
 pub struct Jvm {
+    /// The VM.
     pub vm: Vm,
     /// Tags of classes, thread-local storage, and all events that are not about objects or collections.
     pub env: Env,
     /// The feature release, such as 17.
     pub java: u32,
+    /// Numbers for all that the trace names.
     pub ids: &'static IdSource,
+    /// All classes seen so far.
     pub classes: Classes,
+    /// All methods seen on stacks.
     pub methods: Methods,
+    /// All call stacks seen.
     pub stacks: Stacks,
+    /// All threads seen.
     pub threads: Threads,
+    /// The bytes that the JVM itself accounts to threads.
     pub accounting: Accounting,
     /// Only a recording that may use it has it: see `Core::hotspot`.
     hotspot: Hotspot,
+    /// The classes that the agent defines in the JVM.
     pub helpers: Helpers,
     collector: OnceLock<Collector>,
     /// Environments for tags, which recordings use one after the other.
@@ -159,8 +167,11 @@ impl Jvm {
 /// A recording: what all its features share. One is current at a time. Earlier ones are never freed, since hooks on other
 /// threads may still use them.
 pub struct Core {
+    /// The JVM that is recorded.
     pub jvm: &'static Jvm,
+    /// Which recording of this JVM it is.
     pub number: RecordingNumber,
+    /// What was asked for.
     pub options: Options,
     /// HotSpot's private memory; `None` in safe mode.
     pub hotspot: Option<&'static Hotspot>,
@@ -174,12 +185,19 @@ pub struct Core {
     pub trace_path: PathBuf,
     /// Tags of objects, and the events about them.
     pub tags: Tags,
+    /// Turns ticks into the times of the trace.
     pub clock: Clock,
+    /// When it began.
     pub start: Ticks,
+    /// Memory of the buffers of events.
     pub pool: Arc<Pool>,
+    /// When collections ran.
     pub collections: Collections,
+    /// Weak references to followed objects.
     pub weak_refs: WeakRefs,
+    /// Events that were not recorded, by reason.
     pub lost: Lost,
+    /// What the limit of the trace or a stalled writer left out.
     pub dropped: DroppedCounts,
     /// Of the threads that write the trace, and of what they wait for.
     pub progress: Arc<Progress>,
@@ -187,9 +205,11 @@ pub struct Core {
     said_stalled: AtomicBool,
     /// Whether looking at a weak reference would keep its object.
     looks_keep_objects: AtomicBool,
+    /// How many classes were rewritten, and why others were not.
     pub rewriting: RewritingCounts,
     /// What was there before it, if it began late.
     pub before: Before,
+    /// Requests for the numbers so far.
     pub snapshots: SnapshotRequests,
     features: OnceLock<Box<[&'static dyn Feature]>>,
     /// True between VMInit and VMDeath, unless the trace had to end earlier.
@@ -206,6 +226,7 @@ pub struct Core {
 static CURRENT: Current<Core> = Current::none();
 
 /// The parts of which a recording is made.
+#[expect(missing_docs, reason = "they are those of `Core`")]
 pub struct Plan {
     pub number: RecordingNumber,
     pub options: Options,

@@ -19,6 +19,7 @@ const NEAR_FRAMES: usize = 3;
 /// The method that makes an object: the innermost one that is not counted where it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocatingMethod {
+    /// The method and its line.
     pub location: CodeLocation,
     /// It calls what is counted where it is called.
     pub is_counted: bool,

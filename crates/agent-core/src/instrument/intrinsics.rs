@@ -17,7 +17,9 @@ pub const CALLS: &[u8] = &[opcode::INVOKEVIRTUAL, opcode::INVOKESPECIAL, opcode:
 /// A mode of recording whose rewritten code has hooks at calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
+    /// `heap=events`.
     Events,
+    /// `heap=counts`.
     Counts,
 }
 

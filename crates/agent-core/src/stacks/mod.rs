@@ -16,7 +16,9 @@ use agent_base::tables::table::Table;
 /// A call stack, innermost frame first; never empty.
 #[derive(Debug)]
 pub struct StackRecord {
+    /// Its id in the trace.
     pub id: StackId,
+    /// Innermost first.
     pub frames: Box<[CodeLocation]>,
 }
 

@@ -22,10 +22,10 @@ const CLASSES: jvmtiCapabilities =
 /// What rewriting needs.
 pub const REWRITING: [Capability; 3] =
     [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL];
-/// What the events of monitors need.
 /// The first release that looks at the `Thread` of each thread to find who owns a monitor.
 pub const FIRST_BY_THREADS: u32 = 23;
 
+/// What the events of monitors need.
 pub const LOCKS: [Capability; 2] = [CAN_GENERATE_MONITOR_EVENTS, CAN_GET_MONITOR_INFO];
 const TAGS: jvmtiCapabilities = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS]);
 

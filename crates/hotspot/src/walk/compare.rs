@@ -15,8 +15,11 @@ pub struct VmFrame {
 /// How a frame compares with that of the VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
+    /// The same method and line.
     Same,
+    /// The same method at another line.
     OtherLine,
+    /// Another method.
     OtherMethod,
 }
 

@@ -34,9 +34,11 @@ impl FrameKind {
 /// A frame of Java.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
+    /// Whose frame it is.
     pub method: MethodNumber,
     /// Source line; 0 if unknown. A class file has no larger ones.
     pub line: u16,
+    /// How its code runs.
     pub kind: FrameKind,
 }
 

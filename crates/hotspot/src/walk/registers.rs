@@ -5,8 +5,11 @@ use libc::c_void;
 /// What a walk begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
+    /// Program counter.
     pub pc: usize,
+    /// Stack pointer.
     pub sp: usize,
+    /// Frame pointer.
     pub fp: usize,
     /// While the interpreter enters a method, or an adapter calls one: the `Method` (x86-64: rbx).
     pub method: usize,
