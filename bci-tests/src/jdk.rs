@@ -116,6 +116,11 @@ impl Jdk {
         self.feature < 17 && collector == Collector::Z
     }
 
+    /// Whether it is the oldest or the newest that is here.
+    pub fn is_end(&self) -> bool {
+        ends().iter().any(|end| end.feature == self.feature)
+    }
+
     /// Asks the installation at `home` what it is; none if there is no HotSpot in it that starts.
     fn probe(home: &Path) -> Option<Self> {
         let java = home.join("bin/java");
@@ -193,6 +198,12 @@ pub fn of(feature: u32) -> Option<&'static Jdk> {
 /// One JDK of each feature release that is here, oldest first.
 pub fn each_feature() -> Vec<&'static Jdk> {
     features().into_iter().filter_map(of).collect()
+}
+
+/// The oldest and the newest JDK that are here.
+pub fn ends() -> [&'static Jdk; 2] {
+    let here = each_feature();
+    [here[0], here[here.len() - 1]]
 }
 
 /// The JDK for tests that need any one: the one found first that is no older than 17, or else the first.

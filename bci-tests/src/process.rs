@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 /// How long any JVM of the tests may take; far beyond what a slow machine needs.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
-/// The same for JVMs that do all that `MARTINI_FULL` asks for.
-const FULL_LIMIT: Duration = Duration::from_secs(3600);
+/// The same for JVMs that do all that `MARTINI_LONG` asks for.
+const LONG_LIMIT: Duration = Duration::from_secs(3600);
 
-/// Whether the tests are to do more than a run of all of them has the time for.
-pub fn is_full() -> bool {
-    std::env::var_os("MARTINI_FULL").is_some()
+/// Whether tests that can do more than a run of all tests has time for are to do it (`MARTINI_LONG`).
+pub fn is_long() -> bool {
+    std::env::var_os("MARTINI_LONG").is_some()
 }
 
 fn limit() -> Duration {
-    if is_full() { FULL_LIMIT } else { LIMIT }
+    if is_long() { LONG_LIMIT } else { LIMIT }
 }
 
 /// What a process left behind.

@@ -5,6 +5,10 @@
 //! variant: `shapes::a_million::jdk17::zgc`. What this machine lacks is listed too, as ignored, with the reason. The standard harness
 //! knows its tests when it is compiled, so this one is `libtest-mimic`, which takes the same arguments; but of several words a name must
 //! contain all: `cargo test -p bci-tests -- shapes jdk21 zgc`.
+//!
+//! Not every test runs by default, but a fixed covering set: each test on the oldest and the newest JDK, each variant once, with the
+//! JDKs in turn, and whatever depends on the JDK's release on all of them ([`Suite::each_version`], [`Suite::versions`]). All tests run
+//! if `MARTINI_FULL` is set; and a word that names a JDK or a variant chooses among all.
 
 use std::cell::RefCell;
 use std::fs::OpenOptions;
@@ -17,7 +21,11 @@ use std::time::Instant;
 use libtest_mimic::{Arguments, Trial};
 
 use crate::jdk::{self, Collector, Jdk};
+use crate::say::say;
 use crate::{java, martini, workdir};
+
+/// If set, every test runs.
+const FULL: &str = "MARTINI_FULL";
 
 /// Names the file to which each test appends a line: `passed` or `failed`, its seconds and name; or `skipped`, what, and why.
 const LOG: &str = "MARTINI_TEST_LOG";
@@ -30,7 +38,13 @@ thread_local! {
 /// The tests of one binary.
 #[derive(Default)]
 pub struct Suite {
-    trials: Vec<Trial>,
+    listed: Vec<Listed>,
+}
+
+/// A test, and whether it is in the covering set.
+struct Listed {
+    trial: Trial,
+    covers: bool,
 }
 
 impl Suite {
@@ -44,21 +58,47 @@ impl Suite {
             usual(info);
         }));
         let (words, arguments) = words(std::env::args());
-        suite.trials.retain(|trial| words.iter().all(|word| trial.name().contains(word)));
+        let is_exact = arguments.iter().any(|argument| argument == "--exact");
+        let all = is_exact || std::env::var_os(FULL).is_some();
+        let trials = suite.chosen(&words, all);
         let arguments = Arguments::from_iter(arguments);
         if !arguments.list {
             // So that the first tests do not wait for the compilers.
             martini::built();
             java::class_path();
+            for skipped in trials.iter().filter(|trial| trial.has_ignored_flag()) {
+                log(&format!("skipped\t{}\t{}", skipped.name(), skipped.kind()));
+            }
         }
-        let conclusion = libtest_mimic::run(&arguments, suite.trials);
+        let conclusion = libtest_mimic::run(&arguments, trials);
         workdir::remove_shared();
         conclusion.exit_code()
     }
 
-    /// Adds a test for each JDK from 11 on.
+    /// The tests that have all these words in their names: all of them, or those of the covering set. Says how many these are.
+    fn chosen(mut self, words: &[String], all: bool) -> Vec<Trial> {
+        self.listed.retain(|listed| words.iter().all(|word| listed.trial.name().contains(word)));
+        let names_a_variant = |word: &String| {
+            let names = self.listed.iter().map(|listed| listed.trial.name());
+            names.filter_map(|name| name.find("::jdk").map(|at| &name[at..])).any(|variant| variant.contains(word))
+        };
+        if !all && !words.iter().any(names_a_variant) {
+            let number = |listed: &[Listed]| listed.iter().filter(|listed| !listed.trial.has_ignored_flag()).count();
+            let of = number(&self.listed);
+            self.listed.retain(|listed| listed.covers);
+            say(&format!("covering set: {} of {of} tests; {FULL}=1 runs all", number(&self.listed)));
+        }
+        self.listed.into_iter().map(|listed| listed.trial).collect()
+    }
+
+    /// Adds a test for each JDK from 11 on. The covering set has the oldest and the newest.
     pub fn each_jdk(&mut self, test: impl Fn(&'static Jdk) + Copy + Send + 'static) {
         self.jdks(..).each(test);
+    }
+
+    /// Adds a test for each JDK from 11 on, all in the covering set: what it shows depends on the release.
+    pub fn each_version(&mut self, test: impl Fn(&'static Jdk) + Copy + Send + 'static) {
+        self.versions(..).each(test);
     }
 
     /// Adds a test for every JDK that is here, several of one feature release too: builds differ in what comes with them.
@@ -68,7 +108,7 @@ impl Suite {
         }
     }
 
-    /// Adds a test for each JDK and variant.
+    /// Adds a test for each JDK and variant. The covering set has each variant once, and the oldest and the newest JDK.
     pub fn each_jdk_and<V: Copy + Send + 'static>(
         &mut self,
         variants: &[(&'static str, V)],
@@ -85,14 +125,12 @@ impl Suite {
     /// Only these feature releases.
     pub fn jdks(&mut self, features: impl RangeBounds<u32>) -> Jdks<'_> {
         let features = jdk::features().into_iter().filter(|feature| features.contains(feature)).collect();
-        Jdks { suite: self, features }
+        Jdks { suite: self, features, cover: Cover::Variants }
     }
 
-    /// Adds a test for the oldest and one for the newest JDK that are here.
-    pub fn oldest_and_newest_jdk(&mut self, test: impl Fn(&'static Jdk) + Copy + Send + 'static) {
-        let here = jdk::each_feature();
-        let ends = [&here[0], here.last().expect("there is one")].map(|jdk| jdk.feature);
-        self.jdks(..).of(&ends).each(test);
+    /// Only these feature releases, all of them in the covering set: what the test shows depends on the release.
+    pub fn versions(&mut self, features: impl RangeBounds<u32>) -> Jdks<'_> {
+        Jdks { cover: Cover::All, ..self.jdks(features) }
     }
 
     /// Adds a test for one JDK, since what it shows is the same on all.
@@ -112,22 +150,28 @@ impl Suite {
 
     /// Adds a test by its whole name.
     pub fn add(&mut self, name: String, test: impl FnOnce() + Send + 'static) {
+        self.add_where(true, name, test);
+    }
+
+    /// Adds a test by its whole name, to the covering set or only to all tests.
+    pub fn add_where(&mut self, covers: bool, name: String, test: impl FnOnce() + Send + 'static) {
         let timed = Timed { name: name.clone(), begun: None };
-        self.trials.push(Trial::test(name, move || {
+        let trial = Trial::test(name, move || {
             timed.run(test);
             Ok(())
-        }));
+        });
+        self.listed.push(Listed { trial, covers });
     }
 
     /// Lists a test that this machine cannot run, with the reason.
     pub fn skip(&mut self, name: String, reason: &str) {
-        log(&format!("skipped\t{name}\t{reason}"));
-        let reason = reason.to_owned();
-        let trial = Trial::test(name, {
-            let reason = reason.clone();
-            move || Err(reason.into())
-        });
-        self.trials.push(trial.with_kind(reason).with_ignored_flag(true));
+        self.skip_where(true, name, reason);
+    }
+
+    fn skip_where(&mut self, covers: bool, name: String, reason: &str) {
+        let kind = reason.to_owned();
+        let trial = Trial::test(name, || Ok(())).with_kind(kind).with_ignored_flag(true);
+        self.listed.push(Listed { trial, covers });
     }
 }
 
@@ -150,6 +194,18 @@ fn words(arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) 
 pub struct Jdks<'a> {
     suite: &'a mut Suite,
     features: Vec<u32>,
+    cover: Cover,
+}
+
+/// What the covering set has of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cover {
+    /// Each variant once, and the oldest and the newest JDK.
+    Variants,
+    /// All JDKs and variants.
+    All,
+    /// The newest JDK, with the first variant.
+    Newest,
 }
 
 impl Jdks<'_> {
@@ -157,6 +213,13 @@ impl Jdks<'_> {
     #[must_use]
     pub fn of(mut self, features: &[u32]) -> Self {
         self.features.retain(|feature| features.contains(feature));
+        self
+    }
+
+    /// Since it takes long, the covering set has it on the newest of them only.
+    #[must_use]
+    pub fn large(mut self) -> Self {
+        self.cover = Cover::Newest;
         self
     }
 
@@ -197,21 +260,65 @@ impl Jdks<'_> {
         variants: &[(&'static str, Option<Collector>, V)],
         test: impl Fn(&'static Jdk, V) + Copy + Send + 'static,
     ) {
+        let here: Vec<_> = self.features.iter().filter_map(|&feature| jdk::of(feature)).collect();
+        let collectors: Vec<_> = variants.iter().map(|variant| variant.1).collect();
+        let fits = |jdk: usize, variant: usize| {
+            collectors[variant].is_none_or(|collector: Collector| here[jdk].supports(collector))
+        };
+        let cover = match self.cover {
+            Cover::Variants => cover(here.len(), variants.len(), path.bytes().map(usize::from).sum(), fits),
+            Cover::All => {
+                (0..here.len()).flat_map(|jdk| (0..variants.len()).map(move |variant| (jdk, variant))).collect()
+            }
+            Cover::Newest => vec![(here.len().saturating_sub(1), 0)],
+        };
         for feature in self.features {
-            let jdk = jdk::of(feature);
-            for &(variant, collector, value) in variants {
+            let place = here.iter().position(|jdk| jdk.feature == feature);
+            for (index, &(variant, collector, value)) in variants.iter().enumerate() {
                 let separator = if variant.is_empty() { "" } else { "::" };
                 let name = format!("{path}::jdk{feature}{separator}{variant}");
-                match (jdk, collector) {
-                    (None, _) => self.suite.skip(name, &format!("no JDK {feature}")),
-                    (Some(jdk), Some(collector)) if !jdk.supports(collector) => {
-                        self.suite.skip(name, &format!("JDK {} has no {collector:?} collector", jdk.version));
+                let Some(place) = place else {
+                    self.suite.skip_where(self.cover == Cover::All, name, &format!("no JDK {feature}"));
+                    continue;
+                };
+                let jdk = here[place];
+                match collector.filter(|&collector| !jdk.supports(collector)) {
+                    Some(collector) => {
+                        let nowhere = !here.iter().any(|jdk| jdk.supports(collector));
+                        let reason = format!("JDK {} has no {collector:?} collector", jdk.version);
+                        self.suite.skip_where(self.cover == Cover::All || nowhere, name, &reason);
                     }
-                    (Some(jdk), _) => self.suite.add(name, move || test(jdk, value)),
+                    None => {
+                        self.suite.add_where(cover.contains(&(place, index)), name, move || test(jdk, value));
+                    }
                 }
             }
         }
     }
+}
+
+/// Pairs of a JDK and a variant, by their places: each variant once, and the oldest and the newest JDK at least once. `first` is the
+/// variant of the oldest JDK, so that of several tests each JDK has other variants.
+fn cover(jdks: usize, variants: usize, first: usize, fits: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+    let ends = [0, jdks.saturating_sub(1)];
+    let mut turns: Vec<usize> = ends.into_iter().chain(1..jdks.saturating_sub(1)).take(jdks).collect();
+    let mut chosen = Vec::new();
+    for step in 0..variants {
+        let variant = (first + step) % variants;
+        if let Some(at) = turns.iter().position(|&jdk| fits(jdk, variant)) {
+            // Whoever was chosen has its next turn last.
+            let jdk = turns.remove(at);
+            turns.push(jdk);
+            chosen.push((jdk, variant));
+        }
+    }
+    for jdk in ends {
+        if !chosen.iter().any(|&(of, _)| of == jdk) {
+            chosen
+                .extend((0..variants).find(|&variant| jdk < jdks && fits(jdk, variant)).map(|variant| (jdk, variant)));
+        }
+    }
+    chosen
 }
 
 /// The path of a function without its crate.
@@ -279,5 +386,18 @@ mod tests {
             name_of::<F>()
         }
         assert_eq!(path_of(a_test_is_named_after_its_function), "suite::tests::a_test_is_named_after_its_function");
+    }
+
+    #[test]
+    fn a_covering_set_has_each_variant_once_and_both_ends() {
+        let all = |_, _| true;
+        assert_eq!(cover(4, 1, 7, all), [(0, 0), (3, 0)]);
+        assert_eq!(cover(4, 2, 1, all), [(0, 1), (3, 0)]);
+        assert_eq!(cover(4, 5, 0, all), [(0, 0), (3, 1), (1, 2), (2, 3), (0, 4)]);
+        assert_eq!(cover(1, 2, 0, all), [(0, 0), (0, 1)]);
+        assert_eq!(cover(0, 2, 0, all), []);
+        // The second variant is not for the oldest.
+        assert_eq!(cover(4, 2, 1, |jdk, variant| variant == 0 || jdk > 0), [(3, 1), (0, 0)]);
+        assert_eq!(cover(2, 2, 1, |jdk, variant| variant == 0 || jdk > 1), [(0, 0), (1, 0)]);
     }
 }

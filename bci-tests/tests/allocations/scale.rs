@@ -22,8 +22,7 @@ const COUNTERS_AT_MOST: u64 = 256 << 20;
 const MEMORY_AT_MOST: u64 = 1 << 30;
 
 pub(crate) fn tests(suite: &mut Suite) {
-    // The oldest and the newest: each takes a while to make so many threads.
-    suite.oldest_and_newest_jdk(many_sites_threads_and_virtual_threads);
+    suite.jdks(..).large().each(many_sites_threads_and_virtual_threads);
 }
 
 fn program(jdk: &Jdk) -> Profiled<'_> {

@@ -29,7 +29,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         suite.each_jdk_and_collector(where_other_code_was);
         suite.each_jdk_and_collector(where_other_classes_were);
     }
-    suite.jdks(21..).each_and(&[("compiled", &[][..]), ("c1", &["-XX:TieredStopAtLevel=1"])], of_virtual_threads);
+    suite.versions(21..).each_and(&[("compiled", &[][..]), ("c1", &["-XX:TieredStopAtLevel=1"])], of_virtual_threads);
     suite.jdks(21..).each_and(&[("events", Heap::Events), ("vm", Heap::Vm)], while_virtual_threads_come_and_go);
 }
 

@@ -21,12 +21,12 @@ const RECORDINGS_OF_DEEP: usize = 6;
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(engines_in_turn_leave_nothing_behind);
-    suite.each_jdk(stacks_in_code_that_is_replaced_harm_nothing);
-    suite.oldest_and_newest_jdk(agent_of_the_start_can_be_stopped);
-    suite.each_jdk(what_the_jit_removed_is_made_when_its_code_is_left);
-    suite.each_jdk(what_the_jit_removed_is_recorded);
+    suite.each_version(stacks_in_code_that_is_replaced_harm_nothing);
+    suite.each_jdk(agent_of_the_start_can_be_stopped);
+    suite.each_version(what_the_jit_removed_is_made_when_its_code_is_left);
+    suite.each_version(what_the_jit_removed_is_recorded);
     suite.each_jdk(who_retransforms_a_class_that_is_not_linked_goes_on);
-    suite.each_jdk(object_is_redefined_no_more_than_others);
+    suite.each_version(object_is_redefined_no_more_than_others);
     suite.each_jdk(classes_that_add_edges_to_modules_are_not_needed_while_they_load);
     let options = [
         ("vm", "heap=vm,juc=on"),
@@ -35,7 +35,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("counts", "heap=counts"),
     ];
     suite.jdks(21..).each_and(&options, a_carrier_is_not_the_virtual_thread_on_it);
-    suite.jdks(21..).each(locks_alone_rewrite_nothing_where_that_would_be_expensive);
+    suite.versions(21..).each(locks_alone_rewrite_nothing_where_that_would_be_expensive);
     for jdk in jdk::each_feature().into_iter().filter(|jdk| jdk.feature >= 21) {
         match jdwp::is_there(jdk) {
             true => suite.on(jdk, a_carrier_is_not_the_virtual_thread_that_has_ended_on_it),

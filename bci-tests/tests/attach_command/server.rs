@@ -21,7 +21,7 @@ pub(crate) fn tests(suite: &mut Suite) {
             _ if !is_there => suite.skip(name, "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars"),
             _ if is_safe_mode() => suite.skip(name, "samples of threads need what safe mode leaves alone"),
             None => suite.skip(name, &format!("no JDK {feature}")),
-            Some(jdk) => suite.add(name, || no_request_fails(jdk)),
+            Some(jdk) => suite.add_where(jdk.is_end(), name, || no_request_fails(jdk)),
         }
     }
 }

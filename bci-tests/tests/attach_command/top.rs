@@ -13,7 +13,7 @@ use crate::{Busy, assert_valid, end};
 pub(crate) fn tests(suite: &mut Suite) {
     suite.any_jdk(needs_a_terminal);
     if Command::new("tmux").arg("-V").output().is_ok() {
-        suite.oldest_and_newest_jdk(shows_a_jvm_and_lets_it_go);
+        suite.each_jdk(shows_a_jvm_and_lets_it_go);
         suite.any_jdk(follows_a_trace_that_grows);
     } else {
         suite.skip("top::shows_a_jvm_and_lets_it_go".to_owned(), "no tmux");

@@ -1,7 +1,5 @@
 //! A dump at each moment while threads collect and allocate all the time: with each collector, in each mode of `heap`. Each dump is
 //! there, a reader of other people counts in it what ours does, and the ids in it are those of the trace.
-//!
-//! In CI all collectors of all JDKs with `heap=events`; the other modes if `MARTINI_FULL` is set.
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, iter};
 
 use bci_tests::jdk::{Collector, Jdk};
-use bci_tests::process::{is_full, wait_until};
+use bci_tests::process::wait_until;
 use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::read::TraceData;
 use bci_tests::suite::Suite;
@@ -28,13 +26,13 @@ const MOMENTS: [&str; 4] = ["gc", "request", "oom", "end"];
 
 pub(crate) fn tests(suite: &mut Suite) {
     let modes = [("events", Heap::Events), ("vm", Heap::Vm), ("counts", Heap::Counts), ("off", Heap::Off)];
-    for (mode, heap) in modes.into_iter().take(if is_full() { modes.len() } else { 1 }) {
-        let of = |collector: Collector| -> (&'static str, Collector, Heap) {
-            // A test has its name as long as the process runs.
-            (format!("{}::{mode}", collector.name()).leak(), collector, heap)
-        };
-        suite.jdks(..).each_with(&Collector::ALL.map(of), each_moment_has_its_dump);
-    }
+    let with_each = |collector: Collector| {
+        // A test has its name as long as the process runs.
+        let name = |mode| -> &'static str { format!("{}::{mode}", collector.name()).leak() };
+        modes.map(|(mode, heap)| (name(mode), collector, heap))
+    };
+    let ways: Vec<_> = Collector::ALL.into_iter().flat_map(with_each).collect();
+    suite.jdks(..).each_with(&ways, each_moment_has_its_dump);
     let concurrent = [Collector::Z, Collector::Shenandoah].map(|collector| (collector.name(), collector, ()));
     suite.jdks(..).each_with(&concurrent, a_dump_in_the_trace_is_whole);
 }

@@ -24,7 +24,8 @@ pub(crate) fn tests(suite: &mut Suite) {
     for jdk in jdk::all() {
         for way in ways_to_start(jdk) {
             let name = format!("starting::counts_of_classes_loaded_during_start_up::jdk{}::{}", jdk.version, way.name);
-            suite.add(name, move || counts_of_classes_loaded_during_start_up(jdk, &way));
+            let is_first = jdk::of(jdk.feature).is_some_and(|first| first.home == jdk.home);
+            suite.add_where(is_first, name, move || counts_of_classes_loaded_during_start_up(jdk, &way));
         }
     }
     // Flags of older JDKs show that an archive is asked for; newer ones are tested with the archive that they come with.

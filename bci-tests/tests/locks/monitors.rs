@@ -12,22 +12,22 @@ use trace::model::WaitEnd;
 use crate::support::{MONITOR, compare, nothing_is_lost, run};
 
 pub(crate) fn tests(suite: &mut Suite) {
-    suite.each_jdk(each_wait_is_there_once_with_owner_stacks_and_end);
+    suite.each_version(each_wait_is_there_once_with_owner_stacks_and_end);
     suite.each_jdk_and_collector(each_wait_is_there_once);
     let modes = [("mode_0", "0"), ("mode_1", "1"), ("mode_2", "2")];
-    suite.jdks(21..).each_and(&modes, with_each_way_of_locking);
+    suite.versions(21..).each_and(&modes, with_each_way_of_locking);
     let options = ["heap=events,locks=on", "heap=events,include=waits.*,juc=on"];
     suite.each_jdk_and(&[("events", options[0]), ("filtered_events", options[1])], ids_are_those_of_the_heap);
     // Before JDK 17 the VM's event misses objects (docs/limits.md), a monitor of the test's too.
     suite.jdks(17..).each_and(&[("vm", "heap=vm,juc=on")], ids_are_those_of_the_heap);
     suite.each_jdk_and(&[("platform", "waits.Main")], initialisation_of_a_class_is_counted_and_no_wait);
-    suite.jdks(21..).each_and(&[("virtual", "waits.Virtual")], initialisation_of_a_class_is_counted_and_no_wait);
+    suite.versions(21..).each_and(&[("virtual", "waits.Virtual")], initialisation_of_a_class_is_counted_and_no_wait);
     let collectors = [("serial", Collector::Serial, ()), ("g1", Collector::G1, ())];
     suite.jdks(..).each_with(&collectors, monitors_in_reused_memory_are_distinguished);
     let programs = [("few", (&["monitors"][..], 26)), ("thousand", (&["many", "1000"], 1000))];
     suite.each_jdk_and(&programs, owners_by_jvmti);
     let owners = [("owners_on", "on"), ("owners_off", "off"), ("owners_jvmti", "jvmti")];
-    suite.each_jdk_and(&owners, without_locks_on_stacks);
+    suite.versions(..).each_and(&owners, without_locks_on_stacks);
 }
 
 /// Where JDK 17 crashes and JDK 11 names no owner if it is asked for the use of a monitor: at the end, and for `owners=jvmti` before.

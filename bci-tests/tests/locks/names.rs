@@ -34,7 +34,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         &[("counts", "heap=counts,juc=on"), ("safe", "internals=off,juc=on")],
         they_are_there_in_each_mode,
     );
-    suite.jdks(21..).each(virtual_threads_wait_for_the_same);
+    suite.versions(21..).each(virtual_threads_wait_for_the_same);
     suite.each_jdk(those_of_local_variables_are_there_when_a_signal_ends_the_program);
     suite.any_jdk(they_can_be_left_out);
 }

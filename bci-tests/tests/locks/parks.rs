@@ -8,7 +8,7 @@ use bci_tests::waits::{Kind, Waits};
 use crate::support::{compare, nothing_is_lost, run};
 
 pub(crate) fn tests(suite: &mut Suite) {
-    suite.each_jdk(each_wait_is_there_once_with_owner_and_stack);
+    suite.each_version(each_wait_is_there_once_with_owner_and_stack);
     suite.each_jdk(without_juc_nothing_of_it_is_there);
     let heaps = [("counts", "heap=counts,juc=on"), ("events", "heap=events,juc=on")];
     suite.each_jdk_and(&heaps, each_wait_is_there_once_beside_heap);

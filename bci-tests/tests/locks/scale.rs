@@ -8,8 +8,8 @@ use bci_tests::waits::{Kind, Wait, Waits};
 use crate::support::{MONITOR, run};
 
 pub(crate) fn tests(suite: &mut Suite) {
-    suite.jdks(21..).each(a_hundred_thousand_virtual_threads);
-    suite.each_jdk(ten_thousand_threads);
+    suite.jdks(21..).large().each(a_hundred_thousand_virtual_threads);
+    suite.jdks(..).large().each(ten_thousand_threads);
 }
 
 fn ten_thousand_threads(jdk: &Jdk) {

@@ -29,12 +29,12 @@ pub(crate) fn tests(suite: &mut Suite) {
             (None, _) => suite.skip(name, "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars"),
             (_, None) => suite.skip(name, &format!("no JDK {feature}")),
             (Some(_), Some(jdk)) => {
-                suite.add(name, || no_request_fails_and_no_wait_is_missed(jdk));
+                suite.add_where(jdk.is_end(), name, || no_request_fails_and_no_wait_is_missed(jdk));
                 let name = format!("server::every_engine_writes_into_one_trace::jdk{feature}");
                 if is_safe_mode() {
                     suite.skip(name, "samples of threads need what safe mode leaves alone");
                 } else {
-                    suite.add(name, || every_engine_writes_into_one_trace(jdk));
+                    suite.add_where(jdk.is_end(), name, || every_engine_writes_into_one_trace(jdk));
                 }
             }
         }

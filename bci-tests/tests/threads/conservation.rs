@@ -17,7 +17,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and_collector(each_thread_adds_up);
     suite.each_jdk(a_fine_interval_adds_up);
     suite.each_jdk(locks_beside_samples_have_each_thread_once);
-    suite.jdks(21..).each(virtual_threads_are_known_on_their_carriers);
+    suite.versions(21..).each(virtual_threads_are_known_on_their_carriers);
 }
 
 /// Samples and losses of each thread are its time, within one interval and one part in a hundred.

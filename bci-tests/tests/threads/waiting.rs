@@ -8,7 +8,7 @@ use trace::model::ThreadState;
 use super::samples::Samples;
 
 pub(crate) fn tests(suite: &mut Suite) {
-    suite.each_jdk(who_waits_is_seen_waiting);
+    suite.each_version(who_waits_is_seen_waiting);
 }
 
 fn who_waits_is_seen_waiting(jdk: &Jdk) {

@@ -18,7 +18,7 @@ pub(super) struct Known {
     pub(super) jdks: RangeInclusive<u32>,
     /// Percent of the instances or bytes that are seen, of each thing that is not exact.
     pub(super) percent: RangeInclusive<f64>,
-    /// It is less than what is allowed for, unless `MARTINI_FULL` is set.
+    /// It is less than what is allowed for, unless `MARTINI_LONG` is set.
     pub(super) is_small: bool,
     /// Why.
     pub(super) why: &'static str,

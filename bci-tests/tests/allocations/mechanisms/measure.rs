@@ -29,7 +29,7 @@ pub(super) enum Phase {
 impl Phase {
     /// Rounds of each mechanism.
     fn rounds(self, heap: Heap) -> u64 {
-        if self == Self::Interpreted && !process::is_full() { rounds(heap) / 10 } else { rounds(heap) }
+        if self == Self::Interpreted && !process::is_long() { rounds(heap) / 10 } else { rounds(heap) }
     }
 
     /// The flags of the JVM. Compilations are waited for, and begin as early as the number of rounds asks for.
@@ -52,7 +52,7 @@ impl Phase {
 
 /// Rounds of each mechanism where code is compiled. Recorded objects take room on the disk, counted ones do not.
 fn rounds(heap: Heap) -> u64 {
-    if heap == Heap::Counts || process::is_full() { 200_000 } else { 10_000 }
+    if heap == Heap::Counts || process::is_long() { 200_000 } else { 10_000 }
 }
 
 /// A number that the program knows, beside what the trace says.

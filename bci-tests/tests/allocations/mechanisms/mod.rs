@@ -1,6 +1,6 @@
 //! Every mechanism by which Java code allocates, many thousand times: interpreted, compiled by C1 and by C2.
 //!
-//! The truth is what the program knows it did, and what the JVM accounted to its threads. With `MARTINI_FULL` set,
+//! The truth is what the program knows it did, and what the JVM accounted to its threads. With `MARTINI_LONG` set,
 //! everything is performed 200,000 times, also interpreted, and by recorded objects; with `MARTINI_EXACTNESS` naming a file, all that was
 //! measured is appended to it, one line each.
 
@@ -85,7 +85,7 @@ fn every_mechanism_is_exact(jdk: &Jdk, (heap, phase): (Heap, Phase)) {
         }
     }
     for (known, needed) in KNOWN.iter().zip(needed) {
-        let shows = !known.is_small || process::is_full();
+        let shows = !known.is_small || process::is_long();
         if !needed && shows && applies(known, known.mechanism, heap, phase, jdk) {
             failures.push(format!("{} is exact: take it out of known.rs and docs/accuracy.md", known.mechanism));
         }
