@@ -120,7 +120,7 @@ fn a_dump_comes_through_a_pipe() {
     assert_eq!(json["dumps"][0]["objects"], 5);
 }
 
-const WITHOUT_IDS: &str = "all: the JVM's dump does not say where they lie";
+const WITHOUT_IDS: &str = "all: the JVM's dump does not show their addresses";
 
 #[test]
 fn a_dump_without_ids_says_so() {

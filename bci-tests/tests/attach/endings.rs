@@ -66,7 +66,7 @@ fn requests_wait_for_each_other(jdk: &Jdk) {
         answers.map(|answer| answer.map_or_else(|e| e.to_string(), |_| String::new())).collect()
     });
     answers.sort();
-    let others = format!("JVM {pid}: this JVM is not recorded");
+    let others = format!("JVM {pid}: this JVM is not being recorded");
     assert_eq!(answers, [String::new(), others.clone(), others.clone(), others]);
     program.finish();
 }
@@ -94,7 +94,7 @@ fn nobody_waits_for_the_beginning(jdk: &Jdk) {
     assert!(!file.exists());
     let found = program.record("heap=counts", |program| program.make(NODES));
     assert_eq!(found.counted_nodes, NODES);
-    assert!(program.finish().contains("martini: nothing is recorded, since the command that asked for it"));
+    assert!(program.finish().contains("martini: nothing is recorded: the command that asked for it"));
 }
 
 fn wrong_requests_are_answered(jdk: &Jdk) {
@@ -108,7 +108,7 @@ fn wrong_requests_are_answered(jdk: &Jdk) {
     assert!(!load(&program, "status;/nowhere/reply;").contains("return code: 0"));
     assert!(program.ask("start", "heap=nothing").starts_with("error option 'heap'"));
     assert!(program.ask("start", "file=/nowhere/x.trcxml").starts_with("error "));
-    assert_eq!(program.ask("snapshot", ""), "error this JVM is not recorded\n");
+    assert_eq!(program.ask("snapshot", ""), "error this JVM is not being recorded\n");
     assert!(!trace.exists());
     program.record("heap=vm", |program| program.make(NODES));
     let err = program.finish();

@@ -127,14 +127,14 @@ fn agent_of_the_start_can_be_stopped(jdk: &Jdk) {
     let agent = agent.to_str().expect("text");
     let mut program = Program::start(jdk, &["-Xmx256m", agent], &[]);
     program.make(NODES);
-    assert!(program.ask("start", "heap=vm").starts_with("error this JVM is recorded already, into "));
+    assert!(program.ask("start", "heap=vm").starts_with("error this JVM is already being recorded, into "));
     assert!(program.ask("snapshot", "").starts_with("ok\ntrace "));
     assert!(program.ask("dump", "").starts_with("error this recording makes no heap dumps"));
     let stopped = program.ask("stop", "");
     let trace = stopped.trim_end().strip_prefix("ok\ntrace ").expect("the trace").to_owned();
     let found = crate::program::read(trace.as_ref());
     assert!(found.counted_nodes == NODES && found.rewritten > 0, "{found:?}");
-    assert_eq!(program.ask("stop", ""), "error this JVM is not recorded\n");
+    assert_eq!(program.ask("stop", ""), "error this JVM is not being recorded\n");
     all_in_turn(&mut program);
     program.finish();
 }

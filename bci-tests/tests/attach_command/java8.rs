@@ -13,7 +13,7 @@ use crate::{Busy, end};
 
 /// Names its folder. The other tests have no use for it.
 const HOME: &str = "MARTINI_JAVA_8";
-const NOT_SUPPORTED: &str = " is not supported, OpenJDK's HotSpot of JDK 11 to 25 is\n";
+const NOT_SUPPORTED: &str = " is not supported; Martini needs OpenJDK HotSpot, JDK 11 to 25\n";
 
 pub(crate) fn tests(suite: &mut Suite) {
     let name = "java8::is_refused".to_owned();

@@ -58,10 +58,9 @@ fn the_agent_looks_for_the_doctor(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
     for arguments in [&["--load"][..], &[]] {
         let doctor = busy.martini("doctor", arguments).success().out;
-        for words in [
-            "yes   capabilities for --locks: can_generate_monitor_events",
-            "yes   return addresses: the layout is known",
-        ] {
+        for words in
+            ["yes   capabilities for --locks: can_generate_monitor_events", "yes   return addresses: layout known"]
+        {
             assert!(doctor.contains(words), "{words}: {doctor}");
         }
     }
@@ -134,7 +133,7 @@ fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
     assert!(stopped.err.contains("More: martini explain"), "{}", stopped.err);
     assert_valid(&trace);
     assert!(busy.martini("status", &[]).success().out.starts_with("recording  no\n"));
-    busy.martini("stop", &[]).refused("not recorded");
+    busy.martini("stop", &[]).refused("this JVM is not being recorded");
     // Once more, in the same JVM, with other options.
     busy.martini("attach", &["--duration", "500ms", "--sampled"]).success();
     assert_valid(&busy.trace(pid, 2));
@@ -176,7 +175,7 @@ fn the_interval_of_samples_can_be_changed(jdk: &'static Jdk) {
         busy.martini("attach", &["--detach", "--sampled=512m"]).success();
         if let Some(size) = size {
             busy.martini("set", &["--callers", size]).refused("this recording was started without callers");
-            busy.martini("set", &["--sampled", "off"]).refused("sampled of a recording that runs needs a size");
+            busy.martini("set", &["--sampled", "off"]).refused("sampled needs a size here");
             busy.martini("set", &["--sampled", size]).success();
             let status = busy.martini("status", &[]).success().out;
             assert!(status.contains(&format!("changed    sampled={size}\n")), "{status}");
@@ -203,7 +202,7 @@ fn a_report_of_a_jvm_that_runs(jdk: &'static Jdk) {
     assert!(page.contains("busy.Main") && page.ends_with("</html>\n"), "{} bytes", page.len());
     // Of a trace nothing more is recorded.
     let trace = busy.trace(pid, 1);
-    about_file("report", &trace, &["--duration", "1s"]).refused("is recorded already");
+    about_file("report", &trace, &["--duration", "1s"]).refused("is a trace, not a JVM");
     busy.end();
 }
 

@@ -87,6 +87,6 @@ fn a_link_requests_nothing(jdk: &Jdk) {
     let dump = request(&program, 1);
     let ran = program.finish();
     assert!(dump.is_file() && target.is_file());
-    let said = "is ignored: only a regular file of the JVM's own user requests something";
+    let said = "is ignored: a request file must be a regular file owned by the JVM's user";
     assert_eq!(ran.err(), format!("martini: {} {said}\n", trigger.display()), "once");
 }

@@ -79,12 +79,12 @@ fn what_cannot_be_marked_is_said(jdk: &Jdk) {
     let options =
         "mark=marks.Main.never,mark=java.lang.Object.hashCode,mark=java.lang.Runnable.run,mark=marks.Main.work";
     let ran = Profiled::on(jdk).options(options).main("marks.Main").run();
-    for (method, what) in [
-        ("marks.Main.never", "was not entered"),
-        ("java.lang.Object.hashCode", "cannot be marked: it is native or abstract"),
-        ("java.lang.Runnable.run", "cannot be marked: it is native or abstract"),
+    for said in [
+        "marks.Main.never was never entered",
+        "cannot mark java.lang.Object.hashCode: it is native or abstract",
+        "cannot mark java.lang.Runnable.run: it is native or abstract",
     ] {
-        assert!(ran.err().contains(&format!("martini: {method} {what}")), "{}", ran.err());
+        assert!(ran.err().contains(&format!("martini: {said}")), "{}", ran.err());
     }
     assert!(!ran.err().contains("marks.Main.work"), "{}", ran.err());
 }
@@ -98,6 +98,6 @@ fn a_debugger_comes_first(jdk: &Jdk) {
         let debugger = [jdwp::OPTION];
         let profiled = Profiled::on(jdk).options(MARKS).main("marks.Main");
         let ran = if behind { profiled.flags_behind(&debugger) } else { profiled.flags(&debugger) }.run();
-        assert!(ran.err().contains("methods are not marked: the JVM has breakpoints for one agent"), "{}", ran.err());
+        assert!(ran.err().contains("cannot mark methods: only one agent can use breakpoints"), "{}", ran.err());
     }
 }

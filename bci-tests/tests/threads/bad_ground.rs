@@ -36,7 +36,7 @@ fn a_program_that_takes_the_signal_has_it(jdk: &Jdk) {
     let ran = Profiled::on(jdk).options("cpu=10ms,heap=counts").main("running.OwnSignal").run_and_read::<Samples>();
     assert!(ran.out().contains("and 0 signals of others"), "{}", ran.out());
     let err = ran.err();
-    assert!(err.contains("begun to use the signal SIGPROF") && err.lines().count() == 1, "{err}");
+    assert!(err.contains("the program now uses signal SIGPROF") && err.lines().count() == 1, "{err}");
     assert!(ran.trace.shutdown && ran.trace.count("counters") > 0, "what else was asked for went on");
     assert!(ran.trace.of("main").sampled > 0, "what was sampled before is there");
 }
@@ -48,14 +48,14 @@ fn in_safe_mode_the_others_go_on(jdk: &Jdk) {
         .args(&["200"])
         .run_and_read::<Samples>();
     let err = ran.err();
-    assert!(err.contains("what threads do is not sampled: the JVM's private memory"), "{err}");
+    assert!(err.contains("threads are not sampled: safe mode does not read the JVM's private memory"), "{err}");
     assert!(ran.trace.threads.values().all(|thread| thread.sampled == 0));
     assert!(ran.trace.of("r-compute").cpu.is_some());
 }
 
 fn what_the_system_cannot_deliver_is_said(jdk: &Jdk) {
     let ran = Profiled::on(jdk).options("cpu=100us").main("running.Main").args(&["200"]).run_and_read::<Samples>();
-    let is_said = ran.err().contains("the system looks at CPU time each");
+    let is_said = ran.err().contains("the kernel checks CPU time only every");
     // As many samples as asked for come only where nothing was said.
     assert!(is_said || ran.trace.count("cpu.delivered") < 200_000, "{} {:?}", ran.err(), ran.trace.counts);
 }

@@ -29,7 +29,7 @@ impl RequestFile {
         let is_own = found.is_file() && found.uid() == own && found.nlink() == 1;
         if !is_own && !std::mem::replace(&mut self.has_complained, true) {
             message(&format!(
-                "{} is ignored: only a regular file of the JVM's own user requests something",
+                "{} is ignored: a request file must be a regular file owned by the JVM's user",
                 self.path.display()
             ));
         }

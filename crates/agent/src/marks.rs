@@ -75,9 +75,9 @@ impl Marks {
                 match unsafe { env.set_entry_breakpoint(method) } {
                     Ok(()) | Err(Error::DUPLICATE) => {}
                     Err(Error::NATIVE_METHOD | Error::INVALID_LOCATION) => {
-                        message(&format!("{} cannot be marked: it is native or abstract", mark.method));
+                        message(&format!("cannot mark {}: it is native or abstract", mark.method));
                     }
-                    Err(error) => message(&format!("{} cannot be marked: {}", mark.method, error.name())),
+                    Err(error) => message(&format!("cannot mark {}: {}", mark.method, error.name())),
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Feature for Marks {
     fn resume(&'static self, jni: Jni) {
         let env = self.core.jvm.env;
         if let Err(error) = env.enable_event(JVMTI_EVENT_BREAKPOINT) {
-            return message(&format!("methods are not marked: {}", error.name()));
+            return message(&format!("cannot mark methods: {}", error.name()));
         }
         // SAFETY: live references.
         self.each_class(jni, |class| unsafe { self.arm(class) });
@@ -201,10 +201,7 @@ impl Feature for Marks {
             self.each_class(jni, |class| unsafe { self.disarm(class) });
         }
         for mark in self.marks.iter().filter(|mark| !mark.is_reached.load(Ordering::Relaxed)) {
-            message(&format!(
-                "{} was not entered, so there is no mark of it; check its name if it should have been",
-                mark.method
-            ));
+            message(&format!("{} was never entered, so the trace has no mark for it; check its name", mark.method));
         }
     }
 }

@@ -137,15 +137,15 @@ fn what_the_agent_refuses_at_once_is_its_sentence_too() {
         let fake = Fake::new(Says::Discontent(answer));
         fake.target().unwrap().ask("/agent.so", Request::Start, "").unwrap_err()
     };
-    let error = ask("error the JVM is about to end\nend\n");
-    assert!(matches!(&error, AttachError::Agent { sentence, .. } if sentence == "the JVM is about to end"), "{error}");
+    let error = ask("error the JVM is about to exit\nend\n");
+    assert!(matches!(&error, AttachError::Agent { sentence, .. } if sentence == "the JVM is about to exit"), "{error}");
     let error = ask("");
     assert!(matches!(&error, AttachError::NotLoaded { text, .. } if text.contains("ended with -1")), "{error}");
 }
 
 #[test]
 fn an_agent_that_serves_another_request_is_asked_again() {
-    let fake = Fake::new(Says::Later("busy another request is under way\nend\n", "ok\ntrace /t\nend\n"));
+    let fake = Fake::new(Says::Later("busy another request is in progress\nend\n", "ok\ntrace /t\nend\n"));
     let answer = fake.target().unwrap().ask("/agent.so", Request::Stop, "").unwrap();
     assert_eq!(answer.value("trace"), Some("/t"));
     assert_eq!(fake.requests().len(), 2);

@@ -66,7 +66,8 @@ impl Comparisons {
         self.compared.fetch_add(1, Ordering::Relaxed);
         if !is_same && self.mismatches.fetch_add(1, Ordering::Relaxed) == 0 {
             message(
-                "a stack that was known by its return addresses is not what the JVM says; from now on the JVM is asked for each",
+                "a stack recognised by its return addresses differs from the JVM's; from now on every stack comes from \
+                 JVMTI",
             );
         }
     }

@@ -88,7 +88,7 @@ impl Hotspot {
     /// # Errors
     /// Why there is none: one clause.
     pub fn trusted_walker(&self, env: Env, jni: Jni, java: u32) -> Result<(&Walker, SafeLoads), String> {
-        let current = JavaThread::current(env, jni).ok_or("the JVM hides where it keeps its threads")?;
+        let current = JavaThread::current(env, jni).ok_or("cannot find the JVM's thread structures")?;
         let loads = SafeLoads::install(self.checks_jni())?;
         let walker = self.walker(loads, java)?;
         walker.self_test(env, jni, current)?;

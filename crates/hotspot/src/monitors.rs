@@ -104,9 +104,7 @@ impl MonitorLayout {
         let _ = self.uncompared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         self.compared.fetch_add(1, Ordering::Relaxed);
         if !is_same && self.mismatches.fetch_add(1, Ordering::Relaxed) == 0 {
-            message(
-                "a monitor's owner in the JVM's memory is not the one that JVMTI names; from now on JVMTI is asked",
-            );
+            message("a monitor's owner in the JVM's memory differs from JVMTI's; from now on owners come from JVMTI");
         }
     }
 

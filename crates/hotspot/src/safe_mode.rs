@@ -39,8 +39,8 @@ impl SafeMode {
         match self {
             SafeMode::Wanted => None,
             SafeMode::NewJdk(java) => Some(format!(
-                "JDK {java} is newer than those that Martini was tested with (11 to {NEWEST_TESTED}), so it leaves the JVM's private \
-                 memory alone, as with internals=off; {VARIABLE}=0 in the environment allows it"
+                "JDK {java} is newer than the tested ones (11 to {NEWEST_TESTED}), so Martini does not read the JVM's \
+                 private memory, as with internals=off; set {VARIABLE}=0 to allow it"
             )),
         }
     }

@@ -42,16 +42,16 @@ impl SafepointLayout {
         // What it exports shows whether the file is the one that runs.
         let known = exported(c"gHotSpotVMStructs").map(|known| known.as_ptr() as usize);
         if known.is_none() || address("gHotSpotVMStructs") != known {
-            return Err("the symbols of libjvm.so cannot be read");
+            return Err("cannot read the symbols of libjvm.so");
         }
-        let state = address(STATE).ok_or("libjvm.so has no symbol of it, since it was stripped")?;
-        let current = JavaThread::current(env, jni).ok_or("a thread does not show its address")?;
+        let state = address(STATE).ok_or("libjvm.so is stripped and has no symbol for it")?;
+        let current = JavaThread::current(env, jni).ok_or("cannot find its address in a thread")?;
         let exports = || Some((Field::offset_of(c"JavaThread", c"_thread_state")?, OsThreads::find(current)?));
-        let (thread_state, os_threads) = exports().ok_or("the JVM does not export the states of threads")?;
+        let (thread_state, os_threads) = exports().ok_or("the JVM does not export thread states")?;
         let is_right = doubtful::half(current.0 + thread_state) == Some(IN_NATIVE)
             && doubtful::half(state).is_some_and(|state| state <= SYNCHRONIZED);
         let layout = SafepointLayout { state, thread_state, os_threads };
-        if is_right { Ok(layout) } else { Err("its layout is not the one that is known") }
+        if is_right { Ok(layout) } else { Err("its layout is unknown") }
     }
 
     /// Whether the VM is stopping all threads right now, and some have not stopped yet.

@@ -167,7 +167,7 @@ fn is_ours(signal: c_int) -> bool {
 }
 
 fn install_one(signal: c_int, before: &Before) -> Result<(), String> {
-    let refused = || format!("the kernel refuses a handler of signal {signal}: {}", std::io::Error::last_os_error());
+    let refused = || format!("cannot install a handler for signal {signal}: {}", std::io::Error::last_os_error());
     let mut action = action(signal).ok_or_else(refused)?;
     before.handler.store(action.sa_sigaction, Ordering::Release);
     before.flags.store(action.sa_flags as usize, Ordering::Release);

@@ -47,7 +47,7 @@ impl OwnSignal {
         };
         match result {
             0 => Ok(signal),
-            _ => Err(format!("no signal handler can be set: {}", io::Error::last_os_error())),
+            _ => Err(format!("cannot install a signal handler: {}", io::Error::last_os_error())),
         }
     }
 

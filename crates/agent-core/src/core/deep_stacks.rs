@@ -39,9 +39,7 @@ pub fn are_bearable(jvm: &Jvm, jni: Jni) -> bool {
     let are_bearable = sum_of_squares(&depths) <= MOST;
     if !are_bearable {
         let deepest = depths.iter().max().copied().unwrap_or(0);
-        message(&format!(
-            "the heap is not walked: a stack has {deepest} frames, with which the JVM would stand still for minutes"
-        ));
+        message(&format!("skipped the heap walk: a stack has {deepest} frames, which would pause the JVM for minutes"));
     }
     are_bearable
 }

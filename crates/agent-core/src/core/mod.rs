@@ -95,7 +95,7 @@ impl Jvm {
         static IDS: IdSource = IdSource::new();
         let version = env.get_system_property(c"java.vm.specification.version").ok();
         let java = version.and_then(|version| std::str::from_utf8(&version).ok()?.parse().ok());
-        let java = java.ok_or("this JVM does not show its version; JDK 11 to 25 are supported")?;
+        let java = java.ok_or("cannot read this JVM's version; JDK 11 to 25 are supported")?;
         Ok(Jvm {
             vm,
             env,
@@ -518,8 +518,8 @@ impl Core {
     fn say_stalled(&self) {
         if !self.said_stalled.swap(true, Ordering::Relaxed) {
             message(&format!(
-                "the trace {} has taken nothing for some seconds; the program continues, and events are left out of the \
-                 trace until it takes them again",
+                "the trace {} has accepted no data for some seconds; the program continues, and events are dropped \
+                 until it does",
                 self.trace_path.display()
             ));
         }

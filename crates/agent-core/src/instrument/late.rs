@@ -36,8 +36,7 @@ impl Instrumentation {
             return Ok(());
         }
         // For those that are linked meanwhile.
-        self.start_thread(jni)
-            .map_err(|error| format!("the thread that rewrites classes cannot be started: {error}"))?;
+        self.start_thread(jni).map_err(|error| format!("cannot start the thread that rewrites classes: {error}"))?;
         env.enable_event(JVMTI_EVENT_CLASS_PREPARE).map_err(|e| e.to_string())?;
         let watch = self.gate.watch();
         env.enable_events(&GATE_EVENTS).map_err(|e| e.to_string())?;

@@ -13,7 +13,7 @@ use jvmti::{Env, Jni, JniError};
 /// # Errors
 /// What the VM refuses: one sentence. No exception is pending.
 pub(super) fn add_first(env: Env, jni: Jni) -> Result<(), String> {
-    let failed = |why: String| format!("the classes for edges between modules cannot be loaded: {why}");
+    let failed = |why: String| format!("cannot load the classes that add read edges between modules: {why}");
     jni.push_local_frame(8).map_err(|error| failed(jni.cleared(error)))?;
     let added = modules(jni).map_err(|error| failed(jni.cleared(error))).and_then(|(base, unnamed)| {
         // SAFETY: live local references to modules.

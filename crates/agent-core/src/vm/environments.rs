@@ -67,7 +67,7 @@ pub enum NoEnvironment {
 impl fmt::Display for NoEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoEnvironment::NotNow => f.write_str("the JVM is just starting, or about to end; try again in a moment"),
+            NoEnvironment::NotNow => f.write_str("the JVM is starting or exiting; try again in a moment"),
             NoEnvironment::Unsupported(sentence) => f.write_str(sentence),
         }
     }
@@ -93,7 +93,7 @@ pub fn make(vm: Vm) -> Result<Env, NoEnvironment> {
 }
 
 fn unsupported(jvm: &str) -> NoEnvironment {
-    NoEnvironment::Unsupported(format!("{jvm} is not supported, OpenJDK's HotSpot of JDK 11 to 25 is"))
+    NoEnvironment::Unsupported(format!("{jvm} is not supported; Martini needs OpenJDK HotSpot, JDK 11 to 25"))
 }
 
 /// Whether a JVM is HotSpot, by the names under which it is built.
@@ -162,7 +162,7 @@ pub fn prepare(
         heap = heap.with(CAN_GENERATE_VM_OBJECT_ALLOC_EVENTS);
     }
     let add = |env: Env, wanted| {
-        env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks what the profiler needs: {e}"))
+        env.add_capabilities(wanted).map_err(|e| format!("this JVM lacks a capability that Martini needs: {e}"))
     };
     let added = add(jvm.env, classes)
         .and_then(|()| add(tags[0], heap))
@@ -200,14 +200,14 @@ pub fn with_lines<T>(env: Env, act: impl FnOnce() -> T) -> T {
 /// Why it may not: a part of a sentence.
 pub fn take_breakpoints(env: Env, has_debugger: bool) -> Result<(), String> {
     if env.get_phase() != Ok(JVMTI_PHASE_ONLOAD) {
-        return Err("the JVM allows that only if it starts with the agent".into());
+        return Err("the agent must be loaded at JVM start".into());
     }
     // One that comes later would not find what it needs, and end the JVM.
     if has_debugger {
-        return Err("the JVM has breakpoints for one agent, and a debugger needs them".into());
+        return Err("only one agent can use breakpoints, and the debugger needs them".into());
     }
     let breakpoints = jvmtiCapabilities::of(&[CAN_GENERATE_BREAKPOINT_EVENTS]);
-    env.add_capabilities(breakpoints).map_err(|_| "the JVM has breakpoints for one agent, and another has them".into())
+    env.add_capabilities(breakpoints).map_err(|_| "only one agent can use breakpoints, and another has them".into())
 }
 
 /// Bytes between two samples of the VM, unless somebody asks for another number.
@@ -234,7 +234,7 @@ pub fn give_back(env: Env, tags: &Tags) {
 pub fn sample_allocations(tags: &Tags, interval_bytes: u32) -> Result<(), String> {
     tags.envs()[0]
         .add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS]))
-        .map_err(|e| format!("this JVM cannot sample allocations, or another agent has it do so: {e}"))?;
+        .map_err(|e| format!("cannot sample allocations (another agent may already do so): {e}"))?;
     tags.set_sampling_interval(interval_bytes).map_err(|e| e.to_string())
 }
 
@@ -297,10 +297,11 @@ mod tests {
     #[test]
     fn a_jvm_of_another_kind_is_named() {
         let jdk8 = answer(JVMTI_VERSION_1_2, c"OpenJDK 64-Bit Server VM", c"25.402-b06");
-        let sentence = "OpenJDK 64-Bit Server VM 25.402-b06 is not supported, OpenJDK's HotSpot of JDK 11 to 25 is";
+        let sentence = "OpenJDK 64-Bit Server VM 25.402-b06 is not supported; Martini needs OpenJDK HotSpot, JDK 11 to \
+                        25";
         assert_eq!(jdk8.as_deref(), Some(sentence));
         let openj9 = answer(JVMTI_VERSION_11, c"Eclipse OpenJ9 VM", c"openj9-0.43.0");
-        let sentence = "Eclipse OpenJ9 VM openj9-0.43.0 is not supported, OpenJDK's HotSpot of JDK 11 to 25 is";
+        let sentence = "Eclipse OpenJ9 VM openj9-0.43.0 is not supported; Martini needs OpenJDK HotSpot, JDK 11 to 25";
         assert_eq!(openj9.as_deref(), Some(sentence));
         assert!(answer(0, c"", c"").is_some_and(|sentence| sentence.starts_with("this JVM is not supported")));
         for name in [c"OpenJDK 64-Bit Server VM", c"Java HotSpot(TM) 64-Bit Server VM"] {

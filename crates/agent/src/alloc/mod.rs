@@ -62,7 +62,7 @@ pub(crate) fn define_proxy(core: &Core, jni: Jni) -> Result<Proxy, String> {
         }
         Ok(proxy)
     });
-    proxy.map_err(|error| format!("HeapProxy cannot be defined, so nothing is reported: {error}"))
+    proxy.map_err(|error| format!("cannot define HeapProxy, so nothing is recorded: {error}"))
 }
 
 /// What it keeps for a thread.

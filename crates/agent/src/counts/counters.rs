@@ -132,8 +132,8 @@ impl Counters {
     pub(super) fn warn_before_the_last(&self) {
         if self.len() >= MANY_COUNTERS && !self.warned.swap(true, Ordering::Relaxed) {
             message(&format!(
-                "{MANY_COUNTERS} of {MAX_COUNTERS} counters for sites are taken, and those of unloaded classes are not used again; \
-                 classes that come after the last one are not counted; exclude= leaves classes out"
+                "{MANY_COUNTERS} of {MAX_COUNTERS} site counters are in use, and those of unloaded classes are not \
+                 reused; once all are in use, new classes are not counted; exclude= leaves classes out"
             ));
         }
     }

@@ -140,7 +140,7 @@ impl Counts {
     /// Lets the hooks count.
     fn let_count(&self, jni: Jni) {
         if let Some(Err(error)) = self.proxy.get().map(|proxy| proxy.begin(jni)) {
-            message(&format!("MartiniCounts cannot begin, so nothing is counted: {error}"));
+            message(&format!("cannot start MartiniCounts, so nothing is counted: {error}"));
         }
     }
 
@@ -180,7 +180,7 @@ impl Feature for Counts {
             let _ = self.proxy.set(CountsProxy::bind(jni, defined).map_err(|error| error.to_string())?);
             Ok(())
         });
-        prepared.map_err(|error| format!("MartiniCounts cannot be defined, so nothing is counted: {error}"))
+        prepared.map_err(|error| format!("cannot define MartiniCounts, so nothing is counted: {error}"))
     }
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {

@@ -19,7 +19,7 @@ use agent_base::mutex::Mutex;
 use agent_base::tables::array_layout::{ArrayLayout, ArrayLayouts};
 
 /// Why nothing can be counted.
-pub(crate) const NO_ROOM: &str = "the system has no address space for counters; heap=vm needs none";
+pub(crate) const NO_ROOM: &str = "no address space for counters; heap=vm needs none";
 
 /// What all recordings of a JVM share.
 pub(super) struct CounterSpace {

@@ -24,7 +24,7 @@ const TASKS: &str = "/proc/self/task";
 /// The system has no thread for it.
 pub(super) fn start(engine: &'static Engine) -> Result<JoinHandle<()>, String> {
     native_thread::start("martini-cpu", move || run(engine))
-        .map_err(|error| format!("cannot start the thread that looks for them: {error}"))
+        .map_err(|error| format!("cannot start the thread that finds the others: {error}"))
 }
 
 fn run(engine: &Engine) {
@@ -59,10 +59,7 @@ fn check(engine: &Engine) -> bool {
     engine.handled.loads.check();
     let is_ours = engine.signal.is_handled_by(on_signal);
     if !is_ours {
-        message(&format!(
-            "what threads do is not sampled any more: the program has begun to use the signal {} itself",
-            engine.signal.name()
-        ));
+        message(&format!("thread sampling stopped: the program now uses signal {} itself", engine.signal.name()));
     }
     is_ours
 }

@@ -114,7 +114,7 @@ impl FeatureState for CpuThread {
 fn name_missing_lines(jni: Jni) {
     if is_flag_on(jni, c"DebugNonSafepoints") == Some(false) {
         message(
-            "lines of compiled code are those of the nearest safepoint: add -XX:+UnlockDiagnosticVMOptions \
+            "compiled code shows the line of the nearest safepoint; for exact lines add -XX:+UnlockDiagnosticVMOptions \
              -XX:+DebugNonSafepoints",
         );
     }
@@ -210,14 +210,14 @@ impl Cpu {
     /// Why threads are not sampled: one clause.
     fn prepare(&self, jni: Jni) -> Result<Engine, String> {
         let core = self.core;
-        let hotspot = core.hotspot.ok_or("the JVM's private memory is left alone in safe mode")?;
-        let current = JavaThread::current(core.jvm.env, jni).ok_or("the JVM hides where it keeps its threads")?;
+        let hotspot = core.hotspot.ok_or("safe mode does not read the JVM's private memory")?;
+        let current = JavaThread::current(core.jvm.env, jni).ok_or("cannot find the JVM's thread structures")?;
         let vm = VmLayout::find(jni, current)?;
         let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java)?;
         let signal = OwnSignal::claim(std::iter::once(libc::SIGPROF).chain(real_time_signals()), on_signal)?;
         let handled = match core.jvm.keep(Unused::default).take() {
             Some(handled) => handled,
-            None => Handled::new(walker, loads).ok_or("the system gives no memory for samples")?,
+            None => Handled::new(walker, loads).ok_or("no memory for samples")?,
         };
         handler::CURRENT.set(handled);
         let samples = core.options.samples;
@@ -225,7 +225,7 @@ impl Cpu {
         let interval = samples.cpu.map(|interval| interval.as_nanos() as u64);
         if let Some((interval, tick)) = interval.zip(tick_nanos()).filter(|(interval, tick)| interval < tick) {
             message(&format!(
-                "the system looks at CPU time each {} us only, so a sample stands for that much and not for {} us",
+                "the kernel checks CPU time only every {} us, so a sample stands for that much, not for {} us",
                 tick / 1000,
                 interval / 1000
             ));
@@ -267,10 +267,8 @@ impl Engine {
 
 impl VmLayout {
     fn find(jni: Jni, current: JavaThread) -> Result<VmLayout, String> {
-        let os_threads =
-            OsThreads::find(current).ok_or("the JVM hides which of its threads is which of the system's")?;
-        let env =
-            (jni.as_raw() as usize).checked_sub(current.0).ok_or("the JVM keeps its threads in an unknown way")?;
+        let os_threads = OsThreads::find(current).ok_or("cannot map the JVM's threads to OS threads")?;
+        let env = (jni.as_raw() as usize).checked_sub(current.0).ok_or("unknown layout of the JVM's threads")?;
         Ok(VmLayout { os_threads, env })
     }
 
@@ -288,7 +286,7 @@ impl Feature for Cpu {
         match self.prepare(jni) {
             Ok(engine) => drop(self.engine.set(engine)),
             // The other features go on.
-            Err(why) => message(&format!("what threads do is not sampled: {why}")),
+            Err(why) => message(&format!("threads are not sampled: {why}")),
         }
         Ok(())
     }

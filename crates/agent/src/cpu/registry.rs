@@ -155,18 +155,18 @@ impl Registry {
         let is_limit = error.raw_os_error() == Some(libc::EAGAIN);
         let limit = pending_limit()
             .filter(|_| is_limit)
-            .map(|limit| format!(" (each needs a pending signal, of which there may be {limit}: see ulimit -i)"));
+            .map(|limit| format!(" (each needs a pending signal, and the limit is {limit}: see ulimit -i)"));
         let why = format!("{error}{}", limit.unwrap_or_default());
         let starts = self.signal.number() == libc::SIGPROF && set_process_timer(self.interval);
         self.handled.by_process.store(starts, Ordering::Relaxed);
         self.timing = if starts { Timing::Process } else { Timing::Off };
         if starts {
             message(&format!(
-                "the system gives no timer for each thread: {why}; one timer for all threads is used instead, so how CPU time is \
-                 divided among threads is estimated"
+                "cannot create a timer per thread: {why}; one process timer is used instead, so the split of CPU time \
+                 among threads is estimated"
             ));
         } else {
-            message(&format!("CPU time is not sampled any more: the system gives no timer for each thread: {why}"));
+            message(&format!("CPU sampling stopped: cannot create a timer per thread: {why}"));
         }
     }
 

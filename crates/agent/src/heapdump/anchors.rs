@@ -174,7 +174,7 @@ impl Anchored {
             true
         })?;
         if !are_most(found.classes.len(), classes.len()) {
-            let without_ids = "all: the JVM's dump does not say where they lie".to_owned();
+            let without_ids = "all: the JVM's dump does not show their addresses".to_owned();
             return Ok(DumpedObjects { without_ids, ..DumpedObjects::default() });
         }
         found.classes.extend(found_late);
@@ -271,7 +271,7 @@ mod tests {
         let without_ids = "up to 7: allocated while the dump began, or moved by the collector in its pause";
         assert_eq!((found.moved, &*found.without_ids), (2, without_ids));
         let found = anchored(0).find(&dump(&[8, 16, 24]), false).unwrap();
-        assert_eq!(found.without_ids, "all: the JVM's dump does not say where they lie");
+        assert_eq!(found.without_ids, "all: the JVM's dump does not show their addresses");
         assert!(found.classes.is_empty() && found.tags.get(8).is_none());
     }
 }

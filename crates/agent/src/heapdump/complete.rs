@@ -68,10 +68,10 @@ pub(crate) fn complete(
     offset: u64,
     mut file: File,
 ) -> Result<(), String> {
-    let writing = |e: io::Error| format!("the dump cannot be written: {e}");
+    let writing = |e: io::Error| format!("cannot write the dump: {e}");
     let names = Names { data, offset, zeroes: core.options.dump.contents == DumpContents::Zero, end };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let patched = patch(&file, &names, threads - 1).map_err(|e| format!("the JVM's dump cannot be completed: {e}"))?;
+    let patched = patch(&file, &names, threads - 1).map_err(|e| format!("cannot complete the JVM's dump: {e}"))?;
     core.count_lost("heap dump: class of an object", patched.classless);
     file.seek(SeekFrom::Start(patched.end)).map_err(writing)?;
     let writer = Writer::resume(BufWriter::new(file));

@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// As `PATIENCE`, where no garbage is collected in the pause of the dump.
 const PATIENCE_WITHOUT_COLLECTION: Duration = Duration::from_secs(10);
 
-const GAVE_UP: &str = "a heap dump makes no progress and is waited for no longer";
+const GAVE_UP: &str = "gave up on a heap dump that makes no progress";
 
 /// Dumps for the trace that are kept while it takes none.
 const MAX_READY: usize = 2;
@@ -122,7 +122,7 @@ impl HeapDumps {
         let before = self.made.load(Ordering::Relaxed);
         match self.queue.ask_and_wait(Reason::Request) {
             Waited::Over if self.made.load(Ordering::Relaxed) > before => Ok(()),
-            Waited::Over => Err("the heap is not dumped; the standard error of the JVM says why".into()),
+            Waited::Over => Err("no heap dump was written; see the JVM's standard error".into()),
             Waited::GaveUp => Err(GAVE_UP.into()),
         }
     }
@@ -192,10 +192,10 @@ impl Feature for HeapDumps {
         let when = self.core.options.dump.when;
         let goes_on = when.request || when.collection.is_some() || when.end && self.core.is_late;
         if goes_on && Survivors::are_kept_with_garbage(self.core, jni) {
-            message(&format!("while the program goes on the heap is not dumped: {}", take::KEEPS_GARBAGE));
+            message(&format!("no heap dumps before the program ends: {}", take::KEEPS_GARBAGE));
         }
         agent_thread::start(env, jni, c"Martini dump", run)
-            .map_err(|e| format!("the thread that dumps the heap cannot be started: {e}"))?;
+            .map_err(|e| format!("cannot start the heap dump thread: {e}"))?;
         if self.core.options.dump.when.out_of_memory {
             env.enable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED).map_err(|e| e.to_string())?;
         }
@@ -290,7 +290,7 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
         let mut requests = when.request.then(|| RequestFile::begin(request_file(&core.trace_path)));
         let mut maker = match DumpMaker::new(dumps, jni) {
             Ok(maker) => maker,
-            Err(problem) => return message(&format!("the heap cannot be dumped: {problem}")),
+            Err(problem) => return message(&format!("cannot dump the heap: {problem}")),
         };
         if !maker.collects() {
             dumps.queue.set_patience(PATIENCE_WITHOUT_COLLECTION);
@@ -304,7 +304,7 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
                 }
                 Err(problem) => {
                     core.count_lost("heap dump", 1);
-                    message(&format!("the heap is not dumped: {problem}"));
+                    message(&format!("no heap dump: {problem}"));
                 }
             }
             dumps.queue.finish();

@@ -33,8 +33,8 @@ const TRIES: u32 = 2;
 /// the pause of the dump.
 const ANCHORED_TRIES: u32 = 4;
 /// Why there is no dump while the program goes on.
-pub(super) const KEEPS_GARBAGE: &str =
-    "with ZGC of this JDK it would keep garbage, and the program might run out of memory; use heap=counts or heap=vm";
+pub(super) const KEEPS_GARBAGE: &str = "with this JDK's ZGC it would keep garbage alive, and the program might run out of memory; use heap=counts or \
+     heap=vm";
 /// Deaths before a dump are waited for as long as some are found within this time.
 const DEATHS: Duration = Duration::from_secs(1);
 
@@ -69,16 +69,16 @@ struct Dumped {
 
 impl DumpMaker {
     pub(super) fn new(dumps: &'static HeapDumps, jni: Jni) -> Result<DumpMaker, String> {
-        let dumper = HeapDumper::find(jni).ok_or("this JVM does not offer its dumper")?;
+        let dumper = HeapDumper::find(jni).ok_or("this JVM does not expose its heap dumper")?;
         if !is_safe(dumps.core.jvm.java, jni) {
-            return Err("this JVM crashes in its dumper with -XX:+UseG1GC and -XX:-ClassUnloading".into());
+            return Err("this JVM's heap dumper crashes with -XX:+UseG1GC and -XX:-ClassUnloading".into());
         }
         let collects = dumps.core.jvm.collector(jni) == Collector::Stopping;
         // The others send one only of collections that begin as operations of their own.
         let sees_collection = is_flag_on(jni, c"UseG1GC") == Some(true);
-        let place = Place::new().map_err(|e| format!("no file can be opened: {e}"))?;
+        let place = Place::new().map_err(|e| format!("cannot open a file: {e}"))?;
         let text = place.path().to_string_lossy().into_owned();
-        let text = std::ffi::CString::new(text).map_err(|_| "its path has a NUL in it")?;
+        let text = std::ffi::CString::new(text).map_err(|_| "its path contains a NUL")?;
         let local = jni.new_string_utf(&text).map_err(|error| jni.cleared(error))?;
         // SAFETY: a live local reference.
         let path = unsafe {
@@ -127,7 +127,7 @@ impl DumpMaker {
     /// Why there is none: one sentence.
     pub(super) fn make(&mut self, jni: Jni, reason: Reason) -> Result<(), String> {
         if self.dumps.is_writer_behind() {
-            return Err("the trace has not taken the one before".into());
+            return Err("the trace has not taken the previous one yet".into());
         }
         if self.keeps_garbage && reason != Reason::OutOfMemory && !self.dumps.queue.does_vm_end() {
             return Err(KEEPS_GARBAGE.into());
@@ -149,9 +149,7 @@ impl DumpMaker {
     fn dump(&mut self, jni: Jni, reason: Reason) -> Result<DumpData, String> {
         let core = self.core();
         let wanted = self.name(self.number);
-        self.place
-            .open(&wanted)
-            .map_err(|e| format!("there is no room for it in the folder of {}: {e}", wanted.display()))?;
+        self.place.open(&wanted).map_err(|e| format!("cannot write to the folder of {}: {e}", wanted.display()))?;
         self.dumps.queue.progress.watch(Some(self.place.folder()));
         let id = HeapDumpId(core.jvm.ids.next());
         let (dumped, found) = self.dump_and_find(jni, reason)?;
@@ -184,7 +182,7 @@ impl DumpMaker {
             (data.classes, data.threads, data.generations) = (Vec::new(), Vec::new(), Vec::new());
         }
         if !has_classes && !data.without_ids.is_empty() {
-            message(&format!("the heap dump \"{}\" has no ids of the trace; {}", data.name, data.without_ids));
+            message(&format!("the heap dump \"{}\" has no trace ids; {}", data.name, data.without_ids));
         }
         Ok(data)
     }
@@ -202,8 +200,8 @@ impl DumpMaker {
             complete(core, data, end, offset, file)?;
         }
         let published = self.place.publish(self.number, |number| self.name(number));
-        let (number, path) =
-            published.map_err(|e| format!("{} cannot be given its name: {e}", self.name(self.number).display()))?;
+        let (number, path) = published
+            .map_err(|e| format!("cannot rename the heap dump to {}: {e}", self.name(self.number).display()))?;
         self.number = number + 1;
         Ok(path)
     }
@@ -299,7 +297,7 @@ impl DumpMaker {
             }
             Err(error) => {
                 late.discard(jni);
-                let without_ids = format!("all: the JVM does not list its classes and threads: {error}");
+                let without_ids = format!("all: cannot list the JVM's classes and threads: {error}");
                 return Ok((dumped?, DumpedObjects { without_ids, ..DumpedObjects::default() }));
             }
         };
@@ -318,9 +316,12 @@ impl DumpMaker {
         // SAFETY: a global reference to a string.
         unsafe { self.dumper.dump(jni, self.path, self.collects) }.map_err(|_| {
             jni.exception_clear();
-            format!("the JVM cannot write it beside {}; is there room, and may it?", self.name(self.number).display())
+            format!(
+                "the JVM cannot write it beside {}; check free space and permissions",
+                self.name(self.number).display()
+            )
         })?;
-        let file = self.place.file().map_err(|e| format!("the JVM's dump cannot be opened: {e}"))?;
+        let file = self.place.file().map_err(|e| format!("cannot open the JVM's dump: {e}"))?;
         // One that cannot be read is found out later.
         let began_millis = Reader::new(&file).map_or(0, |reader| reader.millis());
         let _ = (&file).rewind();
@@ -355,5 +356,5 @@ fn is_safe(java: u32, jni: Jni) -> bool {
 }
 
 fn reading(error: ReadError) -> String {
-    format!("the JVM's dump cannot be read: {error}")
+    format!("cannot read the JVM's dump: {error}")
 }

@@ -273,7 +273,7 @@ impl Feature for Locks {
         if self.options.juc {
             let proxy = parking::Proxy::define(&self.core.jvm.helpers, jni);
             let proxy =
-                proxy.map_err(|error| format!("MartiniParking cannot be defined, so nothing is reported: {error}"))?;
+                proxy.map_err(|error| format!("cannot define MartiniParking, so nothing is recorded: {error}"))?;
             let _ = self.parking.set(proxy);
         }
         match sleeping::Proxy::define(&self.core.jvm.helpers, jni) {

@@ -40,33 +40,26 @@ pub(super) fn lines(jvm: &'static Jvm, jni: Jni) -> Lines {
         Some(hotspot) => with_layouts(lines, jvm, jni, hotspot),
         None => {
             let why = reason.and_then(SafeMode::message).unwrap_or_else(|| format!("{} is set", safe_mode::VARIABLE));
-            lines.with(
-                "without",
-                format!("the JVM's private memory: left alone, so without --cpu, --wall and --ttsp; {why}"),
-            )
+            lines.with("without", format!("the JVM's private memory: not read, so no --cpu, --wall or --ttsp; {why}"))
         }
     }
 }
 
 fn with_layouts(lines: Lines, jvm: &'static Jvm, jni: Jni, hotspot: &'static Hotspot) -> Lines {
     let known = |lines: Lines, what: &str, is_known: bool, without: &str| match is_known {
-        true => lines.with("yes", format!("{what}: the layout is known, and passes its test")),
-        false => lines.with("without", format!("{what}: the layout is not known; {without}")),
+        true => lines.with("yes", format!("{what}: layout known, self-test passed")),
+        false => lines.with("without", format!("{what}: unknown layout; {without}")),
     };
     hotspot.find_stacks(jvm.env, jni);
     hotspot.find_monitors(jvm.env, jni);
-    let lines = known(
-        lines,
-        "return addresses",
-        hotspot.stacks().is_some(),
-        "the JVM is asked for each stack, which takes longer",
-    );
-    let lines = known(lines, "owners of locks", hotspot.monitors().is_some(), "the JVM is asked for some of them");
+    let lines =
+        known(lines, "return addresses", hotspot.stacks().is_some(), "every stack comes from JVMTI, which is slower");
+    let lines = known(lines, "owners of locks", hotspot.monitors().is_some(), "some come from JVMTI");
     let lines = known(
         lines,
         "allocation buffers",
         hotspot.buffers(jvm.env, jni).is_some(),
-        "samples stand for what their sizes say, which is less exact",
+        "samples are weighted by object size alone, which is less exact",
     );
     let lines = match hotspot.safepoints(jvm.env, jni) {
         Ok(_) => lines.with("yes", "symbols for --ttsp: found in libjvm"),
@@ -75,7 +68,7 @@ fn with_layouts(lines: Lines, jvm: &'static Jvm, jni: Jni, hotspot: &'static Hot
     // The test compares lines.
     let walker = environments::with_lines(jvm.env, || hotspot.trusted_walker(jvm.env, jni, jvm.java).map(drop));
     match walker {
-        Ok(()) => lines.with("yes", "stacks for --cpu and --wall: the walker passes its test"),
+        Ok(()) => lines.with("yes", "stacks for --cpu and --wall: the walker passed its self-test"),
         Err(why) => lines.with("without", format!("stacks for --cpu and --wall: {why}")),
     }
 }

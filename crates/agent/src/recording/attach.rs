@@ -82,7 +82,7 @@ fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), Untak
         return Err(format!("this JVM was started with {}=1, so it is not profiled", agent_options::OFF).into());
     }
     if copies::is_another_loaded() {
-        return Err("this JVM has another copy of the agent; use the command that belongs to it".to_owned().into());
+        return Err("this JVM has another copy of the agent; use the martini that belongs to it".to_owned().into());
     }
     let turn = Turn::take()?;
     let jvm = jvm(vm).map_err(|error| match error {
@@ -90,19 +90,19 @@ fn take(vm: Vm, request: Request, reply: &mut Option<Reply>) -> Result<(), Untak
         NoEnvironment::Unsupported(sentence) => Untaken::For(sentence),
     })?;
     // However a recording ends, the end of the VM ends its trace; and it waits for what is under way.
-    jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to end".to_owned())?;
-    let jni = vm.get_jni().map_err(|_| "the JVM does not know the thread on which it loads the agent".to_owned())?;
+    jvm.env.enable_event(JVMTI_EVENT_VM_DEATH).map_err(|_| "the JVM is about to exit".to_owned())?;
+    let jni = vm.get_jni().map_err(|_| "the thread that loads the agent is not attached to the JVM".to_owned())?;
     *JOB.lock() = Some(Job { vm, jvm, turn, request, reply: reply.take() });
     agent_thread::start(jvm.env, jni, c"Martini attach", serve).map_err(|error| {
         let job = JOB.lock().take();
         *reply = job.and_then(|job| job.reply);
-        Untaken::For(format!("the thread that serves the request cannot be started: {error}"))
+        Untaken::For(format!("cannot start the request thread: {error}"))
     })
 }
 
 fn written(answer: io::Result<()>) {
     if let Err(error) = answer {
-        message(&format!("the answer to a request cannot be written: {error}"));
+        message(&format!("cannot write the answer to a request: {error}"));
     }
 }
 
@@ -132,7 +132,7 @@ unsafe extern "system" fn serve(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut c_vo
         }
         // It has reported what it had to, and the rest of its life is the agent's own.
         Entry::end(jni);
-        let served = served.unwrap_or_else(|| Err("the agent has failed; its standard error says more".into()));
+        let served = served.unwrap_or_else(|| Err("the agent failed; see the JVM's standard error".into()));
         // Who gets the answer may ask again at once.
         drop(turn);
         let noted = |lines: Lines| notes.into_iter().fold(lines, |lines, note| lines.with("note", note));
@@ -146,13 +146,13 @@ fn abandon(jni: Jni, turn: &Turn) {
     if let Some(recording) = turn.running() {
         recording.give_up(jni);
         turn.set_running(None);
-        message("nothing is recorded, since the command that asked for it waits no longer");
+        message("nothing is recorded: the command that asked for it is gone");
     }
 }
 
 fn perform(vm: Vm, jvm: &'static Jvm, jni: Jni, turn: &Turn, request: Request) -> Answer {
     let running = turn.running();
-    let recording = || running.ok_or("this JVM is not recorded");
+    let recording = || running.ok_or("this JVM is not being recorded");
     match request {
         Request::Start(options) => start(vm, jvm, jni, turn, &options),
         Request::Stop => {
@@ -172,7 +172,7 @@ fn perform(vm: Vm, jvm: &'static Jvm, jni: Jni, turn: &Turn, request: Request) -
 fn start(vm: Vm, jvm: &Jvm, jni: Jni, turn: &Turn, given: &str) -> Answer {
     if let Some(running) = turn.running() {
         return Err(format!(
-            "this JVM is recorded already, into {}; stop that recording before another is started",
+            "this JVM is already being recorded, into {}; stop that recording first",
             running.trace().display()
         ));
     }
@@ -192,11 +192,11 @@ fn start(vm: Vm, jvm: &Jvm, jni: Jni, turn: &Turn, given: &str) -> Answer {
 /// Waits until the VM finds the functions of the agent: in those libraries that are in its list of agents.
 fn wait_until_found(jvm: &Jvm, jni: Jni) -> Result<(), String> {
     let defined = jvm.helpers.define(jni, &REACH, REACH_CLASS);
-    let class = defined.map_err(|error| format!("MartiniReach cannot be defined, so nothing is recorded: {error}"))?;
+    let class = defined.map_err(|error| format!("cannot define MartiniReach, so nothing is recorded: {error}"))?;
     let begun = Instant::now();
     while class.call(jni, c"reach").is_err() {
         if begun.elapsed() > LONGEST_ENTRY {
-            return Err("the JVM does not find the functions of the agent, so nothing is recorded".into());
+            return Err("the JVM cannot find the agent's native functions, so nothing is recorded".into());
         }
         std::thread::sleep(Duration::from_millis(1));
     }

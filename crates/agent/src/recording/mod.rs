@@ -160,7 +160,7 @@ impl Recording {
         if !options.marks.is_empty()
             && let Err(why) = environments::take_breakpoints(jvm.env, command_line::has_debugger())
         {
-            message(&format!("methods are not marked: {why}"));
+            message(&format!("cannot mark methods: {why}"));
             options.marks.clear();
         }
         let flags = hotspot.map_or_else(Vec::new, |hotspot| set_flags(hotspot, source, &options, is_late));

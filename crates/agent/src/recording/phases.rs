@@ -20,8 +20,7 @@ use hotspot::flags::ArchiveWish;
 /// The end of the VM waits so long for a request that is being served.
 const LONGEST_REQUEST: Duration = Duration::from_secs(10);
 /// It has waited in vain.
-const NO_END: &str =
-    "the JVM ends while a recording begins, ends or is asked something, and waits no longer: the trace has no end";
+const NO_END: &str = "the JVM exited during a request; the trace may be incomplete";
 
 /// The JVM starts with the agent. True, after a message, if it must not start.
 ///
@@ -46,7 +45,7 @@ fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
         return Err(Refusal::Twice);
     }
     if copies::is_another_loaded() {
-        return Err(Refusal::Circumstances("another copy of the agent is loaded already".into()));
+        return Err(Refusal::Circumstances("another copy of the agent is already loaded".into()));
     }
     let recording = Recording::open(vm, options, Moment::Start)?;
     turn.set_running(Some(recording));
@@ -73,7 +72,7 @@ pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv
         match recording.counts.filter(|_| recording.core.rewrites_early) {
             Some(counts) => {
                 if let Err(error) = counts.define(jni) {
-                    message(&format!("MartiniCounts cannot be defined, which all classes need by now: {error}"));
+                    message(&format!("cannot define MartiniCounts, which rewritten classes need: {error}"));
                 }
             }
             // It says so once more at VMInit.

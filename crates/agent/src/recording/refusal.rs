@@ -19,7 +19,7 @@ pub(crate) enum Refusal {
 impl Refusal {
     /// The file of that option cannot be written.
     pub(super) fn of_file(refusal: &file::Refusal, option: &str) -> Refusal {
-        let sentence = format!("{refusal}; give another {option}=PATH, in which %p becomes the process id");
+        let sentence = format!("{refusal}; choose another {option}=PATH (%p becomes the process id)");
         match refusal {
             file::Refusal::Name(_) => Refusal::Options(sentence),
             file::Refusal::Machine(_) => Refusal::Circumstances(sentence),
@@ -41,9 +41,7 @@ impl Refusal {
         let (stops, sentence) = match self {
             Refusal::Options(sentence) => (line.has_agent(given), sentence.as_str()),
             Refusal::Circumstances(sentence) => (false, sentence.as_str()),
-            Refusal::Twice if line.number_of_agents() > 1 => {
-                (true, "the agent is loaded twice; leave one -agentpath out")
-            }
+            Refusal::Twice if line.number_of_agents() > 1 => (true, "the agent is loaded twice; remove one -agentpath"),
             Refusal::Twice => {
                 message("the agent is loaded twice; the first one profiles this JVM, this one does nothing");
                 return false;

@@ -74,7 +74,7 @@ impl Reply {
     /// It is not what nobody but the asking command can have made: one sentence. None if it is there no more, since who asked waits no
     /// longer.
     pub(super) fn open(path: &Path) -> Result<Reply, Option<String>> {
-        let refuse = |why: &str| Some(format!("the reply file {} is not written: {why}", path.display()));
+        let refuse = |why: &str| Some(format!("cannot write the reply file {}: {why}", path.display()));
         if !path.is_absolute() {
             return Err(refuse("its path is not absolute"));
         }
@@ -91,7 +91,7 @@ impl Reply {
         if metadata.is_file() && metadata.uid() == own && metadata.nlink() == 1 && metadata.len() == 0 {
             Ok(Reply { file, path: path.to_owned() })
         } else {
-            Err(refuse("it is no empty regular file of the JVM's own user"))
+            Err(refuse("it is not an empty regular file owned by the JVM's user"))
         }
     }
 
@@ -226,10 +226,10 @@ mod tests {
         assert!(!reply.is_unwanted());
         reply.send(&Err("no".into())).expect("sent");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "error no\nend\n");
-        assert!(refused().is_some_and(|why| why.contains("no empty regular file")));
+        assert!(refused().is_some_and(|why| why.contains("not an empty regular file")));
         std::fs::write(&path, "").expect("written");
         std::fs::hard_link(&path, folder.path().join("other")).expect("linked");
-        assert!(refused().is_some_and(|why| why.contains("no empty regular file")));
+        assert!(refused().is_some_and(|why| why.contains("not an empty regular file")));
         std::fs::remove_file(&path).expect("removed");
         std::os::unix::fs::symlink(folder.path().join("other"), &path).expect("linked");
         assert!(refused().is_some());

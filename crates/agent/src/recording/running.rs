@@ -44,10 +44,10 @@ impl Turn {
     pub(super) fn take() -> Result<Turn, Untaken> {
         let mut state = STATE.lock();
         if state.has_ended {
-            return Err("the JVM is about to end".to_owned().into());
+            return Err("the JVM is about to exit".to_owned().into());
         }
         if state.is_taken {
-            return Err(Untaken::Later("another request is under way; ask again when it is answered".to_owned()));
+            return Err(Untaken::Later("another request is in progress; try again when it has finished".to_owned()));
         }
         state.is_taken = true;
         Ok(Turn(()))
@@ -112,6 +112,6 @@ mod tests {
         assert!(matches!(Turn::last(Duration::from_millis(1), |_| false), Err(NoTurn::Late)));
         // Whoever has the turn comes to an end, and nobody is next.
         drop(turn);
-        assert_eq!(Turn::take().unwrap_err(), Untaken::For("the JVM is about to end".to_owned()));
+        assert_eq!(Turn::take().unwrap_err(), Untaken::For("the JVM is about to exit".to_owned()));
     }
 }

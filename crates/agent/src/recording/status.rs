@@ -49,8 +49,8 @@ impl Recording {
     pub(super) fn snapshot(&self) -> Answer {
         match self.core.ask_snapshot(Wanted { live: true, at: None }, LONGEST_SNAPSHOT) {
             Some(true) => Ok(Lines::default().with("trace", self.trace().display())),
-            Some(false) => Err("this recording writes all it finds at once, so there is nothing to ask for".into()),
-            None => Err(format!("there is no snapshot after {} seconds", LONGEST_SNAPSHOT.as_secs())),
+            Some(false) => Err("this recording writes every event at once, so there is nothing to flush".into()),
+            None => Err(format!("no snapshot after {} seconds", LONGEST_SNAPSHOT.as_secs())),
         }
     }
 
@@ -60,7 +60,7 @@ impl Recording {
             return Err("this recording makes no heap dumps; start it with dump=request".into());
         };
         if !path.is_empty() {
-            return Err("the place of a heap dump is beside the trace; leave the path out".into());
+            return Err("heap dumps are written beside the trace; leave the path out".into());
         }
         dumps.make_now()?;
         Ok(Lines::default().with("trace", self.trace().display()))
@@ -80,8 +80,7 @@ impl Recording {
         let is_changeable = |name: &str| changeable.iter().any(|(known, ..)| *known == name);
         if raw.pairs().is_empty() || !raw.pairs().iter().all(|(name, _)| is_changeable(name)) {
             return Err(
-                "only sampled=SIZE and callers=SIZE of a recording that runs can be changed; stop it and start another"
-                    .into(),
+                "a running recording can change only sampled=SIZE and callers=SIZE; stop it and start another".into()
             );
         }
         let mut asked = Vec::new();
@@ -89,7 +88,7 @@ impl Recording {
             match (self.sampler, before, after) {
                 (Some(sampler), Some(_), Some(bytes)) => asked.push((sampler, asker, bytes)),
                 (_, _, None) => {
-                    return Err(format!("{name} of a recording that runs needs a size, such as {name}=64k"));
+                    return Err(format!("{name} needs a size here, such as {name}=64k"));
                 }
                 _ => return Err(format!("this recording was started without {name}")),
             }

@@ -53,7 +53,8 @@ impl WriterThread {
             }
             if patience.is_over() {
                 message(&format!(
-                    "the trace {} ends early: it took nothing for {} seconds; is the pipe read, does the file system answer?",
+                    "the trace {} ends early: it accepted no data for {} seconds; check the pipe's reader or the file \
+                     system",
                     core.trace_path.display(),
                     MAX_STALL_AT_END.as_secs()
                 ));
@@ -61,7 +62,7 @@ impl WriterThread {
             }
         }
         if self.handle.join().is_err() {
-            message("the thread that writes the trace has failed; the trace ends early");
+            message("the trace writer failed; the trace ends early");
         }
         true
     }
@@ -84,6 +85,6 @@ pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -
             core.set_writer(handle.thread().clone());
             Ok(WriterThread { handle, requests })
         }
-        Err(error) => Err(format!("cannot start the thread that writes the trace: {error}")),
+        Err(error) => Err(format!("cannot start the trace writer: {error}")),
     }
 }

@@ -74,7 +74,7 @@ impl Writer {
         });
         if let Err(error) = written {
             self.core.count_lost("heap dump", 1);
-            message(&format!("the heap dump in the trace is not whole: {error}"));
+            message(&format!("the heap dump in the trace is incomplete: {error}"));
         }
         self.core.count_lost("heap dump: object of an unknown class", dump.unknown);
     }

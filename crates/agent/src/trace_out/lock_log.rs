@@ -48,7 +48,7 @@ impl LockLog {
         match thread::Builder::new().name("martini-locklog".into()).spawn(move || write(output, &received)) {
             Ok(thread) => Some(LockLog { core, text, pieces, thread, progress, path, is_stalled: false, dropped: 0 }),
             Err(error) => {
-                message(&format!("cannot start the thread that writes the lock log: {error}; there is none"));
+                message(&format!("cannot start the lock log writer, so there is no lock log: {error}"));
                 None
             }
         }
@@ -112,7 +112,10 @@ impl LockLog {
             thread::sleep(LOOK);
         }
         if is_lost {
-            message(&format!("the lock log {path} ends early: it took nothing for some seconds; is the pipe read?"));
+            message(&format!(
+                "the lock log {path} ends early: it accepted no data for some seconds; check the pipe's \
+                              reader"
+            ));
         }
     }
 }
@@ -122,7 +125,7 @@ fn write(mut output: Output, pieces: &Receiver<Vec<u8>>) {
     for piece in pieces {
         if let Err(error) = output.write(&piece) {
             return message(&format!(
-                "cannot continue to write the lock log to {}: {error}; the log ends here, the program continues",
+                "cannot write to the lock log {}: {error}; the log ends here, the program continues",
                 output.path.display()
             ));
         }

@@ -95,7 +95,7 @@ impl Text {
         self.failed = true;
         self.output.cut_back();
         message(&format!(
-            "cannot continue to write the trace to {}: {error}; the trace ends here, the program continues",
+            "cannot write to the trace {}: {error}; the trace ends here, the program continues",
             self.output.path.display()
         ));
     }

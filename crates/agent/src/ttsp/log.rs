@@ -41,7 +41,7 @@ impl SafepointLog {
         let file = unsafe {
             let descriptor = libc::memfd_create(c"martini-safepoints".as_ptr(), libc::MFD_CLOEXEC);
             if descriptor < 0 {
-                return Err(format!("there is no memory for the JVM's log: {}", io::Error::last_os_error()));
+                return Err(format!("no memory for the JVM's log: {}", io::Error::last_os_error()));
             }
             File::from_raw_fd(descriptor)
         };
@@ -64,7 +64,7 @@ impl SafepointLog {
     fn command(&self, jni: Jni, arguments: &str) -> Result<(), String> {
         let command = format!("VM.log output=/proc/self/fd/{} {arguments}", self.file.as_raw_fd());
         let command = CString::new(command).map_err(|error| error.to_string())?;
-        let answer = run_diagnostic_command(jni, &command).ok_or("this JVM runs no diagnostic commands")?;
+        let answer = run_diagnostic_command(jni, &command).ok_or("this JVM has no diagnostic commands")?;
         let answer = answer.map_err(|error| format!("the JVM does not log them: {error}"))?;
         // It prints nothing unless something is wrong.
         match String::from_utf8_lossy(&answer).trim() {

@@ -92,14 +92,14 @@ impl Safepoints {
     }
 
     fn find_layout(&self, jni: Jni) -> Result<&'static SafepointLayout, &'static str> {
-        let hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
+        let hotspot = self.core.hotspot.ok_or("the JVM's private memory is not read")?;
         hotspot.safepoints(self.core.jvm.env, jni)
     }
 
     /// Who asks late threads where they are.
     fn find_mailbox(&self, jni: Jni) -> Result<Mailbox, String> {
         let jvm = self.core.jvm;
-        let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is left alone")?;
+        let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is not read")?;
         let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java)?;
         let mailbox = Mailbox::open(walker, loads)?;
         let _ = self.walker.set(walker);
@@ -130,7 +130,8 @@ impl Feature for Safepoints {
         match self.find_layout(jni) {
             Ok(layout) => drop(self.layout.set(layout)),
             Err(why) => message(&format!(
-                "which threads delay safepoints is not recorded, but how long each takes is: the state of safepoints is not known ({why})"
+                "only how long safepoints take is recorded, not which threads delay them: the safepoint state is \
+                 unknown ({why})"
             )),
         }
         Ok(())
@@ -157,7 +158,7 @@ impl Feature for Safepoints {
         let watcher = Watcher::new(self, log, finder);
         match native_thread::start("martini-ttsp", move || watcher.run()) {
             Ok(handle) => *self.watcher.lock() = Some(handle),
-            Err(error) => message(&format!("safepoints are not recorded: there is no thread to watch them: {error}")),
+            Err(error) => message(&format!("safepoints are not recorded: cannot start the watcher thread: {error}")),
         }
     }
 

@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             Some(attach::for_a_while(pid, arguments.agent.clone(), arguments.duration.unwrap_or(DURATION))?)
         }
         None if arguments.duration.is_some() || arguments.agent.has_any() => {
-            bail!("{} is recorded already: leave out --duration and options of the agent", trace.display())
+            bail!("{} is a trace, not a JVM: leave out --duration and options of the agent", trace.display())
         }
         None => None,
     };

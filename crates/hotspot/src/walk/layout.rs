@@ -124,7 +124,7 @@ impl Layout {
         if size_of_type(c"PcDesc") != Some(PC_DESC_BYTES)
             || pc_desc.iter().any(|&(name, at)| offset(c"PcDesc", name) != Ok(at))
         {
-            return Err("this JVM has another layout of PcDesc than those that are known".into());
+            return Err("this JVM has an unknown layout of PcDesc".into());
         }
         let upcall_anchor = Field::offset_of(c"UpcallStub::FrameData", c"jfa") == Some(0);
         let frame_complete = Field::find(c"CodeBlob", c"_frame_complete_offset");

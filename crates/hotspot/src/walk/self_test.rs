@@ -57,11 +57,11 @@ impl Walker {
         };
         TEST.store(null_mut(), Ordering::Release);
         if let Err(error) = ran {
-            return Err(format!("its self-test cannot run: {}", jni.cleared(error)));
+            return Err(format!("cannot run the stack walker's self-test: {}", jni.cleared(error)));
         }
         match test.difference {
             Some(difference) => Err(difference),
-            None if test.compared < STACKS => Err("its self-test has compared too few stacks".into()),
+            None if test.compared < STACKS => Err("the stack walker's self-test compared too few stacks".into()),
             None => Ok(()),
         }
     }
@@ -73,14 +73,16 @@ impl Test<'_> {
         // SAFETY: null is the current thread.
         let found = unsafe { self.env.get_stack_trace(null_mut(), 0, &mut raw) }.map_err(|error| error.to_string())?;
         let walked = self.walker.walk(&Registers::here(), Some(self.thread), &mut self.stack);
-        walked.map_err(|error| format!("it does not get through a stack of its self-test ({})", error.name()))?;
+        walked.map_err(|error| format!("the stack walker failed on a stack of its self-test ({})", error.name()))?;
         let ours = self.stack.frames();
         if ours.len() != found.len() || ours.len() < FRAMES {
-            return Err(format!("it sees {} frames where the JVM has {}", ours.len(), found.len()));
+            return Err(format!("the stack walker sees {} frames where the JVM has {}", ours.len(), found.len()));
         }
         let mut frames = ours.iter().zip(found.iter());
         match frames.find(|&(ours, found)| !self.is_same(jni, *ours, *found)) {
-            Some((ours, _)) => Err(format!("it sees {} where the JVM has something else", self.shown(*ours))),
+            Some((ours, _)) => {
+                Err(format!("the stack walker sees {} where the JVM has another frame", self.shown(*ours)))
+            }
             None => Ok(()),
         }
     }
