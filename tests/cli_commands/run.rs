@@ -193,7 +193,7 @@ fn a_program_without_a_jvm_leaves_no_trace_and_says_so() {
 fn an_option_without_effect_is_noted_unless_quiet() {
     let place = Place { folder: tempfile::tempdir().unwrap() };
     let note =
-        "martini: option 'stack' has no effect with heap=counts: write heap=events or heap=vm, or leave it out\n";
+        "martini: option 'stack' has no effect with heap=counts: write heap=events or heap=vm, or remove it\n";
     let ended = end(&mut place.run(&["--heap", "counts", "--stack", "4", "true"]));
     assert!(ended.status == 0 && ended.err.contains(note), "{}", ended.err);
     let ended = end(&mut place.run(&["-q", "--heap", "counts", "--stack", "4", "true"]));

@@ -41,10 +41,10 @@ pub enum OptionError {
         problem: PatternError,
     },
     /// An option that was given twice.
-    #[error("option '{0}' is given twice: leave one of them out")]
+    #[error("option '{0}' is given twice: remove one")]
     Twice(&'static str),
     /// An option that was given by its name and by its old spelling.
-    #[error("options '{old}' and '{name}' mean the same: leave '{old}' out")]
+    #[error("options '{old}' and '{name}' mean the same: remove '{old}'")]
     TwiceByOldSpelling {
         /// The option.
         name: &'static str,
@@ -52,20 +52,18 @@ pub enum OptionError {
         old: &'static str,
     },
     /// An option that only `heap=counts` has a use for.
-    #[error("option '{0}' is for heap=counts only: leave it out, or write heap=counts")]
+    #[error("option '{0}' requires heap=counts: add it, or remove '{0}'")]
     NeedsCounts(&'static str),
     /// An option that only `heap=counts` and `sampled` have a use for.
-    #[error("option '{0}' is for heap=counts and sampled: leave it out, or write heap=counts")]
+    #[error("option '{0}' requires heap=counts or sampled: add one, or remove '{0}'")]
     NeedsTotals(&'static str),
     /// A sampler beside a heap mode that records every object.
-    #[error(
-        "option 'sampled' is not for heap={0}, which records every object: leave one of them out, or write heap=counts"
-    )]
+    #[error("option 'sampled' conflicts with heap={0}, which records every object: remove one, or write heap=counts")]
     SampledWithObjects(&'static str),
     /// A filter file that cannot be read or has a wrong line.
     #[error("option 'filters': {0}")]
     FilterFile(String),
     /// A TPTP profiler, server or option that Martini does not have.
-    #[error("'{0}' of the TPTP spelling is not supported: {1}")]
+    #[error("'{0}' in the TPTP syntax is not supported: {1}")]
     Tptp(String, &'static str),
 }

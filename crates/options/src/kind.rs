@@ -123,20 +123,20 @@ impl Kind {
         let values = self.values();
         match self {
             Kind::OnOff(_) | Kind::Bool(_) | Kind::OneOf(_) => values,
-            Kind::Depth { max, .. } => format!("{values}, a number of frames from 0 to {max}"),
+            Kind::Depth { max, .. } => format!("{values}, 0 to {max} frames"),
             Kind::Size { min, max, .. } => match *max {
-                u64::MAX => format!("{values}, a number of bytes from {} on", size_text(*min)),
-                max => format!("{values}, a number of bytes from {} to {}", size_text(*min), size_text(max)),
+                u64::MAX => format!("{values} in bytes, {} or more", size_text(*min)),
+                max => format!("{values}, {} to {} bytes", size_text(*min), size_text(max)),
             },
-            Kind::SizeOrOff { max, .. } => format!("{values}, a number of bytes from 1 to {}", size_text(*max)),
-            Kind::Seconds(_) => format!("{values}, a whole number from 0 to {}", u32::MAX),
+            Kind::SizeOrOff { max, .. } => format!("{values}, 1 to {} bytes", size_text(*max)),
+            Kind::Seconds(_) => format!("{values}, an integer from 0 to {}", u32::MAX),
             Kind::IntervalOrOff { min, max, .. } => {
-                format!("{values}, a length of time from {} to {}", interval_text(*min), interval_text(*max))
+                format!("{values}, a duration from {} to {}", interval_text(*min), interval_text(*max))
             }
-            Kind::Path(_) => format!("{values}, the path of a file"),
-            Kind::Pattern(_) => format!("{values}, a name that may have one * at its beginning or end"),
-            Kind::Method(_) => format!("{values}, the name of a class and of a method of it"),
-            Kind::DumpTimes(..) => format!("{values}, or several of them joined by +, where N is 1 or more"),
+            Kind::Path(_) => format!("{values}, a file path"),
+            Kind::Pattern(_) => format!("{values}, a name with at most one *, at its beginning or end"),
+            Kind::Method(_) => format!("{values}, a class name and a method name"),
+            Kind::DumpTimes(..) => format!("{values}, or several joined by +, where N is 1 or more"),
         }
     }
 

@@ -77,7 +77,7 @@ impl RawOptions {
     pub fn without_effect(&self, options: &Options) -> Vec<String> {
         let unmet = |(name, _): &(String, String)| {
             let why = find(name)?.needs.unmet(options)?;
-            Some(format!("option '{name}' has no effect {why}, or leave it out"))
+            Some(format!("option '{name}' has no effect {why}, or remove it"))
         };
         self.pairs.iter().filter_map(unmet).collect()
     }

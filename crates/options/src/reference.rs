@@ -6,48 +6,48 @@ use super::spec::{Default, Group, OptionSpec};
 use super::table::OPTIONS;
 
 const HEAD: &str = "\
-# Options of the agent
+# Agent options
 
 <!-- Written from the table in crates/options. To write it again: MARTINI_UPDATE=1 cargo test -p agent-options -->
 
-`martini run` takes each option with two dashes in front; a JVM that you start yourself takes them behind the agent's path:
+`martini run` takes each option with two leading dashes. A JVM that you start yourself takes them after the agent's path:
 
 ```
 martini run --heap events --file app.trcxml java -jar app.jar
 java -agentpath:/path/to/libmartini.so=heap=events,file=app.trcxml -jar app.jar
 ```
 
-- An option is a name, `=` and a value; options have commas between. **A comma inside a value is doubled**: `file=a,,b.trcxml` is the file `a,b.trcxml`.
-  `martini run` does that itself.
-- `%p` in the path of a trace, lock log or heap dump becomes the id of the JVM's process. Give each JVM a file of its own by it.
-- `SIZE` is a number of bytes. `k`, `m` and `g` behind it mean KiB, MiB and GiB: `512k`, `64m`, `2g`.
-- `DEPTH` is a number of stack frames, `SECONDS` a whole number.
-- An option that has no effect beside the others, such as `stack` with `heap=counts`, is accepted; `martini run` notes it.
-- Options with `on`, `off` or `true`, `false` may stand alone on the command line: `--locks` is `locks=on`, `--live` is `live=true`.
-  So may `--sampled`, `--cpu` and `--wall`: they are `sampled=512k`, `cpu=10ms`, `wall=20ms`. Another value of theirs stands behind `=`: `--cpu=1ms`.
-- An option on the JVM's own command line that is not understood, or a file there that cannot be written, stops the JVM before the program starts.
-  One line on standard error says why. Whatever else is wrong, the program runs without being profiled, after such a line: so does every JVM that
-  has the agent from an environment variable (`JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, `_JAVA_OPTIONS`) or an options file.
-- The environment variable `MARTINI_OFF=1` switches the agent off wherever it stands: nothing is checked, written or said.
+- Options are `name=value`, separated by commas. **Double a comma inside a value**: `file=a,,b.trcxml` is the file `a,b.trcxml`.
+  `martini run` does that for you.
+- `%p` in the path of a trace, lock log or heap dump becomes the process id. Use it to give each JVM its own file.
+- `SIZE` is a number of bytes. The suffixes `k`, `m` and `g` mean KiB, MiB and GiB: `512k`, `64m`, `2g`.
+- `DEPTH` is a number of stack frames, `SECONDS` an integer.
+- An option that has no effect with the others, such as `stack` with `heap=counts`, is accepted; `martini run` notes it.
+- On the command line, `on`/`off` and `true`/`false` options work without a value: `--locks` is `locks=on`, `--live` is `live=true`.
+  So do `--sampled` (`sampled=512k`), `--cpu` (`cpu=10ms`) and `--wall` (`wall=20ms`). For another value write `=`: `--cpu=1ms`.
+- An invalid option on the JVM's own command line, or a file there that cannot be written, stops the JVM before the program starts, with one line
+  on standard error. After any other problem the program runs unprofiled, also with one line. The same holds for JVMs that get the agent from
+  an environment variable (`JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, `_JAVA_OPTIONS`) or an options file.
+- The environment variable `MARTINI_OFF=1` turns the agent off completely: it checks, writes and prints nothing.
 
-## Files that are there already
+## Existing files
 
-Traces and lock logs are for their owner alone (mode 0600), also those that replace older ones.
+Traces and lock logs are readable only by their owner (mode 0600), even if they replace older files.
 
 | the name | what happens |
 |---|---|
-| is free | the file is made |
-| has `%p` in it, or is the default, and is taken | the next free name is used: `NAME-2.trcxml`, `NAME-3.trcxml` |
-| is that of a trace of Martini's (lock log for `locklog`), or of an empty file | it is replaced |
-| is that of any other file, of one with several names (hard links), of one that belongs to another user | it is refused |
-| is a symbolic link | it is refused, but for the system's names of open files: `/dev/stdout`, `/dev/fd/3`; a regular file behind such a name is appended to |
+| does not exist | the file is created |
+| has `%p` in it, or is the default, and exists | the next free name is used: `NAME-2.trcxml`, `NAME-3.trcxml` |
+| is a Martini trace (lock log for `locklog`) or an empty file | it is replaced |
+| is any other file, has several names (hard links), or belongs to another user | it is refused |
+| is a symbolic link | it is refused, except for the system's names of open files: `/dev/stdout`, `/dev/fd/3`; output is appended to a regular file behind such a name |
 | is a named pipe or a device | the trace is written to it |
 ";
 
 const TPTP: &str = "
-## TPTP's spelling
+## TPTP's syntax
 
-The options of TPTP's agent are understood too:
+TPTP's agent options also work:
 
 ```
 -agentpath:/path/to/libmartini.so=JPIAgent:server=standalone,file=x.trcxml,filters=f.txt;HeapProf:allocsites=true
@@ -61,7 +61,7 @@ The options of TPTP's agent are understood too:
 | `format=xml` | `format=xml` |
 | `;HeapProf` | `heap=events` |
 | `;HeapProf:allocsites=true` | `heap=events,allocsites=true` |
-| `;ThreadProf` | `locks=on`, with `heap=off` unless `HeapProf` is there too |
+| `;ThreadProf` | `locks=on`, with `heap=off` unless `HeapProf` is also given |
 ";
 
 /// The reference page as Markdown.
@@ -72,7 +72,7 @@ pub fn reference() -> String {
         page.push_str("| option | values | default | what it does | examples |\n|---|---|---|---|---|\n");
         OPTIONS.iter().filter(|option| option.group == group).for_each(|option| page.push_str(&row(option)));
     }
-    page.push_str("\n## Old spellings\n\nThey are still understood. Help does not list them.\n\n");
+    page.push_str("\n## Old spellings\n\nStill accepted, but not listed in help.\n\n");
     page.push_str("| old | today |\n|---|---|\n");
     for option in OPTIONS {
         for old in option.old {

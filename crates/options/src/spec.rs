@@ -72,9 +72,9 @@ impl Group {
     pub fn title(self) -> &'static str {
         match self {
             Group::Heap => "Allocations",
-            Group::Filters => "Which classes are reported",
+            Group::Filters => "Class filters",
             Group::Locks => "Locks",
-            Group::Cpu => "Processor time",
+            Group::Cpu => "CPU time",
             Group::Dumps => "Heap dumps",
             Group::Trace => "The trace file",
             Group::Jvm => "The JVM's private memory",
@@ -107,11 +107,11 @@ impl Need {
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Need::Nothing => None,
-            Need::Objects => Some("Has an effect with `heap=events` and `heap=vm` only."),
-            Need::Counts => Some("Only allowed with `heap=counts`."),
-            Need::Totals => Some("Only allowed with `heap=counts` and `sampled`."),
-            Need::Locks => Some("Has an effect only if locks are recorded."),
-            Need::Dump => Some("Has an effect only together with `dump`."),
+            Need::Objects => Some("Only with `heap=events` and `heap=vm`."),
+            Need::Counts => Some("Requires `heap=counts`."),
+            Need::Totals => Some("Requires `heap=counts` or `sampled`."),
+            Need::Locks => Some("Only when locks are recorded."),
+            Need::Dump => Some("Only with `dump`."),
         }
     }
 

@@ -60,11 +60,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "heap",
         group: Group::Heap,
         kind: Kind::OneOf(&[
-            word("events", "every object, even those that the JIT would remove", |d| d.heap = Some(HeapMode::Events)),
-            word("counts", "totals for each allocation site, at the lowest cost", |d| d.heap = Some(HeapMode::Counts)),
+            word("events", "every object, even those the JIT would remove", |d| d.heap = Some(HeapMode::Events)),
+            word("counts", "totals per allocation site, at the lowest cost", |d| d.heap = Some(HeapMode::Counts)),
             word(
                 "vm",
-                "every object that the JVM reports; code is not rewritten, and the JIT removes objects as usual",
+                "every object the JVM reports; code is not rewritten, and the JIT removes objects as usual",
                 |d| {
                     d.heap = Some(HeapMode::Vm);
                 },
@@ -73,7 +73,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         ]),
         default: Default::Text("events; off if locks are recorded; counts with martini run"),
         help: "How to record allocations",
-        more: "`martini run` uses `counts` only if no option asks for locks or for single objects (`lifetimes`, `allocsites`, `stack`).",
+        more: "`martini run` uses `counts` unless an option asks for locks or single objects (`lifetimes`, \
+               `allocsites`, `stack`).",
         examples: &["heap=counts"],
         ..ROW
     },
@@ -83,7 +84,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Bool(|d, yes| d.options.lifetimes = yes),
         default: Default::Value("true"),
         help: "Record the death of each object",
-        more: "An object's death is recorded after the garbage collection that finds it dead (element `objFree`).",
+        more: "A death is recorded after the garbage collection that frees the object (element `objFree`).",
         examples: &["lifetimes=false"],
         needs: Need::Objects,
         ..ROW
@@ -103,7 +104,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Heap,
         kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.options.stack_depth = depth },
         default: Default::Value("0"),
-        help: "Record the stack of each allocation, up to this many frames",
+        help: "Record the call stack of each allocation, up to this many frames",
         more: "The innermost frames are kept. At most 64; 0 records no stacks.",
         examples: &["stack=16"],
         needs: Need::Objects,
@@ -114,7 +115,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Heap,
         kind: Kind::Bool(|d, yes| d.options.live = yes),
         default: Default::Value("false"),
-        help: "At exit, collect garbage and count the remaining objects of each class",
+        help: "At exit, run a garbage collection and count the surviving objects of each class",
         examples: &["live=true"],
         ..ROW
     },
@@ -128,9 +129,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
         default: Default::Text("off; 16k with martini run"),
-        help: "Sample the stacks on which each site allocates, and how much the JIT removes there",
-        more: "`martini run` uses `16k` unless it is given. The JVM samples one object per SIZE bytes on average. \
-               A smaller SIZE gives better estimates; where samples would cost more than a hundredth of a processor, SIZE grows by itself until they do not.",
+        help: "Sample the call stacks of each allocation site, and how much the JIT removes there",
+        more: "`martini run` defaults to `16k`. The JVM samples one object per SIZE bytes on average. A smaller SIZE \
+               gives smaller error margins; SIZE grows automatically if samples would cost more than 1 % of a \
+               processor.",
         examples: &["callers=512k"],
         needs: Need::Counts,
     },
@@ -143,10 +145,11 @@ pub static OPTIONS: &[OptionSpec] = &[
             set: |d, bytes| d.options.sampled_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
         default: Default::Value("off"),
-        help: "Sample objects as they are allocated, with their stacks, and follow them as long as they live",
-        more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. Where samples would cost more than a hundredth \
-               of a processor, SIZE grows by itself until they do not. With `heap=counts` the samples are those of `callers` too, at the smaller \
-               SIZE of both. Without `heap`, nothing else is recorded of allocations; not with `heap=events` or `heap=vm`, which record every object.",
+        help: "Sample allocations with their call stacks, and track how long the objects live",
+        more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. SIZE grows automatically if \
+               samples would cost more than 1 % of a processor. With `heap=counts`, `sampled` and `callers` share \
+               their samples, at the smaller SIZE. Without `heap`, nothing else is recorded about allocations. Not \
+               allowed with `heap=events` or `heap=vm`, which record every object.",
         examples: &["sampled=512k"],
         ..ROW
     },
@@ -155,9 +158,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Heap,
         kind: Kind::Seconds(|d, period| d.options.every = period),
         default: Default::Value("1"),
-        help: "Write what was counted or sampled so far to the trace every so many seconds, in case the JVM is killed, and to show when what was allocated",
-        more: "After ten times SECONDS the pauses grow: each is then a tenth of the run so far, so that a week has some hundred. \
-               Only sites with news are written, and only in the first half of a trace with a `limit`. With 0 the counts are written only at the end.",
+        help: "Flush counts and samples to the trace every SECONDS, in case the JVM is killed, and to show allocation \
+               over time",
+        more: "After ten flushes the interval grows to a tenth of the run so far, so a week has some hundred. Only \
+               sites that changed are written, and only in the first half of a trace with a `limit`. With 0, counts \
+               are written only at the end.",
         examples: &["every=10"],
         needs: Need::Totals,
         ..ROW
@@ -168,10 +173,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Path(|d, path| d.options.file = path),
         default: Default::Value("martini-%p.trcxml"),
         help: "Write the trace to this file; %p becomes the process id",
-        more: "If a name with %p is taken, the next free one is used, such as `martini-1-2.trcxml`. Another name that is taken \
-               has to be that of a trace, which is replaced. \
-               If it is a named pipe, the JVM waits at its start until somebody reads the pipe, for ten seconds at most; \
-               then the program runs without being profiled.",
+        more: "If a name with %p exists, the next free one is used, such as `martini-1-2.trcxml`. Any other existing \
+               file must be a trace, and is replaced. With a named pipe, the JVM waits at its start for a reader, for \
+               ten seconds at most; then the program runs unprofiled.",
         examples: &["file=app-%p.trcxml"],
         ..ROW
     },
@@ -180,7 +184,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Trace,
         kind: Kind::OneOf(&[
             word("xml", "plain XML", |d| d.options.format = Format::Xml),
-            word("zip", "XML in a zip archive, which TPTP imports", |d| d.options.format = Format::Zip),
+            word("zip", "XML in a zip archive, for import into TPTP", |d| d.options.format = Format::Zip),
         ]),
         default: Default::Value("xml"),
         help: "The format of the trace",
@@ -192,10 +196,10 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Trace,
         kind: Kind::Method(|d, method| d.options.marks.push(method)),
         default: Default::Text("no mark"),
-        help: "Mark in the trace when this method is entered for the first time",
-        more: "Commands that read the trace take it as a time: `--from METHOD`, `--to METHOD`. What is counted so far is written at each mark, so that \
-               counts between two marks are those of that time. Can be given several times. Only at the start of a JVM, and not beside a debugger: the JVM has \
-               breakpoints for one agent only.",
+        help: "Mark the first call of this method in the trace",
+        more: "Use it as a time in commands that read the trace: `--from METHOD`, `--to METHOD`. Counts are flushed at \
+               each mark, so counts between two marks cover exactly that time. Can be repeated. Only when the JVM \
+               starts with the agent, and not beside a debugger: only one agent can use breakpoints.",
         examples: &["mark=com.acme.Server.ready", "mark=com.acme.Server.stop"],
         ..ROW
     },
@@ -204,8 +208,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Trace,
         kind: Kind::Size { min: 1, max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
         default: Default::Text("no limit"),
-        help: "End the trace at this size, while the program continues",
-        more: "The trace is completed and stays readable. Its size is that of the text before compression.",
+        help: "End the trace at this size; the program continues",
+        more: "The trace stays valid. The size is that of the uncompressed text.",
         examples: &["limit=2g"],
         ..ROW
     },
@@ -218,10 +222,11 @@ pub static OPTIONS: &[OptionSpec] = &[
             set: |d, bytes| d.options.buffer_bytes = bytes.min(memory::of_the_machine()) as usize,
         },
         default: Default::Value("64m"),
-        help: "Memory for events that wait to be written",
-        more: "When it is full, the program waits for the writer; if nothing at all is written for five seconds, events are left \
-               out until the writer has caught up (`events.dropped`). With `heap=counts` it also bounds the memory for counters: \
-               beyond it, new threads share counters, which is slower. At least 64k; more than the memory of the machine counts as that much.",
+        help: "Memory for events waiting to be written",
+        more: "When it is full, the program waits for the writer; if nothing is written for five seconds, events are \
+               dropped until the writer has caught up (`events.dropped`). With `heap=counts` it also limits the memory \
+               for counters: beyond it, new threads share counters, which is slower. At least 64k, at most the \
+               machine's memory.",
         examples: &["buffer=256m"],
         ..ROW
     },
@@ -230,11 +235,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Filters,
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Include))),
         default: Default::Text("all classes"),
-        help: "Report objects whose class matches",
-        more: "What counts is the class of the object, not the code that allocates it (`martini stats --in` goes by that). \
-               A pattern is a class name, or has one `*` at its beginning or end. Can be given several times, also mixed with \
-               `exclude`: the first pattern that matches decides. If the last pattern is an `include` and no filter file \
-               follows, all other classes are left out.",
+        help: "Record objects whose class matches",
+        more: "Matches the class of the object, not the code that allocates it (for that, see `martini stats --in`). A \
+               pattern is a class name, or has one `*` at its beginning or end. Can be repeated and mixed with \
+               `exclude`: the first matching pattern decides. If the last pattern is an `include` and no filter file \
+               follows, all other classes are excluded.",
         examples: &["include=com.acme.*", "include=java.lang.String"],
         ..ROW
     },
@@ -243,8 +248,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Filters,
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Exclude))),
         default: Default::Text("no class"),
-        help: "Leave out objects whose class matches",
-        more: "Patterns are those of `include`.",
+        help: "Exclude objects whose class matches",
+        more: "Takes the same patterns as `include`.",
         examples: &["exclude=java.*", "exclude=*Test"],
         ..ROW
     },
@@ -254,8 +259,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Path(|d, path| d.filter_file = Some(path)),
         default: Default::Text("no filter file"),
         help: "Read more patterns from this TPTP filter file",
-        more: "They come after those of `include` and `exclude`. A line has three fields with blanks between: class pattern, \
-               method pattern (not used), `INCLUDE` or `EXCLUDE`.",
+        more: "They apply after `include` and `exclude`. Each line has three fields separated by blanks: class \
+               pattern, method pattern (ignored), `INCLUDE` or `EXCLUDE`.",
         examples: &["filters=filters.txt"],
         ..ROW
     },
@@ -265,8 +270,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Locks,
         kind: Kind::OnOff(|d, on| d.locks_wanted = Some(on)),
         default: Default::Value("off"),
-        help: "Record which thread waits for which monitor, how long, and which thread owns it",
-        more: "`juc=on` and `locklog` switch it on. Then allocations are recorded only if `heap` is given.",
+        help: "Record which thread waits for which monitor, for how long, and who owns it",
+        more: "`juc=on` and `locklog` turn it on. Without `heap`, no allocations are recorded.",
         examples: &["locks=on"],
         ..ROW
     },
@@ -275,8 +280,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Locks,
         kind: Kind::OnOff(|d, on| d.locks.juc = on),
         default: Default::Value("off"),
-        help: "Also record waits for locks, conditions and queues of java.util.concurrent",
-        more: "Switches `locks` on, unless `locks=off` is given.",
+        help: "Also record waits in java.util.concurrent: locks, conditions and queues",
+        more: "Turns on `locks`, unless `locks=off` is given.",
         examples: &["juc=on"],
         ..ROW
     },
@@ -284,15 +289,19 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "owners",
         group: Group::Locks,
         kind: Kind::OneOf(&[
-            word("on", "read the owner from the JVM's memory and record its stack", |d| {
+            word("on", "read the owner from the JVM's memory and record its call stack", |d| {
                 d.locks.owners = Owners::WithStacks
             }),
-            word("off", "read the owner from the JVM's memory, without its stack", |d| {
+            word("off", "read the owner from the JVM's memory, without its call stack", |d| {
                 d.locks.owners = Owners::WithoutStacks;
             }),
-            word("jvmti", "ask JVMTI for the owner and record its stack; slow, so not every wait gets an owner", |d| {
-                d.locks.owners = Owners::ByJvmti;
-            }),
+            word(
+                "jvmti",
+                "ask JVMTI for the owner and record its call stack; slow, so some waits have no owner",
+                |d| {
+                    d.locks.owners = Owners::ByJvmti;
+                },
+            ),
         ]),
         default: Default::Value("on"),
         help: "How to find the owner of a contended monitor",
@@ -305,7 +314,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Locks,
         kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.locks.stack_depth = depth },
         default: Default::Value("8"),
-        help: "Record the stacks of waiting threads and of owners, up to this many frames",
+        help: "Record the call stacks of waiting threads and owners, up to this many frames",
         more: "The innermost frames are kept. At most 64; 0 records no stacks.",
         examples: &["lockstack=16"],
         needs: Need::Locks,
@@ -316,9 +325,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Locks,
         kind: Kind::OnOff(|d, on| d.locks.names = on),
         default: Default::Value("on"),
-        help: "At the end, look in which field of the program each lock lies",
-        more: "Only for locks for which threads waited longest. The JVM walks over its heap for that, for a second at most. \
-               Not with `heap=events` or `heap=vm`.",
+        help: "At the end, find the field that holds each lock",
+        more: "Only for the locks with the longest waits. The JVM walks its heap, for one second at most. Not with \
+               `heap=events` or `heap=vm`.",
         examples: &["locknames=off"],
         needs: Need::Locks,
         ..ROW
@@ -329,9 +338,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::Path(|d, path| d.locks.log = Some(path)),
         default: Default::Text("no log"),
         help: "Also write contended locks to this text file; %p becomes the process id",
-        more: "The log has a line when a thread begins to wait for a lock, and one when it gets the lock. \
-               A name that is taken is treated as that of a trace is. \
-               Switches `locks` on, unless `locks=off` is given.",
+        more: "The log has one line when a thread starts to wait for a lock, and one when it gets the lock. Existing \
+               files are treated as for `file`. Turns on `locks`, unless `locks=off` is given.",
         examples: &["locklog=locks-%p.txt"],
         ..ROW
     },
@@ -345,8 +353,8 @@ pub static OPTIONS: &[OptionSpec] = &[
             set: |d, time| d.options.samples.cpu = time,
         },
         default: Default::Value("off"),
-        help: "Sample what each thread does on the processors, once in so much of its CPU time",
-        more: "Without `heap` no allocations are recorded.",
+        help: "Sample each running thread once per interval of its CPU time",
+        more: "Without `heap`, no allocations are recorded.",
         examples: &["cpu=10ms"],
         ..ROW
     },
@@ -360,8 +368,8 @@ pub static OPTIONS: &[OptionSpec] = &[
             set: |d, time| d.options.samples.wall = time,
         },
         default: Default::Value("off"),
-        help: "Sample what threads do, whether they run or wait, so often",
-        more: "A few threads are looked at each time, in turn. Without `heap` no allocations are recorded.",
+        help: "Sample all threads at this interval, running or waiting",
+        more: "Each time, a few threads are sampled in turn. Without `heap`, no allocations are recorded.",
         examples: &["wall=20ms"],
         ..ROW
     },
@@ -370,8 +378,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Cpu,
         kind: Kind::OnOff(|d, on| d.options.samples.ttsp = on),
         default: Default::Value("off"),
-        help: "Record how long threads take to stop for the JVM's safepoints, and who is late",
-        more: "Without `heap` no allocations are recorded.",
+        help: "Record how long threads take to reach safepoints, and which are late",
+        more: "Without `heap`, no allocations are recorded.",
         examples: &["ttsp=on"],
         ..ROW
     },
@@ -381,15 +389,15 @@ pub static OPTIONS: &[OptionSpec] = &[
         kind: Kind::DumpTimes(
             &[
                 choice("end", "when the JVM exits"),
-                choice("oom", "at the first OutOfMemoryError because the heap is full"),
+                choice("oom", "at the first OutOfMemoryError for Java heap space"),
                 choice("gc:N", "after the N-th garbage collection"),
-                choice("request", "each time you create the file TRACE.dump, where TRACE is the path of the trace"),
+                choice("request", "whenever you create the file TRACE.dump, where TRACE is the trace's path"),
             ],
             |d, when| d.options.dump.when = when,
         ),
         default: Default::Text("no dump"),
         help: "When to dump the heap",
-        more: "Join several times by `+`.",
+        more: "Join several with `+`.",
         examples: &["dump=oom+end", "dump=gc:20"],
         ..ROW
     },
@@ -398,8 +406,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Dumps,
         kind: Kind::Path(|d, path| d.options.dump.file = Some(path)),
         default: Default::Text("NAME-%n.hprof beside the trace NAME.trcxml"),
-        help: "Write heap dumps to this file; %p becomes the process id, %n the number of the dump",
-        more: "If the name is taken, the dump gets the next number.",
+        help: "Write heap dumps to this file; %p becomes the process id, %n the dump's number",
+        more: "If the file exists, the dump gets the next number.",
         examples: &["dumpfile=/dumps/app-%p-%n.hprof"],
         needs: Need::Dump,
         ..ROW
@@ -408,7 +416,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "dumpformat",
         group: Group::Dumps,
         kind: Kind::OneOf(&[
-            word("hprof", "a file that every heap tool reads", |d| d.options.dump.format = DumpFormat::Hprof),
+            word("hprof", "a file for any heap tool", |d| d.options.dump.format = DumpFormat::Hprof),
             word("xml", "roots and references only, inside the trace", |d| d.options.dump.format = DumpFormat::Xml),
         ]),
         default: Default::Value("hprof"),
@@ -422,13 +430,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Dumps,
         kind: Kind::OneOf(&[
             word("full", "the values of fields and arrays", |d| d.options.dump.contents = DumpContents::Full),
-            word("zero", "zeros in place of numbers and text, for a dump that others may read", |d| {
+            word("zero", "zeros in place of numbers and text, for a dump you can share", |d| {
                 d.options.dump.contents = DumpContents::Zero;
             }),
         ]),
         default: Default::Value("full"),
-        help: "What a heap dump holds of the program's data",
-        more: "Names of classes, fields, methods and source files are in the dump in both cases.",
+        help: "Which program data a heap dump contains",
+        more: "Names of classes, fields, methods and source files are always in the dump.",
         examples: &["dumpcontents=zero"],
         needs: Need::Dump,
         ..ROW
@@ -437,10 +445,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "internals",
         group: Group::Jvm,
         kind: Kind::OnOff(|d, on| d.options.internals = on),
-        default: Default::Text("on; off with a JDK newer than 25, or if `MARTINI_SAFE=1` is in the environment"),
-        help: "Use what the JVM keeps in its private memory, as a debugger does",
-        more: "With `off` nothing of it is read or written, and JVMTI is asked for everything: stacks and owners of locks take \
-               longer, some owners stay unknown, and the JIT's flags are yours to set for `heap=events` (a message says which).",
+        default: Default::Text("on; off with a JDK newer than 25 or with `MARTINI_SAFE=1`"),
+        help: "Read the JVM's private memory, as a debugger does",
+        more: "With `off`, it is neither read nor written, and everything comes from JVMTI: call stacks and lock \
+               owners are slower, some owners stay unknown, and you set the JIT's flags for `heap=events` yourself (a \
+               message says which).",
         examples: &["internals=off"],
         ..ROW
     },
@@ -448,15 +457,15 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "stacks",
         group: Group::Jvm,
         kind: Kind::OneOf(&[
-            word("on", "recognise a stack by its return addresses, and ask JVMTI for those that are new", |d| {
+            word("on", "recognise known call stacks by return addresses; ask JVMTI for new ones", |d| {
                 d.options.stacks = Stacks::ByAddresses;
             }),
-            word("jvmti", "ask JVMTI each time; one to two microseconds for each", |d| {
+            word("jvmti", "ask JVMTI each time; one to two microseconds per stack", |d| {
                 d.options.stacks = Stacks::ByJvmti;
             }),
         ]),
         default: Default::Value("on"),
-        help: "How to find the stack of the current thread",
+        help: "How to get the current thread's call stack",
         examples: &["stacks=jvmti"],
         ..ROW
     },

@@ -30,7 +30,7 @@ pub(crate) fn pairs(given: &str) -> Result<Vec<(String, String)>, OptionError> {
     if !standalone {
         return Err(OptionError::Tptp(
             "JPIAgent".into(),
-            "without an Agent Controller, write JPIAgent:server=standalone,...",
+            "there is no Agent Controller; write JPIAgent:server=standalone,...",
         ));
     }
     let mut heap = false;

@@ -154,7 +154,7 @@ impl Recording {
         sampling.ask(Asker::Sampled, options.sampled_bytes, |_| ());
         if let Some(Err(why)) = sampling.finest().map(|bytes| environments::sample_allocations(&tags, bytes)) {
             let what = if options.sampled_bytes.is_some() { "allocations" } else { "callers" };
-            message(&format!("{what} are not sampled: {why}"));
+            message(&format!("cannot sample {what}: {why}"));
             (options.callers_bytes, options.sampled_bytes) = (None, None);
         }
         if !options.marks.is_empty()
@@ -276,12 +276,12 @@ impl Recording {
         let existing = core.jvm.env.get_all_threads();
         if core.is_late {
             drop(existing);
-            self.initialise(jni).map_err(|error| format!("nothing is reported: {error}"))?;
+            self.initialise(jni).map_err(|error| format!("nothing is recorded: {error}"))?;
             self.begin_among_threads(jni);
             return Ok(());
         }
         jni.expect_local_refs(existing.as_ref().map_or(0, |threads| threads.len()));
-        self.initialise(jni).map_err(|error| format!("nothing is reported: {error}"))?;
+        self.initialise(jni).map_err(|error| format!("nothing is recorded: {error}"))?;
         alloc::close_first_buffer(core, jni);
         if let Ok(existing) = &existing {
             // One of them may have started meanwhile.
@@ -373,7 +373,7 @@ impl Recording {
         let flags: Vec<_> = flags.map(|flag| format!("-XX:-{}", flag.to_string_lossy())).collect();
         if !flags.is_empty() {
             message(&format!(
-                "the JIT may remove objects, since its flags are left alone in safe mode: add {} yourself",
+                "the JIT may remove objects, and safe mode does not change its flags: add {} yourself",
                 flags.join(" ")
             ));
         }
@@ -388,7 +388,8 @@ impl Recording {
         if core.hotspot.is_none() && looks && is_on(c"CheckJNICalls") && is_on(c"UseZGC") {
             core.leave_deaths_unseen();
             message(
-                "deaths of objects are not reported: in safe mode with ZGC and -Xcheck:jni looking for them would keep them alive",
+                "object deaths are not recorded: in safe mode, with ZGC and -Xcheck:jni, checking objects would keep \
+                 them alive",
             );
         }
     }
@@ -401,7 +402,7 @@ impl Recording {
         core.jvm.classes.find_modules(jni);
         if core.watches_collections() {
             agent_thread::start(env, jni, c"Martini control", control::run)
-                .map_err(|e| format!("the agent thread cannot be started: {e}"))?;
+                .map_err(|e| format!("cannot start the agent thread: {e}"))?;
         }
         if core.options.frames() > 0
             || core.options.locks.as_ref().is_some_and(|locks| locks.stack_depth > 0)
@@ -501,7 +502,7 @@ fn set_flags(
     let mut changed = Vec::new();
     for &flag in source.unwanted_flags(options.heap, is_late) {
         if is_late && flag == c"EliminateAutoBox" && hotspot.needs_auto_box() {
-            message("boxes that the JIT removes are missing: add -XX:-EliminateAutoBox yourself when the JVM starts");
+            message("boxes that the JIT removes are missing: start the JVM with -XX:-EliminateAutoBox");
             continue;
         }
         // SAFETY: C2 looks at these flags when it begins to compile, and late the VM makes what was removed in spite of them.
@@ -510,7 +511,7 @@ fn set_flags(
             None => {
                 let flag = flag.to_string_lossy();
                 message(&format!(
-                    "this JVM hides its flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
+                    "cannot change this JVM's flag {flag}, so the JIT may remove objects: add -XX:-{flag} yourself"
                 ));
             }
         }

@@ -238,7 +238,7 @@ fn is_expected(line: &str, case: &Case) -> bool {
         || case.mode.leaves_the_jit_alone() && line.contains("-XX:-")
         || is_cut_by_end(case) && line.contains("gave up on a heap dump that makes no progress")
         || case.mode.is("dumpformat", "xml") && line.contains("the trace has not taken the previous one yet")
-        || sees_no_death(case) && line.contains("deaths of objects are not reported")
+        || sees_no_death(case) && line.contains("object deaths are not recorded")
         || case.mode.value("cpu").is_some() && line.contains("the kernel checks CPU time only every")
         || case.mode.samples_threads()
             && (case.mode.is("internals", "off") || case.has_flag("-Xcheck:jni"))
