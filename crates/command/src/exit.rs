@@ -24,11 +24,11 @@ const BROKEN_PIPE: u8 = SIGNAL_BASE + 13;
 pub(crate) const HELP: &str = "\
 Exit status:
   0    success (validate: the trace is valid)
-  1    validate: the trace breaks a rule; doctor: something is in the way
-  2    wrong command line, or something could not be read, written or found
-  run ends with the program's status: its exit code, or 128+n after signal n;
+  1    validate: the trace breaks a rule; doctor: attaching is blocked
+  2    invalid command line, or something cannot be read, written or found
+  run exits with the program's status: its exit code, or 128+n after signal n;
   127 if it was not found, 126 if it could not be started, 125 if it succeeded
-  but a trace is less complete than --require-exact asks for";
+  but a trace misses the coverage of --require-exact";
 
 /// An error that has a status of its own.
 #[derive(Debug, thiserror::Error)]

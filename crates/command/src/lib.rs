@@ -21,10 +21,10 @@ use commands::{
     recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
 };
 
-/// Shows what Java programs allocate, where their CPU time goes, and which locks they wait for
+/// Profile allocations, CPU time and lock waits of Java programs
 ///
-/// Martini runs a program under its agent, or loads the agent into a JVM that runs already. The agent counts what the program allocates, samples its CPU time, records every
-/// object or every wait for a lock, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
+/// Martini runs a program with its agent, or attaches the agent to a running JVM. The agent counts allocations, samples CPU time, or records every
+/// object or lock wait, and writes a trace in the XML format of Eclipse TPTP. The other commands read traces and heap dumps.
 #[derive(Debug, Parser)]
 #[command(name = "martini", version, max_term_width = 80, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 struct Cli {
@@ -37,21 +37,21 @@ Examples:
   martini demo                                  profile a bundled program
   martini run java -jar app.jar                 profile a program
   martini run --include 'com.acme.*' mvn test   profile every JVM of a build
-  martini ps                                    JVMs that run already
+  martini ps                                    list running JVMs
   martini attach 4711                           record one until Ctrl-C
-  martini top 4711                              what one does now
-  martini doctor 4711                           what is in the way, if it fails
-  martini explain martini-4711.trcxml           what stands out in a trace
-  martini report martini-4711.trcxml            the same and more, in a browser
-  martini stats martini-4711.trcxml             where, in your code
-  martini tree martini-4711.trcxml              who calls what allocates
-  martini locks martini-4711.trcxml             which locks threads wait for
+  martini top 4711                              live view
+  martini doctor 4711                           find out why attach fails
+  martini explain martini-4711.trcxml           main findings
+  martini report martini-4711.trcxml            HTML report
+  martini stats martini-4711.trcxml             allocations by line of code
+  martini tree martini-4711.trcxml              call trees
+  martini locks martini-4711.trcxml             lock waits
   martini threads martini-4711.trcxml           how threads spent their time
-  martini safepoints martini-4711.trcxml        who makes all threads wait
+  martini safepoints martini-4711.trcxml        who delays safepoints
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
-  martini import app.jfr                        a trace of a flight recording
-  martini heap app.hprof                        what is alive, and who holds it";
+  martini import app.jfr                        from JDK Flight Recorder
+  martini heap app.hprof                        what keeps objects alive";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use crate::exit;
 use crate::launch::library;
 
-/// Prints the path of the agent, for -agentpath
+/// Print the agent's path, for -agentpath
 ///
-/// The command carries the agent; it is put into the user's cache folder first, if it is not there.
+/// The agent is built into this command, which first writes it to the user's cache folder if it is not there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -20,54 +20,54 @@ use crate::exit;
 use crate::launch::options::{AgentOptions, Resolved};
 use crate::render::page::{Page, Width};
 
-/// Records a JVM that runs already, until Ctrl-C
+/// Attach to a running JVM and record until Ctrl-C
 ///
-/// The agent is loaded into the JVM and writes a trace, as with `martini run`. With Ctrl-C (or SIGTERM) the recording ends, and the same
-/// summary is printed; the program goes on. If this command is killed, the JVM goes on recording: `martini stop` ends that.
+/// Loads the agent into the JVM and writes a trace, as `martini run` does. Ctrl-C (or SIGTERM) stops the recording and prints the summary;
+/// the program continues. If this command is killed, the JVM keeps recording until `martini stop`.
 ///
-/// By default what costs next to nothing and begins at once is recorded, without any class being rewritten: samples of allocations and of CPU time, and
-/// waits for locks (--sampled --cpu --locks). --heap counts and --heap events rewrite all classes that are loaded. Before JDK 23 that makes the
-/// JVM throw its compiled code away: the program is slow until it is compiled again, which may take minutes.
+/// The default is cheap and rewrites no class: samples of allocations and CPU time, and waits for locks (--sampled --cpu --locks). --heap counts
+/// and --heap events rewrite all loaded classes. Before JDK 23 the JVM then discards its compiled code, and the program is slow until it is
+/// compiled again, which may take minutes.
 ///
-/// The JVM may be another user's, for root, or in a container: then the agent is copied into its /tmp, and the trace out of it at the end.
-/// Find the process with `martini ps`.
+/// As root you can attach to other users' JVMs and to JVMs in containers: the agent is copied into the JVM's /tmp, and the trace is copied out at
+/// the end. Find the process id with `martini ps`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini attach 4711                     until Ctrl-C
   martini attach 4711 --duration 30s
-  martini attach 4711 --cpu               where the time goes, nothing else
+  martini attach 4711 --cpu               CPU time only
   martini attach 4711 --heap counts       exact counts; rewrites classes
-  martini attach 4711 --detach            go away; martini stop 4711 ends it
+  martini attach 4711 --detach            stop later with martini stop 4711
 
 Exit status:
-  0 if the recording ended with a trace that can be read, also by Ctrl-C,
-  SIGTERM or the end of the JVM, or was left alone by --detach; 2 if the JVM
-  cannot be recorded, which is said in one sentence, or the trace is not there
+  0 if the recording ended with a readable trace, also after Ctrl-C, SIGTERM or
+  the end of the JVM, or continues after --detach; 2 if the JVM cannot be
+  recorded or the trace is missing
 
-While it records (PID: process of the JVM):
-  martini status PID    what is recorded, and where to
-  martini snapshot PID  writes the counts so far, and what is alive
-  martini dump PID      dumps the heap
+While recording (PID: process id of the JVM):
+  martini status PID    show what is recorded, and where
+  martini snapshot PID  flush counts and live objects to the trace
+  martini dump PID      dump the heap
 
-A JVM from 21 on prints a warning of its own when an agent is loaded (JEP 451).
-Started with -XX:+EnableDynamicAgentLoading it prints none.")]
+JDK 21 and later print a warning when an agent is loaded (JEP 451), unless the
+JVM was started with -XX:+EnableDynamicAgentLoading.")]
 pub(crate) struct Arguments {
-    /// The process of the JVM
+    /// Process id of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
     #[command(flatten)]
     agent: AgentOptions,
-    /// End the recording after this time, such as 30s, 5m
+    /// Stop recording after this time, such as 30s, 5m
     #[arg(long, value_name = "TIME", value_parser = until::time)]
     duration: Option<Duration>,
-    /// Leave the JVM recording, and return at once
+    /// Start recording and return at once
     #[arg(long, conflicts_with = "duration")]
     detach: bool,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(long, short)]
     quiet: bool,
-    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    /// Rows in the summary table, 0 for all [default: what fits in ten lines]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
 }

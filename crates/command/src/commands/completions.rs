@@ -6,7 +6,7 @@ use clap_complete::Shell;
 
 use crate::exit;
 
-/// Prints a completion script for a shell
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,7 +14,7 @@ Examples:
   martini completions zsh  > \"${fpath[1]}/_martini\"
   martini completions fish > ~/.config/fish/completions/martini.fish")]
 pub(crate) struct Arguments {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 

@@ -45,20 +45,20 @@ const MAIN_CLASS: &str = "demo.Main";
 const HEAP: [&str; 2] = ["-Xmx256m", "-Xmn128m"];
 /// Frames to record: enough to get from inside the JDK back to the program.
 const STACK: &str = "16";
-/// Profiles a small bundled program and explains what its trace shows
+/// Profile a small bundled program and explain its trace
 ///
-/// The program is an order desk: ten business days, three hundred orders a day. It looks healthy, and leaks a little memory with
-/// every order. The trace shows which class leaks, and which is allocated and dropped without need.
+/// The program is an order desk: ten business days, three hundred orders a day. It looks healthy, but leaks a little memory with every order.
+/// The trace shows which class leaks, and which is allocated needlessly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini demo
   martini demo --java /usr/lib/jvm/temurin-25-jdk-amd64 --out demo-out")]
 pub(crate) struct Arguments {
-    /// The JDK's folder, or its java [default: of JAVA_HOME, of the PATH, of /usr/lib/jvm]
+    /// JDK folder or java executable [default: JAVA_HOME, the PATH, or /usr/lib/jvm]
     #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
-    /// The folder for the program's classes and the trace [default: a new one for temporary files]
+    /// Folder for the program's classes and the trace [default: a new temporary folder]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }

@@ -8,10 +8,10 @@ use crate::exit;
 use crate::render::human::printable;
 use crate::render::page::{Page, PageArguments};
 
-/// Looks what is in the way of attaching to a JVM
+/// Diagnose why attaching to a JVM fails
 ///
-/// Each thing that was looked at has a line: "yes" if it is as it should be, "no" with what to do if it is in the way, "note" if it is good to
-/// know. With a process the JVM is asked for its version at the end, as `jcmd` does; nothing is loaded into it unless you give `--load`.
+/// Prints one line per check: "yes" if it passes, "no" with the fix if it blocks attaching, "note" if it is good to know. With a PID, the last
+/// check asks the JVM for its version, as `jcmd` does. Nothing is loaded into the JVM without `--load`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,12 +21,12 @@ Examples:
   martini doctor 4711 --json | jq '.checks[] | select(.verdict == \"no\")'
 
 Exit status:
-  0 if nothing is in the way, 1 if something is")]
+  0 if nothing blocks attaching, 1 if something does")]
 pub(crate) struct Arguments {
-    /// The process of the JVM [default: only what is so for any]
+    /// Process id of the JVM [default: checks that need no process]
     #[arg(value_name = "PID")]
     pid: Option<u32>,
-    /// Load the agent, as an attach does, and have it look at what the JVM offers now and which layouts of its memory are known
+    /// Load the agent, as attach does, and check the JVM's capabilities and memory layouts
     #[arg(long, requires = "pid")]
     load: bool,
     #[command(flatten)]

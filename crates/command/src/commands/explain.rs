@@ -19,47 +19,47 @@ use crate::render::human::{bytes, printable, shell_word};
 use crate::render::page::{Page, PageArguments, Width};
 use crate::render::{conservation, coverage, lock_summary, notes, run_summary, safepoints};
 
-/// Says what stands out in a trace: what grows, what churns, which locks cost most
+/// Report the main findings: growth, churn, expensive locks
 ///
-/// Each finding comes with its numbers, the line of code and the command that shows more. Nothing is named that does not matter: a
-/// healthy program has no findings, and what was looked at is said instead.
+/// Each finding shows its numbers, the line of code and the command for details. A healthy program has no findings; the report then lists what
+/// was checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Findings:
   deadlock  threads that wait for each other
-  stuck     threads that had waited for a lock for a second or more at the end
-  growth    a line whose objects are allocated all the time and not released
-            (of traces with single objects, `run --stack 16`, or with samples,
-            `run --sampled`); in traces with counts, a heap that is fuller after
-            each third of the collections
-  churn     a line that makes a tenth or more of all bytes, more than 50 MB a
-            second (of single objects: half of all bytes, and 64 MiB), or where
-            collections take a twentieth of the time
-  cpu       a line that takes a tenth or more of the CPU time, with what it
-            calls; collectors that do; compilers or the kernel with a fifth;
-            stacks that were not found with a fiftieth (`run --cpu`)
-  lock      a lock, or locks of a class, for which threads waited a twentieth of
-            the time or more, and 100 ms (`run --locks`, `run --juc`)
-  late      threads for which all others waited at safepoints, for a hundredth
-            of the time or more, and 20 ms, or for 100 ms once (`run --ttsp`)
+  stuck     threads that had been waiting for a lock for at least 1 s at the end
+  growth    a line whose objects are allocated steadily and never released
+            (traces with single objects, `run --stack 16`, or with samples,
+            `run --sampled`); with counts, a heap that is fuller after each
+            third of the collections
+  churn     a line that allocates at least 10 % of all bytes and more than
+            50 MB/s (single objects: half of all bytes, and 64 MiB), or where
+            collections take 5 % of the time
+  cpu       at least 10 % of CPU time is one line with its callees, or the
+            collectors; 20 % is compilers or the kernel; at least 2 % of CPU
+            time has no stack (`run --cpu`)
+  lock      threads waited for a lock, or a class of locks, at least 5 % of the
+            time and 100 ms (`run --locks`, `run --juc`)
+  late      threads delayed safepoints for at least 1 % of the time and 20 ms,
+            or once for 100 ms (`run --ttsp`)
 
-Lines are the innermost ones of your own code, if the trace has call stacks.
+A line is the innermost one in your own code, if the trace has call stacks.
 
 Examples:
   martini explain app.trcxml
   martini explain app.trcxml --own 'com.acme.*'
   martini explain app.trcxml --json | jq '.traces[0].findings[].kind'")]
 pub(crate) struct Arguments {
-    /// Traces to read, each for itself
+    /// Traces to read, one by one
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
-    /// known frameworks]
+    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
+    /// frameworks]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<Pattern>,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }

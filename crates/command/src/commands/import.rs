@@ -12,11 +12,10 @@ use crate::commands::selection::note;
 use crate::exit;
 use crate::render::human::{counted, duration};
 
-/// Makes a trace of a recording of JDK Flight Recorder, for all commands that read traces
+/// Convert a JFR recording to a Martini trace
 ///
-/// Recordings of the JDK (11 to 25), of async-profiler, and those that `martini export --to jfr` wrote. What they have is sampled:
-/// the trace says so, and has no accounts of the JVM's by which samples could be scaled. A trace that is there already is written
-/// over, any other file is not.
+/// Reads recordings of the JDK (11 to 25), of async-profiler and of `martini export --to jfr`. Their data is sampled: the trace says so, and has
+/// no JVM accounts to scale samples by. An existing trace is overwritten, any other file is not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,10 +24,10 @@ Examples:
   martini import app.jfr -o monday.trcxml
   jcmd 4711 JFR.dump filename=app.jfr && martini import app.jfr")]
 pub(crate) struct Arguments {
-    /// The recording
+    /// JFR recording
     #[arg(value_name = "FILE.jfr")]
     recording: PathBuf,
-    /// The trace; - is standard output [default: beside the recording, with its name and .trcxml]
+    /// Trace to write; - is standard output [default: the recording's path with .trcxml]
     #[arg(long, short, value_name = "TRACE")]
     output: Option<PathBuf>,
 }

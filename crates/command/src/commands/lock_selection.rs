@@ -11,15 +11,15 @@ use crate::commands::time_window::{TimeFlags, TimeWindow};
 /// Which part of a trace counts.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct LockSelection {
-    /// Count only threads of these names: a name, or one with a * at its end or beginning (repeatable)
+    /// Only threads with these names: a name, with an optional * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     pub(crate) thread: Vec<Pattern>,
     #[command(flatten)]
     pub(crate) window: TimeFlags,
-    /// Take the innermost frame in these classes as the place of a wait, if the trace has stacks (repeatable)
+    /// Show each wait at its innermost frame in these classes, if the trace has call stacks (repeatable)
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
-    /// Show threads whose names differ only in numbers as one: pool-1-thread-7 belongs to pool-*-thread-*
+    /// Merge threads whose names differ only in numbers: pool-1-thread-7 becomes pool-*-thread-*
     #[arg(long)]
     pub(crate) pools: bool,
 }

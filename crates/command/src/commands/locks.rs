@@ -19,67 +19,65 @@ use crate::render::lock_tables::{self, LockColumn};
 use crate::render::page::{Page, PageArguments};
 use crate::render::{blocking_graph, lock_json, lock_stacks, lock_summary};
 
-/// Shows which locks threads wait for, for how long, and who holds them
+/// Show which locks threads wait for, how long, and who owns them
 ///
-/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
-/// complete or cut off. It has locks of java.util.concurrent if it was recorded with juc=on. Deadlocks are shown first, then threads
-/// that were still blocked at the end.
+/// Reads XML traces or zips of them, from Martini or the old TPTP profilers, and plain lock logs (TRY and LCK lines), complete or truncated. Locks
+/// of java.util.concurrent need juc=on when recording. Deadlocks come first, then threads still blocked at the end.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Columns:
-  contended      how often a thread waited for a lock that another thread owned
-  total, mean    time waited, in all and on average
-  p50, p90, p99  so many percent of the waits were not longer; exact for up to
-                 256 waits, too long by less than one percent for more
-  max            the longest wait
-  timed out      with --waits: how many ended by their timeout
+  contended      how often a thread waited for a lock owned by another thread
+  total, mean    total and average time waited
+  p50, p90, p99  percentiles of the waits; exact up to 256 waits, beyond that
+                 too long by less than 1 %
+  max            longest wait
+  timed out      with --waits: how many timed out
 
 Examples:
-  martini locks app.trcxml                      worst locks, places and pairs
+  martini locks app.trcxml                      worst locks, sites and pairs
   martini locks app.trcxml --by site --stacks   longest waits, with stacks
   martini locks app.trcxml --filter 'com.acme.*' --sort max
   martini locks app.trcxml --thread 'http-*' --from 12.3 --to 12.9
                                                 what delayed this request
   martini locks app.trcxml --waits              conditions, latches, queues
-  martini locks app.trcxml --waits --idle       those of idle threads, too
+  martini locks app.trcxml --waits --idle       idle threads, too
   martini locks app.trcxml --pools --graph | dot -Tsvg > who-blocks-whom.svg
   martini locks old-lock.log                    TRY and LCK lines
   martini locks app.trcxml --json | jq '.traces[0].deadlocks'")]
 pub(crate) struct Arguments {
-    /// Traces or lock logs to read, each for itself; - is standard input
+    /// Traces or lock logs to read, one by one; - is standard input
     #[arg(required = true, value_name = "TRACE|LOG")]
     traces: Vec<PathBuf>,
-    /// Show only one table, with a row for each of these
+    /// Show one table only, with a row for each
     #[arg(long, value_enum)]
     by: Option<Rows>,
-    /// Show what else threads wait for: notifications, conditions, latches, queues
+    /// Show other waits: notifications, conditions, latches, queues
     #[arg(long)]
     waits: bool,
-    /// With --waits, count also the waits of idle threads for work: of a pool's for a task, of a timer's for its time, for
-    /// references to be cleared
+    /// With --waits, include threads waiting for work: pool threads without a task, timers, the reference handler
     #[arg(long, requires = "waits")]
     idle: bool,
-    /// Count only locks of these classes or in fields of these: a name, or one with a * at its end or beginning (repeatable);
-    /// where no field is known, as in a lock log, also waits in the code of these classes
+    /// Only locks of these classes or in their fields: a name, with an optional * at its end or beginning (repeatable); without
+    /// known fields, as in lock logs, also waits in the code of these classes
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
     #[command(flatten)]
     selection: LockSelection,
-    /// Sort by this column, the largest number first
+    /// Sort by this column, largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "total")]
     sort: LockColumn,
-    /// Show at most this many rows of a table, 0 for all [default: 10, with --json: 0]
+    /// Rows per table, 0 for all [default: 10, with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
-    /// Show the longest wait of each row, with the stacks of both threads
+    /// Show the longest wait of each row with both threads' call stacks
     #[arg(long)]
     stacks: bool,
-    /// Print only who blocks whom, as a graph for Graphviz (dot)
+    /// Print only the blocking graph, for Graphviz (dot)
     #[arg(long, conflicts_with_all = ["json", "by", "waits", "idle", "stacks"])]
     graph: bool,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }
@@ -89,15 +87,15 @@ pub(crate) struct Arguments {
 enum Rows {
     /// Lock
     Monitor,
-    /// Class of locks
+    /// Lock class
     Class,
-    /// Class, and place where threads wait
+    /// Lock class and where threads wait
     Site,
-    /// Class, and place where the owner was
+    /// Lock class and where the owner is
     Holder,
-    /// Thread that waits
+    /// Waiting thread
     Waiter,
-    /// Thread that waits, and thread that owns
+    /// Waiting thread and owner
     Pair,
 }
 

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use crate::exit;
 
-/// Prints the manual page of martini or of one of its commands
+/// Print the manual page of martini or a command
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini man | man -l -
   martini man run > martini-run.1")]
 pub(crate) struct Arguments {
-    /// The command to describe; without it, martini as a whole
+    /// Command to describe [default: martini itself]
     command: Option<String>,
 }
 

@@ -13,30 +13,30 @@ use crate::render::human::printable;
 use crate::render::page::{Page, PageArguments};
 use crate::render::table::Table;
 
-/// Lists the JVMs of this machine
+/// List the JVMs on this machine
 ///
-/// Also those of other users and in containers, as far as they may be looked at: as root all. Nothing is sent to them.
+/// Includes JVMs of other users and in containers where permitted; root sees all. Nothing is sent to the JVMs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
-  pid      the process, as other commands take it
-  user     whose it is
-  java     its version of Java
-  in       \"container\" if it has other files or process ids than this command
-  agent    \"records\" if the JVM is recorded, \"loaded\" if it only has the agent
-  program  its main class or jar
-A ? stands for what may not be looked at.
+  pid      process id, for other commands
+  user     owner of the process
+  java     Java version
+  in       \"container\" if its file system or process ids differ from ours
+  agent    \"records\" while recording, \"loaded\" if the agent is idle
+  program  main class or jar
+A ? means no permission to look.
 
 Examples:
   martini ps
   martini ps --json | jq -r '.jvms[] | select(.container) | .pid'
 
 Exit status:
-  0 also if there is no JVM")]
+  0, even without any JVM")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with the arguments of the programs
+    /// Print JSON, with program arguments
     #[arg(long)]
     json: bool,
 }

@@ -20,9 +20,9 @@ use crate::render::page::{Page, Width};
 /// Where a trace goes that the JVM could not write here.
 const DEFAULT_FILE: &str = "martini-%p.trcxml";
 
-/// Shows what is recorded in a JVM
+/// Show what is being recorded in a JVM
 ///
-/// The agent in the JVM is asked; a JVM without it is left alone, and nothing is recorded there.
+/// Asks the agent in the JVM. A JVM without the agent is not touched.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,9 +30,9 @@ Examples:
   martini status 4711 --json | jq -r .trace
 
 Exit status:
-  0 if the JVM could be asked, whether it records or not; 2 otherwise")]
+  0 if the JVM answered, recording or not; 2 otherwise")]
 pub(crate) struct StatusArguments {
-    /// The process of the JVM
+    /// Process id of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
     /// Print JSON
@@ -40,26 +40,26 @@ pub(crate) struct StatusArguments {
     json: bool,
 }
 
-/// Has a JVM that is recorded write its numbers so far into the trace
+/// Flush current numbers to the trace
 ///
-/// With --heap counts and --sampled: what was allocated so far, and what is alive. The recording goes on.
+/// With --heap counts and --sampled: allocations so far, and live objects. The recording continues.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini snapshot 4711
 
 Exit status:
-  0 if it was done; 2 if nothing is recorded, or the JVM cannot be asked")]
+  0 on success; 2 if nothing is being recorded or the JVM does not answer")]
 pub(crate) struct SnapshotArguments {
-    /// The process of the JVM
+    /// Process id of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
 }
 
-/// Has a JVM dump its heap
+/// Write a heap dump of a running JVM
 ///
-/// Without FILE a recording that was started with --dump makes one as it does by itself, with allocation sites and ages, beside its trace. Else
-/// the JVM's own dumper writes what is alive to FILE. `martini heap` reads both. While a dump is written the program stands still.
+/// Without FILE, a recording started with --dump writes a dump beside its trace, with allocation sites and ages. Otherwise the JVM's own dumper
+/// writes the live objects to FILE. `martini heap` reads both. The program is paused while the dump is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -68,19 +68,19 @@ Examples:
   martini heap before.hprof
 
 Exit status:
-  0 if the dump is written; 2 if it is not, or the JVM cannot be asked")]
+  0 if the dump is written; 2 if not, or if the JVM does not answer")]
 pub(crate) struct DumpArguments {
-    /// The process of the JVM
+    /// Process id of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
-    /// The file to write, which must not be there [default: martini-PID.hprof]
+    /// File to write, must not exist [default: martini-PID.hprof]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
-/// Changes how often a recording in a JVM samples allocations
+/// Change the sampling interval of a running recording
 ///
-/// What was started with --sampled or --callers takes another size; each sample keeps the weight of the size with which it was chosen.
+/// Works for --sampled and --callers. Each sample keeps the weight of the interval at which it was taken.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -88,24 +88,23 @@ Examples:
   martini set 4711 --callers 1m
 
 Exit status:
-  0 if it was done; 2 if nothing is recorded, or not this, or the JVM cannot be
-  asked")]
+  0 on success; 2 if the JVM does not answer, or does not record this")]
 pub(crate) struct SetArguments {
-    /// The process of the JVM
+    /// Process id of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
-    /// A sampled object per so many bytes
+    /// Sample one object per SIZE bytes
     #[arg(long, value_name = "SIZE", required_unless_present = "callers")]
     sampled: Option<String>,
-    /// A sample of callers per so many bytes
+    /// Sample callers once per SIZE bytes
     #[arg(long, value_name = "SIZE")]
     callers: Option<String>,
 }
 
-/// Ends the recording in a JVM, and prints the summary of its trace
+/// Stop the recording in a JVM and print a summary
 ///
-/// The program goes on. The agent stays loaded, and does nothing until the next `martini attach`. `detach` is another name of this command, and
-/// the opposite of `martini attach --detach`, which leaves the JVM recording.
+/// The program continues. The agent stays loaded but idle until the next `martini attach`. `detach` is an alias of this command, not to be
+/// confused with `martini attach --detach`, which leaves the JVM recording.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -113,19 +112,19 @@ Examples:
   martini stop 4711 --file app.trcxml     if the JVM is in a container
 
 Exit status:
-  0 if the recording has ended with a trace; 2 if nothing is recorded, or the
-  JVM cannot be asked")]
+  0 if the recording ended with a trace; 2 if nothing is being recorded or the
+  JVM does not answer")]
 pub(crate) struct StopArguments {
-    /// The process of the JVM
+    /// Process id of the JVM
     #[arg(value_name = "PID")]
     pid: u32,
-    /// Where the trace goes if the JVM wrote it to a file system of its own, or as another user
+    /// Where to copy the trace if the JVM wrote it in a container or as another user
     #[arg(long, value_name = "PATH", default_value = DEFAULT_FILE)]
     file: PathBuf,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(long, short)]
     quiet: bool,
-    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    /// Rows in the summary table, 0 for all [default: what fits in ten lines]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
 }

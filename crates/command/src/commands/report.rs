@@ -30,16 +30,14 @@ const DURATION: Duration = Duration::from_secs(30);
 /// What to do if the file cannot be written.
 const INSTEAD: &str = "; choose another --output";
 
-/// Writes a trace as one HTML file that needs nothing else: flame graphs, tables, when what happened
+/// Write a self-contained HTML report
 ///
-/// The page opens in any browser, without a network: what stands out, what allocates, what takes the CPU time, which locks threads
-/// wait for, what stays alive. Where the trace has times, a range of them can be chosen, and all else on the page is of that range. What the page
-/// shows is in its address, so that it can be sent.
+/// The page opens in any browser, offline: main findings, allocations, CPU time, lock waits, live objects, as flame graphs, tables and timeline.
+/// Select a time range, and the whole page shows that range. The page's address holds the current view, so you can share it.
 ///
-/// With `--diff` the page shows what changed from one trace to another: flame graphs that are red where there is more and blue where there
-/// is less, and tables of changes, with signs and amounts.
+/// With `--diff` the page compares two traces: flame graphs that are red where there is more and blue where there is less, and tables of changes.
 ///
-/// With the process of a JVM it is recorded as by `martini attach`, with the same options, for a while; the trace stays beside the report.
+/// With a PID, the JVM is first recorded for a while, as by `martini attach` with the same options; the trace is kept beside the report.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,30 +45,30 @@ Examples:
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
   martini report app.trcxml --heap-dump app-1.hprof
-  martini report --diff old.trcxml new.trcxml   what changed, in new.diff.html
-  martini report 4711 --duration 60s            records a JVM that runs
-  martini run --report java -jar app.jar        records and reports")]
+  martini report --diff old.trcxml new.trcxml   writes new.diff.html
+  martini report 4711 --duration 60s            record a running JVM first
+  martini run --report java -jar app.jar        run, record and report")]
 pub(crate) struct Arguments {
-    /// The trace to show, or the process of a JVM to record
+    /// Trace to show, or process id of a JVM to record
     #[arg(required = true, value_name = "PID|TRACE")]
     traces: Vec<PathBuf>,
-    /// Compare two traces: what has grown and what has shrunk from the first to the second
+    /// Compare two traces: what grew and what shrank
     #[arg(long, conflicts_with = "duration")]
     diff: bool,
-    /// The file to write; one that is not a report is not overwritten [default: the trace's name with .html at its end]
+    /// File to write; only reports are overwritten [default: the trace's name with .html]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
-    /// known frameworks]
+    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
+    /// frameworks]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<Pattern>,
-    /// Fold stacks with less than this part of all into others [default: 0.01]
+    /// Fold stacks below this share into others [default: 0.01]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     cut: Option<f64>,
-    /// Show this heap dump, too: an HPROF file, or a trace with a dump in it
+    /// Also show this heap dump: an HPROF file, or a trace with a dump
     #[arg(long, value_name = "FILE", conflicts_with = "diff")]
     heap_dump: Option<PathBuf>,
-    /// How long to record a JVM, such as 30s, 5m [default: 30s]
+    /// Recording time, such as 30s, 5m [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = until::time)]
     duration: Option<Duration>,
     #[command(flatten)]

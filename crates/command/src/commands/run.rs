@@ -20,73 +20,70 @@ use crate::launch::{library, program, supervise};
 use crate::render::coverage;
 use crate::render::page::{Page, Width};
 
-/// Runs a program and records what it allocates, or its CPU time and locks
+/// Run a program and record its allocations, CPU time or locks
 ///
-/// The program keeps its input, output and exit status. `java` gets the agent as its first argument: this JVM is profiled, and JVMs
-/// that it starts are not. For any other command (mvn, gradle, scala, a script) the agent is put into JAVA_TOOL_OPTIONS, and every JVM
-/// that the command starts writes a trace of its own. When the program has ended, a summary of ten lines is printed on
-/// stderr: what stands out (see `martini explain`), and the lines that cost most.
+/// The program keeps its input, output and exit status. `java` gets the agent as its first argument: only this JVM is profiled, not JVMs it
+/// starts. For any other command (mvn, gradle, scala, a script) the agent goes into JAVA_TOOL_OPTIONS, and every JVM the command starts writes its
+/// own trace. At the end a ten-line summary on stderr shows the main findings (see `martini explain`) and the most expensive lines.
 ///
-/// What is wrong with the command line, with the files to write or with the program (32 bits, another C library) is said before anything
-/// starts. A JVM that is started later and cannot be profiled says so in one line, and runs. With MARTINI_OFF=1 in the environment the
-/// program runs as without martini.
+/// Invalid options, unwritable files and unsupported programs (32 bits, another C library) are reported before the program starts. A JVM started
+/// later that cannot be profiled prints one line and runs. With MARTINI_OFF=1 the program runs as without martini.
 ///
-/// By default allocation sites are counted (--heap counts): exact numbers for each class, site and thread at low cost, in a small
-/// file. Beside them the stacks of a sample say who calls these sites (--callers; off leaves them out). --heap events records every single object; --stack, --allocsites and --lifetimes switch it on. Such a trace grows with
-/// every allocation: a terminal shows its growth, and --limit bounds it.
+/// The default is to count allocation sites (--heap counts): exact numbers per class, site and thread at low cost, in a small file. Sampled call
+/// stacks show who calls these sites (--callers; off disables them). --heap events records every single object; --stack, --allocsites and
+/// --lifetimes imply it. Such a trace grows with every allocation: a terminal shows its size, and --limit bounds it.
 ///
-/// --cpu, --wall, --ttsp, --sampled and --locks record something else than allocation sites, in one trace where several are given: no code is
-/// rewritten then, and sites are counted only if --heap counts is given, too. --cpu, --wall and --ttsp need to know the lines of all compiled code: the JVM
-/// gets -XX:+DebugNonSafepoints, unless its command line says something of that.
+/// --cpu, --wall, --ttsp, --sampled and --locks record other data, all into one trace. No code is rewritten then, and sites are counted only with
+/// --heap counts. --cpu, --wall and --ttsp need line numbers for all compiled code: the JVM gets -XX:+DebugNonSafepoints, unless its command line
+/// sets that flag.
 ///
-/// The last lines of the summary show the coverage of the trace: how many of the bytes that the JVM itself accounted to its threads
-/// are in it.
+/// The summary ends with the coverage of the trace: the share of the bytes the JVM accounts to its threads that the trace contains.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini run java -jar app.jar
-  martini run --require-exact 99.9 java -jar app.jar    fail if incomplete
+  martini run --require-exact 99.9 java -jar app.jar    fail below this coverage
   martini run --heap events --limit 4g java -jar app.jar
   martini run --file app.trcxml --allocsites java -cp classes com.acme.Main
   martini run --include 'com.acme.*' java -jar app.jar
   martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
   martini run --locks java -jar app.jar                 who waits for which lock
   martini run --cpu java -jar app.jar                   where the time goes
-  martini run --cpu --sampled java -jar app.jar         and what is allocated
-  martini run --report java -jar app.jar                and a page for a browser
+  martini run --cpu --sampled java -jar app.jar         CPU and allocations
+  martini run --report java -jar app.jar                also an HTML report
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
 Exit status:
-  that of the program: its exit code, or 128+n after signal n; 127 if it was
-  not found, 126 if it could not be started, 125 if it succeeded but a trace is
-  less complete than --require-exact asks for; 2 if the command line is wrong
-  or the agent is missing
+  the program's: its exit code, or 128+n after signal n; 127 if it was not
+  found, 126 if it could not be started, 125 if it succeeded but a trace misses
+  the coverage of --require-exact; 2 if the command line is invalid or the
+  agent is missing
 
-While the program runs (TRACE: path of the trace, PID: process of the JVM):
-  touch TRACE.live  writes the counts so far, and what is alive (--heap counts)
-  touch TRACE.dump  dumps the heap (--dump request)
-  kill -QUIT PID    writes what all threads do into the trace (--locks)
+While the program runs (TRACE: path of the trace, PID: process id of the JVM):
+  touch TRACE.live  flush counts and live objects to the trace (--heap counts)
+  touch TRACE.dump  dump the heap (--dump request)
+  kill -QUIT PID    write the state of all threads to the trace (--locks)
 
 Environment:
-  MARTINI_AGENT     the path of libmartini.so, instead of the one in the command
-  MARTINI_OFF=1     the program runs without being profiled
-  MARTINI_SAFE=1    the JVM's private memory is left alone: --internals off")]
+  MARTINI_AGENT     path of libmartini.so, instead of the built-in one
+  MARTINI_OFF=1     run the program unprofiled
+  MARTINI_SAFE=1    do not read the JVM's private memory: --internals off")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
-    /// Print nothing but what the program prints
+    /// Print only the program's output
     #[arg(long, short)]
     quiet: bool,
-    /// Write a report for browsers beside each trace (see `martini report`)
+    /// Write an HTML report beside each trace (see `martini report`)
     #[arg(long)]
     report: bool,
-    /// Fail (status 125) if less than this part of what the JVM accounted to its threads is in a trace, or if that is not known
+    /// Fail (status 125) if a trace covers less than this share of the bytes the JVM accounts for, or if its coverage is unknown
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
-    /// Rows of the summary's table, 0 for all [default: as many as ten lines have room for]
+    /// Rows in the summary table, 0 for all [default: what fits in ten lines]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
-    /// The program and its arguments
+    /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

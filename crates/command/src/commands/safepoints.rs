@@ -15,11 +15,10 @@ use crate::input::reading::{self, Reading};
 use crate::render::page::{Page, PageArguments};
 use crate::render::{notes, safepoints as render};
 
-/// Shows how long threads took to stop for the JVM's safepoints, for which operation, and who was late
+/// Show how long threads took to reach safepoints, and which were late
 ///
-/// At a safepoint all threads of the program stand still, while the JVM collects garbage, takes a dump or does something else of that
-/// kind. It waits for the last one: a thread in a long loop without a check, or one that copies or touches much memory, makes all
-/// others wait. The trace has to be recorded with ttsp=on (martini run --ttsp).
+/// At a safepoint the JVM stops all threads, to collect garbage, write a dump or the like. It waits for the last one: a thread in a long loop
+/// without a safepoint poll, or one that copies or touches much memory, delays all others. Record with ttsp=on (martini run --ttsp).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns of operations:
@@ -45,22 +44,22 @@ pub(crate) struct Arguments {
     /// Traces to read, each for itself; - is standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// Who was late: a row for each of these [default: both]
+    /// Show late code by line or by thread [default: both]
     #[arg(long, value_enum)]
     by: Option<Rows>,
-    /// Show the stack of each row's longest time
+    /// Show the call stack of each row's longest time
     #[arg(long)]
     stacks: bool,
-    /// These classes are your own code: a name, or one with a * at its end or beginning (repeatable) [default: all but the JDK and
-    /// known frameworks]
+    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
+    /// frameworks]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<Pattern>,
-    /// Show at most this many rows of a table, 0 for all [default: 10, with --json: 0]
+    /// Rows per table, 0 for all [default: 10, with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }

@@ -25,98 +25,97 @@ use crate::render::table::write_left_out;
 use crate::render::{allocation_json, coverage, human, line_table, notes};
 use rows::Rows;
 
-/// Shows what a program allocated, what is still alive, and how old that is
+/// Show what a program allocated, what is still alive, and how old it is
 ///
-/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, complete or cut off. It is read as a
-/// stream: memory grows with the number of objects alive at one time, not with the trace.
+/// Reads XML traces or zips of them, from Martini or the old TPTP profilers, complete or truncated. The trace is streamed: memory use grows with
+/// the number of live objects, not with the trace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first table is of the lines of your code: of each call stack the innermost
-frame outside the JDK and known runtimes, or the one that --own says is yours.
-Below a line stands what it makes, and the innermost frame that does.
+The first table shows the lines of your code: the innermost frame of each call
+stack outside the JDK and known runtimes, or in your own code (--own). Below
+each line: what it allocates, and the innermost frame.
 
 Columns:
-  ±            error of the total size with 95 % confidence, where samples say
-               which callers the exact bytes of a site belong to
+  ±            95 % error margin of the total size, where samples attribute a
+               site's exact bytes to its callers
   share        of all bytes
-  objects      all objects allocated
-  live         objects that no collection had removed when the trace ended
-  total        all objects allocated
-  collected    objects that a collection removed
+  objects      all allocated objects
+  live         objects not collected when the trace ended
+  total        all allocated objects
+  collected    objects freed by a collection
   active size  bytes of the live objects
   total size   bytes of all objects
   avg age      collections that the live objects survived, on average
-  gens         generations: how many different ages the live objects have; many
-               mean that the class is always allocated and never released
+  gens         generations: number of different ages of the live objects; many
+               mean that the class is allocated steadily and never released
   removed by JIT
-               bytes that a site executed and the JIT did not allocate, as a
-               sampler estimates (`run --callers`); with 95 % confidence the
-               error is at most the number behind ±; - if it may be nothing, and
-               no column if that is so in all rows
-  reported     with --threads: bytes of a thread that are in the trace
-  JVM          bytes that the JVM itself accounts to the thread
-  percent      reported, of what the JVM accounts
+               bytes of a site that the JIT did not allocate, estimated by
+               sampling (`run --callers`), with a 95 % error margin (±); - if
+               the estimate may be zero; hidden if that holds for all rows
+  reported     with --threads: bytes of a thread in the trace
+  JVM          bytes the JVM accounts to the thread
+  percent      reported, as a share of the JVM's account
 
-Traces of heap=counts have neither collected objects nor ages.
+Traces with heap=counts have no collected objects and no ages.
 
 Examples:
-  martini stats app.trcxml                  where, in your code; classes; sites
+  martini stats app.trcxml                  lines, classes, sites
   martini stats app.trcxml --by line --own 'com.acme.*'
   martini stats app.trcxml --by class --sort generations
   martini stats app.trcxml --by site --filter 'com.acme.*' --top 50
   martini stats app.trcxml --in com.acme.Main.run
                                             what this method allocates
-  martini stats app.trcxml --threads        each thread, and the JVM's account
+  martini stats app.trcxml --threads        coverage of each thread
   martini stats app.trcxml --by site --own 'com.acme.*' --filter 'byte[]'
                                             which of my lines allocate byte[]
-  martini stats app.trcxml --over-time      when, and what is live by then
+  martini stats app.trcxml --over-time      allocation and live size over time
   martini stats app.trcxml --from 60 --to 90
-                                            only what is allocated in this time
+                                            only this time range
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
 pub(crate) struct Arguments {
-    /// Traces to read, each for itself
+    /// Traces to read, one by one
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// Show only one table, with a row for each of these
+    /// Show one table only, with a row for each
     #[arg(long, value_enum)]
     by: Option<Rows>,
-    /// Show what threads did while they ran: samples of their CPU clocks (`run --cpu`)
+    /// Show CPU samples (`run --cpu`)
     #[arg(long, conflicts_with_all = ["filter", "threads", "over_time"])]
     cpu: bool,
-    /// Show what threads did while they lived: samples of the time (`run --wall`)
+    /// Show wall clock samples (`run --wall`)
     #[arg(long, conflicts_with_all = ["cpu", "filter", "threads", "over_time"])]
     wall: bool,
-    /// Show only the threads: what the trace reports of each, and what the JVM accounts to it
+    /// Show only threads: bytes in the trace, and bytes the JVM accounts for
     #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "own", "sort", "from", "to", "over_time"])]
     threads: bool,
-    /// Show when it is allocated: slices of time, and in each the largest classes and lines, ten of both unless --top says otherwise
+    /// Show allocation over time: the largest classes and lines per time slice, ten each unless --top is given
     #[arg(long, conflicts_with = "sort")]
     over_time: bool,
     #[command(flatten)]
     window: TimeFlags,
-    /// Sort by this column, the largest first [default: active-size; total-size of code, and where objects are only counted]
+    /// Sort by this column, largest first [default: active-size; total-size for code and for counts]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<Column>,
-    /// Count only objects of these classes: a name, or one with a * at its end or beginning (repeatable)
+    /// Only objects of these classes: a name, with an optional * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
-    /// Count only objects that this code allocates, itself or in the JDK: a class or class.method, or one with a * at its end or
+    /// Only objects allocated by this code, directly or through the JDK: a class or class.method, with an optional * at its end or
     /// beginning (repeatable)
     #[arg(long = "in", value_name = "PATTERN")]
     code: Vec<Pattern>,
-    /// Classes that are your own code: lines, methods and sites are named by the innermost frame in them, where a call stack has one
-    /// (repeatable) [default: all outside the JDK and known runtimes]
+    /// Classes of your own code: lines, methods and sites show the innermost frame in them, if a call stack has one (repeatable)
+    /// [default: all outside the JDK and known runtimes]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<Pattern>,
-    /// Take the innermost frame in these classes in all tables, and the innermost of all where there is none (repeatable)
+    /// In all tables, show the innermost frame in these classes, or the innermost frame if there is none (repeatable)
     #[arg(long, value_name = "PATTERN", conflicts_with = "own")]
     caller: Vec<Pattern>,
-    /// Show at most this many rows of a table, 0 for all [default: 20, or 10 of each of several tables; with --json: 0]
+    /// Rows per table, 0 for all [default: 20, or 10 if there are several tables; with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }

@@ -24,32 +24,29 @@ use crate::render::page::{Page, PageArguments};
 use crate::render::table::write_left_out;
 use crate::render::{lock_json, lock_summary};
 
-/// Shows how each thread spent its time: running, blocked, waiting, parked, sleeping
+/// Show how each thread spent its time: running, blocked, waiting, parked, sleeping
 ///
-/// The trace may be XML or a zip of XML documents, by Martini or by the old TPTP profilers, or a plain lock log (TRY and LCK lines);
-/// complete or cut off. Old profilers recorded neither sleep nor processors: in their traces all of that is running.
+/// Reads XML traces or zips of them, from Martini or the old TPTP profilers, and plain lock logs (TRY and LCK lines), complete or truncated. Old
+/// profilers recorded neither sleep nor CPU time: their traces show both as running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
   alive      from the start of the thread or trace to the end of either
-  blocked    waiting for a monitor (synchronized) that another thread owns
+  blocked    waiting for a monitor (synchronized) owned by another thread
   waiting    in Object.wait
   sleeping   in Thread.sleep
-  parked     parked by java.util.concurrent: locks, conditions, queues, latches
-  running    alive less all of these; it consists of
+  parked     in java.util.concurrent: locks, conditions, queues, latches
+  running    alive minus all of these, divided into
   cpu          on a processor
   queued       ready to run, but no processor was free
-  elsewhere    what is left, an estimate (~): waiting in the system, as for
-               input and output, or in the JVM; without --juc also for
-               java.util.concurrent
-             - where that is not known: virtual threads, killed JVMs, --from
-  at end     what the thread did when the trace ended, or at --to; - if it had
-             not started by then
+  elsewhere    the rest, an estimate (~): waiting in the system, such as for
+               I/O, or in the JVM; without --juc also in java.util.concurrent
+             - if unknown: virtual threads, killed JVMs, --from
+  at end     state when the trace ended, or at --to; - if not started by then
   over time  the trace from left to right
 
-Threads of the VM (collectors, compilers) and of native code, which `run --cpu`
-records, have a table of their own: of what they do only their time on
-processors is known.
+VM threads (collectors, compilers) and native threads, recorded by `run --cpu`,
+have their own table: only their CPU time is known.
 
 Examples:
   martini threads app.trcxml
@@ -58,23 +55,23 @@ Examples:
   martini threads app.trcxml --timeline app.json   for ui.perfetto.dev
   martini threads app.trcxml --json | jq '.traces[0].threads[0]'")]
 pub(crate) struct Arguments {
-    /// Traces or lock logs to read, each for itself; - is standard input
+    /// Traces or lock logs to read, one by one; - is standard input
     #[arg(required = true, value_name = "TRACE|LOG")]
     traces: Vec<PathBuf>,
     #[command(flatten)]
     selection: LockSelection,
-    /// Sort by this column, the longest time first
+    /// Sort by this column, longest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "blocked")]
     sort: ThreadColumn,
-    /// Show at most this many threads, 0 for all [default: 30, with --json: 0]
+    /// Number of threads to show, 0 for all [default: 30, with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
-    /// Also write a timeline for Perfetto or chrome://tracing into this file; needs exactly one trace
+    /// Also write a timeline for Perfetto or chrome://tracing to this file; needs exactly one trace
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }

@@ -12,10 +12,10 @@ use crate::input::reading;
 /// Which time of a trace counts, as flags say it.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TimeFlags {
-    /// Count only what happened later than this: SECONDS after the beginning of the trace, or a METHOD that `--mark METHOD` has marked
+    /// Start here: SECONDS after the start of the trace, or a METHOD marked with `--mark METHOD`
     #[arg(long, value_name = "SECONDS|METHOD", value_parser = moment, visible_alias = "begin")]
     from: Option<Moment>,
-    /// Count only what happened earlier than this: SECONDS or a METHOD, as with --from
+    /// End here: SECONDS or a METHOD, as with --from
     #[arg(long, value_name = "SECONDS|METHOD", value_parser = moment, visible_alias = "end")]
     to: Option<Moment>,
 }

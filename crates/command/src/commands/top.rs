@@ -37,31 +37,30 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What is recorded by numbers that are written seldom is asked for as often.
 const SNAPSHOTS: Duration = Duration::from_secs(5);
 
-/// Shows what a JVM does now: lines, classes, CPU, locks, threads
+/// Live view of a running JVM: lines, classes, CPU, locks, threads
 ///
-/// With the process of a JVM it is recorded as by `martini attach`, with the same options, until the end of this command; its trace is
-/// thrown away unless --file says where it goes, and the recording ends when it has 1 GiB. A JVM that is recorded already goes on so. With a file, a trace is read while another
-/// process writes it.
+/// With a PID, the JVM is recorded as by `martini attach`, with the same options, until this command ends. The trace is deleted unless --file is
+/// given, and the recording stops at 1 GiB. A recording already in progress is shown and continues. With a file, follows a trace that another
+/// process is writing.
 ///
-/// Keys: 1 to 5 choose the table, Left and Right the column to sort by, / filters, Space stops the numbers, h shows all keys, q ends.
+/// Keys: 1 to 5 select the table, Left and Right the sort column, / filters, Space pauses, h shows all keys, q quits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   martini top 4711
   martini top 4711 --heap counts      exact counts; rewrites classes
-  martini top 4711 --file app.trcxml  keeps the trace
-  martini top app.trcxml              a trace that grows
+  martini top 4711 --file app.trcxml  keep the trace
+  martini top app.trcxml              follow a growing trace
 
 Exit status:
-  0 if it was shown, however that ended; 2 if there is no such JVM or trace, or
-  no terminal")]
+  0 once it was shown; 2 if there is no such JVM or trace, or no terminal")]
 pub(crate) struct Arguments {
-    /// The process of a JVM, or a trace
+    /// Process id of a JVM, or a trace
     #[arg(value_name = "PID|TRACE")]
     target: PathBuf,
     #[command(flatten)]
     agent: AgentOptions,
-    /// How often the numbers are new, such as 500ms, 2s
+    /// Refresh interval, such as 500ms, 2s
     #[arg(long, value_name = "TIME", value_parser = refresh, default_value = "1s")]
     refresh: Duration,
 }

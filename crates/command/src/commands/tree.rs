@@ -26,86 +26,86 @@ use crate::render::page::{Page, PageArguments};
 use crate::render::tree::Style;
 use crate::render::{allocation_json, coverage, line_table, notes, tree, tree_json};
 
-/// Shows as a tree who calls what allocates, what waits for locks, or what runs
+/// Show call trees of allocations, lock waits or CPU samples
 ///
-/// The sizes at the root are exact. With the callers that `martini run` samples, what is below has an error (±, with 95 % confidence): they
-/// say to which callers the exact bytes of a site belong. With single objects and stacks (`run --heap events --stack N`) all is
-/// exact. A trace without allocations shows its samples of CPU clocks (`run --cpu`), or else its waits for locks.
+/// Sizes at the root are exact. Sampled callers (`martini run`) attribute a site's exact bytes to its callers, so nodes below show a 95 % error
+/// margin (±). With single objects and stacks (`run --heap events --stack N`) all sizes are exact. A trace without allocations shows its CPU
+/// samples (`run --cpu`), or else its lock waits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Frames that are called from one place only stand below their caller without
-further indentation, and numbers that do not change are not repeated. Of long
-runs of frames of the JDK and known runtimes, the first and the last are shown.
+Frames with a single caller are not indented further, and unchanged numbers are
+not repeated. Long runs of JDK and known runtime frames show only their first
+and last frame.
 
-Marks with --cpu and --wall say how a frame ran, most first: [int] interpreted,
-[c1] and [c2] compiled, [inl] compiled into its caller, [nat] native method.
+With --cpu and --wall, marks show how a frame ran, most frequent first: [int]
+interpreted, [c1] and [c2] compiled, [inl] inlined, [nat] native method.
 
 Examples:
   martini tree app.trcxml                       from the thread to the object
   martini tree app.trcxml --bottom-up --filter 'byte[]'
-                                                who makes byte[]
+                                                who allocates byte[]
   martini tree app.trcxml --by thread --frames method
   martini tree app.trcxml --in com.acme.Main.run --cut 0.1
   martini tree app.trcxml --live                where live objects come from
   martini tree app.trcxml --locks               who waits for locks
-  martini tree app.trcxml --cpu                 what the processors did
+  martini tree app.trcxml --cpu                 CPU samples
   martini tree app.trcxml --cpu --bottom-up --frames method
   martini tree app.trcxml --folded | flamegraph.pl > app.svg
   martini tree app.trcxml --json | jq '.traces[0].nodes[1]'")]
 pub(crate) struct Arguments {
-    /// Traces or lock logs to read, each for itself
+    /// Traces or lock logs to read, one by one
     #[arg(required = true, value_name = "TRACE|LOG")]
     traces: Vec<PathBuf>,
-    /// Begin with what is made, or waited for, and go on to its callers
+    /// Start at the allocation or wait and go up to its callers
     #[arg(long)]
     bottom_up: bool,
-    /// A tree for each of these
+    /// Show one tree for each
     #[arg(long, value_enum)]
     by: Option<Group>,
-    /// Which frames are one
+    /// Merge frames of the same
     #[arg(long, value_enum, default_value = "line")]
     frames: Frames,
-    /// Leave out what has less than this part of the whole, in percent [default: 1, with --folded: 0]
+    /// Hide nodes below this percentage of the total [default: 1, with --folded: 0]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     cut: Option<f64>,
-    /// Show at most so many frames of a path
+    /// Maximum frames per path
     #[arg(long, value_name = "N", value_parser = whole_number, conflicts_with_all = ["folded", "json"])]
     depth: Option<usize>,
-    /// Only objects, or locks, of these classes: a name, or one with a * at its end or beginning (repeatable)
+    /// Only objects or locks of these classes: a name, with an optional * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
-    /// Only stacks with a frame in this code: a class or class.method, or one with a * at its end or beginning (repeatable)
+    /// Only call stacks with a frame in this code: a class or class.method, with an optional * at its end or beginning (repeatable)
     #[arg(long = "in", value_name = "PATTERN")]
     code: Vec<Pattern>,
-    /// Classes that are your own code, whatever package they are in (repeatable)
+    /// Classes of your own code, in any package (repeatable)
     #[arg(long, value_name = "PATTERN")]
     own: Vec<Pattern>,
-    /// Show how long threads waited for locks that others owned
+    /// Show how long threads waited for locks
     #[arg(long)]
     locks: bool,
-    /// Show how long threads waited for anything else: notifications, conditions, latches, queues
+    /// Show other waits: notifications, conditions, latches, queues
     #[arg(long, conflicts_with = "locks")]
     waits: bool,
-    /// Show what threads did while they ran: samples of their CPU clocks (`run --cpu`)
+    /// Show CPU samples (`run --cpu`)
     #[arg(long, conflicts_with_all = ["locks", "waits", "filter"])]
     cpu: bool,
-    /// Show what threads did while they lived: samples of the time (`run --wall`)
+    /// Show wall clock samples (`run --wall`)
     #[arg(long, conflicts_with_all = ["cpu", "locks", "waits", "filter"])]
     wall: bool,
     #[command(flatten)]
     window: TimeFlags,
-    /// Show what lives of the objects at the end, by where they were allocated (`run --sampled`, or single objects)
+    /// Show objects alive at the end by allocation site (`run --sampled`, or single objects)
     #[arg(long, conflicts_with_all = ["locks", "waits", "cpu", "wall"])]
     live: bool,
-    /// Show each frame of the JDK and of known runtimes
+    /// Show every frame of the JDK and known runtimes
     #[arg(long)]
     all_frames: bool,
-    /// Print a line `frame;frame;frame weight` for each path, as programs that draw flame graphs take it
+    /// Print one line `frame;frame;frame weight` per path, for flame graph tools
     #[arg(long, conflicts_with = "json")]
     folded: bool,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }
@@ -115,24 +115,24 @@ pub(crate) struct Arguments {
 enum Group {
     /// Thread
     Thread,
-    /// Class of the objects, or locks
+    /// Class of objects or locks
     Class,
-    /// Of samples: thread, with the virtual ones that it carried
+    /// Samples only: carrier thread with its virtual threads
     Carrier,
 }
 
 /// What `--frames` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Frames {
-    /// Those of a line
+    /// Line
     Line,
-    /// Those of a method
+    /// Method
     Method,
-    /// Those of a class
+    /// Class
     Class,
-    /// Those of a package
+    /// Package
     Package,
-    /// Those of a module
+    /// Module
     Module,
 }
 

@@ -16,11 +16,11 @@ use crate::input::{progress, reading};
 use crate::render::human::{count, counted};
 use crate::render::page::Width;
 
-/// Checks whether a trace follows the rules of its format
+/// Check a trace against the rules of its format
 ///
-/// The rules are those that a schema cannot express: ids are defined before they are used and not used after they ended, objects die
-/// once and inside a collection, collections and monitor events come in pairs, times do not decrease, the trace has its beginning
-/// and its end. The schemas themselves are in schemas/ (`xmllint --schema`).
+/// These are the rules a schema cannot express: ids are defined before use and not used after their end, objects die once and inside a
+/// collection, collections and monitor events come in pairs, times do not decrease, the trace has a start and an end. For the schemas in schemas/ use
+/// `xmllint --schema`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,18 +31,18 @@ Examples:
 Exit status:
   0  every trace is valid
   1  a trace breaks a rule
-  2  a trace cannot be read at all, or the command line is wrong")]
+  2  a trace cannot be read, or the command line is invalid")]
 pub(crate) struct Arguments {
-    /// Traces to check, each for itself; - is standard input
+    /// Traces to check, one by one; - is standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// Check all rules that Martini's own traces follow (the default)
+    /// Check all rules of Martini's own traces (the default)
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
-    /// Allow what old profilers wrote: traces that are cut off, times that decrease
+    /// Allow what old profilers wrote: truncated traces, decreasing times
     #[arg(long)]
     lenient: bool,
-    /// Describe at most this many violations of a trace; all are counted
+    /// Violations to show per trace; all are counted
     #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = DEFAULT_LIMIT)]
     top: usize,
     /// Print JSON

@@ -16,15 +16,14 @@ use crate::input::reading::{self, Report};
 use crate::render::notes;
 use everything::{Everything, Gathered};
 
-/// Writes what a trace says in a format that other tools open
+/// Convert a trace for other tools
 ///
 /// All numbers are those of the trace, in the units of the format.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --value, a format that holds one kind of number takes the first that
-the trace has, in the order of the list above. A pprof file has all numbers of
-a kind: of objects how many and how large, allocated and alive; of locks how
-often and how long.
+Without --value, a format that holds one value takes the first that the trace
+has, in the order above. A pprof file holds all values of one kind: objects and
+bytes, allocated and live; or number and time of lock waits.
 
 Examples:
   martini export app.trcxml --to collapsed | flamegraph.pl > app.svg
@@ -36,18 +35,18 @@ Examples:
   martini export app.trcxml --to firefox -o app.firefox.json
   martini export app.trcxml --to perfetto -o app.pftrace")]
 pub(crate) struct Arguments {
-    /// The trace
+    /// Trace to convert
     trace: PathBuf,
-    /// The format
+    /// Format
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Format,
-    /// Where it is written [default: standard output]
+    /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What is exported, where a format has a place for one kind of number
+    /// Value to export, for formats that hold one
     #[arg(long, value_enum)]
     value: Option<Value>,
-    /// Make the thread the outermost frame of each stack
+    /// Add the thread as the outermost frame of each call stack
     #[arg(long)]
     threads: bool,
 }
@@ -55,46 +54,46 @@ pub(crate) struct Arguments {
 /// What `--to` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Lines of stacks, for programs that draw flame graphs
+    /// Folded call stacks, for flame graph tools
     Collapsed,
-    /// speedscope.app: all numbers in one file
+    /// speedscope.app: all values in one file
     Speedscope,
-    /// `go tool pprof`, and services that read its files
+    /// `go tool pprof` and compatible services
     Pprof,
-    /// OpenTelemetry's profiles, which are experimental (v1development of release 1.10.0): all numbers in one file
+    /// OpenTelemetry profiles, experimental (v1development of release 1.10.0): all values in one file
     Otlp,
     /// JDK Mission Control, IntelliJ IDEA, `jfr view`: allocations, waits, CPU samples, collections, threads
     Jfr,
     /// profiler.firefox.com: CPU samples, allocations, waits and collections, by thread
     Firefox,
-    /// ui.perfetto.dev: waits and collections as slices, CPU samples, counters of bytes
+    /// ui.perfetto.dev: waits and collections as slices, CPU samples, byte counters
     Perfetto,
-    /// Spreadsheets and databases: a row for each line and class, with all numbers
+    /// Spreadsheets and databases: one row per line and class, with all values
     Csv,
-    /// Programs: the same rows
+    /// Scripts: the same rows
     Json,
 }
 
 /// What `--value` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Value {
-    /// Bytes that were allocated
+    /// Allocated bytes
     Bytes,
-    /// Objects that were allocated
+    /// Allocated objects
     Objects,
-    /// Bytes that are alive at the end
+    /// Live bytes at the end
     LiveBytes,
-    /// Objects that are alive at the end
+    /// Live objects at the end
     LiveObjects,
-    /// Time on the processors
+    /// CPU time
     Cpu,
-    /// Time of the threads' lives
+    /// Wall clock time of threads
     Wall,
-    /// Time that threads waited for locks
+    /// Time threads waited for locks
     LockWait,
-    /// How often threads waited for locks
+    /// Number of waits for locks
     LockCount,
-    /// Time that threads waited for anything else
+    /// Time threads spent in other waits
     OtherWait,
 }
 

@@ -29,17 +29,17 @@ use crate::exit;
 use crate::render::page::{Page, PageArguments};
 use source::Source;
 
-/// Shows what is alive in a heap dump, what keeps it alive, and what is wasted
+/// Show what is alive in a heap dump, what keeps it alive, and what is wasted
 ///
-/// The dump may be an HPROF file by the JVM (`jcmd PID GC.heap_dump FILE`) or by Martini, plain or compressed by gzip, or a trace with
-/// a dump in it. A trace without a dump still shows of which classes and sites more objects survive with every collection.
+/// Reads HPROF files from the JVM (`jcmd PID GC.heap_dump FILE`) or Martini, plain or gzipped, and traces that contain a dump. A trace without a
+/// dump still shows which classes and sites have more survivors after every collection.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Words:
-  shallow      bytes of the objects themselves
-  retained     bytes that would be freed with them
-  dominates    A dominates B if every path from a root to B leads through A
-  accumulates  what an object retains beside the few large objects below it
+Terms:
+  shallow      size of the objects themselves
+  retained     size that would be freed with them
+  dominates    A dominates B if every path from a root to B goes through A
+  accumulates  retained size, without the few large objects below it
 
 Weak and phantom references keep nothing alive; soft and final ones do.
 
@@ -50,51 +50,51 @@ Examples:
   martini heap app.hprof --class com.acme.Session     who refers to it
   martini heap app.hprof --object 0x7f1c2d30 --paths 3 --exclude weak,phantom
   martini heap app.trcxml --object 4711               an object's lifetime
-  martini heap --diff before.hprof after.hprof        what has grown
+  martini heap --diff before.hprof after.hprof        what grew
   martini heap app.hprof --json | jq '.dumps[0].suspects[0]'")]
 pub(crate) struct Arguments {
-    /// Dumps or traces to read, each for itself; - is standard input
+    /// Dumps or traces to read, one by one; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show only this (repeatable) [default: all but dominators]
+    /// Show only this section (repeatable) [default: all but dominators]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     show: Vec<Section>,
-    /// Show one object: what it is, who refers to it, what keeps it alive
+    /// Show one object: its class, its referrers, what keeps it alive
     #[arg(long, value_name = "ID", value_parser = parse_id, conflicts_with_all = ["show", "class", "diff"])]
     object: Option<u64>,
-    /// Show a class, by its name or by the id of its class object (in a trace: its class id)
+    /// Show a class, by name or by the id of its class object (in a trace: its class id)
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["show", "diff"])]
     class: Option<String>,
-    /// Follow references from the object or class over this many levels
+    /// Levels of references to follow from the object or class
     #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 1)]
     depth: usize,
-    /// Show this many shortest paths, from different roots, to the object or to the largest of the class
+    /// Shortest paths to show, from different roots, to the object or the largest of the class
     #[arg(long, value_name = "N", value_parser = whole_number, default_value_t = 1)]
     paths: usize,
-    /// Do not follow references of these kinds
+    /// Ignore references of these kinds
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
     exclude: Vec<ReferenceKind>,
-    /// Compare two dumps: what has grown and what has shrunk from the first to the second
+    /// Compare two dumps: what grew and what shrank
     #[arg(long, conflicts_with = "show")]
     diff: bool,
-    /// Take the dump with this id from a trace with several [default: the last]
+    /// Use the dump with this id if a trace has several [default: the last]
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     dump: Option<u64>,
-    /// Show as suspects where at least this percentage of the heap accumulates
+    /// Report suspects that accumulate at least this percentage of the heap
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_share)]
     share: f64,
-    /// Show only classes that match, in histogram and differences: a name, or one with a * at its end or beginning (repeatable)
+    /// Only matching classes in histogram and differences: a name, with an optional * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
-    /// Sort the histogram by this column, the largest first
+    /// Sort the histogram by this column, largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t = Column::Retained)]
     sort: Column,
-    /// Show at most this many rows of a table, 0 for all [default: 20, with --json: 0]
+    /// Rows per table, 0 for all [default: 20, with --json: 0]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
     #[command(flatten)]
     page: PageArguments,
-    /// Print JSON, with exact numbers
+    /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
 }
@@ -104,11 +104,11 @@ pub(crate) struct Arguments {
 enum Section {
     /// One row per class
     Histogram,
-    /// Where the objects were allocated, by class and line (dumps of Martini with stacks or sites)
+    /// Allocation sites by class and line (Martini dumps with stacks or sites)
     Sites,
-    /// Where memory accumulates, what accumulates there, and what keeps it alive
+    /// Where memory accumulates, of what, and what keeps it alive
     Suspects,
-    /// The objects that retain most
+    /// Objects with the largest retained size
     Dominators,
     /// Duplicate strings, empty and sparse collections, boxed values (HPROF only)
     Waste,

@@ -12,23 +12,23 @@ use clap::ValueEnum;
 pub(super) enum Rows {
     /// Line of your code
     Line,
-    /// Method of your code; of samples: that ran
+    /// Method of your code (samples: that ran)
     Method,
-    /// Module of your code; of samples: that ran
+    /// Module of your code (samples: that ran)
     Module,
-    /// Package of the objects; of samples: that ran
+    /// Package of the objects (samples: that ran)
     Package,
-    /// Class of the objects; of samples: that ran
+    /// Class of the objects (samples: that ran)
     Class,
-    /// Class, and innermost frame
+    /// Class and innermost frame
     Site,
-    /// Thread; of samples also virtual ones
+    /// Thread (samples: virtual ones too)
     Thread,
-    /// Of samples: thread, with the virtual ones that it carried
+    /// Samples only: carrier thread with its virtual threads
     Carrier,
-    /// Of samples: function of native code
+    /// Samples only: native function
     Function,
-    /// Of samples: how it ran, compiled or not
+    /// Samples only: interpreted, compiled or native
     Kind,
 }
 
