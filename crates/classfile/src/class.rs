@@ -39,6 +39,10 @@ pub struct ClassFile<'a> {
 
 impl<'a> ClassFile<'a> {
     /// Reads the structure of a class file (JVMS 4.1). Takes one allocation, for the pool's offsets.
+    ///
+    /// # Errors
+    ///
+    /// The bytes do not begin as a class file does, end early, or hold an index that leads to nothing of its kind.
     pub fn parse(bytes: &'a [u8]) -> Result<ClassFile<'a>, ParseError> {
         if bytes.get(..4) != Some(&[0xCA, 0xFE, 0xBA, 0xBE]) {
             return Err(ParseError::BadMagic);

@@ -39,7 +39,8 @@ impl<W: Write> Writer<W> {
     /// Begins a dump made at a time in milliseconds since 1970. The output should be buffered.
     ///
     /// # Errors
-    /// Those of the output, here and below.
+    ///
+    /// The output's errors.
     pub fn new(mut out: W, millis: u64) -> io::Result<Self> {
         out.write_all(b"JAVA PROFILE 1.0.2\0")?;
         out.write_all(&(ID as u32).to_be_bytes())?;
@@ -79,11 +80,19 @@ impl<W: Write> Writer<W> {
     }
 
     /// A text that others refer to.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors; `InvalidInput` for a record of 4 GiB or more.
     pub fn name(&mut self, id: NameId, text: &[u8]) -> io::Result<()> {
         self.record(record::NAME, &[&id.0.to_be_bytes(), text])
     }
 
     /// A loaded class.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn load_class(
         &mut self,
         serial: ClassSerial,
@@ -97,12 +106,20 @@ impl<W: Write> Writer<W> {
     }
 
     /// A frame of a stack.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn frame(&mut self, frame: &Frame) -> io::Result<()> {
         let ids = [frame.id.0, frame.method.0, frame.signature.0, frame.source.0].map(u64::to_be_bytes);
         self.record(record::FRAME, &[ids.as_flattened(), &frame.class.0.to_be_bytes(), &frame.line.to_be_bytes()])
     }
 
     /// A stack, innermost frame first.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors; `InvalidInput` for a record of 4 GiB or more.
     pub fn trace(
         &mut self,
         serial: StackSerial,
@@ -134,6 +151,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// A root. For a global JNI reference the object's own id is written as that of the reference.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn root(&mut self, root: &Root) -> io::Result<()> {
         let thread = root.thread.unwrap_or_default().0;
         let frame = root.frame.unwrap_or(u32::MAX);
@@ -166,6 +187,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// A class object.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn class(&mut self, class: &ClassDump) -> io::Result<()> {
         // 65,535 statics and constants at most: less than twice a segment.
         let length = 9 + 7 * ID + 11 * class.constants.len() + 17 * class.statics.len() + 9 * class.fields.len();
@@ -195,6 +220,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// An object that is no array, with the values of its fields: those of its class first, then those of the superclass.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn instance(&mut self, id: ObjectId, stack: StackSerial, class: ObjectId, fields: &[u8]) -> io::Result<()> {
         self.begin(sub_record::INSTANCE_DUMP, 9 + 2 * ID + fields.len())?;
         self.put(id.0.to_be_bytes());
@@ -206,6 +235,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// Begins an array of references; its elements follow in [`elements`](Self::elements).
+    ///
+    /// # Errors
+    ///
+    /// The output's errors; `InvalidInput` for a record of 4 GiB or more.
     pub fn object_array(&mut self, id: ObjectId, stack: StackSerial, class: ObjectId, length: u32) -> io::Result<()> {
         let bytes = u64::from(length) * ID as u64;
         self.begin_array(sub_record::OBJECT_ARRAY_DUMP, 9 + 2 * ID, bytes)?;
@@ -217,6 +250,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// Begins an array of primitives; its elements follow in [`contents`](Self::contents).
+    ///
+    /// # Errors
+    ///
+    /// The output's errors; `InvalidInput` for a record of 4 GiB or more.
     pub fn primitive_array(
         &mut self,
         id: ObjectId,
@@ -254,6 +291,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// Some more elements of an array of references.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn elements(&mut self, ids: impl Iterator<Item = ObjectId>) -> io::Result<()> {
         if self.large == 0 {
             self.segment.extend(ids.flat_map(|id| id.0.to_be_bytes()));
@@ -269,6 +310,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// Some more elements of an array of primitives, big-endian.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn contents(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.large == 0 {
             self.segment.extend_from_slice(bytes);
@@ -279,6 +324,10 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the dump and returns the output.
+    ///
+    /// # Errors
+    ///
+    /// The output's errors.
     pub fn finish(mut self) -> io::Result<W> {
         self.end_segment()?;
         self.head(record::HEAP_DUMP_END, 0)?;

@@ -13,6 +13,10 @@ pub struct Error(jvmtiError);
 
 impl Error {
     /// `Ok` for `JVMTI_ERROR_NONE`, the error for every other code.
+    ///
+    /// # Errors
+    ///
+    /// The error of that code.
     #[inline(always)]
     pub fn check(code: jvmtiError) -> Result<()> {
         if code == JVMTI_ERROR_NONE { Ok(()) } else { Err(Self(code)) }

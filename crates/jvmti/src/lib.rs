@@ -1,16 +1,21 @@
-//! A thin layer over the raw JVM TI and JNI: results instead of error codes, buffers that free themselves, and nothing
-//! else. It knows nothing about profiling.
+//! What a JVM offers to an agent: results instead of error codes, and buffers that free themselves. It knows nothing about
+//! profiling.
 //!
-//! [`Env`] wraps a JVM TI environment, [`Jni`] a thread's JNI environment, [`Vm`] the VM itself. References to Java objects
-//! stay the raw pointers of JNI; a method that passes one to the VM is therefore `unsafe`, and its caller promises that
+//! - JVM TI and JNI: [`Env`] wraps a JVM TI environment, [`Jni`] a thread's JNI environment, [`Vm`] the VM itself.
+//! - What libjvm offers beside them: the management functions ([`Management`], [`HeapDumper`], [`is_flag_on`],
+//!   [`run_diagnostic_command`]), the room in the heap ([`HeapRoom`]), and the table of structures for debuggers ([`Field`],
+//!   [`size_of_type`]). A VM without them makes these `None`.
 //!
-//! - the reference is live: a local reference of the current thread, a global one, or null where the JVM TI
-//!   specification allows null;
-//! - method and field ids come from this VM and their class is not unloaded;
-//! - the current phase and callback allow the call where the specification makes that the agent's duty (a `GarbageCollection*`
-//!   or `ObjectFree` callback may call next to nothing).
+//! References to Java objects stay the raw pointers of JNI; a method that passes one to the VM is therefore `unsafe`. A live
+//! reference is a local reference of the current thread or a global one. Beyond what each of them asks for, the current phase and
+//! callback must allow the call where the specification makes that the agent's duty (a `GarbageCollection*` or `ObjectFree`
+//! callback may call next to nothing).
 //!
 //! Methods without such arguments are safe: the VM itself refuses them in a wrong phase or on a foreign thread.
+//!
+//! Every call of JVM TI can also fail with `INVALID_ENVIRONMENT`, `UNATTACHED_THREAD`, `WRONG_PHASE`, `OUT_OF_MEMORY` or
+//! `INTERNAL`; the `# Errors` of a method name what it adds, and each call of JNI that fails leaves an exception pending unless it
+//! says otherwise.
 
 mod collector;
 mod env;

@@ -56,6 +56,10 @@ impl Vm {
     }
 
     /// A new JVM TI environment of the version, a `JVMTI_VERSION_*` constant.
+    ///
+    /// # Errors
+    ///
+    /// The VM does not offer this version, or gives no environment in its present phase.
     pub fn get_env(self, version: jint) -> Result<Env, VmError> {
         let raw = self.environment(version)?;
         // SAFETY: the VM has just made it.
@@ -63,6 +67,10 @@ impl Vm {
     }
 
     /// The JNI environment of the calling thread, if it is attached.
+    ///
+    /// # Errors
+    ///
+    /// The calling thread is not attached.
     pub fn get_jni(self) -> Result<Jni, VmError> {
         let raw = self.environment(JNI_VERSION_1_6)?;
         // SAFETY: the VM says that it is this thread's.
@@ -71,6 +79,10 @@ impl Vm {
 
     /// Attaches the calling thread as a daemon, which the VM does not wait for when it exits. An attached thread stays
     /// as it is.
+    ///
+    /// # Errors
+    ///
+    /// The VM attaches no thread any more, or has no memory for one.
     pub fn attach_current_thread_as_daemon(self, name: &CStr) -> Result<Jni, VmError> {
         let mut arguments =
             JavaVMAttachArgs { version: JNI_VERSION_1_6, name: name.as_ptr().cast_mut(), group: null_mut() };
@@ -89,6 +101,10 @@ impl Vm {
     }
 
     /// Detaches the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// The calling thread has Java frames.
     ///
     /// # Safety
     ///

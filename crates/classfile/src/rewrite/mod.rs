@@ -57,6 +57,10 @@ pub struct Rewritten<'a> {
 ///
 /// A method is rewritten whole or left byte for byte as it was; an error is given for bytes that are
 /// not a class at all. The cost is proportional to the size of the class.
+///
+/// # Errors
+///
+/// The bytes are no class file: see [`ClassFile::parse`].
 pub fn rewrite<'a>(class: &'a [u8], instrument: &mut impl Instrument) -> Result<Rewritten<'a>, ParseError> {
     Ok(rewrite_class(&ClassFile::parse(class)?, instrument))
 }

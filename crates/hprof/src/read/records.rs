@@ -148,7 +148,7 @@ impl<'a> Ids<'a> {
         self.bytes.chunks_exact(size).map(move |bytes| big_endian(bytes, size))
     }
 
-    /// How many there are.
+    /// Number of ids.
     pub fn len(self) -> usize {
         self.bytes.len() / self.size
     }

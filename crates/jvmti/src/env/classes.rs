@@ -9,6 +9,10 @@ use crate::{Allocated, Result};
 
 impl Env {
     /// Every class loaded in the VM, arrays included, as new local references.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE` before VMInit.
     pub fn get_loaded_classes(self) -> Result<Allocated<jclass>> {
         let (mut count, mut classes) = (0, std::ptr::null_mut());
         // SAFETY: the VM writes count and array, which is then ours.
@@ -20,9 +24,13 @@ impl Env {
 
     /// The class's descriptor, such as `Ljava/lang/String;` or `[I`, in modified UTF-8.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_signature(self, class: jclass) -> Result<Allocated<u8>> {
         let mut signature = std::ptr::null_mut();
         // SAFETY: the caller vouches for the class; the VM writes a string, which is then ours, and takes null for the
@@ -41,7 +49,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_source_file_name(self, class: jclass) -> Result<Allocated<u8>> {
         let mut name = std::ptr::null_mut();
         // SAFETY: the caller vouches for the class; the VM writes a string, which is then ours.
@@ -53,9 +61,13 @@ impl Env {
 
     /// The state of the class as `JVMTI_CLASS_STATUS_*` bits.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_status(self, class: jclass) -> Result<jint> {
         let mut status = 0;
         // SAFETY: the caller vouches for the class; the VM writes the number.
@@ -65,9 +77,13 @@ impl Env {
 
     /// Has one module read another (a `java.lang.Module` each), if it does not yet. Runs Java code.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_MODULE`; `UNMODIFIABLE_MODULE` if the module may not be changed.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// Both are live references to a `java.lang.Module`, and the calling thread may run Java code.
     pub unsafe fn add_module_reads(self, module: jobject, to_module: jobject) -> Result<()> {
         // SAFETY: the caller vouches for the modules.
         unsafe { call!(self, AddModuleReads, module, to_module) }
@@ -77,9 +93,13 @@ impl Env {
     ///
     /// Needs `can_get_constant_pool`.
     ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_get_constant_pool`; `ABSENT_INFORMATION` for a class without a pool.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_constant_pool(self, class: jclass) -> Result<Allocated<u8>> {
         let (mut entries, mut length, mut bytes) = (0, 0, null_mut());
         // SAFETY: the caller vouches for the class; the VM fills in memory that it allocated, and its length.
@@ -91,9 +111,13 @@ impl Env {
 
     /// The class's access flags (JVMS table 4.1-B).
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_modifiers(self, class: jclass) -> Result<jint> {
         let mut modifiers = 0;
         // SAFETY: the caller vouches for the class; the VM writes the number.
@@ -109,7 +133,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_methods(self, class: jclass) -> Result<Allocated<jmethodID>> {
         let (mut count, mut methods) = (0, std::ptr::null_mut());
         let _turn = self.turn_for_method_ids();
@@ -122,9 +146,13 @@ impl Env {
 
     /// The loader as a new local reference, null for the boot loader.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_loader(self, class: jclass) -> Result<jobject> {
         let mut loader = std::ptr::null_mut();
         // SAFETY: the caller vouches for the class; the VM writes the reference.
@@ -134,9 +162,13 @@ impl Env {
 
     /// Whether the class is an interface.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn is_interface(self, class: jclass) -> Result<bool> {
         let mut answer = 0;
         // SAFETY: the caller vouches for the class; the VM writes the answer.
@@ -146,9 +178,13 @@ impl Env {
 
     /// Whether the class is an array class.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn is_array_class(self, class: jclass) -> Result<bool> {
         let mut answer = 0;
         // SAFETY: the caller vouches for the class; the VM writes the answer.
@@ -158,9 +194,13 @@ impl Env {
 
     /// Whether the class may be retransformed; hidden, array and primitive classes may not.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn is_modifiable_class(self, class: jclass) -> Result<bool> {
         let mut answer = 0;
         // SAFETY: the caller vouches for the class; the VM writes the answer.
@@ -170,9 +210,14 @@ impl Env {
 
     /// Sends the classes through every agent's `ClassFileLoadHook` once more. One class that fails stops them all.
     ///
+    /// # Errors
+    ///
+    /// What stops the whole call: `UNMODIFIABLE_CLASS`; what an agent made of a class is malformed, does not verify or changes
+    /// more than a retransformation may; `MUST_POSSESS_CAPABILITY` without `can_retransform_classes`.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate, for every class of the slice.
+    /// Each of `classes` is a live reference to a class of this VM, and the calling thread may run Java code.
     pub unsafe fn retransform_classes(self, classes: &[jclass]) -> Result<()> {
         let count = jint::try_from(classes.len()).map_err(|_| crate::Error::ILLEGAL_ARGUMENT)?;
         // SAFETY: the caller vouches for the classes; the VM reads the array only.

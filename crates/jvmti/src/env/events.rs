@@ -3,13 +3,17 @@
 use std::mem::size_of;
 use std::ptr::null_mut;
 
-use jvmti_sys::{JVMTI_DISABLE, JVMTI_ENABLE, jthread, jvmtiEvent, jvmtiEventCallbacks, jvmtiEventMode};
+use jvmti_sys::{JVMTI_DISABLE, JVMTI_ENABLE, jvmtiEvent, jvmtiEventCallbacks, jvmtiEventMode};
 
 use super::{Env, call};
 use crate::Result;
 
 impl Env {
     /// Replaces all callbacks of the environment.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE` after VMDeath.
     ///
     /// # Safety
     ///
@@ -21,9 +25,12 @@ impl Env {
 
     /// Sends the event from now on, for all threads. Allowed while the agent is loaded and from VMInit on, but not in
     /// the phase between VMStart and VMInit.
+    ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without the event's capability; `WRONG_PHASE`.
     pub fn enable_event(self, event: jvmtiEvent) -> Result<()> {
-        // SAFETY: null stands for all threads.
-        unsafe { self.set_event_notification_mode(JVMTI_ENABLE, event, null_mut()) }
+        self.set_event_notification_mode(JVMTI_ENABLE, event)
     }
 
     /// Sends these events from now on, as [`enable_event`](Self::enable_event) does.
@@ -36,9 +43,12 @@ impl Env {
     }
 
     /// Stops sending the event that [`enable_event`](Self::enable_event) asked for.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE`, as for [`enable_event`](Self::enable_event).
     pub fn disable_event(self, event: jvmtiEvent) -> Result<()> {
-        // SAFETY: null stands for all threads.
-        unsafe { self.set_event_notification_mode(JVMTI_DISABLE, event, null_mut()) }
+        self.set_event_notification_mode(JVMTI_DISABLE, event)
     }
 
     /// Stops sending these events; one that the VM refuses to switch off is passed over.
@@ -48,18 +58,9 @@ impl Env {
         }
     }
 
-    /// Switches an event on or off, for one thread or, with null, for all.
-    ///
-    /// # Safety
-    ///
-    /// As said at the top of the crate.
-    pub unsafe fn set_event_notification_mode(
-        self,
-        mode: jvmtiEventMode,
-        event: jvmtiEvent,
-        thread: jthread,
-    ) -> Result<()> {
-        // SAFETY: the caller vouches for the thread.
-        unsafe { call!(self, SetEventNotificationMode, mode, event, thread) }
+    /// Switches an event on or off for all threads.
+    fn set_event_notification_mode(self, mode: jvmtiEventMode, event: jvmtiEvent) -> Result<()> {
+        // SAFETY: null stands for all threads.
+        unsafe { call!(self, SetEventNotificationMode, mode, event, null_mut()) }
     }
 }

@@ -20,6 +20,10 @@ pub struct ExtensionEvent {
 
 impl Env {
     /// The extension events of this VM.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE` before the agent is loaded; `OUT_OF_MEMORY`.
     pub fn get_extension_events(self) -> Result<Vec<ExtensionEvent>> {
         let (mut count, mut infos) = (0, std::ptr::null_mut());
         // SAFETY: the VM writes count and array, which is then ours.
@@ -51,6 +55,10 @@ impl Env {
     }
 
     /// Sets the callback of an extension event and switches the event on; `None` switches it off.
+    ///
+    /// # Errors
+    ///
+    /// `ILLEGAL_ARGUMENT` if the VM has no extension event of that number.
     ///
     /// # Safety
     ///

@@ -25,7 +25,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_fields(self, class: jclass) -> Result<Allocated<jfieldID>> {
         let (mut count, mut fields) = (0, null_mut());
         // SAFETY: the caller vouches for the class; the VM writes count and array, which is then ours.
@@ -37,9 +37,13 @@ impl Env {
 
     /// Name and descriptor of a field.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`, `INVALID_FIELDID`.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate; the field is one of the class.
+    /// `class` is a live reference to a class of this VM, and `field` one of its fields.
     pub unsafe fn get_field_name(self, class: jclass, field: jfieldID) -> Result<FieldName> {
         let (mut name, mut signature) = (null_mut(), null_mut());
         // SAFETY: the caller vouches for the field; the VM writes two strings, which are then ours.
@@ -52,9 +56,13 @@ impl Env {
 
     /// The field's access flags (JVMS table 4.5-A).
     ///
+    /// # Errors
+    ///
+    /// `INVALID_CLASS`, `INVALID_FIELDID`.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate; the field is one of the class.
+    /// `class` is a live reference to a class of this VM, and `field` one of its fields.
     pub unsafe fn get_field_modifiers(self, class: jclass, field: jfieldID) -> Result<jint> {
         let mut modifiers = 0;
         // SAFETY: the caller vouches for the field; the VM writes the number.

@@ -11,9 +11,13 @@ use crate::{Allocated, Error, Result};
 impl Env {
     /// The object's tag in this environment, 0 if it has none.
     ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_tag_objects`; `INVALID_OBJECT`.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `object` is a live reference.
     #[inline]
     pub unsafe fn get_tag(self, object: jobject) -> Result<jlong> {
         let mut tag = 0;
@@ -24,9 +28,13 @@ impl Env {
 
     /// Sets the object's tag; 0 removes it.
     ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_tag_objects`; `INVALID_OBJECT`.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `object` is a live reference.
     #[inline]
     pub unsafe fn set_tag(self, object: jobject, tag: jlong) -> Result<()> {
         // SAFETY: the caller vouches for the object.
@@ -34,6 +42,10 @@ impl Env {
     }
 
     /// The objects that have one of these tags in this environment, as new local references, and the tag of each.
+    ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_tag_objects`; `ILLEGAL_ARGUMENT` for a tag of 0; `OUT_OF_MEMORY`.
     pub fn get_objects_with_tags(self, tags: &[jlong]) -> Result<(Allocated<jobject>, Allocated<jlong>)> {
         let count = jint::try_from(tags.len()).map_err(|_| Error::ILLEGAL_ARGUMENT)?;
         let (mut found, mut objects, mut their_tags) = (0, std::ptr::null_mut(), std::ptr::null_mut());
@@ -47,9 +59,13 @@ impl Env {
 
     /// The object's size in bytes, header and padding included.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_OBJECT`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `object` is a live reference.
     #[inline]
     pub unsafe fn get_object_size(self, object: jobject) -> Result<jlong> {
         let mut size = 0;
@@ -59,6 +75,10 @@ impl Env {
     }
 
     /// Collects the whole heap before it returns.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE` before VMInit and after VMDeath.
     pub fn force_garbage_collection(self) -> Result<()> {
         // SAFETY: no argument.
         unsafe { call!(self, ForceGarbageCollection) }
@@ -80,9 +100,13 @@ impl Env {
 
     /// Calls back for each object in the heap, reachable or not. `class` is null or restricts the walk to its instances.
     ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_tag_objects`; `INVALID_CLASS`.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate; the callbacks fit `user_data`, do not unwind, and obey the rules for heap
+    /// `class` is null or a live reference to a class of this VM. The callbacks fit `user_data`, do not unwind, and obey the rules for heap
     /// callbacks: no JNI, and no JVM TI function that is not marked as allowed there.
     pub unsafe fn iterate_through_heap(
         self,
@@ -97,9 +121,15 @@ impl Env {
 
     /// Calls back for each reference that is reachable from `initial_object` or, if that is null, from the roots.
     ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY` without `can_tag_objects`; `INVALID_CLASS`, `INVALID_OBJECT`.
+    ///
     /// # Safety
     ///
-    /// As for [`iterate_through_heap`](Self::iterate_through_heap).
+    /// `class` is null or a live reference to a class of this VM, `initial_object` null or a live reference. The callbacks fit
+    /// `user_data`, do not unwind, and obey the rules for heap callbacks: no JNI, and no JVM TI function that is not marked as
+    /// allowed there.
     pub unsafe fn follow_references(
         self,
         heap_filter: jint,

@@ -7,6 +7,10 @@ use crate::{Allocated, Error, Result};
 
 impl Env {
     /// Memory of this many bytes, not initialized; null for 0 bytes. Allowed in every callback.
+    ///
+    /// # Errors
+    ///
+    /// `OUT_OF_MEMORY`.
     pub fn allocate(self, len: usize) -> Result<*mut u8> {
         let len = jlong::try_from(len).map_err(|_| Error::ILLEGAL_ARGUMENT)?;
         let mut memory = std::ptr::null_mut();
@@ -16,6 +20,10 @@ impl Env {
     }
 
     /// A copy of the bytes in the VM's memory, such as a `ClassFileLoadHook` hands out with [`Allocated::into_raw`].
+    ///
+    /// # Errors
+    ///
+    /// `OUT_OF_MEMORY`.
     pub fn allocate_copy(self, bytes: &[u8]) -> Result<Allocated<u8>> {
         let memory = self.allocate(bytes.len())?;
         if !memory.is_null() {

@@ -27,9 +27,13 @@ impl Env {
 
     /// Name and descriptor of the method.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_METHODID`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_method_name(self, method: jmethodID) -> Result<MethodName> {
         let (mut name, mut signature) = (null_mut(), null_mut());
         // SAFETY: the caller vouches for the method; the VM writes two strings, which are then ours.
@@ -42,9 +46,13 @@ impl Env {
 
     /// The class that declares the method, as a new local reference.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_METHODID`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_method_declaring_class(self, method: jmethodID) -> Result<jclass> {
         let mut class = null_mut();
         // SAFETY: the caller vouches for the method; the VM writes the reference.
@@ -54,9 +62,13 @@ impl Env {
 
     /// The method's access flags (JVMS table 4.6-A).
     ///
+    /// # Errors
+    ///
+    /// `INVALID_METHODID`; `WRONG_PHASE` before VMStart.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_method_modifiers(self, method: jmethodID) -> Result<jint> {
         let mut modifiers = 0;
         // SAFETY: the caller vouches for the method; the VM writes the number.
@@ -73,7 +85,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_line_number_table(self, method: jmethodID) -> Result<Allocated<jvmtiLineNumberEntry>> {
         let (mut count, mut table) = (0, null_mut());
         // SAFETY: the caller vouches for the method; the VM writes count and array, which is then ours.
@@ -91,7 +103,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_bytecodes(self, method: jmethodID) -> Result<Allocated<u8>> {
         let (mut count, mut code) = (0, null_mut());
         // SAFETY: the caller vouches for the method; the VM writes count and array, which is then ours.
@@ -110,7 +122,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn set_entry_breakpoint(self, method: jmethodID) -> Result<()> {
         // SAFETY: the caller vouches for the method, which has code from 0 on, or the VM refuses it.
         unsafe { call!(self, SetBreakpoint, method, 0) }
@@ -124,7 +136,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn clear_entry_breakpoint(self, method: jmethodID) -> Result<()> {
         // SAFETY: as above.
         unsafe { call!(self, ClearBreakpoint, method, 0) }

@@ -30,7 +30,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `object` is a live reference.
     pub unsafe fn get_object_monitor_usage(self, object: jobject) -> Result<MonitorUsage> {
         let mut usage = jvmtiMonitorUsage::default();
         // SAFETY: the caller vouches for the object; the VM fills the structure, whose arrays are then ours.
@@ -57,7 +57,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_owned_monitor_info(self, thread: jthread) -> Result<Allocated<jobject>> {
         let (mut count, mut monitors) = (0, null_mut());
         // SAFETY: the caller vouches for the thread; the VM makes the array, which is then ours.
@@ -75,7 +75,7 @@ impl Env {
     ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_current_contended_monitor(self, thread: jthread) -> Result<jobject> {
         let mut monitor = null_mut();
         // SAFETY: the caller vouches for the thread; the VM writes the reference.

@@ -39,6 +39,10 @@ pub struct ThreadGroupInfo {
 
 impl Env {
     /// Every live platform thread that is attached to the VM, as new local references.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE` before VMInit; `OUT_OF_MEMORY`.
     pub fn get_all_threads(self) -> Result<Allocated<jthread>> {
         let (mut count, mut threads) = (0, null_mut());
         // SAFETY: the VM writes count and array, which is then ours.
@@ -49,6 +53,10 @@ impl Env {
     }
 
     /// The calling thread as a new local reference; null while the VM has no thread object for it yet.
+    ///
+    /// # Errors
+    ///
+    /// `WRONG_PHASE` before VMStart; `UNATTACHED_THREAD`.
     pub fn get_current_thread(self) -> Result<jthread> {
         let mut thread = null_mut();
         // SAFETY: the VM writes the reference.
@@ -58,9 +66,13 @@ impl Env {
 
     /// Name, priority and group of the thread, or of the calling one for null.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_THREAD`; `WRONG_PHASE` before VMInit.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_thread_info(self, thread: jthread) -> Result<ThreadInfo> {
         let mut info = jvmtiThreadInfo::default();
         // SAFETY: the caller vouches for the thread; the VM fills the structure, whose name is then ours.
@@ -79,9 +91,13 @@ impl Env {
 
     /// Name and parent of the group.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_THREAD_GROUP`; `WRONG_PHASE` before VMInit.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `group` is a live reference to a thread group.
     pub unsafe fn get_thread_group_info(self, group: jthreadGroup) -> Result<ThreadGroupInfo> {
         let mut info = jvmtiThreadGroupInfo::default();
         // SAFETY: the caller vouches for the group; the VM fills the structure, whose name is then ours.
@@ -99,9 +115,13 @@ impl Env {
 
     /// The state of the thread, or of the calling one for null, as `JVMTI_THREAD_STATE_*` bits.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_THREAD`; `WRONG_PHASE` before VMInit.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_thread_state(self, thread: jthread) -> Result<jint> {
         let mut state = 0;
         // SAFETY: the caller vouches for the thread; the VM writes the number.
@@ -111,9 +131,13 @@ impl Env {
 
     /// Nanoseconds that the thread has run on a processor. Needs `CAN_GET_THREAD_CPU_TIME`; a virtual thread has none.
     ///
+    /// # Errors
+    ///
+    /// `MUST_POSSESS_CAPABILITY`, `THREAD_NOT_ALIVE`; `UNSUPPORTED_OPERATION` for a virtual thread.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_thread_cpu_time(self, thread: jthread) -> Result<jlong> {
         let mut nanos = 0;
         // SAFETY: the caller vouches for the thread; the VM writes the number.
@@ -123,9 +147,13 @@ impl Env {
 
     /// Number of frames of the thread, or of the calling one for null.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_THREAD`; `THREAD_NOT_ALIVE` for a thread that has not started or has ended.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_frame_count(self, thread: jthread) -> Result<jint> {
         let mut count = 0;
         // SAFETY: the caller vouches for the thread; the VM writes the number.
@@ -136,9 +164,13 @@ impl Env {
     /// Fills the buffer with the frames of the thread (of the calling one for null), innermost first, leaving out the
     /// first `start_depth` frames, and returns the filled part.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_THREAD`, `THREAD_NOT_ALIVE`; `ILLEGAL_ARGUMENT` if the stack has less than `start_depth` frames.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     #[inline]
     pub unsafe fn get_stack_trace(
         self,
@@ -157,10 +189,14 @@ impl Env {
     /// Starts the function on an agent thread. `thread` is a new `java.lang.Thread` that is not started; the new thread
     /// is a daemon, belongs to no one's thread group listing, and gets no events of thread start and end.
     ///
+    /// # Errors
+    ///
+    /// `INVALID_THREAD`, `INVALID_PRIORITY`; `WRONG_PHASE` before VMInit.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate; the function fits `argument`, which stays valid on that thread, and does not
-    /// unwind.
+    /// `thread` is a live reference to a thread that is not started; the function fits `argument`, which stays valid on that thread, and
+    /// does not unwind.
     pub unsafe fn run_agent_thread(
         self,
         thread: jthread,
@@ -174,9 +210,13 @@ impl Env {
 
     /// Stores a pointer with the thread, or with the calling one for null, in this environment.
     ///
+    /// # Errors
+    ///
+    /// `THREAD_NOT_ALIVE` for a thread that has not started or has ended.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate. The pointer itself is only stored.
+    /// `thread` is null or a live reference to a thread. The pointer itself is only stored.
     #[inline]
     pub unsafe fn set_thread_local_storage(self, thread: jthread, data: *const c_void) -> Result<()> {
         // SAFETY: the caller vouches for the thread.
@@ -185,9 +225,13 @@ impl Env {
 
     /// The pointer stored with the thread, null at first.
     ///
+    /// # Errors
+    ///
+    /// `THREAD_NOT_ALIVE` for a thread that has not started or has ended.
+    ///
     /// # Safety
     ///
-    /// As said at the top of the crate.
+    /// `thread` is a live reference to a thread, or null for the calling one.
     #[inline]
     pub unsafe fn get_thread_local_storage(self, thread: jthread) -> Result<*mut c_void> {
         let mut data = null_mut();

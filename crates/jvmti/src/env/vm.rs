@@ -1,4 +1,4 @@
-//! The VM as a whole, and the end of the environment.
+//! The VM as a whole.
 
 use std::ffi::CStr;
 
@@ -10,6 +10,10 @@ use crate::{Allocated, Error, Result};
 
 impl Env {
     /// The VM's phase, a `JVMTI_PHASE_*` constant.
+    ///
+    /// # Errors
+    ///
+    /// Only those of a disposed environment.
     pub fn get_phase(self) -> Result<jvmtiPhase> {
         let mut phase = 0;
         // SAFETY: the VM writes the number.
@@ -18,6 +22,10 @@ impl Env {
     }
 
     /// The JVM TI version of the VM, to compare with the `JVMTI_VERSION_*` constants.
+    ///
+    /// # Errors
+    ///
+    /// Only those of a disposed environment.
     pub fn get_version_number(self) -> Result<jint> {
         let mut version = 0;
         // SAFETY: the VM writes the number.
@@ -37,15 +45,5 @@ impl Env {
             call!(self, GetSystemProperty, name.as_ptr(), &mut value)?;
             Allocated::from_c_string(self, value).ok_or(Error::INTERNAL)
         }
-    }
-
-    /// Ends the environment: no event is sent any more, its tags, watches and capabilities are gone.
-    ///
-    /// # Safety
-    ///
-    /// No copy of the environment is used after this call, not even by an [`Allocated`] that is still to be dropped.
-    pub unsafe fn dispose_environment(self) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { call!(self, DisposeEnvironment) }
     }
 }

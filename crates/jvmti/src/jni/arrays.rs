@@ -42,6 +42,10 @@ impl Jni {
     }
 
     /// A new `byte[]`, all 0, as a local reference.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
     pub fn new_byte_array(self, len: usize) -> Result<jbyteArray, JniError> {
         let len = length(len)?;
         // SAFETY: no reference passes.
@@ -49,6 +53,10 @@ impl Jni {
     }
 
     /// A new `int[]`, all 0, as a local reference.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
     pub fn new_int_array(self, len: usize) -> Result<jintArray, JniError> {
         let len = length(len)?;
         // SAFETY: no reference passes.
@@ -56,6 +64,10 @@ impl Jni {
     }
 
     /// A new `long[]`, all 0, as a local reference.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
     pub fn new_long_array(self, len: usize) -> Result<jlongArray, JniError> {
         let len = length(len)?;
         // SAFETY: no reference passes.
@@ -77,6 +89,10 @@ impl Jni {
     }
 
     /// A new `byte[]` with these elements, as a local reference.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
     pub fn new_bytes(self, bytes: &[u8]) -> Result<jbyteArray, JniError> {
         let array = self.new_byte_array(bytes.len())?;
         // SAFETY: a live array of that length.
@@ -85,6 +101,10 @@ impl Jni {
     }
 
     /// A new array of references, all `initial`, as a local reference.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
     ///
     /// # Safety
     ///
@@ -127,6 +147,10 @@ impl Jni {
     }
 
     /// A new `java.lang.String` from modified UTF-8, as a local reference.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending.
     pub fn new_string_utf(self, text: &CStr) -> Result<jstring, JniError> {
         // SAFETY: the text ends with NUL.
         self.not_null(unsafe { jni!(self, NewStringUTF, text.as_ptr()) })

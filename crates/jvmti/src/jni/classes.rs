@@ -8,12 +8,20 @@ use super::{Jni, JniError, NativeMethod, length};
 
 impl Jni {
     /// The class by its internal name, as the caller's class loader finds it; a new local reference.
+    ///
+    /// # Errors
+    ///
+    /// `NoClassDefFoundError` or another error of loading is pending.
     pub fn find_class(self, name: &CStr) -> Result<jclass, JniError> {
         // SAFETY: the name ends with NUL.
         self.not_null(unsafe { jni!(self, FindClass, name.as_ptr()) })
     }
 
     /// Defines a class from the bytes of a class file; a new local reference.
+    ///
+    /// # Errors
+    ///
+    /// The VM's refusal is pending as an exception: a malformed class, a name that is taken; or more bytes than Java's arrays have.
     ///
     /// # Safety
     ///
@@ -53,6 +61,10 @@ impl Jni {
     /// binding from inside a native method of that class, which the VM finds by its exported name
     /// `Java_java_lang_TheClass_theMethod` in the agent's library, and which a Java method of the class calls. That works
     /// from VMStart on (tried on JDK 11, 17, 21 and 25).
+    ///
+    /// # Errors
+    ///
+    /// `NoSuchMethodError` is pending if the class has no such native method; [`JniError::Code`] for other refusals.
     ///
     /// # Safety
     ///

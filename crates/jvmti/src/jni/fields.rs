@@ -9,6 +9,10 @@ use super::{Jni, JniError};
 impl Jni {
     /// The id of a static field. Initializes the class.
     ///
+    /// # Errors
+    ///
+    /// `NoSuchFieldError`, or what the class's initializer threw, is pending.
+    ///
     /// # Safety
     ///
     /// `class` is live.
@@ -23,6 +27,10 @@ impl Jni {
     }
 
     /// The id of a field of instances. Initializes the class.
+    ///
+    /// # Errors
+    ///
+    /// `NoSuchFieldError`, or what the class's initializer threw, is pending.
     ///
     /// # Safety
     ///
@@ -66,7 +74,7 @@ impl Jni {
     ///
     /// # Safety
     ///
-    /// As for [`set_static_boolean_field`](Self::set_static_boolean_field).
+    /// `field` is a static field of this type in the live `class`.
     pub unsafe fn set_static_int_field(self, class: jclass, field: jfieldID, value: jint) {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, SetStaticIntField, class, field, value) }
@@ -76,7 +84,7 @@ impl Jni {
     ///
     /// # Safety
     ///
-    /// As for [`set_static_boolean_field`](Self::set_static_boolean_field).
+    /// `field` is a static field of this type in the live `class`.
     pub unsafe fn set_static_long_field(self, class: jclass, field: jfieldID, value: jlong) {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, SetStaticLongField, class, field, value) }
@@ -86,7 +94,7 @@ impl Jni {
     ///
     /// # Safety
     ///
-    /// As for [`set_static_boolean_field`](Self::set_static_boolean_field); `value` is null or a live reference to an
+    /// `field` is a static field of this type in the live `class`; `value` is null or a live reference to an
     /// instance of the field's type.
     pub unsafe fn set_static_object_field(self, class: jclass, field: jfieldID, value: jobject) {
         // SAFETY: by the caller's promise.
@@ -97,7 +105,7 @@ impl Jni {
     ///
     /// # Safety
     ///
-    /// As for [`set_static_boolean_field`](Self::set_static_boolean_field).
+    /// `field` is a static field of this type in the live `class`.
     pub unsafe fn get_static_boolean_field(self, class: jclass, field: jfieldID) -> bool {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, GetStaticBooleanField, class, field) }
@@ -107,7 +115,7 @@ impl Jni {
     ///
     /// # Safety
     ///
-    /// As for [`set_static_boolean_field`](Self::set_static_boolean_field).
+    /// `field` is a static field of this type in the live `class`.
     pub unsafe fn get_static_int_field(self, class: jclass, field: jfieldID) -> jint {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, GetStaticIntField, class, field) }
@@ -117,7 +125,7 @@ impl Jni {
     ///
     /// # Safety
     ///
-    /// As for [`set_static_boolean_field`](Self::set_static_boolean_field).
+    /// `field` is a static field of this type in the live `class`.
     pub unsafe fn get_static_object_field(self, class: jclass, field: jfieldID) -> jobject {
         // SAFETY: by the caller's promise.
         unsafe { jni!(self, GetStaticObjectField, class, field) }

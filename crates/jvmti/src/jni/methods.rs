@@ -11,6 +11,10 @@ impl Jni {
     /// The id of a method of instances, constructors included. The class should be initialised: what its initialiser does would be done
     /// while other threads wait to ask for ids.
     ///
+    /// # Errors
+    ///
+    /// `NoSuchMethodError`, or what the class's initializer threw, is pending.
+    ///
     /// # Safety
     ///
     /// `class` is live.
@@ -21,6 +25,10 @@ impl Jni {
     }
 
     /// The id of a static method. Initializes the class.
+    ///
+    /// # Errors
+    ///
+    /// `NoSuchMethodError`, or what the class's initializer threw, is pending.
     ///
     /// # Safety
     ///
@@ -36,6 +44,10 @@ impl Jni {
     }
 
     /// Calls a static method that returns nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the method threw is pending.
     ///
     /// # Safety
     ///
@@ -53,6 +65,10 @@ impl Jni {
 
     /// Creates an object with the given constructor; a new local reference.
     ///
+    /// # Errors
+    ///
+    /// What the constructor threw is pending.
+    ///
     /// # Safety
     ///
     /// `constructor` is one of the live `class`, and `arguments` fit its descriptor.
@@ -67,6 +83,10 @@ impl Jni {
     }
 
     /// Calls a static method that returns a reference; the result is a new local reference, or null.
+    ///
+    /// # Errors
+    ///
+    /// What the method threw is pending.
     ///
     /// # Safety
     ///
@@ -84,6 +104,10 @@ impl Jni {
 
     /// Calls a method that returns a reference; the result is a new local reference, or null.
     ///
+    /// # Errors
+    ///
+    /// What the method threw is pending.
+    ///
     /// # Safety
     ///
     /// The object is live and has the method, and the arguments fit it.
@@ -99,6 +123,10 @@ impl Jni {
     }
 
     /// A new instance of a class, as a local reference, without a constructor run on it.
+    ///
+    /// # Errors
+    ///
+    /// `InstantiationException` for an interface or an abstract class, or `OutOfMemoryError`, is pending.
     ///
     /// # Safety
     ///

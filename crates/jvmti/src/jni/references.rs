@@ -29,6 +29,10 @@ impl Jni {
 
     /// A weak global reference to the same object.
     ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending.
+    ///
     /// # Safety
     ///
     /// `object` is live.
@@ -82,6 +86,10 @@ impl Jni {
     }
 
     /// Begins a frame with room for this many local references.
+    ///
+    /// # Errors
+    ///
+    /// An `OutOfMemoryError` is pending.
     pub fn push_local_frame(self, capacity: jint) -> Result<(), JniError> {
         // SAFETY: no reference passes.
         match unsafe { jni!(self, PushLocalFrame, capacity) } {
