@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::escape;
+use crate::ids::Id;
 
 /// A type that can stand between the quotes of an attribute.
 pub(crate) trait Attribute<'a>: Sized {
@@ -17,6 +18,9 @@ pub(crate) trait Attribute<'a>: Sized {
     /// `raw` is the text between the quotes, still escaped: only texts pay for resolving entities,
     /// numbers are parsed where they lie.
     fn read(raw: &'a str) -> Option<Self>;
+
+    /// Takes each id in the value.
+    fn each_id(&self, _take: &mut impl FnMut(Id)) {}
 }
 
 /// Reads an unsigned decimal number; `None` for anything else and for what a `u64` cannot hold.

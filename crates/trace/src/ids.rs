@@ -3,55 +3,64 @@
 //! A number is valid from its defining element (`threadStart`, `classDef`, ...) to its undefining
 //! one (`threadEnd`, `classUnload`, `objFree`); after that it may be reused.
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub u64);
+macro_rules! ids {
+    ($( $(#[$doc:meta])* $kind:ident($name:ident) = $words:literal; )*) => {
+        /// An id of any kind.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) enum Id { $( $kind($name), )* }
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                self.0.fmt(f)
+        impl Id {
+            /// What has the id, in words.
+            pub(crate) fn kind(self) -> &'static str {
+                match self { $( Self::$kind(_) => $words, )* }
+            }
+
+            pub(crate) fn number(self) -> u64 {
+                match self { $( Self::$kind(id) => id.0, )* }
             }
         }
 
-        impl crate::attribute::Attribute<'_> for $name {
-            fn write(&self, out: &mut Vec<u8>) {
-                self.0.write(out);
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub struct $name(pub u64);
+
+            impl std::fmt::Display for $name {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    self.0.fmt(f)
+                }
             }
 
-            fn read(text: &str) -> Option<Self> {
-                crate::attribute::parse_u64(text.as_bytes()).map(Self)
+            impl crate::attribute::Attribute<'_> for $name {
+                fn write(&self, out: &mut Vec<u8>) {
+                    self.0.write(out);
+                }
+
+                fn read(text: &str) -> Option<Self> {
+                    crate::attribute::parse_u64(text.as_bytes()).map(Self)
+                }
+
+                fn each_id(&self, take: &mut impl FnMut(Id)) {
+                    take(Id::$kind(*self));
+                }
             }
-        }
+        )*
     };
 }
 
-id! {
+ids! {
     /// Static id of a thread (`threadId`).
-    ThreadId
-}
-id! {
+    Thread(ThreadId) = "thread";
     /// Static id of a class (`classId`).
-    ClassId
-}
-id! {
+    Class(ClassId) = "class";
     /// Static id of a method (`methodId`).
-    MethodId
-}
-id! {
+    Method(MethodId) = "method";
     /// Static id of an object (`objId`); 0 is "none or unknown".
-    ObjectId
-}
-id! {
+    Object(ObjectId) = "object";
     /// Id of a call stack (`stackId`, a Martini extension); 0 is "none".
-    StackId
-}
-id! {
+    Stack(StackId) = "stack";
     /// Id of a function of native code (`functionId`, a Martini extension).
-    FunctionId
-}
-id! {
+    Function(FunctionId) = "function";
     /// Id of a heap dump (`heapDumpId`).
-    HeapDumpId
+    HeapDump(HeapDumpId) = "heap dump";
 }

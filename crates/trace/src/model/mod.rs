@@ -11,7 +11,7 @@ mod values;
 use std::borrow::Cow;
 
 use crate::attribute::Attribute;
-use crate::ids::{ClassId, FunctionId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
+use crate::ids::{ClassId, FunctionId, HeapDumpId, Id, MethodId, ObjectId, StackId, ThreadId};
 use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Irregularities, Presence, Record};

@@ -141,6 +141,27 @@ macro_rules! elements {
                 }
             }
 
+            /// The attribute `time`, if the element has one.
+            fn time(&self) -> Option<Time> {
+                match self {
+                    $( Self::$name(_record) => None $( .or(elements!(@time $field _record)) )*, )*
+                    Self::Other(_) => None,
+                }
+            }
+
+            /// Takes each id in the element, with the attribute in which it stands.
+            pub(crate) fn each_id(&self, mut take: impl FnMut(AttributeSpec, Id)) {
+                match self {
+                    $( Self::$name(record) => {
+                        $(
+                            let spec = AttributeSpec { name: $attribute, presence: Presence::$presence };
+                            elements!(@each_id $presence record.$field, |id| take(spec, id));
+                        )*
+                    } )*
+                    Self::Other(_) => {}
+                }
+            }
+
             pub(crate) fn read(
                 name: &$life str,
                 attributes: Attributes<$life>,
@@ -223,6 +244,18 @@ macro_rules! elements {
     };
     (@write $presence:ident $value:expr, $out:ident, $attribute:literal) => {
         elements!(@put $value, $out, $attribute);
+    };
+
+    (@time time $record:ident) => { Some($record.time) };
+    (@time $field:ident $record:ident) => { None };
+
+    (@each_id Optional $value:expr, $take:expr) => {
+        if let Some(value) = &$value {
+            value.each_id(&mut $take);
+        }
+    };
+    (@each_id $presence:ident $value:expr, $take:expr) => {
+        $value.each_id(&mut $take);
     };
 
     (@put $value:expr, $out:ident, $attribute:literal) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::attribute::{self, Attribute};
-use crate::ids::{MethodId, ThreadId};
+use crate::ids::{Id, MethodId, ThreadId};
 
 /// Declares an enum whose values stand in a trace as fixed words.
 macro_rules! words {
@@ -184,6 +184,10 @@ impl<'a> Attribute<'a> for ThreadIds<'a> {
         let threads: Option<Vec<ThreadId>> = raw.split_ascii_whitespace().map(ThreadId::read).collect();
         Some(Self(Cow::Owned(threads?)))
     }
+
+    fn each_id(&self, take: &mut impl FnMut(Id)) {
+        self.0.iter().for_each(|thread| thread.each_id(take));
+    }
 }
 
 /// What kind of array an object is, as the type code of JVMPI.
@@ -272,6 +276,10 @@ impl<'a> Attribute<'a> for Frames<'a> {
             })
             .collect();
         Some(Self(Cow::Owned(frames?)))
+    }
+
+    fn each_id(&self, take: &mut impl FnMut(Id)) {
+        self.0.iter().for_each(|frame| frame.method.each_id(take));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{ClassId, FunctionId, HeapDumpId, MethodId, ObjectId, StackId, ThreadId};
-use crate::model::Element;
+use crate::ids::{ClassId, Id, MethodId};
+use crate::model::{AttributeSpec, Element, Presence};
 
 use super::id_set::IdSet;
 use super::{Findings, Rule};
@@ -15,217 +15,68 @@ pub(super) struct Definitions {
     process: String,
     agent: String,
     objects: IdSet,
-    threads: FxHashSet<ThreadId>,
+    others: FxHashSet<Id>,
     /// Methods by class, since they end with it.
-    classes: FxHashMap<ClassId, Vec<MethodId>>,
-    methods: FxHashSet<MethodId>,
-    stacks: FxHashSet<StackId>,
-    functions: FxHashSet<FunctionId>,
-    dumps: FxHashSet<HeapDumpId>,
+    methods: FxHashMap<ClassId, Vec<MethodId>>,
 }
 
 impl Definitions {
     /// Checks that what an element refers to is defined.
     pub(super) fn references(&self, element: &Element<'_>, findings: &mut Findings) {
-        let mut use_of = References { definitions: self, element, findings };
-        match element {
-            Element::ProcessCreate(e) => use_of.unique("nodeIdRef", &e.node_id, &self.node),
-            Element::AgentCreate(e) => use_of.unique("processIdRef", &e.process_id, &self.process),
-            Element::AgentDestroy(e) => use_of.unique("agentIdRef", &e.agent_id, &self.agent),
-            Element::TraceStart(e) => use_of.unique("agentIdRef", &e.agent_id, &self.agent),
-            Element::ThreadStart(e) => use_of.object(e.object),
-            Element::ThreadEnd(e) => use_of.thread(Some(e.thread)),
-            Element::ClassDef(e) => {
-                use_of.thread(e.thread);
-                use_of.object(e.object);
-            }
-            Element::ClassUnload(e) => {
-                use_of.class(e.class);
-                use_of.thread(e.thread);
-            }
-            Element::MethodDef(e) => use_of.class(e.class),
-            Element::MethodEntry(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.method(Some(e.method));
-                use_of.object(e.object);
-                use_of.class(e.class);
-            }
-            Element::MethodExit(e) => {
-                use_of.thread(Some(e.thread));
-                // Real JVMPI traces have exits whose method is that of another call.
-                if use_of.findings.is_strict() {
-                    use_of.method(Some(e.method));
-                    use_of.class(e.class);
+        element.each_id(|attribute, id| {
+            if !is_definition(attribute) && !is_none(attribute, id) && !is_pardoned(element, id, findings) {
+                let is_defined = match id {
+                    Id::Object(object) => self.objects.contains(object.0),
+                    other => self.others.contains(&other),
+                };
+                if !is_defined {
+                    let (name, kind, id) = (element.name(), id.kind(), id.number());
+                    let text = || format!("{name} refers to {kind} {id}, which is not defined at this point");
+                    findings.add(Rule::DefineBeforeUse, text);
                 }
-                use_of.object(e.object);
             }
+        });
+        let mut unique = |attribute: &str, found: &str, defined: &str| {
+            // One known converter leaves these ids empty.
+            if found != defined && (findings.is_strict() || !found.is_empty() && !defined.is_empty()) {
+                let name = element.name();
+                let text = || format!("{name} has {attribute}={found:?}, but {defined:?} was defined");
+                findings.add(Rule::DefineBeforeUse, text);
+            }
+        };
+        match element {
+            Element::ProcessCreate(e) => unique("nodeIdRef", &e.node_id, &self.node),
+            Element::AgentCreate(e) => unique("processIdRef", &e.process_id, &self.process),
+            Element::AgentDestroy(e) => unique("agentIdRef", &e.agent_id, &self.agent),
+            Element::TraceStart(e) => unique("agentIdRef", &e.agent_id, &self.agent),
             Element::StackDef(e) => {
-                e.frames.0.iter().for_each(|frame| use_of.method(Some(frame.method)));
                 if let Some(types) = e.types.as_ref().filter(|types| types.0.len() != e.frames.0.len()) {
                     let text = || format!("stackDef has {} frames and {} types", e.frames.0.len(), types.0.len());
-                    use_of.findings.add(Rule::Attributes, text);
+                    findings.add(Rule::Attributes, text);
                 }
             }
-            Element::ObjAlloc(e) => {
-                use_of.thread(e.thread);
-                use_of.class(e.class);
-                use_of.method(e.method);
-                use_of.stack(e.stack);
-            }
-            Element::AllocCount(e) => {
-                use_of.class(e.class);
-                use_of.method(e.method);
-            }
-            Element::AllocSample(e) => {
-                use_of.class(e.class);
-                use_of.method(e.method);
-                use_of.stack(e.stack);
-                use_of.thread(e.thread);
-            }
-            Element::LiveSample(e) => {
-                use_of.class(e.class);
-                use_of.method(e.method);
-                use_of.stack(e.stack);
-                use_of.thread(e.thread);
-            }
-            Element::CpuSample(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.thread(e.virtual_thread);
-                use_of.stack(e.stack);
-                use_of.function(e.function);
-            }
-            Element::WallSample(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.thread(e.virtual_thread);
-                use_of.stack(e.stack);
-                use_of.function(e.function);
-            }
-            Element::LateThread(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.stack(e.stack);
-                use_of.function(e.function);
-            }
-            Element::ThreadCount(e) => use_of.thread(Some(e.thread)),
-            Element::Mark(e) => use_of.thread(Some(e.thread)),
-            Element::ThreadCpu(e) => use_of.thread(Some(e.thread)),
-            Element::LiveCount(e) => use_of.class(e.class),
-            Element::ObjFree(e) => use_of.thread(e.thread),
-            Element::GcStart(e) => use_of.thread(e.thread),
-            Element::MonContendedEnter(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.object(Some(e.object));
-                use_of.thread(e.owner.filter(|owner| owner.0 != 0));
-                use_of.object(e.owner_object);
-                use_of.stack(e.stack);
-                use_of.stack(e.owner_stack);
-            }
-            Element::MonContendedEntered(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.object(Some(e.object));
-            }
-            Element::MonWait(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.object(Some(e.object));
-                use_of.stack(e.stack);
-            }
-            Element::MonWaited(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.object(Some(e.object));
-            }
-            Element::ThreadSleep(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.stack(e.stack);
-            }
-            Element::ThreadSlept(e) => use_of.thread(Some(e.thread)),
-            Element::MonStillOwned(e) => {
-                use_of.thread(e.thread);
-                use_of.object(Some(e.object));
-                use_of.thread(e.owner.filter(|owner| owner.0 != 0));
-                use_of.stack(e.stack);
-                use_of.stack(e.owner_stack);
-            }
-            Element::LockName(e) => {
-                use_of.object(Some(e.object));
-                use_of.class(e.class);
-            }
-            Element::MonitorUsage(e) => {
-                use_of.object(Some(e.object));
-                use_of.thread(e.owner.filter(|owner| owner.0 != 0));
-                e.waiters.0.iter().chain(e.notify_waiters.0.iter()).for_each(|&thread| use_of.thread(Some(thread)));
-            }
-            Element::ThreadInfo(e) => {
-                use_of.thread(Some(e.thread));
-                use_of.object(e.object);
-                use_of.stack(e.stack);
-            }
-            Element::GcRoot(e) => {
-                use_of.dump(e.dump);
-                use_of.object(Some(e.object));
-                use_of.thread(e.thread);
-            }
-            Element::ObjectReference(e) => {
-                use_of.dump(e.dump);
-                use_of.object(Some(e.owner));
-                use_of.object(Some(e.object));
-            }
-            Element::RuntimeInitDone(e) => use_of.thread(Some(e.thread).filter(|thread| thread.0 != 0)),
-            Element::RuntimeShutdown(e) => use_of.thread(e.thread),
             Element::Other(_) => {
                 let text = || format!("{} is an element that the format does not have", element.name());
-                use_of.findings.add(Rule::Elements, text);
+                findings.add(Rule::Elements, text);
             }
-            Element::Node(_)
-            | Element::TraceEnd(_)
-            | Element::Filter(_)
-            | Element::TraceOption(_)
-            | Element::GcFinish(_)
-            | Element::FunctionDef(_)
-            | Element::SafepointCount(_)
-            | Element::Safepoint(_)
-            | Element::HeapDumpDef(_)
-            | Element::MartiniCount(_) => {}
+            _ => {}
         }
     }
 
     /// Takes over what an element defines or ends.
     pub(super) fn element(&mut self, element: &Element<'_>, findings: &mut Findings) {
-        let (is_new, kind, id) = match element {
-            Element::Node(e) => return (*e.node_id).clone_into(&mut self.node),
-            Element::ProcessCreate(e) => return (*e.process_id).clone_into(&mut self.process),
-            Element::AgentCreate(e) => return (*e.agent_id).clone_into(&mut self.agent),
-            Element::ThreadStart(e) => (self.threads.insert(e.thread_id), "thread", e.thread_id.0),
-            Element::ClassDef(e) => {
-                let is_new = !self.classes.contains_key(&e.class_id);
-                self.classes.entry(e.class_id).or_default();
-                (is_new, "class", e.class_id.0)
-            }
-            Element::MethodDef(e) => {
-                if let Some(methods) = self.classes.get_mut(&e.class) {
-                    methods.push(e.method_id);
-                }
-                (self.methods.insert(e.method_id), "method", e.method_id.0)
-            }
-            Element::ObjAlloc(e) => (self.objects.insert(e.obj_id.0), "object", e.obj_id.0),
-            Element::StackDef(e) => (self.stacks.insert(e.stack_id), "stack", e.stack_id.0),
-            Element::FunctionDef(e) => (self.functions.insert(e.function_id), "function", e.function_id.0),
-            Element::HeapDumpDef(e) => (self.dumps.insert(e.dump_id), "heap dump", e.dump_id.0),
-            _ => return self.ends(element, findings),
-        };
-        if !is_new {
-            findings.add(Rule::DefinedOnce, || format!("{kind} {id} is defined already"));
-        } else if id == 0 {
-            findings.add(Rule::DefinedOnce, || format!("{kind} 0 is defined, but 0 means none"));
-        }
-    }
-
-    fn ends(&mut self, element: &Element<'_>, findings: &mut Findings) {
         match element {
-            Element::ThreadEnd(e) => {
-                self.threads.remove(&e.thread);
+            Element::Node(e) => (*e.node_id).clone_into(&mut self.node),
+            Element::ProcessCreate(e) => (*e.process_id).clone_into(&mut self.process),
+            Element::AgentCreate(e) => (*e.agent_id).clone_into(&mut self.agent),
+            Element::MethodDef(e) if self.others.contains(&Id::Class(e.class)) => {
+                self.methods.entry(e.class).or_default().push(e.method_id);
             }
+            Element::ThreadEnd(e) => _ = self.others.remove(&Id::Thread(e.thread)),
             Element::ClassUnload(e) => {
-                for method in self.classes.remove(&e.class).unwrap_or_default() {
-                    self.methods.remove(&method);
+                self.others.remove(&Id::Class(e.class));
+                for method in self.methods.remove(&e.class).unwrap_or_default() {
+                    self.others.remove(&Id::Method(method));
                 }
             }
             Element::ObjFree(e) => {
@@ -237,72 +88,50 @@ impl Definitions {
             }
             _ => {}
         }
+        element.each_id(|attribute, id| {
+            if is_definition(attribute) {
+                self.define(id, findings);
+            }
+        });
+    }
+
+    fn define(&mut self, id: Id, findings: &mut Findings) {
+        let is_new = match id {
+            Id::Object(object) => self.objects.insert(object.0),
+            other => self.others.insert(other),
+        };
+        let (kind, id) = (id.kind(), id.number());
+        if !is_new {
+            findings.add(Rule::DefinedOnce, || format!("{kind} {id} is defined already"));
+        } else if id == 0 {
+            findings.add(Rule::DefinedOnce, || format!("{kind} 0 is defined, but 0 means none"));
+        }
     }
 }
 
-/// The checks of one element's references.
-struct References<'a> {
-    definitions: &'a Definitions,
-    element: &'a Element<'a>,
-    findings: &'a mut Findings,
+/// Whether an attribute says which id its element defines: `threadId` does, `threadIdRef` refers to one.
+fn is_definition(attribute: AttributeSpec) -> bool {
+    attribute.name.ends_with("Id")
 }
 
-impl References<'_> {
-    fn check(&mut self, is_defined: bool, kind: &str, id: u64) {
-        if !is_defined {
-            let name = self.element.name();
-            let text = || format!("{name} refers to {kind} {id}, which is not defined at this point");
-            self.findings.add(Rule::DefineBeforeUse, text);
+/// Whether an id is 0 where that means none.
+fn is_none(attribute: AttributeSpec, id: Id) -> bool {
+    id.number() == 0
+        && match id {
+            Id::Thread(_) => attribute.name == "threadOwner" || attribute.presence == Presence::Expected,
+            Id::Object(_) | Id::Stack(_) | Id::Function(_) => true,
+            Id::Class(_) | Id::Method(_) | Id::HeapDump(_) => false,
         }
-    }
+}
 
-    fn unique(&mut self, attribute: &str, found: &str, defined: &str) {
-        // One known converter leaves these ids empty.
-        if found != defined && (self.findings.is_strict() || !found.is_empty() && !defined.is_empty()) {
-            let name = self.element.name();
-            let text = || format!("{name} has {attribute}={found:?}, but {defined:?} was defined");
-            self.findings.add(Rule::DefineBeforeUse, text);
-        }
-    }
-
-    fn thread(&mut self, thread: Option<ThreadId>) {
-        if let Some(thread) = thread {
-            self.check(self.definitions.threads.contains(&thread), "thread", thread.0);
-        }
-    }
-
-    fn class(&mut self, class: ClassId) {
-        self.check(self.definitions.classes.contains_key(&class), "class", class.0);
-    }
-
-    fn method(&mut self, method: Option<MethodId>) {
-        if let Some(method) = method {
-            self.check(self.definitions.methods.contains(&method), "method", method.0);
-        }
-    }
-
-    fn stack(&mut self, stack: Option<StackId>) {
-        if let Some(stack) = stack.filter(|stack| stack.0 != 0) {
-            self.check(self.definitions.stacks.contains(&stack), "stack", stack.0);
-        }
-    }
-
-    fn function(&mut self, function: Option<FunctionId>) {
-        if let Some(function) = function.filter(|function| function.0 != 0) {
-            self.check(self.definitions.functions.contains(&function), "function", function.0);
-        }
-    }
-
-    fn dump(&mut self, dump: HeapDumpId) {
-        self.check(self.definitions.dumps.contains(&dump), "heap dump", dump.0);
-    }
-
-    /// Old profilers refer to objects that they have not announced, or filtered out.
-    fn object(&mut self, object: Option<ObjectId>) {
-        if let Some(object) = object.filter(|object| object.0 != 0)
-            && self.findings.is_strict()
-        {
-            self.check(self.definitions.objects.contains(object.0), "object", object.0);
-        }
+/// Whether an id need not be defined: in `objFree` another check sees to that, and old profilers were lax.
+fn is_pardoned(element: &Element<'_>, id: Id, findings: &Findings) -> bool {
+    match (element, id) {
+        (Element::ObjFree(_), Id::Object(_)) => true,
+        // They refer to objects that they have not announced, or filtered out.
+        (_, Id::Object(_)) => !findings.is_strict(),
+        // Real JVMPI traces have exits whose method is that of another call.
+        (Element::MethodExit(_), Id::Method(_) | Id::Class(_)) => !findings.is_strict(),
+        _ => false,
     }
 }
