@@ -37,13 +37,13 @@ pub const CSV: Kind = Kind { name: "table", is_begun_by: |head| head.starts_with
 pub const JSON: Kind = Kind { name: "table", is_begun_by: |head| head.starts_with(BEGINNING.as_bytes()) };
 
 /// What a row is about: the innermost frame, the innermost one of the user's own code, and a class.
-type Place<'a> = (Label<'a>, Option<Label<'a>>, Option<&'a str>);
+type RowKey<'a> = (Label<'a>, Option<Label<'a>>, Option<&'a str>);
 
 type Numbers = [u64; 2 * NUMBERS.len()];
 
-fn rows<'a>(profiles: &Profiles<'a>) -> BTreeMap<Place<'a>, Numbers> {
+fn rows<'a>(profiles: &Profiles<'a>) -> BTreeMap<RowKey<'a>, Numbers> {
     let own = OwnCode::new(Vec::new());
-    let mut rows: BTreeMap<Place<'a>, Numbers> = BTreeMap::new();
+    let mut rows: BTreeMap<RowKey<'a>, Numbers> = BTreeMap::new();
     for (at, (subject, _)) in NUMBERS.into_iter().enumerate() {
         for stack in profiles.stacks(subject) {
             let mine = stack.frames.iter().find(|label| label.is_java() && label.known_package(&own).is_none());

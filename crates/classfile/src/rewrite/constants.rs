@@ -29,7 +29,7 @@ pub(crate) struct NewConstants {
 
 /// A state to go back to when a method is refused.
 #[derive(Debug)]
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     bytes: usize,
     next: u32,
     texts: usize,
@@ -63,8 +63,8 @@ impl NewConstants {
     }
 
     #[inline]
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
             bytes: self.bytes.len(),
             next: self.next,
             texts: self.texts.len(),
@@ -74,13 +74,13 @@ impl NewConstants {
         }
     }
 
-    pub(crate) fn roll_back(&mut self, mark: &Mark) {
-        self.bytes.truncate(mark.bytes);
-        self.next = mark.next;
-        self.texts.truncate(mark.texts);
-        self.classes.truncate(mark.classes);
-        self.callees.truncate(mark.callees);
-        self.last_int = mark.last_int;
+    pub(crate) fn roll_back(&mut self, to: &Checkpoint) {
+        self.bytes.truncate(to.bytes);
+        self.next = to.next;
+        self.texts.truncate(to.texts);
+        self.classes.truncate(to.classes);
+        self.callees.truncate(to.callees);
+        self.last_int = to.last_int;
     }
 
     /// Appends one entry given its parts; `constant_pool_count` is a `u16`, so 65,534 is the last index.
@@ -221,11 +221,11 @@ mod tests {
     fn rolled_back_constants_are_made_again() {
         const HOOK: StaticMethod = StaticMethod { class: "A", name: "b", descriptor: "()V" };
         let mut constants = NewConstants::new(5, vec![("()V", 3)]);
-        let mark = constants.mark();
+        let checkpoint = constants.checkpoint();
         let first = constants.callee(&HOOK).unwrap().index;
         assert_eq!(constants.callee(&HOOK).unwrap().index, first);
         let bytes = constants.bytes().to_vec();
-        constants.roll_back(&mark);
+        constants.roll_back(&checkpoint);
         assert!(constants.bytes().is_empty());
         assert_eq!(constants.callee(&HOOK).unwrap().index, first);
         assert_eq!(constants.bytes(), bytes);

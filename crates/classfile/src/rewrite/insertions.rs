@@ -2,7 +2,7 @@
 
 use crate::error::Refusal;
 use crate::opcode as op;
-use crate::rewrite::constants::{Mark, NewConstants};
+use crate::rewrite::constants::{Checkpoint, NewConstants};
 use crate::rewrite::operation::Op;
 
 /// The insertions around one instruction.
@@ -37,19 +37,19 @@ impl Insertions {
         }
     }
 
-    /// Forgets the sites of the last method; the mark is for refusing this one.
+    /// Forgets the sites of the last method; the checkpoint is for refusing this one.
     #[inline]
-    pub(crate) fn begin_method(&mut self) -> Mark {
+    pub(crate) fn begin_method(&mut self) -> Checkpoint {
         self.sites.clear();
         self.arena.clear();
         self.extra_stack = 0;
         self.any_before = false;
-        self.constants.mark()
+        self.constants.checkpoint()
     }
 
     /// Takes back the constants that a refused method had asked for.
-    pub(crate) fn roll_back(&mut self, mark: &Mark) {
-        self.constants.roll_back(mark);
+    pub(crate) fn roll_back(&mut self, to: &Checkpoint) {
+        self.constants.roll_back(to);
     }
 
     pub(crate) fn constants(&self) -> &NewConstants {

@@ -79,12 +79,12 @@ pub fn rewrite_class<'a>(class: &ClassFile<'a>, instrument: &mut impl Instrument
     let mut inserted_sites = 0;
     let mut refused = Vec::new();
     for member in class.methods() {
-        let mark = work.insertions.begin_method();
+        let checkpoint = work.insertions.begin_method();
         match work.method(class, member, instrument) {
             // No method has more sites than bytes of code.
             Ok(sites) => inserted_sites += sites as u32,
             Err(reason) => {
-                work.insertions.roll_back(&mark);
+                work.insertions.roll_back(&checkpoint);
                 refused.push(Refused { name: member.name(), descriptor: member.descriptor(), reason });
             }
         }

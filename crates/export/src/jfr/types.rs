@@ -4,6 +4,7 @@
 pub(super) struct Type {
     pub(super) id: u64,
     pub(super) name: &'static str,
+    /// Its supertype, or nothing.
     pub(super) extends: &'static str,
     /// It stands for its only field.
     pub(super) is_simple: bool,
@@ -45,12 +46,8 @@ const fn measured(name: &'static str, unit: (u64, &'static str)) -> Field {
     Field { unit: Some(unit), ..plain(name, LONG) }
 }
 
-const fn basic(id: u64, name: &'static str) -> Type {
-    Type { id, name, extends: "", is_simple: false, label: "", category: &[], fields: &[] }
-}
-
 const fn structure(id: u64, name: &'static str, fields: &'static [Field]) -> Type {
-    Type { fields, ..basic(id, name) }
+    Type { id, name, extends: "", is_simple: false, label: "", category: &[], fields }
 }
 
 const fn simple(id: u64, name: &'static str, fields: &'static [Field]) -> Type {
@@ -71,209 +68,96 @@ const fn event(
     Type { extends: "jdk.jfr.Event", label, category, ..structure(id, name, fields) }
 }
 
-pub(super) const BOOLEAN: u64 = 4;
-pub(super) const INT: u64 = 10;
-pub(super) const LONG: u64 = 11;
-pub(super) const STRING: u64 = 20;
-pub(super) const CLASS: u64 = 21;
-pub(super) const THREAD: u64 = 22;
-pub(super) const SYMBOL: u64 = 24;
-pub(super) const METHOD: u64 = 25;
-pub(super) const FRAME: u64 = 26;
-pub(super) const STACK: u64 = 27;
-pub(super) const FRAME_TYPE: u64 = 28;
-pub(super) const THREAD_GROUP: u64 = 29;
-pub(super) const THREAD_STATE: u64 = 30;
-pub(super) const GC_WHEN: u64 = 31;
-pub(super) const LABEL: u64 = 40;
-pub(super) const CATEGORY: u64 = 41;
-const TIMESTAMP: u64 = 42;
-const TIMESPAN: u64 = 43;
-const DATA_AMOUNT: u64 = 44;
-pub(super) const ALLOCATION: u64 = 100;
-pub(super) const MONITOR_ENTER: u64 = 101;
-pub(super) const MONITOR_WAIT: u64 = 102;
-pub(super) const THREAD_PARK: u64 = 103;
-pub(super) const THREAD_SLEEP: u64 = 104;
-pub(super) const EXECUTION_SAMPLE: u64 = 105;
-pub(super) const COLLECTION: u64 = 106;
-pub(super) const PAUSE: u64 = 107;
-pub(super) const HEAP_SUMMARY: u64 = 108;
-pub(super) const THREAD_START: u64 = 109;
-pub(super) const THREAD_END: u64 = 110;
+const TICKS: (u64, &str) = (TIMESPAN, "TICKS");
+const BYTES: (u64, &str) = (DATA_AMOUNT, "BYTES");
 
 const START: Field = called("Start Time", measured("startTime", (TIMESTAMP, "TICKS")));
-const DURATION: Field = called("Duration", measured("duration", (TIMESPAN, "TICKS")));
+const DURATION: Field = called("Duration", measured("duration", TICKS));
 const EVENT_THREAD: Field = called("Event Thread", constant("eventThread", THREAD));
 const STACK_TRACE: Field = called("Stack Trace", constant("stackTrace", STACK));
+const MONITOR_CLASS: Field = called("Monitor Class", constant("monitorClass", CLASS));
 const GC_ID: Field = called("GC Identifier", plain("gcId", INT));
 
 const APPLICATION: &[&str] = &["Java Application"];
+const PROFILING: &[&str] = &["Java Virtual Machine", "Profiling"];
 const COLLECTOR: &[&str] = &["Java Virtual Machine", "GC", "Collector"];
+const PHASES: &[&str] = &["Java Virtual Machine", "GC", "Phases"];
+const HEAP: &[&str] = &["Java Virtual Machine", "GC", "Heap"];
 
-/// All of them. Events have the fields that the JDK's have, as far as a trace knows them, in the order in which they are written.
-pub(super) const TYPES: &[Type] = &[
-    basic(BOOLEAN, "boolean"),
-    basic(INT, "int"),
-    basic(LONG, "long"),
-    basic(STRING, "java.lang.String"),
-    structure(CLASS, "java.lang.Class", &[constant("name", SYMBOL), plain("modifiers", INT), plain("hidden", BOOLEAN)]),
-    structure(
-        THREAD,
-        "java.lang.Thread",
-        &[
-            plain("osName", STRING),
-            plain("osThreadId", LONG),
-            plain("javaName", STRING),
-            plain("javaThreadId", LONG),
-            constant("group", THREAD_GROUP),
-            plain("virtual", BOOLEAN),
-        ],
-    ),
-    structure(THREAD_GROUP, "jdk.types.ThreadGroup", &[constant("parent", THREAD_GROUP), plain("name", STRING)]),
-    simple(SYMBOL, "jdk.types.Symbol", &[plain("string", STRING)]),
-    structure(
-        METHOD,
-        "jdk.types.Method",
-        &[
-            constant("type", CLASS),
-            constant("name", SYMBOL),
-            constant("descriptor", SYMBOL),
-            plain("modifiers", INT),
-            plain("hidden", BOOLEAN),
-        ],
-    ),
-    structure(
-        FRAME,
-        "jdk.types.StackFrame",
-        &[
-            constant("method", METHOD),
-            plain("lineNumber", INT),
-            plain("bytecodeIndex", INT),
-            constant("type", FRAME_TYPE),
-        ],
-    ),
-    structure(STACK, "jdk.types.StackTrace", &[plain("truncated", BOOLEAN), array("frames", FRAME)]),
-    simple(FRAME_TYPE, "jdk.types.FrameType", &[plain("description", STRING)]),
-    simple(THREAD_STATE, "jdk.types.ThreadState", &[plain("name", STRING)]),
-    simple(GC_WHEN, "jdk.types.GCWhen", &[plain("when", STRING)]),
-    annotation(LABEL, "jdk.jfr.Label", &[plain("value", STRING)]),
-    annotation(CATEGORY, "jdk.jfr.Category", &[array("value", STRING)]),
-    annotation(TIMESTAMP, "jdk.jfr.Timestamp", &[plain("value", STRING)]),
-    annotation(TIMESPAN, "jdk.jfr.Timespan", &[plain("value", STRING)]),
-    annotation(DATA_AMOUNT, "jdk.jfr.DataAmount", &[plain("value", STRING)]),
-    event(
-        ALLOCATION,
-        "jdk.ObjectAllocationSample",
-        "Object Allocation Sample",
-        APPLICATION,
-        &[
-            START,
-            EVENT_THREAD,
-            STACK_TRACE,
-            called("Object Class", constant("objectClass", CLASS)),
-            called("Sample Weight", measured("weight", (DATA_AMOUNT, "BYTES"))),
-        ],
-    ),
-    event(
-        MONITOR_ENTER,
-        "jdk.JavaMonitorEnter",
-        "Java Monitor Blocked",
-        APPLICATION,
-        &[
-            START,
-            DURATION,
-            EVENT_THREAD,
-            STACK_TRACE,
-            called("Monitor Class", constant("monitorClass", CLASS)),
-            called("Previous Monitor Owner", constant("previousOwner", THREAD)),
-        ],
-    ),
-    event(
-        MONITOR_WAIT,
-        "jdk.JavaMonitorWait",
-        "Java Monitor Wait",
-        APPLICATION,
-        &[
-            START,
-            DURATION,
-            EVENT_THREAD,
-            STACK_TRACE,
-            called("Monitor Class", constant("monitorClass", CLASS)),
-            called("Timed Out", plain("timedOut", BOOLEAN)),
-        ],
-    ),
-    event(
-        THREAD_PARK,
-        "jdk.ThreadPark",
-        "Java Thread Park",
-        APPLICATION,
-        &[START, DURATION, EVENT_THREAD, STACK_TRACE, called("Class Parked On", constant("parkedClass", CLASS))],
-    ),
-    event(
-        THREAD_SLEEP,
-        "jdk.ThreadSleep",
-        "Java Thread Sleep",
-        APPLICATION,
-        &[START, DURATION, EVENT_THREAD, STACK_TRACE],
-    ),
-    event(
-        EXECUTION_SAMPLE,
-        "jdk.ExecutionSample",
-        "Method Profiling Sample",
-        &["Java Virtual Machine", "Profiling"],
-        &[
-            START,
-            called("Thread", constant("sampledThread", THREAD)),
-            STACK_TRACE,
-            called("Thread State", constant("state", THREAD_STATE)),
-            called("CPU Time", measured("cpuTime", (TIMESPAN, "NANOSECONDS"))),
-        ],
-    ),
-    event(
-        COLLECTION,
-        "jdk.GarbageCollection",
-        "Garbage Collection",
-        COLLECTOR,
-        &[
-            START,
-            DURATION,
-            GC_ID,
-            called("Sum of Pauses", measured("sumOfPauses", (TIMESPAN, "TICKS"))),
-            called("Longest Pause", measured("longestPause", (TIMESPAN, "TICKS"))),
-        ],
-    ),
-    event(
-        PAUSE,
-        "jdk.GCPhasePause",
-        "GC Phase Pause",
-        &["Java Virtual Machine", "GC", "Phases"],
-        &[START, DURATION, GC_ID, called("Name", plain("name", STRING))],
-    ),
-    event(
-        HEAP_SUMMARY,
-        "jdk.GCHeapSummary",
-        "GC Heap Summary",
-        &["Java Virtual Machine", "GC", "Heap"],
-        &[
-            START,
-            GC_ID,
-            called("When", constant("when", GC_WHEN)),
-            called("Heap Used", measured("heapUsed", (DATA_AMOUNT, "BYTES"))),
-        ],
-    ),
-    event(
-        THREAD_START,
-        "jdk.ThreadStart",
-        "Java Thread Start",
-        APPLICATION,
-        &[START, EVENT_THREAD, called("New Java Thread", constant("thread", THREAD))],
-    ),
-    event(
-        THREAD_END,
-        "jdk.ThreadEnd",
-        "Java Thread End",
-        APPLICATION,
-        &[START, EVENT_THREAD, called("Java Thread", constant("thread", THREAD))],
-    ),
-];
+macro_rules! types {
+    ($( $constant:ident = $id:literal, $make:ident($name:literal $(, $more:expr)*) { $( $field:expr ),* } )*) => {
+        $( pub(super) const $constant: u64 = $id; )*
+
+        /// All of them. Events have the fields that the JDK's have, as far as a trace knows them, in the order in which they are
+        /// written.
+        pub(super) const TYPES: &[Type] = &[ $( $make($constant, $name, $( $more, )* &[ $( $field ),* ]), )* ];
+    };
+}
+
+types! {
+    BOOLEAN = 4, structure("boolean") {}
+    INT = 10, structure("int") {}
+    LONG = 11, structure("long") {}
+    STRING = 20, structure("java.lang.String") {}
+    CLASS = 21, structure("java.lang.Class") { constant("name", SYMBOL), plain("modifiers", INT), plain("hidden", BOOLEAN) }
+    THREAD = 22, structure("java.lang.Thread") {
+        plain("osName", STRING), plain("osThreadId", LONG), plain("javaName", STRING), plain("javaThreadId", LONG),
+        constant("group", THREAD_GROUP), plain("virtual", BOOLEAN)
+    }
+    THREAD_GROUP = 29, structure("jdk.types.ThreadGroup") { constant("parent", THREAD_GROUP), plain("name", STRING) }
+    SYMBOL = 24, simple("jdk.types.Symbol") { plain("string", STRING) }
+    METHOD = 25, structure("jdk.types.Method") {
+        constant("type", CLASS), constant("name", SYMBOL), constant("descriptor", SYMBOL), plain("modifiers", INT),
+        plain("hidden", BOOLEAN)
+    }
+    FRAME = 26, structure("jdk.types.StackFrame") {
+        constant("method", METHOD), plain("lineNumber", INT), plain("bytecodeIndex", INT), constant("type", FRAME_TYPE)
+    }
+    STACK = 27, structure("jdk.types.StackTrace") { plain("truncated", BOOLEAN), array("frames", FRAME) }
+    FRAME_TYPE = 28, simple("jdk.types.FrameType") { plain("description", STRING) }
+    THREAD_STATE = 30, simple("jdk.types.ThreadState") { plain("name", STRING) }
+    GC_WHEN = 31, simple("jdk.types.GCWhen") { plain("when", STRING) }
+    LABEL = 40, annotation("jdk.jfr.Label") { plain("value", STRING) }
+    CATEGORY = 41, annotation("jdk.jfr.Category") { array("value", STRING) }
+    TIMESTAMP = 42, annotation("jdk.jfr.Timestamp") { plain("value", STRING) }
+    TIMESPAN = 43, annotation("jdk.jfr.Timespan") { plain("value", STRING) }
+    DATA_AMOUNT = 44, annotation("jdk.jfr.DataAmount") { plain("value", STRING) }
+    ALLOCATION = 100, event("jdk.ObjectAllocationSample", "Object Allocation Sample", APPLICATION) {
+        START, EVENT_THREAD, STACK_TRACE, called("Object Class", constant("objectClass", CLASS)),
+        called("Sample Weight", measured("weight", BYTES))
+    }
+    MONITOR_ENTER = 101, event("jdk.JavaMonitorEnter", "Java Monitor Blocked", APPLICATION) {
+        START, DURATION, EVENT_THREAD, STACK_TRACE, MONITOR_CLASS,
+        called("Previous Monitor Owner", constant("previousOwner", THREAD))
+    }
+    MONITOR_WAIT = 102, event("jdk.JavaMonitorWait", "Java Monitor Wait", APPLICATION) {
+        START, DURATION, EVENT_THREAD, STACK_TRACE, MONITOR_CLASS, called("Timed Out", plain("timedOut", BOOLEAN))
+    }
+    THREAD_PARK = 103, event("jdk.ThreadPark", "Java Thread Park", APPLICATION) {
+        START, DURATION, EVENT_THREAD, STACK_TRACE, called("Class Parked On", constant("parkedClass", CLASS))
+    }
+    THREAD_SLEEP = 104, event("jdk.ThreadSleep", "Java Thread Sleep", APPLICATION) {
+        START, DURATION, EVENT_THREAD, STACK_TRACE
+    }
+    EXECUTION_SAMPLE = 105, event("jdk.ExecutionSample", "Method Profiling Sample", PROFILING) {
+        START, called("Thread", constant("sampledThread", THREAD)), STACK_TRACE,
+        called("Thread State", constant("state", THREAD_STATE)),
+        called("CPU Time", measured("cpuTime", (TIMESPAN, "NANOSECONDS")))
+    }
+    COLLECTION = 106, event("jdk.GarbageCollection", "Garbage Collection", COLLECTOR) {
+        START, DURATION, GC_ID, called("Sum of Pauses", measured("sumOfPauses", TICKS)),
+        called("Longest Pause", measured("longestPause", TICKS))
+    }
+    PAUSE = 107, event("jdk.GCPhasePause", "GC Phase Pause", PHASES) {
+        START, DURATION, GC_ID, called("Name", plain("name", STRING))
+    }
+    HEAP_SUMMARY = 108, event("jdk.GCHeapSummary", "GC Heap Summary", HEAP) {
+        START, GC_ID, called("When", constant("when", GC_WHEN)), called("Heap Used", measured("heapUsed", BYTES))
+    }
+    THREAD_START = 109, event("jdk.ThreadStart", "Java Thread Start", APPLICATION) {
+        START, EVENT_THREAD, called("New Java Thread", constant("thread", THREAD))
+    }
+    THREAD_END = 110, event("jdk.ThreadEnd", "Java Thread End", APPLICATION) {
+        START, EVENT_THREAD, called("Java Thread", constant("thread", THREAD))
+    }
+}
