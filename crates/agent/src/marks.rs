@@ -11,6 +11,9 @@ use jvmti::jni_sys::{JNIEnv, jclass, jmethodID};
 use jvmti::sys::{JVMTI_EVENT_BREAKPOINT, jlocation, jthread, jvmtiEnv, jvmtiEventCallbacks};
 use jvmti::{Error, Jni, guard};
 
+use trace::model::Record;
+
+use crate::trace_out::{Document, Section, SourceNumber};
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::message::message;
@@ -18,7 +21,7 @@ use agent_core::core::Core;
 use agent_core::core::asking::Wanted;
 use agent_core::core::context::{Entry, enter};
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 
 /// The thread that reaches a mark waits so long for the counts so far; it takes a few milliseconds.
 const LONGEST_SNAPSHOT: Duration = Duration::from_secs(2);
@@ -40,6 +43,11 @@ struct Mark {
 static CURRENT: Current<Marks> = Current::none();
 
 impl Marks {
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(MarkSection)
+    }
+
     /// Those of a recording's options.
     pub(crate) fn new(core: &'static Core) -> Marks {
         let mark = |method: &MethodName| Mark {
@@ -216,4 +224,18 @@ unsafe extern "system" fn breakpoint(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthr
         // SAFETY: the VM passes this thread's environment, and the method that is about to run.
         unsafe { marks.reached(Jni::from_raw(jni), method) }
     });
+}
+
+/// Writes which methods were entered for the first time.
+pub(crate) struct MarkSection;
+
+impl Section for MarkSection {
+    fn event(&mut self, document: &mut Document, _: SourceNumber, ticks: Ticks, event: Event) -> bool {
+        let Event::Mark { thread, mark } = event else { return false };
+        if let Some(method) = document.core.options.marks.get(mark as usize) {
+            let (time, thread, method) = (document.time(ticks), document.thread_id(thread), method.to_string());
+            document.emit(|out| trace::model::Mark { method: method.into(), thread, time }.write(out));
+        }
+        true
+    }
 }

@@ -12,13 +12,17 @@ use jvmti::jni_sys::{jfieldID, jobject};
 use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 
+use trace::model::{Record, ThreadCpu};
+use trace::time::Nanos;
+
+use crate::trace_out::{Document, Section, SourceNumber};
 use agent_base::clock::{Ticks, thread_cpu_nanos};
 use agent_base::events::event::Event;
 use agent_base::ids::ThreadIndex;
 use agent_base::mutex::Mutex;
 use agent_core::core::Core;
 use agent_core::core::context::{LocalThread, enter};
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 
 /// What the system says of the current thread.
 const OWN: &str = "/proc/thread-self/schedstat";
@@ -111,6 +115,11 @@ unsafe impl Send for Eetop {}
 unsafe impl Sync for Eetop {}
 
 impl ProcessorTimes {
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(ProcessorTimeSection::default())
+    }
+
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> ProcessorTimes {
         ProcessorTimes { core, eetop: OnceLock::new(), known: Mutex::default() }
@@ -194,4 +203,28 @@ impl Feature for ProcessorTimes {
 fn event(thread: ThreadIndex, before: ProcessorTime, now: ProcessorTime) -> Event {
     let queued = now.queued.zip(before.queued).map(|(now, before)| now.saturating_sub(before));
     Event::ProcessorTime { thread, cpu: now.cpu.saturating_sub(before.cpu), queued }
+}
+/// Writes what threads have had of the processors: of living ones also what was written last.
+#[derive(Default)]
+pub(crate) struct ProcessorTimeSection(FxHashMap<u32, (u64, Option<u64>)>);
+
+impl Section for ProcessorTimeSection {
+    /// What a thread has had of the processors until now; nothing if its end has been written meanwhile.
+    fn event(&mut self, document: &mut Document, _: SourceNumber, ticks: Ticks, event: Event) -> bool {
+        let Event::ProcessorTime { thread, cpu, queued } = event else { return false };
+        if document.has_ended(thread) {
+            return true;
+        }
+        // A thread's own report and that of the end of the recording may come in either order.
+        let most = self.0.entry(thread.0).or_default();
+        *most = (cpu.max(most.0), queued.max(most.1));
+        let (cpu, queued) = (Nanos(most.0), most.1.map(Nanos));
+        let element = ThreadCpu { thread: document.thread_id(thread), cpu, queued, time: document.time(ticks) };
+        document.emit(|out| element.write(out));
+        true
+    }
+
+    fn thread_ends(&mut self, _: &mut Document, _: Ticks, thread: ThreadIndex) {
+        self.0.remove(&thread.0);
+    }
 }

@@ -16,26 +16,20 @@ use crate::clock::Ticks;
 use crate::ids::GcNumber;
 use crate::mutex::Mutex;
 
-/// The beginning or end of a pause, or a heap dump.
+/// The beginning or end of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GcEvent {
     /// A collection began.
     Start(Ticks),
     /// A collection ended.
     Finish(Ticks, GcNumber),
-    /// The heap was dumped.
-    Dump(Ticks, DumpNumber),
 }
-
-/// Number of a dump among those that the writer knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DumpNumber(pub usize);
 
 impl GcEvent {
     /// When it happened.
     pub fn time(&self) -> Ticks {
         match *self {
-            GcEvent::Start(time) | GcEvent::Finish(time, _) | GcEvent::Dump(time, _) => time,
+            GcEvent::Start(time) | GcEvent::Finish(time, _) => time,
         }
     }
 }

@@ -14,7 +14,7 @@ use jvmti::{Env, Jni, JniError, Management};
 use super::Core;
 use super::context::{LocalThread, ThreadContext, enter};
 use agent_base::clock::Ticks;
-pub use agent_base::events::event::Event;
+use agent_base::events::event::Event;
 use agent_base::ids::ThreadIndex;
 use agent_base::tables::threads::tid_field;
 

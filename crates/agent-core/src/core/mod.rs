@@ -50,7 +50,7 @@ use current::Current;
 use feature::Feature;
 use hotspot::Hotspot;
 use hotspot::return_addresses::StackLayout;
-pub use hotspot::safe_mode::SafeMode;
+use hotspot::safe_mode::SafeMode;
 use lost::{DroppedCounts, Lost};
 use rewriting::RewritingCounts;
 use source::AllocationSource;

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::memory_budget::MemoryBudget;
 use agent_base::clock::Ticks;
-pub use hotspot::return_addresses::{KeyValidity, StackLayout};
+use hotspot::return_addresses::{KeyValidity, StackLayout};
 
 /// Approximate bytes of an entry of a map beside the key that it points to: half of a map is empty.
 pub(crate) const BYTES_OF_ENTRY: usize = 64;

@@ -15,7 +15,7 @@ use crate::core::Jvm;
 use crate::core::source::AllocationSource;
 use agent_base::objects::tags::Tags;
 use hotspot::Hotspot;
-pub use hotspot::flags::ArchiveWish;
+use hotspot::flags::ArchiveWish;
 
 const CLASSES: jvmtiCapabilities =
     jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_GET_BYTECODES, CAN_GET_LINE_NUMBERS, CAN_GET_SOURCE_FILE_NAME]);

@@ -12,8 +12,8 @@ use crate::core::context::{Entry, enter};
 use crate::instrument::Instrumentation;
 use agent_base::agent_thread;
 use agent_base::clock::Ticks;
-pub use agent_base::events::event::Event;
-pub use agent_base::tables::threads::NameStage;
+use agent_base::events::event::Event;
+use agent_base::tables::threads::NameStage;
 
 /// JVMTI `ThreadStart`.
 ///

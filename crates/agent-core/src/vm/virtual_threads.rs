@@ -11,8 +11,8 @@ use crate::core::Core;
 use crate::core::context::{LocalThread, enter};
 use crate::core::lost::Dropped;
 use agent_base::clock::Ticks;
-pub use agent_base::events::event::Event;
-pub use agent_base::tables::threads::NameStage;
+use agent_base::events::event::Event;
+use agent_base::tables::threads::NameStage;
 
 const MOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadMount";
 const UNMOUNT: &[u8] = b"com.sun.hotspot.events.VirtualThreadUnmount";

@@ -3,7 +3,7 @@
 use classfile::{ArrayKind, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, opcode};
 
 use super::proxy::Hooks;
-pub(crate) use agent_core::instrument::intrinsics::{CALLS, Made, Mode, made_by_call};
+use agent_core::instrument::intrinsics::{CALLS, Made, Mode, made_by_call};
 use agent_core::instrument::{OBJECT, max_code_length};
 
 /// Inserts the calls into HeapProxy.

@@ -20,10 +20,10 @@ use jvmti::{HeapRoom, Jni};
 
 use agent_base::ids::GcNumber;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
+use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
-pub(crate) use agent_core::core::source::AllocationSource;
+use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
+use agent_core::core::source::AllocationSource;
 use agent_core::instrument::OBJECT;
 use agent_core::instrument::intrinsics::NAMES_OF_EVENTS;
 use agent_core::instrument::retransform::{has_site, names_one};

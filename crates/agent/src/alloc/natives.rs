@@ -12,7 +12,7 @@ use agent_base::events::event::AllocationSize;
 use agent_base::ids::ClassIndex;
 use agent_core::core::context::callback;
 use agent_core::core::{Core, context};
-pub(crate) use agent_core::stacks::walker::FramesToSkip;
+use agent_core::stacks::walker::FramesToSkip;
 
 /// The class that a number of HeapProxy means.
 fn class_of(number: jint) -> ClassIndex {

@@ -9,8 +9,8 @@ use agent_base::events::event::{AllocationSize, Event};
 use agent_base::ids::{ClassIndex, StackIndex};
 use agent_base::objects::weak_refs::ObjectTag;
 use agent_core::core::context::ThreadContext;
-pub(crate) use agent_core::core::lost::Dropped;
-pub(crate) use agent_core::stacks::walker::FramesToSkip;
+use agent_core::core::lost::Dropped;
+use agent_core::stacks::walker::FramesToSkip;
 
 /// An object that the current thread has just made.
 #[derive(Clone, Copy)]

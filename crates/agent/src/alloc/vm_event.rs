@@ -23,7 +23,7 @@ use agent_base::events::event::AllocationSize;
 use agent_base::ids::ClassIndex;
 use agent_core::core::Core;
 use agent_core::core::context::{ThreadContext, callback};
-pub(crate) use agent_core::stacks::walker::FramesToSkip;
+use agent_core::stacks::walker::FramesToSkip;
 
 /// Bytes between two events.
 pub(crate) const INTERVAL: u32 = 0;

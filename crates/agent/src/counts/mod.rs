@@ -21,6 +21,7 @@ mod proxy;
 mod report;
 mod reuse;
 mod rewritings;
+mod section;
 mod sites;
 mod snapshot;
 mod space;
@@ -29,6 +30,7 @@ mod thread_table;
 mod threads;
 mod upcalls;
 mod vm_allocations;
+mod written;
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -42,6 +44,8 @@ use jvmti::sys::{JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEvent
 use rustc_hash::FxHashMap;
 
 use super::alloc::define_proxy;
+use crate::sampling::Sampler;
+use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::{GcNumber, ThreadIndex};
@@ -49,12 +53,13 @@ use agent_base::message::message;
 use agent_base::mutex::Mutex;
 use agent_core::core::Core;
 use agent_core::core::asking::Wanted;
-pub(crate) use agent_core::core::context::{LocalThread, Reporter, ThreadContext, enter};
+use agent_core::core::context::{LocalThread, Reporter, ThreadContext, enter};
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
+use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
 use agent_core::instrument::retransform::{has_site, names_one};
 use hooks::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use proxy::CountsProxy;
+use section::CountsSection;
 use sites::ResolvePhase;
 use snapshot::SnapshotTrigger;
 use space::CounterSpace;
@@ -95,6 +100,11 @@ pub(crate) struct Counts {
 static CURRENT: Current<Counts> = Current::none();
 
 impl Counts {
+    /// What it writes into the trace, with the samples of callers if there are any.
+    pub(crate) fn section(&'static self, sampler: Option<&'static Sampler>) -> Box<dyn Section> {
+        Box::new(CountsSection::new(self, sampler))
+    }
+
     /// For a recording. Blocks of threads take at most as many bytes as its buffers, unless sites are added later.
     pub(crate) fn new(core: &'static Core) -> Counts {
         let space = core.jvm.keep(CounterSpace::new);

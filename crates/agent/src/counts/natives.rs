@@ -14,8 +14,8 @@ use super::{Counts, upcalls, vm_allocations};
 use agent_base::clock::Ticks;
 use agent_base::ids::ClassIndex;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{Reporter, ThreadContext, callback, enter};
-pub(crate) use agent_core::core::feature::{ClassPhase, RewriteRequest};
+use agent_core::core::context::{Reporter, ThreadContext, callback, enter};
+use agent_core::core::feature::{ClassPhase, RewriteRequest};
 use agent_core::instrument::Instrumentation;
 
 /// `MartiniCounts.count`.

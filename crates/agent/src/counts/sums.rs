@@ -11,7 +11,7 @@ use super::counters::CounterKind;
 use super::ids::CounterIndex;
 use super::threads::{ThreadCounts, Totals};
 use agent_base::ids::AllocationSite;
-pub(crate) use agent_core::core::feature::End;
+use agent_core::core::feature::End;
 
 impl Counts {
     /// Adds the counters of all living threads to the sums, at the very end. If the VM continues, they stop counting.

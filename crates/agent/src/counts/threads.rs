@@ -15,7 +15,7 @@ use super::pending_array::PendingArray;
 use agent_base::ids::ThreadIndex;
 use agent_base::mutex::Mutex;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
+use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
 use agent_core::instrument::allocating_method::AllocatingMethods;
 use agent_core::stacks::cache::StackCache;
 

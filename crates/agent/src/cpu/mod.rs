@@ -17,6 +17,7 @@ mod other;
 mod others;
 mod registry;
 mod sample;
+mod section;
 mod signal;
 mod slots;
 mod tasks;
@@ -34,15 +35,16 @@ use std::time::Duration;
 use jvmti::jni_sys::jobject;
 use jvmti::{Jni, is_flag_on};
 
+use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
 use agent_base::message::message;
 use agent_base::mutex::Mutex;
 use agent_base::signals::own::{OwnSignal, real_time_signals};
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{FeatureState, LocalThread, Slot, ThreadState};
+use agent_core::core::context::{FeatureState, LocalThread, Slot, ThreadState};
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 use handler::{Handled, Unused, on_signal};
 use hotspot::memory::JavaThread;
 use hotspot::os_threads::OsThreads;
@@ -51,6 +53,7 @@ use hotspot::walk::Walker;
 use other as system_call;
 use others::Others;
 use registry::Registry;
+use section::CpuSection;
 use tasks::{TaskRef, VmThread};
 use timers::{CpuClock, tick_nanos};
 #[cfg(target_arch = "x86_64")]
@@ -126,6 +129,11 @@ fn own_tid() -> libc::pid_t {
 }
 
 impl Cpu {
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(CpuSection::new(self))
+    }
+
     /// For a recording whose options ask for it.
     pub(crate) fn new(core: &'static Core) -> Cpu {
         Cpu { core, engine: OnceLock::new(), thread: Mutex::new(None) }

@@ -4,7 +4,7 @@ use super::signal::Purpose;
 use super::who::Who;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
-pub(crate) use hotspot::walk::{RawStack, WalkError};
+use hotspot::walk::{RawStack, WalkError};
 
 /// What the VM says that a thread does, as it keeps it in `OSThread::_state`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

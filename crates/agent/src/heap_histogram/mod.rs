@@ -1,6 +1,7 @@
 //! What walks of the heap count: the histogram (`live=true`), and the bytes of an instance of a class.
 
 mod last_collection;
+mod section;
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -10,13 +11,16 @@ use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jint, jlong};
 use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks, jvmtiHeapIterationCallback};
 
+use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::ids::ClassIndex;
 use agent_base::mutex::Mutex;
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 use agent_core::core::{Core, Jvm, deep_stacks};
 use last_collection::LastCollection;
+use section::HistogramSection;
+pub(crate) use section::write;
 
 /// What was in the heap by class, and when.
 type Found = (Ticks, Vec<(ClassIndex, ClassTotals)>);
@@ -31,6 +35,11 @@ pub(crate) struct HeapHistogram {
 static CURRENT: Current<HeapHistogram> = Current::none();
 
 impl HeapHistogram {
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(HistogramSection(self))
+    }
+
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> HeapHistogram {
         HeapHistogram { core, last_collection: OnceLock::new(), found: Mutex::default() }

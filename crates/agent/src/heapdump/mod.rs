@@ -18,6 +18,7 @@ mod late_classes;
 mod place;
 mod progress;
 mod queue;
+mod section;
 mod survivors;
 mod take;
 
@@ -29,6 +30,7 @@ use jvmti::jni_sys::{JNIEnv, jclass, jint};
 use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv, jvmtiEventCallbacks};
 use jvmti::{Jni, guard};
 
+use crate::trace_out::Section;
 use agent_base::agent_thread;
 use agent_base::clock::Ticks;
 use agent_base::ids::GcNumber;
@@ -38,11 +40,12 @@ use agent_base::request_file::RequestFile;
 use agent_core::core::Core;
 use agent_core::core::context::Entry;
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 use agent_core::vm::shutdown::register_hook;
 use late_classes::LateClasses;
 use progress::ThreadMark;
 use queue::{Queue, Waited};
+use section::DumpSection;
 use survivors::Survivors;
 use take::DumpMaker;
 
@@ -100,6 +103,11 @@ pub(crate) struct HeapDumps {
 static CURRENT: Current<HeapDumps> = Current::none();
 
 impl HeapDumps {
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(DumpSection::new(self))
+    }
+
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> HeapDumps {
         HeapDumps {

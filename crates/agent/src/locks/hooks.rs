@@ -7,7 +7,7 @@ use jvmti::jni_sys::jclass;
 
 use agent_base::helpers::SLEEP;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::feature::{RewriteRequest, Rewriter};
+use agent_core::core::feature::{RewriteRequest, Rewriter};
 
 /// What is called at the beginning of a method, with the instructions that pass on the arguments. It has the name and descriptor of
 /// that method, or, if that is no static one, the descriptor without the object.

@@ -10,6 +10,7 @@ mod monitors;
 mod names;
 mod owner;
 mod parking;
+mod section;
 mod sleeping;
 mod snapshot;
 mod state;
@@ -28,19 +29,21 @@ use jvmti::sys::{
 };
 use jvmti::{Jni, Turn};
 
+use crate::trace_out::{Output, Section};
 use agent_base::clock::Ticks;
 use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::mutex::Mutex;
 use agent_base::tables::threads::tid_field;
 use agent_base::tables::threads::{Beginning, WaitState};
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{LocalThread, Reporter, ThreadContext};
+use agent_core::core::context::{LocalThread, Reporter, ThreadContext};
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature, Rewriter};
+use agent_core::core::feature::{End, Feature, Rewriter};
 use agent_core::vm::environments::FIRST_BY_THREADS;
 use hooks::WaitHooks;
 use hotspot::Hotspot;
 use hotspot::monitors::MonitorLayout;
+use section::LockSection;
 use snapshot::SnapshotScope;
 use state::LockThread;
 use thread_registry::{ThreadFields, ThreadRegistry};
@@ -108,6 +111,11 @@ unsafe impl Sync for Fields {}
 static CURRENT: Current<Locks> = Current::none();
 
 impl Locks {
+    /// What it writes into the trace, and into the lock log.
+    pub(crate) fn section(&'static self, name_asker: NameAsker, log: Option<Output>) -> Box<dyn Section> {
+        Box::new(LockSection::begin(self, name_asker, log))
+    }
+
     /// For a recording with these options.
     pub(crate) fn new(core: &'static Core, options: LockOptions) -> Locks {
         let asks_threads = core.jvm.java >= FIRST_BY_THREADS;

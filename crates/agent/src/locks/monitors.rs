@@ -18,8 +18,8 @@ use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::tables::threads::{Beginning, WaitState};
 use agent_core::core::Core;
 use agent_core::core::context::{ThreadContext, callback};
-pub(crate) use agent_core::core::lost::Dropped;
-pub(crate) use agent_core::stacks::walker::FramesToSkip;
+use agent_core::core::lost::Dropped;
+use agent_core::stacks::walker::FramesToSkip;
 use hotspot::memory::JavaThread;
 use hotspot::monitors::{MonitorAddress, MonitorLayout};
 

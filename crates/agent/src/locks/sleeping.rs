@@ -19,8 +19,8 @@ use agent_base::events::event::Event;
 use agent_base::helpers::{self, HelperClass, Helpers, SLEEP, native};
 use agent_base::tables::threads::{Beginning, WaitState};
 use agent_core::core::context::callback;
-pub(crate) use agent_core::core::lost::Dropped;
-pub(crate) use agent_core::stacks::walker::FramesToSkip;
+use agent_core::core::lost::Dropped;
+use agent_core::stacks::walker::FramesToSkip;
 
 /// Compiled from `java/MartiniSleep.java`.
 const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniSleep.class");

@@ -9,7 +9,7 @@ use jvmti::sys::*;
 use jvmti::{Jni, guard};
 use rustc_hash::FxHashSet;
 use trace::ids::ObjectId;
-pub(crate) use trace::model::ThreadState;
+use trace::model::ThreadState;
 
 use super::Locks;
 use super::state::LockThread;
@@ -18,8 +18,8 @@ use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{Reporter, ThreadContext, enter};
-pub(crate) use agent_core::core::lost::Dropped;
+use agent_core::core::context::{Reporter, ThreadContext, enter};
+use agent_core::core::lost::Dropped;
 use hotspot::monitors::MonitorAddress;
 
 /// The end of the program waits for the answer, so its time is bounded.

@@ -11,7 +11,7 @@ use trace::ids::ObjectId;
 use agent_base::ids::ThreadIndex;
 use agent_base::tables::classes::BlockerKind;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{FeatureState, Slot, ThreadState};
+use agent_core::core::context::{FeatureState, Slot, ThreadState};
 use agent_core::stacks::walker::StackWalker;
 use hotspot::monitors::MonitorAddress;
 

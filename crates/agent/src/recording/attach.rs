@@ -17,8 +17,8 @@ use agent_base::message::{kept, message};
 use agent_base::mutex::Mutex;
 use agent_core::core::Jvm;
 use agent_core::core::context::Entry;
-pub(crate) use agent_core::core::feature::End;
-pub(crate) use agent_core::vm::environments::NoEnvironment;
+use agent_core::core::feature::End;
+use agent_core::vm::environments::NoEnvironment;
 
 /// MartiniReach.
 const REACH_CLASS: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniReach.class");

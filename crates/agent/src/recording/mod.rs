@@ -43,8 +43,8 @@ use super::locks::Locks;
 use super::marks::Marks;
 use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
-use super::trace_out::Features;
 use super::ttsp::Safepoints;
+use crate::trace_out::Section;
 use agent_base::agent_thread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
@@ -52,11 +52,11 @@ use agent_base::ids::{RecordingNumber, ThreadIndex};
 use agent_base::message::message;
 use agent_base::mutex::Mutex;
 use agent_core::core::context::{Entry, enter};
-pub(crate) use agent_core::core::feature::{End, Feature};
-pub(crate) use agent_core::core::source::AllocationSource;
+use agent_core::core::feature::{End, Feature};
+use agent_core::core::source::AllocationSource;
 use agent_core::core::{Core, Jvm, Plan, accounting};
 use agent_core::instrument::{Instrumentation, class_file_load_hook, class_load};
-pub(crate) use agent_core::vm::environments::NoEnvironment;
+use agent_core::vm::environments::NoEnvironment;
 use agent_core::vm::{collections, environments, threads, virtual_threads};
 use ending::Ending;
 use hotspot::Hotspot;
@@ -227,11 +227,20 @@ impl Recording {
         instrumentation.install();
         set_callbacks(core)?;
         let files = outputs.files();
-        let writer = writer_thread::start(
-            core,
-            Features { counts, sampler, locks, dumps, histogram, safepoints, cpu },
-            outputs,
-        )?;
+        let writer = writer_thread::start(core, outputs, move |asker, log| {
+            let sections: [Option<Box<dyn Section>>; 9] = [
+                locks.map(|locks| locks.section(asker, log)),
+                times.map(|times| times.section()),
+                marks.map(|marks| marks.section()),
+                dumps.map(|dumps| dumps.section()),
+                counts.map(|counts| counts.section(sampler)),
+                sampler.map(|sampler| sampler.section(counts.is_some())),
+                histogram.map(|histogram| histogram.section()),
+                safepoints.map(|safepoints| safepoints.section()),
+                cpu.map(|cpu| cpu.section()),
+            ];
+            sections.into_iter().flatten().collect()
+        })?;
         let writer = Mutex::new(Some(writer));
         let (changed, prepared) = (Mutex::default(), OnceLock::new());
         let ending = Ending::default();

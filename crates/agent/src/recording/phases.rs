@@ -14,7 +14,7 @@ use super::refusal::Refusal;
 use super::running::{self, NoTurn, Turn};
 use super::{Moment, Recording, copies};
 use agent_base::message::message;
-pub(crate) use agent_core::core::feature::End;
+use agent_core::core::feature::End;
 use hotspot::flags::ArchiveWish;
 
 /// The end of the VM waits so long for a request that is being served.

@@ -12,7 +12,7 @@ use super::request::{Answer, Lines};
 use crate::sampling::Asker;
 use agent_base::clock::Ticks;
 use agent_core::core::asking::Wanted;
-pub(crate) use agent_core::core::feature::End;
+use agent_core::core::feature::End;
 
 /// A snapshot is waited for so long.
 const LONGEST_SNAPSHOT: Duration = Duration::from_secs(60);

@@ -8,7 +8,7 @@ use jvmti::Jni;
 
 use super::outputs::Outputs;
 use crate::locks::{NameAsker, NameRequest};
-use crate::trace_out::{Features, Writer};
+use crate::trace_out::{Output, Section, Writer};
 use agent_base::events::progress::{MAX_STALL_AT_END, Patience};
 use agent_base::message::message;
 use agent_base::native_thread;
@@ -68,16 +68,20 @@ impl WriterThread {
     }
 }
 
-/// Starts the writer.
+/// Starts the writer, with what features add to the trace and, with `locklog`, to a second file.
 ///
 /// # Errors
 /// The system has no thread for it: one sentence.
-pub(super) fn start(core: &'static Core, features: Features, outputs: Outputs) -> Result<WriterThread, String> {
+pub(super) fn start(
+    core: &'static Core,
+    outputs: Outputs,
+    sections: impl FnOnce(NameAsker, Option<Output>) -> Vec<Box<dyn Section>> + Send + 'static,
+) -> Result<WriterThread, String> {
     let (sender, requests) = channel();
     let begin = move || {
         let asker = NameAsker::new(sender.clone());
         let _stops = StopOnDrop { core, _ended: sender };
-        Writer::begin(core, features, outputs.trace, outputs.log, asker).run();
+        Writer::begin(core, outputs.trace, sections(asker, outputs.log)).run();
     };
     let handle = native_thread::start(agent_options::WRITER, begin);
     match handle {

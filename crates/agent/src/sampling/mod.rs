@@ -11,6 +11,7 @@ mod interval;
 mod live;
 mod pace;
 mod samples;
+mod section;
 mod snapshot;
 mod thread;
 
@@ -22,26 +23,29 @@ use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, jthread, jvmtiEnv, jvmtiEventCallbacks};
 
+use crate::trace_out::Section;
 use agent_base::clock::{Ticks, thread_cpu_nanos};
 use agent_base::events::event::Event;
 use agent_base::ids::{AllocationSite, ClassIndex, GcNumber, StackIndex, ThreadIndex};
 use agent_base::mutex::Mutex;
 use agent_core::core::Core;
 use agent_core::core::asking::Wanted;
-pub(crate) use agent_core::core::context::{LocalThread, Reporter, ThreadContext, callback};
+use agent_core::core::context::{LocalThread, Reporter, ThreadContext, callback};
 use agent_core::core::current::Current;
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 use agent_core::core::schedule::Schedule;
 use agent_core::instrument::allocating_method::{AllocatingMethod, allocating_method};
-pub(crate) use agent_core::stacks::walker::{FramesToSkip, StackWalker};
+use agent_core::stacks::walker::{FramesToSkip, StackWalker};
 use counted_ahead::CountedAhead;
 use live::Following;
 use samples::Samples;
+use section::SamplingSection;
 use thread::SamplerThread;
 
 pub(crate) use interval::{Asker, SamplingInterval};
 pub(crate) use live::{Age, LiveLook};
 pub(crate) use samples::{SampleKey, Sampled};
+pub(crate) use section::write;
 pub(crate) use snapshot::SamplesSnapshot;
 pub(crate) use thread::note_interval;
 
@@ -73,6 +77,11 @@ pub(crate) struct Sampler {
 static CURRENT: Current<Sampler> = Current::none();
 
 impl Sampler {
+    /// What it writes into the trace; beside counters, samples are written together with what was counted.
+    pub(crate) fn section(&'static self, is_beside_counts: bool) -> Box<dyn Section> {
+        Box::new(SamplingSection { sampler: self, is_beside_counts })
+    }
+
     /// For a recording in which somebody asked for samples.
     pub(crate) fn new(core: &'static Core, interval: SamplingInterval) -> Sampler {
         Sampler {

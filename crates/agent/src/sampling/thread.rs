@@ -6,7 +6,7 @@ use super::DEPTH;
 use super::counted_ahead::Earlier;
 use agent_base::random::Random;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::context::{FeatureState, Slot, ThreadState};
+use agent_core::core::context::{FeatureState, Slot, ThreadState};
 use agent_core::instrument::allocating_method::AllocatingMethods;
 use agent_core::stacks::walker::StackWalker;
 use agent_core::vm::environments::DEFAULT_SAMPLING_INTERVAL;

@@ -1,77 +1,65 @@
 //! Turns events into elements.
 
 use trace::ids::ObjectId;
-use trace::model::{Mark, ObjAlloc, Record, RuntimeInitDone, ThreadEnd};
+use trace::model::{ObjAlloc, Record, RuntimeInitDone, ThreadEnd};
 
-use super::state::{EventSource, Limit};
+use super::source::EventSource;
 use super::writer::Writer;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{AllocationSize, Event};
-use agent_base::ids::{ClassIndex, StackIndex, ThreadIndex};
+use agent_base::ids::{ClassIndex, StackIndex};
 
 impl Writer {
     #[inline]
     pub(super) fn event(&mut self, source: usize, ticks: Ticks, event: Event) {
+        let document = &mut self.document;
         match event {
-            Event::Alloc { object, class, size, stack } => {
-                self.alloc(source, ticks, object, class, size, stack);
-            }
+            Event::Alloc { object, class, size, stack } => self.alloc(source, ticks, object, class, size, stack),
             Event::Found { object, class, words } => self.found(ticks, object, class, words),
-            Event::Owner { thread, stack } => self.sources[source].pending.owner = Some((thread, stack)),
-            Event::Limit { millis, nanos } => self.sources[source].pending.limit = Some(Limit { millis, nanos }),
-            Event::Enter { object, thread, stack, kind } => self.enter(source, ticks, object, thread, stack, kind),
-            Event::Entered { object, thread } => self.entered(ticks, object, thread),
-            Event::Wait { object, thread, stack, kind } => self.wait(source, ticks, object, thread, stack, kind),
-            Event::Waited { object, thread, reason } => self.wait_over(ticks, object, thread, reason),
-            Event::Unparked { thread, interrupted } => self.unparked(ticks, thread, interrupted),
-            Event::Sleep { thread, stack } => self.sleep(ticks, thread, stack),
-            Event::Slept(thread) => drop(self.close_sleep(ticks, thread)),
-            Event::ProcessorTime { thread, cpu, queued } => self.processor_time(ticks, thread, cpu, queued),
-            Event::Snapshot(number) => self.answer(ticks, number),
-            Event::Mark { thread, mark } => self.mark(ticks, thread, mark),
             Event::Switch(thread) => self.sources[source].thread = thread,
-            Event::ThreadStart(thread) => self.define_thread(thread),
+            Event::ThreadStart(thread) => document.define_thread(thread),
             Event::ThreadEnd(thread) => {
-                self.define_thread(thread);
-                // Nothing of it comes behind its end.
-                self.thread_samples();
-                self.safepoints();
-                self.close_all(ticks, thread);
-                let time = self.time(ticks);
-                self.samples_of(thread, time);
-                if let Some(record) = self.core.jvm.threads.get(thread) {
-                    self.text.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
+                document.define_thread(thread);
+                self.sections.iter_mut().for_each(|section| section.thread_ends(document, ticks, thread));
+                let time = document.time(ticks);
+                if let Some(record) = document.core.jvm.threads.get(thread) {
+                    document.emit(|out| ThreadEnd { thread: record.id, time }.write(out));
                 }
-                self.defined.ended.first(thread.0);
-                self.locks.processors.remove(&thread.0);
-                self.tallies.end(thread);
+                document.end_thread(thread);
             }
             Event::InitDone(thread) => {
-                self.define_thread(thread);
-                let time = self.time(ticks);
-                if let Some(record) = self.core.jvm.threads.get(thread) {
-                    self.text.emit(|out| RuntimeInitDone { thread: record.id, time }.write(out));
+                document.define_thread(thread);
+                let time = document.time(ticks);
+                if let Some(record) = document.core.jvm.threads.get(thread) {
+                    document.emit(|out| RuntimeInitDone { thread: record.id, time }.write(out));
                 }
             }
-            Event::Account { thread, vm_bytes } => self.account(thread, ticks, vm_bytes),
-            Event::Counted { thread, instances, bytes } => self.tallies.set(thread, instances, bytes),
+            Event::Account { thread, vm_bytes } => document.account(thread, ticks, vm_bytes),
+            Event::Counted { thread, instances, bytes } => document.tallies.set(thread, instances, bytes),
+            _ => {
+                let source = self.sources[source].number;
+                let is_one_of = self.sections.iter_mut().any(|section| section.event(document, source, ticks, event));
+                debug_assert!(is_one_of, "no feature knows {event:?}");
+            }
         }
     }
 
-    fn mark(&mut self, ticks: Ticks, thread: ThreadIndex, mark: u32) {
-        let Some(method) = self.core.options.marks.get(mark as usize) else { return };
-        let (time, thread, method) = (self.time(ticks), self.thread_id(thread), method.to_string());
-        self.text.emit(|out| Mark { method: method.into(), thread, time }.write(out));
-    }
-
-    /// Writes what was reported of a thread until now, and what the JVM accounts to it.
-    pub(super) fn account(&mut self, thread: ThreadIndex, ticks: Ticks, vm_bytes: Option<u64>) {
-        let Some(record) = self.core.jvm.threads.get(thread) else { return };
-        let time = self.time(ticks);
-        if let Some(element) = self.tallies.account(thread, record.id, vm_bytes, time) {
-            self.define_thread(thread);
-            self.text.emit(|out| element.write(out));
-        }
+    /// Writes an object that was allocated unreported.
+    fn found(&mut self, ticks: Ticks, object: ObjectId, class: ClassIndex, words: u32) {
+        self.document.define_class(class);
+        let Some(class) = self.core.jvm.classes.get(class) else { return };
+        let element = ObjAlloc {
+            thread: None,
+            is_array: Some(class.array),
+            size: u64::from(words) * 8,
+            obj_id: object,
+            class: class.id,
+            method: None,
+            line: None,
+            stack: None,
+            time: self.document.time(ticks),
+        };
+        self.document.emit(|out| element.write(out));
     }
 
     #[inline]
@@ -85,8 +73,8 @@ impl Writer {
         stack: StackIndex,
     ) {
         let EventSource { tally, thread, .. } = self.sources[source];
-        self.define_thread(thread);
-        self.define_class(class);
+        self.document.define_thread(thread);
+        self.document.define_class(class);
         let (Some(thread), Some(class)) = (self.core.jvm.threads.get(thread), self.core.jvm.classes.get(class)) else {
             return;
         };
@@ -95,11 +83,11 @@ impl Writer {
             AllocationSize::Array(length) => self.core.layout(class.array).map_or(0, |layout| layout.bytes(length)),
             AllocationSize::Words(words) => u64::from(words) * 8,
         };
-        let site = self.site(stack);
+        let site = self.document.site(stack);
         let depth = self.core.options.stack_depth;
-        let stack = if depth > 0 { self.define_stack(stack) } else { None };
+        let stack = if depth > 0 { self.document.define_stack(stack) } else { None };
         self.full_stacks += u64::from(stack.is_some_and(|stack| stack.frames.len() >= depth));
-        let time = self.time(ticks);
+        let time = self.document.time(ticks);
         let element = ObjAlloc {
             thread: Some(thread.id),
             is_array: Some(class.array),
@@ -111,7 +99,7 @@ impl Writer {
             stack: stack.map(|stack| stack.id),
             time,
         };
-        self.text.emit(|out| element.write(out));
-        self.tallies.add(tally, size);
+        self.document.emit(|out| element.write(out));
+        self.document.tallies.add(tally, size);
     }
 }

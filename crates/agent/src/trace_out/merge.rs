@@ -37,9 +37,13 @@ impl Writer {
         }
         loop {
             let gc_time = self.collections.next_time();
+            let insert_time = self.inserts.front().map(|&(time, _)| time);
+            let between = gc_time.into_iter().chain(insert_time).min();
             let next = queue.peek().map(|Reverse((time, _))| *time);
-            if let Some(gc_time) = gc_time.filter(|&t| t <= horizon && next.is_none_or(|n| t <= n)) {
-                if !self.gc_event(gc_time, horizon) {
+            if let Some(time) = between.filter(|&t| t <= horizon && next.is_none_or(|n| t <= n)) {
+                if gc_time != Some(time) {
+                    self.insert();
+                } else if !self.gc_event(time, horizon) {
                     return;
                 }
                 continue;
@@ -50,7 +54,7 @@ impl Writer {
             }
             // As long as this thread's events are the oldest, the other buffers need not be compared.
             let rival = queue.peek().map_or(horizon, |Reverse((time, _))| *time).min(horizon);
-            let rival = gc_time.map_or(rival, |t| t.min(rival));
+            let rival = between.map_or(rival, |t| t.min(rival));
             while let Some(record) = self.sources[index].consumer.peek() {
                 let time = Event::time(&record);
                 if time > rival {
@@ -59,7 +63,7 @@ impl Writer {
                 }
                 self.sources[index].consumer.pop();
                 self.event(index, time, Event::unpack(&record));
-                if self.text.is_full() {
+                if self.document.is_full() {
                     return;
                 }
             }
@@ -68,7 +72,7 @@ impl Writer {
 
     /// Whether a thread can be written: its name is known, or has been waited for long enough.
     fn can_be_announced(&mut self, thread: ThreadIndex, horizon: Ticks) -> bool {
-        if self.defined.threads.contains(thread.0) {
+        if self.document.has_thread(thread) {
             return true;
         }
         let named = self.core.jvm.threads.get(thread).is_none_or(|t| t.names.get().is_some());

@@ -1,24 +1,22 @@
-//! Writes the trace.
+//! Writes the trace: merges the events of all threads by time, and lets each feature add what is its own ([`Section`]). It knows no
+//! feature by name.
 
 mod collections;
-mod definitions;
+mod document;
 mod events;
 mod footer;
 mod header;
-mod heap_dump;
-mod lock_log;
-mod locks;
 mod merge;
 mod output;
-mod safepoints;
-mod samples;
-mod site_counts;
-mod state;
+mod section;
+mod source;
 mod tallies;
 mod text;
-mod thread_samples;
-mod thread_times;
+mod walked;
 mod writer;
 
+pub(crate) use document::{DefinedSite, Document};
 pub(crate) use output::Output;
-pub(crate) use writer::{Features, Writer};
+pub(crate) use section::{Count, Section};
+pub(crate) use source::{SourceNumber, Unread};
+pub(crate) use writer::Writer;

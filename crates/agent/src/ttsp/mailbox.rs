@@ -12,7 +12,7 @@ use libc::{c_int, c_void, siginfo_t};
 use agent_base::signals::SafeLoads;
 use agent_base::signals::own::{OwnSignal, real_time_signals};
 use hotspot::memory::JavaThread;
-pub(crate) use hotspot::walk::{RawStack, Registers, WalkError, Walker};
+use hotspot::walk::{RawStack, Registers, WalkError, Walker};
 
 /// A thread that does not answer in this time is in the kernel, or waits for a processor.
 const PATIENCE: Duration = Duration::from_millis(20);

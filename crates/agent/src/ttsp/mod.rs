@@ -16,6 +16,7 @@ mod living;
 mod log;
 mod mailbox;
 mod report;
+mod section;
 mod totals;
 mod watch;
 
@@ -26,6 +27,7 @@ use std::thread::JoinHandle;
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 
+use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
 use agent_base::message::message;
@@ -33,7 +35,7 @@ use agent_base::mutex::Mutex;
 use agent_base::native_thread;
 use agent_core::core::Core;
 use agent_core::core::context::{LocalThread, enter};
-pub(crate) use agent_core::core::feature::{End, Feature};
+use agent_core::core::feature::{End, Feature};
 use hotspot::Hotspot;
 use hotspot::memory::JavaThread;
 use hotspot::safepoints::SafepointLayout;
@@ -42,6 +44,7 @@ use living::LivingThreads;
 use log::SafepointLog;
 use mailbox::Mailbox;
 use report::Reports;
+use section::SafepointSection;
 use watch::{LateFinder, Watcher};
 
 pub(crate) use late::LateThread;
@@ -63,6 +66,11 @@ pub(crate) struct Safepoints {
 }
 
 impl Safepoints {
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(SafepointSection(self))
+    }
+
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> Safepoints {
         Safepoints {

@@ -16,7 +16,7 @@ use super::report::Report;
 use super::totals::Totals;
 use agent_base::clock::Ticks;
 use hotspot::safepoints::SafepointLayout;
-pub(crate) use hotspot::walk::WalkError;
+use hotspot::walk::WalkError;
 
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(1);

@@ -10,7 +10,7 @@ use crate::counts::reuse::EarlierSites;
 use crate::counts::rewritings::{Origin, Part, RewrittenMethod};
 use crate::counts::space::CounterSpace;
 use agent_core::core::Core;
-pub(crate) use agent_core::core::feature::{ClassPhase, RewriteRequest};
+use agent_core::core::feature::{ClassPhase, RewriteRequest};
 
 /// An instruction of the class.
 #[derive(Clone, Copy)]

@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::counts::{SiteCount, Totals};
+use super::{SiteCount, Totals};
 use agent_base::ids::AllocationSite;
 
 /// What has been written about each site.
 #[derive(Default)]
-pub(crate) struct SiteCounts {
+pub(super) struct SiteCounts {
     /// What was written last.
     written: FxHashMap<(AllocationSite, bool), Totals>,
     /// What provisional counts were the last time.
@@ -17,7 +17,7 @@ pub(crate) struct SiteCounts {
 impl SiteCounts {
     /// Leaves of a provisional count what it was the last time: by now what had to be subtracted from that is, and what is written
     /// cannot be taken back.
-    pub(crate) fn settle(&mut self, count: &mut SiteCount) {
+    pub(super) fn settle(&mut self, count: &mut SiteCount) {
         if count.is_provisional {
             let before = self.provisional.insert(count.site, count.totals).unwrap_or_default();
             count.totals.instances = count.totals.instances.min(before.instances);
@@ -27,7 +27,7 @@ impl SiteCounts {
 
     /// Whether that differs from what was written. A sum that was written stays, even if a part of it proves not to have
     /// happened.
-    pub(crate) fn is_new(&mut self, count: &mut SiteCount) -> bool {
+    pub(super) fn is_new(&mut self, count: &mut SiteCount) -> bool {
         let written = self.written.entry((count.site, count.by_vm)).or_default();
         count.totals.instances = count.totals.instances.max(written.instances);
         count.totals.bytes = count.totals.bytes.max(written.bytes);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use trace::locklog::{LockEventKind, WallClock, write_event, write_start};
 use trace::time::{Nanos, Time};
 
-use super::output::Output;
+use crate::trace_out::Output;
 use agent_base::clock::{Ticks, local};
 use agent_base::events::progress::{MAX_STALL, MAX_STALL_AT_END, Patience, Progress};
 use agent_base::message::message;
