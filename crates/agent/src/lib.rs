@@ -1,13 +1,12 @@
-//! The agent's features, its writer and its recordings: what runs inside the profiled JVM.
+//! The agent's features and its recordings: what runs inside the profiled JVM.
 //!
 //! | part, the lowest first | is |
 //! |---|---|
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `alloc` `counts` `locks` `processor_time` `cpu` `marks` `heapdump` `heap_histogram` `ttsp` | the features |
-//! | `trace_out` | the writer: from buffers to the trace |
+//! | `alloc` `counts` `locks` `processor_time` `cpu` `marks` `heapdump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
-//! Below it lie the packages `agent-core`, `hotspot` and `agent-base`.
+//! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
 
 mod alloc;
 mod counts;
@@ -19,7 +18,6 @@ mod marks;
 mod processor_time;
 mod recording;
 mod sampling;
-mod trace_out;
 mod ttsp;
 
 pub use alloc::register_natives;

@@ -13,7 +13,6 @@ use jvmti::{Error, Jni, guard};
 
 use trace::model::Record;
 
-use crate::trace_out::{Document, Section, SourceNumber};
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::message::message;
@@ -22,6 +21,7 @@ use agent_core::core::asking::Wanted;
 use agent_core::core::context::{Entry, enter};
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature};
+use agent_trace::{Document, Section, SourceNumber};
 
 /// The thread that reaches a mark waits so long for the counts so far; it takes a few milliseconds.
 const LONGEST_SNAPSHOT: Duration = Duration::from_secs(2);

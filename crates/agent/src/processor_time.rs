@@ -15,7 +15,6 @@ use rustc_hash::FxHashMap;
 use trace::model::{Record, ThreadCpu};
 use trace::time::Nanos;
 
-use crate::trace_out::{Document, Section, SourceNumber};
 use agent_base::clock::{Ticks, thread_cpu_nanos};
 use agent_base::events::event::Event;
 use agent_base::ids::ThreadIndex;
@@ -23,6 +22,7 @@ use agent_base::mutex::Mutex;
 use agent_core::core::Core;
 use agent_core::core::context::{LocalThread, enter};
 use agent_core::core::feature::{End, Feature};
+use agent_trace::{Document, Section, SourceNumber};
 
 /// What the system says of the current thread.
 const OWN: &str = "/proc/thread-self/schedstat";

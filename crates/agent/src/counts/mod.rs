@@ -45,7 +45,6 @@ use rustc_hash::FxHashMap;
 
 use super::alloc::define_proxy;
 use crate::sampling::Sampler;
-use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::{GcNumber, ThreadIndex};
@@ -57,6 +56,7 @@ use agent_core::core::context::{LocalThread, Reporter, ThreadContext, enter};
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
 use agent_core::instrument::retransform::{has_site, names_one};
+use agent_trace::Section;
 use hooks::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
 use proxy::CountsProxy;
 use section::CountsSection;

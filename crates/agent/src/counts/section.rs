@@ -9,8 +9,8 @@ use super::written::SiteCounts;
 use super::{Counts, CountsSnapshot, SiteCount, Totals};
 use crate::heap_histogram;
 use crate::sampling::{self, Sampler};
-use crate::trace_out::{Count, DefinedSite, Document, Section, Unread};
 use agent_base::clock::Ticks;
+use agent_trace::{Count, DefinedSite, Document, Section, Unread};
 
 /// Writes what sites have counted.
 pub(super) struct CountsSection {

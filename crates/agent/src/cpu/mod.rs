@@ -35,7 +35,6 @@ use std::time::Duration;
 use jvmti::jni_sys::jobject;
 use jvmti::{Jni, is_flag_on};
 
-use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
 use agent_base::message::message;
@@ -45,6 +44,7 @@ use agent_core::core::Core;
 use agent_core::core::context::{FeatureState, LocalThread, Slot, ThreadState};
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature};
+use agent_trace::Section;
 use handler::{Handled, Unused, on_signal};
 use hotspot::memory::JavaThread;
 use hotspot::os_threads::OsThreads;

@@ -9,9 +9,9 @@ use trace::model::{CpuSample, Flag, Record, ThreadCpu, ThreadEnd, ThreadStart, T
 use trace::time::Nanos;
 
 use super::{Cpu, Left, OtherThread, Purpose, Sample, VmState, Who};
-use crate::trace_out::{Count, Document, Section};
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
+use agent_trace::{Count, Document, Section};
 
 /// There was no memory for a sample.
 const NO_ROOM: &str = "noRoom";

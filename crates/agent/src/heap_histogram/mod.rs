@@ -11,13 +11,13 @@ use jvmti::Jni;
 use jvmti::jni_sys::{jclass, jint, jlong};
 use jvmti::sys::{JVMTI_VISIT_ABORT, JVMTI_VISIT_OBJECTS, jvmtiHeapCallbacks, jvmtiHeapIterationCallback};
 
-use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::ids::ClassIndex;
 use agent_base::mutex::Mutex;
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature};
 use agent_core::core::{Core, Jvm, deep_stacks};
+use agent_trace::Section;
 use last_collection::LastCollection;
 use section::HistogramSection;
 pub(crate) use section::write;

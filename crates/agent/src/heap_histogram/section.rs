@@ -4,9 +4,9 @@ use trace::model::{LiveCount, Record};
 use trace::time::Time;
 
 use super::{ClassTotals, HeapHistogram};
-use crate::trace_out::{Document, Section};
 use agent_base::clock::Ticks;
 use agent_base::ids::ClassIndex;
+use agent_trace::{Document, Section};
 
 /// Writes what lived at the end.
 pub(super) struct HistogramSection(pub(super) &'static HeapHistogram);

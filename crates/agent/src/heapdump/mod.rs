@@ -3,7 +3,7 @@
 //! The JVM's own dumper writes all objects, roots and values in one pause, on every collector: a walk by JVMTI that tags all
 //! objects takes five to ten times as long, and a hundred bytes for each. What the dump lacks is added after the pause, by the
 //! addresses that objects have as long as none moves (`addresses`) or that the dump says itself (`anchors`): `complete` puts
-//! ids and allocation stacks into an HPROF file, `trace_out::heap_dump` makes elements of the trace.
+//! ids and allocation stacks into an HPROF file, `section` makes elements of the trace.
 //!
 //! All of it is done by a thread of the agent's own (`take`), so that only two wait for a dump: a thread that ran out of
 //! memory, and the end of the VM. Neither waits for ever (`queue`), and the agent's own threads never wait.
@@ -30,7 +30,6 @@ use jvmti::jni_sys::{JNIEnv, jclass, jint};
 use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv, jvmtiEventCallbacks};
 use jvmti::{Jni, guard};
 
-use crate::trace_out::Section;
 use agent_base::agent_thread;
 use agent_base::clock::Ticks;
 use agent_base::ids::GcNumber;
@@ -42,6 +41,7 @@ use agent_core::core::context::Entry;
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature};
 use agent_core::vm::shutdown::register_hook;
+use agent_trace::Section;
 use late_classes::LateClasses;
 use progress::ThreadMark;
 use queue::{Queue, Waited};

@@ -18,13 +18,13 @@ use trace::time::Time;
 
 use super::id_map::IdMap;
 use super::{DumpData, DumpedClass, HeapDumps, VmDump};
-use crate::trace_out::{Document, Section, Unread};
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::{ClassIndex, ThreadIndex};
 use agent_base::message::message;
 use agent_base::objects::weak_refs::ObjectTag;
 use agent_base::tables::classes::ClassRecord;
+use agent_trace::{Document, Section, Unread};
 
 /// A dump that is being written.
 struct DumpInTrace<'s> {

@@ -29,7 +29,6 @@ use jvmti::sys::{
 };
 use jvmti::{Jni, Turn};
 
-use crate::trace_out::{Output, Section};
 use agent_base::clock::Ticks;
 use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::mutex::Mutex;
@@ -40,6 +39,7 @@ use agent_core::core::context::{LocalThread, Reporter, ThreadContext};
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature, Rewriter};
 use agent_core::vm::environments::FIRST_BY_THREADS;
+use agent_trace::{Output, Section};
 use hooks::WaitHooks;
 use hotspot::Hotspot;
 use hotspot::monitors::MonitorLayout;

@@ -7,7 +7,7 @@ use agent_options::{Format, Options, if_taken};
 use trace::file::{self, LOCK_LOG, TRACE};
 
 use super::refusal::Refusal;
-use crate::trace_out::Output;
+use agent_trace::Output;
 
 /// The files of a recording, open.
 pub(super) struct Outputs {

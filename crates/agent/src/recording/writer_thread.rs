@@ -8,11 +8,11 @@ use jvmti::Jni;
 
 use super::outputs::Outputs;
 use crate::locks::{NameAsker, NameRequest};
-use crate::trace_out::{Output, Section, Writer};
 use agent_base::events::progress::{MAX_STALL_AT_END, Patience};
 use agent_base::message::message;
 use agent_base::native_thread;
 use agent_core::core::Core;
+use agent_trace::{Output, Section, Writer};
 
 /// How often the end of a recording looks whether the writer gets on.
 const LOOK: Duration = Duration::from_millis(100);

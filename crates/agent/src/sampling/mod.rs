@@ -23,7 +23,6 @@ use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, jthread, jvmtiEnv, jvmtiEventCallbacks};
 
-use crate::trace_out::Section;
 use agent_base::clock::{Ticks, thread_cpu_nanos};
 use agent_base::events::event::Event;
 use agent_base::ids::{AllocationSite, ClassIndex, GcNumber, StackIndex, ThreadIndex};
@@ -36,6 +35,7 @@ use agent_core::core::feature::{End, Feature};
 use agent_core::core::schedule::Schedule;
 use agent_core::instrument::allocating_method::{AllocatingMethod, allocating_method};
 use agent_core::stacks::walker::{FramesToSkip, StackWalker};
+use agent_trace::Section;
 use counted_ahead::CountedAhead;
 use live::Following;
 use samples::Samples;

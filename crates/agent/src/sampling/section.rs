@@ -6,9 +6,9 @@ use trace::model::{AllocSample, LiveSample, Record};
 use trace::time::Time;
 
 use super::{Age, LiveLook, SampleKey, Sampled, Sampler, SamplesSnapshot};
-use crate::trace_out::{Count, DefinedSite, Document, Section};
 use agent_base::clock::Ticks;
 use agent_base::ids::{AllocationSite, ThreadIndex};
+use agent_trace::{Count, DefinedSite, Document, Section};
 
 /// The order of what is written, which does not depend on chance.
 fn order(key: &SampleKey) -> impl Ord + use<> {

@@ -27,7 +27,6 @@ use std::thread::JoinHandle;
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 
-use crate::trace_out::Section;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
 use agent_base::message::message;
@@ -36,6 +35,7 @@ use agent_base::native_thread;
 use agent_core::core::Core;
 use agent_core::core::context::{LocalThread, enter};
 use agent_core::core::feature::{End, Feature};
+use agent_trace::Section;
 use hotspot::Hotspot;
 use hotspot::memory::JavaThread;
 use hotspot::safepoints::SafepointLayout;

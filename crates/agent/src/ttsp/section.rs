@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use trace::model::{LateThread, Record, Safepoint, SafepointCount};
 
 use super::{Report, Safepoints, Stop, Totals};
-use crate::trace_out::{Document, Section};
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
+use agent_trace::{Document, Section};
 
 /// Writes what was seen of safepoints.
 pub(super) struct SafepointSection(pub(super) &'static Safepoints);

@@ -10,11 +10,11 @@ use std::time::Duration;
 use trace::locklog::{LockEventKind, WallClock, write_event, write_start};
 use trace::time::{Nanos, Time};
 
-use crate::trace_out::Output;
 use agent_base::clock::{Ticks, local};
 use agent_base::events::progress::{MAX_STALL, MAX_STALL_AT_END, Patience, Progress};
 use agent_base::message::message;
 use agent_core::core::Core;
+use agent_trace::Output;
 
 /// Text is handed over in pieces of about this size.
 const PIECE: usize = 64 << 10;

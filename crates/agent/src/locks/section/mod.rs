@@ -17,10 +17,10 @@ use trace::time::Time;
 use rustc_hash::FxHashMap;
 
 use super::{LockName, Locks, MOST_NAMES, MonitorSnapshot, NameAsker, ThreadSnapshot};
-use crate::trace_out::{Count, Document, Output, Section, SourceNumber};
 use agent_base::clock::Ticks;
 use agent_base::events::event::{Event, WaitKind};
 use agent_base::ids::{StackIndex, ThreadIndex};
+use agent_trace::{Count, Document, Output, Section, SourceNumber};
 use log::LockLog;
 use open::{Limit, OpenBlock, OpenPark, OpenWait, OpenWaits, PendingDetails};
 

@@ -29,7 +29,7 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 pub(super) const GRACE_NANOS: u64 = 1_000_000;
 
 /// The writer of a recording.
-pub(crate) struct Writer {
+pub struct Writer {
     pub(super) core: &'static Core,
     pub(super) document: Document,
     /// What features add.
@@ -51,7 +51,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Writes the header of the trace.
-    pub(crate) fn begin(core: &'static Core, output: Output, sections: Vec<Box<dyn Section>>) -> Writer {
+    pub fn begin(core: &'static Core, output: Output, sections: Vec<Box<dyn Section>>) -> Writer {
         let mut document = Document::new(core, Text::new(output, core.options.limit_bytes));
         document.emit(|out| out.extend_from_slice(DOCUMENT_START));
         let header = header::write(&core.options, core.clock.time(core.start), |write| document.emit(write));
@@ -73,7 +73,7 @@ impl Writer {
     }
 
     /// Writes until reporting ends, and then the rest.
-    pub(crate) fn run(mut self) {
+    pub fn run(mut self) {
         let longest = if self.core.source == AllocationSource::Off { LONGEST_REST } else { SHORTEST_REST };
         let mut rest = SHORTEST_REST;
         while !self.core.pool.is_closed() {

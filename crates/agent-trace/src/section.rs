@@ -9,10 +9,10 @@ use agent_base::events::event::Event;
 use agent_base::ids::ThreadIndex;
 
 /// A number at the end of the trace (`martiniCount`): key, detail and value.
-pub(crate) type Count = (&'static str, Option<String>, u64);
+pub type Count = (&'static str, Option<String>, u64);
 
 /// What a feature adds to the trace, on the writer's thread. The writer calls it, and knows nothing else of the feature.
-pub(crate) trait Section {
+pub trait Section {
     /// Events behind this time have to wait.
     fn horizon(&self, horizon: Ticks) -> Ticks {
         horizon

@@ -15,8 +15,8 @@ mod text;
 mod walked;
 mod writer;
 
-pub(crate) use document::{DefinedSite, Document};
-pub(crate) use output::Output;
-pub(crate) use section::{Count, Section};
-pub(crate) use source::{SourceNumber, Unread};
-pub(crate) use writer::Writer;
+pub use document::{DefinedSite, Document};
+pub use output::Output;
+pub use section::{Count, Section};
+pub use source::{SourceNumber, Unread};
+pub use writer::Writer;

@@ -65,7 +65,7 @@ impl Default for Walked {
 
 impl Document {
     /// The id of a stack that the walker has found, which is defined if it is new; `None` for no frames.
-    pub(crate) fn walked_stack(&mut self, walker: &Walker, frames: &[walk::Frame]) -> Option<StackId> {
+    pub fn walked_stack(&mut self, walker: &Walker, frames: &[walk::Frame]) -> Option<StackId> {
         if frames.is_empty() {
             return None;
         }
@@ -129,7 +129,7 @@ impl Document {
 
     /// The id of the native function at an address, which is defined if it is new; `None` if no file has that address: the VM has made
     /// the code.
-    pub(crate) fn native_function(&mut self, pc: usize) -> Option<FunctionId> {
+    pub fn native_function(&mut self, pc: usize) -> Option<FunctionId> {
         let (number, function) = self.walked.symbols.resolve(pc);
         let library = function.library.as_deref()?;
         if let Some(&known) = self.walked.functions.get(&number.0) {

@@ -48,9 +48,10 @@ enum Sink {
 }
 
 /// The open trace file.
-pub(crate) struct Output {
+pub struct Output {
     sink: Sink,
-    pub(crate) path: PathBuf,
+    /// The file.
+    pub path: PathBuf,
     /// Set for plain XML in a regular file.
     pages: Option<Pages>,
     progress: Arc<Progress>,
@@ -61,7 +62,7 @@ impl Output {
     ///
     /// # Errors
     /// Why it is not written: one sentence.
-    pub(crate) fn open(path: &Path, format: Format, kind: Kind, if_taken: IfTaken) -> Result<Output, Refusal> {
+    pub fn open(path: &Path, format: Format, kind: Kind, if_taken: IfTaken) -> Result<Output, Refusal> {
         let path = PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
         let NewFile { file, path, is_regular } = create(&path, kind, if_taken)?;
         let pages = (is_regular && format == Format::Xml).then(Pages::default);
@@ -76,7 +77,7 @@ impl Output {
     }
 
     /// Shows whether text is taken.
-    pub(crate) fn progress(&self) -> &Arc<Progress> {
+    pub fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
 
@@ -86,7 +87,7 @@ impl Output {
     }
 
     /// Writes whole elements.
-    pub(crate) fn write(&mut self, text: &[u8]) -> io::Result<()> {
+    pub fn write(&mut self, text: &[u8]) -> io::Result<()> {
         if let Sink::NewZip(file) = &mut self.sink
             && let Some(file) = file.take()
         {

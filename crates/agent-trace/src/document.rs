@@ -17,8 +17,9 @@ use agent_core::core::Core;
 use agent_core::stacks::StackRecord;
 
 /// The trace of a recording, up to what has been written.
-pub(crate) struct Document {
-    pub(crate) core: &'static Core,
+pub struct Document {
+    /// The recording.
+    pub core: &'static Core,
     pub(super) text: Text,
     pub(super) tallies: Tallies,
     /// What was defined for stacks that the walker found.
@@ -51,40 +52,33 @@ impl Document {
 
     /// Writes one element.
     #[inline]
-    pub(crate) fn emit(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub fn emit(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.text.emit(write);
     }
 
     /// Whether the trace has reached its limit, so that nothing but its footer may come.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.text.is_full()
     }
 
     /// Whether a limited trace has less than half of its room left.
-    pub(crate) fn is_half_full(&self) -> bool {
+    pub fn is_half_full(&self) -> bool {
         self.text.is_half_full()
     }
 
     /// Whether the file could not be written.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.text.has_failed()
     }
 
     /// The time of the next element.
-    pub(crate) fn time(&mut self, ticks: Ticks) -> Time {
+    pub fn time(&mut self, ticks: Ticks) -> Time {
         self.last = self.last.max(self.core.clock.time(ticks));
         self.last
     }
 
     /// Sets what a source that pushes no events has counted on a platform thread, and writes it with what the JVM accounts to it.
-    pub(crate) fn counted(
-        &mut self,
-        thread: ThreadIndex,
-        instances: u64,
-        bytes: u64,
-        ticks: Ticks,
-        vm_bytes: Option<u64>,
-    ) {
+    pub fn counted(&mut self, thread: ThreadIndex, instances: u64, bytes: u64, ticks: Ticks, vm_bytes: Option<u64>) {
         self.tallies.set(thread, instances, bytes);
         self.account(thread, ticks, vm_bytes);
     }
@@ -100,7 +94,7 @@ impl Document {
     }
 
     /// Whether the end of a thread has been written.
-    pub(crate) fn has_ended(&self, thread: ThreadIndex) -> bool {
+    pub fn has_ended(&self, thread: ThreadIndex) -> bool {
         self.ended.contains(thread.0)
     }
 
@@ -116,13 +110,13 @@ impl Document {
     }
 
     /// The id of a thread, which is defined if it is new.
-    pub(crate) fn thread_id(&mut self, thread: ThreadIndex) -> ThreadId {
+    pub fn thread_id(&mut self, thread: ThreadIndex) -> ThreadId {
         self.define_thread(thread);
         self.core.jvm.threads.get(thread).map_or(ThreadId(0), |record| record.id)
     }
 
     /// The id of a stack, which is defined if it is new; `None` for no stack.
-    pub(crate) fn stack(&mut self, index: StackIndex) -> Option<StackId> {
+    pub fn stack(&mut self, index: StackIndex) -> Option<StackId> {
         self.define_stack(index).map(|stack| stack.id)
     }
 
@@ -156,7 +150,7 @@ impl Document {
     }
 
     /// Defines a thread if it is new.
-    pub(crate) fn define_thread(&mut self, index: ThreadIndex) {
+    pub fn define_thread(&mut self, index: ThreadIndex) {
         if !self.threads.first(index.0) {
             return;
         }
@@ -177,7 +171,7 @@ impl Document {
     }
 
     /// Defines a class if it is new.
-    pub(crate) fn define_class(&mut self, index: ClassIndex) {
+    pub fn define_class(&mut self, index: ClassIndex) {
         if !self.classes.first(index.0) {
             return;
         }
@@ -215,7 +209,7 @@ impl Document {
     }
 
     /// Defines what a site refers to.
-    pub(crate) fn define_site(&mut self, site: AllocationSite) -> Option<DefinedSite> {
+    pub fn define_site(&mut self, site: AllocationSite) -> Option<DefinedSite> {
         let AllocationSite { class, location } = site;
         self.define_class(class);
         let class = self.core.jvm.classes.get(class)?;
@@ -229,11 +223,15 @@ impl Document {
 }
 
 /// A site as elements name it.
-pub(crate) struct DefinedSite {
-    pub(crate) is_array: ArrayCode,
-    pub(crate) class: ClassId,
-    pub(crate) method: Option<MethodId>,
-    pub(crate) line: Option<i64>,
+pub struct DefinedSite {
+    /// Whether it is an array, and of what.
+    pub is_array: ArrayCode,
+    /// The class of its objects.
+    pub class: ClassId,
+    /// The method that allocates; `None` if they are made at no site.
+    pub method: Option<MethodId>,
+    /// The line; `None` if it is not known.
+    pub line: Option<i64>,
 }
 
 /// Which entries of a table have been defined in the trace.

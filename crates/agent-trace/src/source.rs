@@ -7,7 +7,7 @@ use agent_base::ids::ThreadIndex;
 
 /// Which buffer it is; no other ever has the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SourceNumber(pub(super) u32);
+pub struct SourceNumber(pub(super) u32);
 
 /// The buffer of a platform thread.
 pub(super) struct EventSource {
@@ -21,11 +21,11 @@ pub(super) struct EventSource {
 
 /// The events that are not written yet.
 #[derive(Clone, Copy)]
-pub(crate) struct Unread<'s>(pub(super) &'s [EventSource]);
+pub struct Unread<'s>(pub(super) &'s [EventSource]);
 
 impl Unread<'_> {
     /// Calls for each, those of one buffer in order.
-    pub(crate) fn each(self, mut see: impl FnMut(Event)) {
+    pub fn each(self, mut see: impl FnMut(Event)) {
         self.0.iter().for_each(|source| source.consumer.each_unread(|record| see(Event::unpack(&record))));
     }
 }
