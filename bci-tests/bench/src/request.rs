@@ -26,28 +26,12 @@ pub(crate) enum Benchmark {
     Compare,
     /// What an agent adds in instructions, which other work on the machine does not change; needs valgrind, and minutes for each run.
     Instructions,
-    /// What one allocation costs, part by part, next to a bare agent that does the least possible.
-    Alloc,
     /// What the agent adds to the start of a JVM.
     Start,
-    /// What the agent needs for live objects, threads and sites.
-    Memory,
-    /// What it costs to record who waits for which lock.
-    Locks,
-    /// What a heap dump takes beside the JVM's own dumper, and what `martini heap` takes to read it.
-    Dump,
-    /// What objects that are followed to their death do to pauses, waits for memory and memory, by collector.
-    Collections,
     /// No time: how often the shares of callers lie within their stated error (`--rounds`: runs on each JDK).
     Callers,
-    /// How true profiles of processor time are and what they cost, on programs whose split over methods is known by clocks.
-    Cpu,
     /// How often sampled allocations lie within their stated error, on arrays of 16 bytes to 4 MB, beside other samplers (`--rounds`).
     Sampled,
-    /// What recordings leave behind in a JVM that runs: memory, threads, files, classes, speed (`--rounds`: how many recordings).
-    Attach,
-    /// What `martini report` takes for a trace of 1 GB that is made for this, and how quick its page is in a browser; needs no JVM.
-    Report,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }
@@ -72,23 +56,15 @@ pub(crate) struct Request {
     /// Java releases, such as 17,25, or `all`; if none is named, each for `start` and any for the others.
     #[arg(long, value_delimiter = ',', value_name = "RELEASE")]
     jdk: Vec<Release>,
-    /// Only variants whose names contain one of these words (`alloc`, `locks`, `cpu`, `sampled`).
+    /// Only variants whose names contain one of these words (`sampled`).
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     only: Vec<String>,
-    /// Variants by id, or `all` (`compare`, `instructions`, `memory`, `dump`, `collections`).
+    /// Variants by id, or `all` (`compare`, `instructions`).
     #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
-    /// Programs by id, or `all` (`compare`, `instructions`, `locks`, `memory`, `cpu`); collectors for
-    /// `collections`, orders for `sampled`.
+    /// Programs by id, or `all` (`compare`, `instructions`); orders for `sampled`.
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
-    /// Documents that each thread of the JSON program reads where an allocation is dear; ten times as many where it is cheap (`alloc`).
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
-    pub(crate) documents: Option<usize>,
-    /// Objects of the heap that is dumped, of 92 bytes each (`dump`), that live, of 32 bytes each (`collections`), or that the trace
-    /// has (`report`).
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
-    pub(crate) objects: Option<usize>,
     /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"
     /// (`start`, which then leaves out the floors; `instructions`).
     #[arg(long, value_name = "LIBRARY")]

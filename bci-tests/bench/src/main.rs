@@ -1,24 +1,16 @@
-//! The benchmarks that need a JVM, each with one command, such as `cargo run --release -p bci-tests --bin bench -- compare`;
+//! The benchmarks that need a JVM, each with one command, such as `cargo run --release -p bench -- compare`;
 //! `--help` describes all. `torture` measures nothing; it uses the same builds and tables.
 
-mod alloc;
 mod alternate;
-mod attach;
 mod builds;
 mod built;
 mod callers;
-mod collections;
 mod compare;
-mod cpu;
-mod dump;
 mod figures;
 mod jars;
 mod launch;
-mod locks;
 mod machine;
-mod memory;
 mod peers;
-mod report;
 mod request;
 mod run;
 mod sampled;
@@ -44,17 +36,9 @@ fn main() -> ExitCode {
         }
         Benchmark::Compare => compare::run(&request),
         Benchmark::Instructions => compare::instructions::run(&request),
-        Benchmark::Alloc => alloc::run(&request),
         Benchmark::Start => start::run(&request),
-        Benchmark::Memory => memory::run(&request),
-        Benchmark::Locks => locks::run(&request),
-        Benchmark::Dump => dump::run(&request),
-        Benchmark::Collections => collections::run(&request),
-        Benchmark::Cpu => cpu::run(&request),
         Benchmark::Sampled => sampled::run(&request),
         Benchmark::Callers => callers::run(&request),
-        Benchmark::Attach => attach::run(&request),
-        Benchmark::Report => report::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)
