@@ -64,7 +64,7 @@ const EVENTS: [jvmtiEvent; 5] = [
 ];
 
 /// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor
-/// is interrupted (measured with `bench -- locks`).
+/// is interrupted.
 const STACK_PRICE: u64 = 3;
 
 /// The first release that does not throw all compiled code away when the first class is rewritten in a VM that runs (JDK-8324241).
