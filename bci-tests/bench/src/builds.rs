@@ -53,7 +53,6 @@ mod tests {
     fn only_martini_runs_with_both_builds() {
         let built = |name: &str| Built {
             martini: name.into(),
-            floor: "floor".into(),
             classes: "classes".into(),
             traces: "traces".into(),
             target: "target".into(),

@@ -1,4 +1,4 @@
-//! The agents and the Java programs, built anew where something has changed.
+//! The agent and the Java programs, built anew where something has changed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,6 @@ use bci_tests::martini::workspace;
 pub(crate) struct Built {
     /// `libmartini.so`.
     pub(crate) martini: PathBuf,
-    /// `libfloor_agent.so`.
-    pub(crate) floor: PathBuf,
     /// The class path of the Java programs.
     pub(crate) classes: PathBuf,
     /// A folder on the same disk as the build, for traces.
@@ -23,12 +21,12 @@ pub(crate) struct Built {
     pub(crate) target: PathBuf,
 }
 
-/// Builds in the target folder of this program. Agents are always built with optimization.
+/// Builds in the target folder of this program. The agent is always built with optimization.
 pub(crate) fn build() -> Result<Built, String> {
     let program = env::current_exe().map_err(|e| format!("this program has no path: {e}"))?;
     let target = program.ancestors().nth(2).ok_or("this program lies in no target folder")?.to_owned();
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--release", "-p", "martini", "-p", "floor-agent", "--target-dir"]).arg(&target);
+    cargo.args(["build", "--quiet", "--release", "-p", "martini", "--target-dir"]).arg(&target);
     succeed(cargo.current_dir(workspace()))?;
 
     let classes = target.join("bench-java");
@@ -36,9 +34,8 @@ pub(crate) fn build() -> Result<Built, String> {
 
     let traces = target.join("bench-traces");
     fs::create_dir_all(&traces).map_err(|e| format!("{} cannot be made: {e}", traces.display()))?;
-    let release = target.join("release");
-    let (martini, floor) = (release.join("libmartini.so"), release.join("libfloor_agent.so"));
-    Ok(Built { martini, floor, classes, traces, target })
+    let martini = target.join("release/libmartini.so");
+    Ok(Built { martini, classes, traces, target })
 }
 
 /// The folder of the Java programs, or one inside it.

@@ -66,7 +66,7 @@ pub(crate) struct Request {
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
     /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"
-    /// (`start`, which then leaves out the floors; `instructions`).
+    /// (`start`, `instructions`).
     #[arg(long, value_name = "LIBRARY")]
     pub(crate) against: Option<PathBuf>,
     /// A run that takes longer than so many seconds has failed.

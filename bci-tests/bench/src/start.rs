@@ -19,10 +19,6 @@ const ROUNDS: usize = 25;
 /// From nothing to everything: each difference is one part of the cost.
 const VARIANTS: &[Variant] = &[
     Variant::new("no agent", Agent::None),
-    Variant::new("floor: capabilities and events only", Agent::Floor("idle")),
-    Variant::new("floor: classes that allocate redefined as they are", Agent::Floor("same")),
-    Variant::new("floor: all classes rewritten, hook off", Agent::Floor("off")),
-    Variant::new("floor: SetTag, ObjectFree", Agent::Floor("free")),
     Variant::new("martini: heap=counts", Agent::MartiniToDisk("heap=counts")),
     Variant::new("martini: heap=vm", Agent::MartiniToDisk("heap=vm")),
     Variant::new("martini: all filtered out", Agent::MartiniToNull("heap=events,exclude=*")),
@@ -34,9 +30,7 @@ const VARIANTS: &[Variant] = &[
 /// Runs the benchmark and prints a table for each JDK. The error counts the variants that failed.
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let builds = Builds::new(request.against.as_deref())?;
-    // Two builds are compared with each other: what HotSpot takes by itself is the same beside both.
-    let is_wanted = |variant: &&Variant| request.against.is_none() || !matches!(variant.agent, Agent::Floor(_));
-    let candidates = builds.candidates(VARIANTS.iter().filter(is_wanted));
+    let candidates = builds.candidates(VARIANTS.iter());
     let machine = Machine::now();
     let rounds = request.rounds.unwrap_or(ROUNDS);
     let mut failures = 0;
@@ -122,7 +116,6 @@ mod tests {
         let failed = Outcome { runs: Vec::new(), failure: Some("failed in round 1 of 3: no such option".into()) };
         let built = Built {
             martini: "martini".into(),
-            floor: "floor".into(),
             classes: "classes".into(),
             traces: "traces".into(),
             target: "target".into(),

@@ -12,8 +12,6 @@ use crate::peers::Peers;
 pub(crate) enum Agent {
     /// Nothing.
     None,
-    /// The floor agent in this mode.
-    Floor(&'static str),
     /// Martini with these options; the trace goes nowhere.
     MartiniToNull(&'static str),
     /// Martini with these options; the trace goes to a file.
@@ -52,9 +50,8 @@ impl Variant {
         let option = match self.agent {
             Agent::None => return Ok(Launch::default()),
             Agent::Instrumenter => return peers.instrumenter(output),
-            Agent::Floor(mode) => agent_path(&built.floor, mode, None),
-            Agent::MartiniToNull(options) => agent_path(&built.martini, options, Some(Path::new("/dev/null"))),
-            Agent::MartiniToDisk(options) => agent_path(&built.martini, options, Some(output)),
+            Agent::MartiniToNull(options) => agent_path(&built.martini, options, Path::new("/dev/null")),
+            Agent::MartiniToDisk(options) => agent_path(&built.martini, options, output),
             Agent::AsyncProfiler(options) => peers.async_profiler(options, output)?,
             Agent::FlightRecorder(settings) => flight_recorder(settings, output),
         };
@@ -63,7 +60,7 @@ impl Variant {
 
     /// Whether it leaves a file when the program has ended.
     pub(crate) fn writes(&self) -> bool {
-        !matches!(self.agent, Agent::None | Agent::Floor(_) | Agent::MartiniToNull(_))
+        !matches!(self.agent, Agent::None | Agent::MartiniToNull(_))
     }
 
     /// Whether it runs Martini.
@@ -73,20 +70,18 @@ impl Variant {
 
     /// Whether it is one of ours, which must not add a word to what the program says.
     pub(crate) fn is_silent(&self) -> bool {
-        matches!(self.agent, Agent::None | Agent::Floor(_) | Agent::MartiniToNull(_) | Agent::MartiniToDisk(_))
+        matches!(self.agent, Agent::None | Agent::MartiniToNull(_) | Agent::MartiniToDisk(_))
     }
 }
 
-fn agent_path(library: &Path, options: &str, file: Option<&Path>) -> OsString {
+fn agent_path(library: &Path, options: &str, file: &Path) -> OsString {
     let mut option = OsString::from("-agentpath:");
     option.push(library);
     option.push("=");
     option.push(options);
-    if let Some(file) = file {
-        option.push(",file=");
-        // A comma inside a value is written twice.
-        option.push(file.to_string_lossy().replace(',', ",,"));
-    }
+    option.push(",file=");
+    // A comma inside a value is written twice.
+    option.push(file.to_string_lossy().replace(',', ",,"));
     option
 }
 
