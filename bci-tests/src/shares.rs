@@ -1,5 +1,5 @@
 //! How the sampler beside the counters divides what three sites in the JDK allocate among a tree of 40 methods that call them, against
-//! what these methods make (`bci-tests/java/11/callers/Tree.java`).
+//! what these methods make (`bci-tests/java/11/callers/Main.java`).
 
 use std::collections::BTreeMap;
 

@@ -55,9 +55,12 @@ fn explained(jdk: &Jdk, program: &str, flags: &[&str]) -> (Value, String) {
     (json["traces"][0].clone(), ran.err())
 }
 
-/// The line of a program that is marked as this cause.
-fn planted(program: &str, mark: &str) -> u64 {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("java/11/explain").join(format!("{program}.java"));
+/// The file with all programs in which something is planted.
+const SOURCE: &str = "Planted.java";
+
+/// The line of it that is marked as this cause.
+fn planted(mark: &str) -> u64 {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("java/11/explain").join(SOURCE);
     let text = std::fs::read_to_string(source).expect("a source file of this crate is readable");
     let line = text.lines().position(|line| line.ends_with(&format!("// planted: {mark}")));
     line.expect("it is marked") as u64 + 1
@@ -69,8 +72,8 @@ fn what_is_planted_is_named_with_its_line(jdk: &Jdk, (kind, program, flags, plac
     let first = findings.iter().find(|finding| finding["kind"] == kind);
     let first = first.unwrap_or_else(|| panic!("no {kind} in {explained:#}"));
     let at = first.pointer(place).unwrap_or_else(|| panic!("no place in {first:#}"));
-    let line = planted(program, &program.to_lowercase());
-    assert_eq!((&at["source"], &at["line"]), (&format!("{program}.java").into(), &line.into()), "{first:#}");
+    let line = planted(&program.to_lowercase());
+    assert_eq!((&at["source"], &at["line"]), (&SOURCE.into(), &line.into()), "{first:#}");
     assert_eq!(findings.iter().filter(|finding| finding["kind"] != kind).count(), 0, "{explained:#}");
     let head = summary.lines().find(|line| line.starts_with(&format!("{kind}: ")));
     assert!(head.is_some(), "{summary}");

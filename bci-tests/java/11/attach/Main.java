@@ -1,7 +1,15 @@
 package attach;
 
 import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A busy program that does what its standard input says: {@code run N} makes so many nodes and prints their sum, {@code hide N} makes so many
@@ -128,5 +136,206 @@ public class Main {
             allRight &= isRight[t];
         }
         System.out.println(allRight && locked == turns[0] + turns[1] ? "right" : "wrong");
+    }
+}
+
+/** Threads that stay in methods of many classes, and allocate there: when a class is given other code, they still run the former. */
+class Deep {
+    /** Calls that many links one after the other; the stacks that are recorded are as deep. */
+    private static final int LINKS = 56;
+    private static final int CHAINS = 4;
+    private static final int THREADS_OF_CHAIN = 8;
+
+    /** A link of a chain, each a class of its own. */
+    public static class Link implements Runnable {
+        Object sink;
+        private final Runnable next;
+
+        public Link(Runnable next) {
+            this.next = next;
+        }
+
+        @Override
+        public void run() {
+            sink = new byte[8];
+            next.run();
+            sink = new byte[9];
+        }
+    }
+
+    private static final class Loader extends ClassLoader {
+        Loader() {
+            super(Deep.class.getClassLoader());
+        }
+
+        Class<?> define(byte[] classFile) {
+            return defineClass(Link.class.getName(), classFile, 0, classFile.length);
+        }
+    }
+
+    private final Runnable[] chains = new Runnable[CHAINS];
+    private final Thread[] threads = new Thread[CHAINS * THREADS_OF_CHAIN];
+    private volatile boolean ends;
+    private volatile Object sink;
+
+    Deep() throws Exception {
+        byte[] classFile;
+        try (InputStream in = Deep.class.getResourceAsStream("Deep$Link.class")) {
+            classFile = in.readAllBytes();
+        }
+        for (int c = 0; c < CHAINS; c++) {
+            Runnable chain = this::allocate;
+            for (int i = 0; i < LINKS; i++) {
+                chain = (Runnable) new Loader().define(classFile).getConstructor(Runnable.class).newInstance(chain);
+            }
+            chains[c] = chain;
+        }
+        start();
+    }
+
+    private void allocate() {
+        while (!ends) {
+            for (int i = 0; i < 1000; i++) sink = make();
+            LockSupport.parkNanos(500_000);
+        }
+    }
+
+    private static Object make() {
+        return new byte[16];
+    }
+
+    private void start() {
+        ends = false;
+        for (int t = 0; t < threads.length; t++) {
+            threads[t] = new Thread(chains[t % CHAINS], "deep-" + t);
+            threads[t].start();
+        }
+    }
+
+    /** Lets them return. */
+    void end() throws InterruptedException {
+        ends = true;
+        for (Thread thread : threads) thread.join();
+    }
+
+    /** Others take their places, in the code that the classes have now. */
+    void renew() throws InterruptedException {
+        end();
+        start();
+    }
+}
+
+/**
+ * Loads the class by which the library notes that one module reads another, as soon as a thread of the agent's is there that rewrites
+ * classes; each line on its standard input has it make a proxy in a module of its own, which needs that class.
+ */
+final class Edges {
+    private static volatile boolean isDone;
+
+    private Edges() {}
+
+    public static void main(String[] args) throws Exception {
+        Thread watcher = new Thread(Edges::watch);
+        watcher.start();
+        System.out.println("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        while (in.readLine() != null) {
+            watcher.join();
+            Proxy.newProxyInstance(
+                    new ClassLoader() {}, new Class<?>[] {Runnable.class}, (self, method, given) -> null);
+            System.out.println("made");
+        }
+        isDone = true;
+        watcher.join();
+        System.out.println("right");
+    }
+
+    private static void watch() {
+        try {
+            while (!isDone && !isAgentThere()) Thread.onSpinWait();
+            Class.forName("java.lang.WeakPairMap$Pair$Weak", false, null);
+        } catch (IOException | ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static boolean isAgentThere() throws IOException {
+        for (File task : new File("/proc/self/task").listFiles()) {
+            try (FileInputStream in = new FileInputStream(new File(task, "comm"))) {
+                byte[] name = new byte[16];
+                int length = in.read(name);
+                if (new String(name, 0, Math.max(0, length), StandardCharsets.US_ASCII).startsWith("Martini linked")) return true;
+            } catch (FileNotFoundException e) {
+                // It has ended.
+            }
+        }
+        return false;
+    }
+}
+
+/**
+ * Leaves compiled code all the time at places where the JIT has removed an object that the interpreter needs: an array that is not to hold
+ * the box that is stored in it, and a box that is used after an exception.
+ */
+final class Removed {
+    private static final int WARM = 100_000;
+    private static final int[] FEW = new int[1];
+
+    private static volatile boolean isDone;
+    private static volatile long rounds;
+    private static String wrong;
+
+    private Removed() {}
+
+    public static void main(String[] args) throws Exception {
+        Thread worker = new Thread(() -> {
+            while (!isDone && wrong == null) {
+                round((int) (rounds % 1000) + 1000);
+                rounds++;
+            }
+        });
+        worker.start();
+        while (rounds < WARM && worker.isAlive()) Thread.sleep(1);
+        System.out.println("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        while (in.readLine() != null) {
+            long until = rounds + WARM;
+            while (rounds < until && worker.isAlive()) Thread.sleep(1);
+            System.out.println("went on");
+        }
+        isDone = true;
+        worker.join();
+        System.out.println(wrong == null ? "right" : wrong);
+    }
+
+    private static void round(int number) {
+        try {
+            store(number);
+            wrong = "nothing was thrown";
+        } catch (ArrayStoreException expected) {
+            // The array was there.
+        } catch (RuntimeException e) {
+            wrong = e.toString();
+        }
+        try {
+            if (box(number) != number) wrong = "another box";
+        } catch (RuntimeException e) {
+            wrong = e.toString();
+        }
+    }
+
+    private static int store(int number) {
+        Object[] texts = new String[1];
+        texts[0] = number;
+        return number;
+    }
+
+    private static int box(int number) {
+        Integer box = number;
+        try {
+            return FEW[number];
+        } catch (ArrayIndexOutOfBoundsException expected) {
+            return box;
+        }
     }
 }

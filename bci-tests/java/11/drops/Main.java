@@ -1,6 +1,12 @@
 package drops;
 
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -173,5 +179,113 @@ public final class Main {
 
     private static void collect() {
         System.gc();
+    }
+}
+
+/** All members of one class in the order of their birth: who is kept, and how old each is. */
+final class Cohort {
+    private final String name;
+    private final Object[] members;
+    private final long[] pausesAtBirth;
+    private final BitSet dropped = new BitSet();
+    private int size;
+
+    Cohort(String name, int capacity) {
+        this.name = name;
+        members = new Object[capacity];
+        pausesAtBirth = new long[capacity];
+    }
+
+    /** Takes in a member that was born while the JVM had paused {@code pauses} times. */
+    void add(Object member, long pauses) {
+        members[size] = member;
+        pausesAtBirth[size] = pauses;
+        size++;
+    }
+
+    /** Lets go of the members {@code from} to {@code to}, each {@code step}th of them. */
+    void drop(int from, int to, int step) {
+        for (int i = from; i < to; i += step) {
+            members[i] = null;
+            dropped.set(i);
+        }
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Prints the recount: total, live, sum of the ages of the live, number of different ages; then who was dropped. */
+    void print(long pausesNow, boolean agesKnown) {
+        long ageSum = 0;
+        long[] ages = new long[size];
+        int live = 0;
+        for (int i = 0; i < size; i++) {
+            if (!dropped.get(i)) {
+                ages[live] = pausesNow - pausesAtBirth[i];
+                ageSum += ages[live];
+                live++;
+            }
+        }
+        long generations = Arrays.stream(ages, 0, live).distinct().count();
+        System.out.println("class\t" + name + '\t' + size + '\t' + live + '\t' + (agesKnown ? ageSum : "-") + '\t'
+                + (agesKnown ? generations : "-"));
+        StringBuilder freed = new StringBuilder("freed\t").append(name).append('\t');
+        dropped.stream().forEach(i -> freed.append(i).append(' '));
+        System.out.println(freed);
+    }
+}
+
+/**
+ * How many stop-the-world collections this JVM has finished, by its own count. A call of {@code System.gc()} is one of
+ * them with Serial, Parallel and G1, and several short ones with ZGC and Shenandoah.
+ */
+final class Pauses {
+    private final List<GarbageCollectorMXBean> beans = new ArrayList<>();
+    private final boolean known;
+
+    Pauses() {
+        boolean counted = true;
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            String name = bean.getName();
+            // Parallel counts the scavenge before its full collection apart, though both are one pause.
+            boolean isConcurrent = name.startsWith("ZGC") || name.startsWith("Shenandoah");
+            if (isConcurrent ? name.endsWith("Pauses") : isOld(name)) {
+                beans.add(bean);
+            }
+            // JDK 11 counts ZGC's cycles only, each of which has three pauses or more.
+            counted &= !name.equals("ZGC");
+        }
+        known = counted;
+    }
+
+    /** Whether this JVM counts its pauses at all. */
+    boolean known() {
+        return known;
+    }
+
+    /** The count. */
+    long count() {
+        long count = 0;
+        for (GarbageCollectorMXBean bean : beans) {
+            count += bean.getCollectionCount();
+        }
+        return count;
+    }
+
+    /** Collections of the young generation outside of full ones; the program is small enough to need none. */
+    static long young() {
+        long count = 0;
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            String name = bean.getName();
+            if (name.equals("Copy") || name.equals("PS Scavenge") || name.equals("G1 Young Generation")) {
+                count += bean.getCollectionCount();
+            }
+        }
+        return count;
+    }
+
+    private static boolean isOld(String name) {
+        return name.equals("MarkSweepCompact") || name.equals("PS MarkSweep") || name.equals("G1 Old Generation");
     }
 }

@@ -2,7 +2,10 @@ package recompiled;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.util.Random;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 
 /**
  * Has code compiled and thrown away without end, so that new code comes to lie where other code was, and allocates in all of it:
@@ -60,5 +63,29 @@ public final class Main {
             }
         }
         System.out.println("done");
+    }
+}
+
+/**
+ * Has classes unloaded by collections that the JVM reports to nobody, those in front of a histogram of classes, so that new classes come
+ * to lie where others were.
+ */
+final class Unloaded {
+    private Unloaded() {}
+
+    public static void main(String[] args) throws Exception {
+        byte[] code;
+        try (InputStream in = Unloaded.class.getResourceAsStream("Small.class")) {
+            code = in.readAllBytes();
+        }
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName commands = new ObjectName("com.sun.management:type=DiagnosticCommand");
+        for (int round = Integer.parseInt(args[0]); round > 0; round--) {
+            for (int i = 0; i < 20; i++) {
+                Runnable loaded = Main.load(code);
+                for (int run = 0; run < 3; run++) loaded.run();
+            }
+            server.invoke(commands, "gcClassHistogram", new Object[] {null}, new String[] {String[].class.getName()});
+        }
     }
 }

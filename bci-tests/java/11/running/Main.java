@@ -2,7 +2,9 @@ package running;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import sun.misc.Signal;
 
 /** Threads that run: all the time, in the collector's hands, now and then, and for a moment each. Prints what they came to. */
 public final class Main {
@@ -67,5 +69,25 @@ public final class Main {
         }, name);
         thread.start();
         return thread;
+    }
+}
+
+/** A program that handles SIGPROF itself, from a moment on. */
+final class OwnSignal {
+    private OwnSignal() {}
+
+    public static void main(String[] args) throws Exception {
+        long sum = Main.compute(20_000_000);
+        AtomicInteger handled = new AtomicInteger();
+        Signal.handle(new Signal("PROF"), signal -> handled.incrementAndGet());
+        Thread.sleep(1_000);
+        int before = handled.get();
+        sum += Main.compute(200_000_000);
+        int others = handled.get() - before;
+        Signal.raise(new Signal("PROF"));
+        while (handled.get() == before + others) {
+            Thread.sleep(1);
+        }
+        System.out.println("= " + sum + " and " + others + " signals of others");
     }
 }

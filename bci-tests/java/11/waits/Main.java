@@ -1,16 +1,21 @@
 package waits;
 
 import java.util.ArrayList;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -438,5 +443,85 @@ public final class Main {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+}
+
+/** Pools and timers without work, a task that waits in its pool, and a thread that takes its work by itself. */
+final class Idle {
+    private Idle() {}
+
+    public static void main(String[] args) throws Exception {
+        ExecutorService fixed = Executors.newFixedThreadPool(2, task -> new Thread(task, "idle-fixed"));
+        fixed.submit(() -> {}).get();
+        ExecutorService cached = Executors.newCachedThreadPool(task -> new Thread(task, "idle-cached"));
+        cached.submit(() -> {}).get();
+        ScheduledExecutorService scheduled =
+                Executors.newScheduledThreadPool(2, task -> new Thread(task, "idle-scheduled"));
+        scheduled.scheduleAtFixedRate(() -> {}, 10, 10, TimeUnit.MILLISECONDS);
+        Timer timer = new Timer("idle-timer", true);
+        timer.schedule(new TimerTask() {
+            @Override
+            public void run() {}
+        }, 10, 10);
+        ForkJoinPool.commonPool().submit(() -> {}).get();
+        CountDownLatch latch = new CountDownLatch(1);
+        ExecutorService busy = Executors.newFixedThreadPool(1, task -> new Thread(task, "busy-task"));
+        busy.execute(() -> await(latch));
+        LinkedBlockingQueue<String> queue = new LinkedBlockingQueue<>();
+        Thread own = new Thread(() -> take(queue), "busy-queue");
+        own.start();
+        Thread.sleep(100);
+        latch.countDown();
+        queue.put("");
+        own.join();
+        busy.shutdown();
+        fixed.shutdown();
+        cached.shutdown();
+        scheduled.shutdown();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void take(LinkedBlockingQueue<String> queue) {
+        try {
+            queue.take();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
+
+/** Threads park and end all the time, also while the JVM goes down, beside many that are parked. */
+final class Late {
+    private static final int PARKED = 300;
+    private static final int STARTERS = 4;
+
+    public static void main(String[] args) throws InterruptedException {
+        for (int i = 0; i < STARTERS; i++) {
+            start(Late::startOthers);
+        }
+        for (int i = 0; i < PARKED; i++) {
+            start(LockSupport::park);
+        }
+        Thread.sleep(500);
+    }
+
+    private static void startOthers() {
+        for (;;) {
+            start(() -> LockSupport.parkNanos(1_000_000));
+            LockSupport.parkNanos(200_000);
+        }
+    }
+
+    private static void start(Runnable body) {
+        Thread thread = new Thread(body);
+        thread.setDaemon(true);
+        thread.start();
     }
 }

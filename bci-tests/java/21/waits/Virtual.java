@@ -111,3 +111,13 @@ public final class Virtual {
         System.out.println("moved " + MOVED.get());
     }
 }
+
+/** What {@link Names} does, with virtual threads. */
+final class VirtualNames {
+    private VirtualNames() {}
+
+    public static void main(String[] args) throws Exception {
+        Names.threads = body -> Thread.ofVirtual().unstarted(body);
+        Names.main(args);
+    }
+}

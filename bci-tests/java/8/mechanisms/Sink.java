@@ -1,8 +1,0 @@
-package mechanisms;
-
-/** Where objects go that must not be optimised away. */
-final class Sink {
-    static volatile Object sink;
-
-    private Sink() {}
-}
