@@ -152,6 +152,15 @@ impl Running {
         String::from_utf8_lossy(&line[beginning.len()..]).into_owned()
     }
 
+    /// Waits for a line that contains one of these.
+    #[track_caller]
+    pub fn wait_for_any(&mut self, parts: &[&str]) {
+        self.wait_for_what(&format!("any of {parts:?}"), |found| {
+            let line = String::from_utf8_lossy(found);
+            parts.iter().any(|part| line.contains(part))
+        });
+    }
+
     #[track_caller]
     fn wait_for_what(&mut self, what: &str, is_it: impl Fn(&[u8]) -> bool) -> Vec<u8> {
         let deadline = Instant::now() + limit();

@@ -3,6 +3,7 @@ package lasting;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.ref.WeakReference;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -114,11 +115,23 @@ public final class Main {
             }
         }, "t-server");
         server.start();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+        Thread hook = new Thread(() -> {
             stopped.countDown();
-            // The JVM's own end comes meanwhile, and waits for the thread that handles the signal.
-            sleep(500);
-        }));
+            // The JVM's own end waits for the thread that handles the signal.
+            while (!isBlocked("DestroyJavaVM")) {
+                sleep(1);
+            }
+            // A thread is blocked a moment before the JVM reports it.
+            sleep(200);
+        });
+        // The JVM's own end waits until no other thread is left that keeps it up.
+        hook.setDaemon(true);
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private static boolean isBlocked(String name) {
+        Set<Thread> threads = Thread.getAllStackTraces().keySet();
+        return threads.stream().anyMatch(of -> of.getName().equals(name) && of.getState() == Thread.State.BLOCKED);
     }
 
     /** Threads that live for a moment, one after the other. */

@@ -3,7 +3,6 @@
 use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
-use std::time::Duration;
 
 use bci_tests::jdk::{self, Jdk};
 use bci_tests::jdwp;
@@ -37,26 +36,27 @@ fn stops_and_continues(jdk: &Jdk, debugger: &Jdk, heap: Heap) {
     let mut program = profiled.flags(&[transport]).main("endings.Main").args(&["never"]).start();
     program.wait_for("allocating");
     let mut jdb = Running::start(debugger.tool("jdb").args(["-attach", &address]));
-    for command in [
-        "stop in endings.Main$Cell.<init>",
-        "where all",
-        "threads",
-        "next",
-        "clear endings.Main$Cell.<init>",
-        "resume",
-        "suspend",
-        "where all",
-        "threads",
-        "resume",
+    // The last thread that is listed.
+    let last = &["DestroyJavaVM"][..];
+    for (command, answers) in [
+        ("stop in endings.Main$Cell.<init>", &["Breakpoint hit"][..]),
+        ("where all", last),
+        ("threads", last),
+        // Another thread may come to the breakpoint first.
+        ("next", &["Step completed", "Breakpoint hit"]),
+        ("clear endings.Main$Cell.<init>", &["Removed: breakpoint"]),
+        ("resume", &["All threads resumed"]),
+        ("suspend", &["All threads suspended"]),
+        ("where all", last),
+        ("threads", last),
+        ("resume", &["All threads resumed"]),
     ] {
         jdb.send(command);
-        // The debugger answers at its own pace.
-        std::thread::sleep(Duration::from_millis(300));
+        jdb.wait_for_any(answers);
     }
     // It may wait for an event of the program before it ends by itself.
     jdb.kill();
-    let answers = jdb.finish().out();
-    assert!(answers.contains("Breakpoint hit"), "{answers}");
+    jdb.finish();
     let bytes = || fs::metadata(&program.file).expect("the trace is there").len();
     let before = bytes();
     wait_until(|| bytes() > before);
