@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::{java, programs};
@@ -12,6 +13,8 @@ use crate::{java, programs};
 pub const JARS: [&str; 2] = ["tomcat-embed-core-10.1.34.jar", "tomcat-annotations-api-10.1.34.jar"];
 /// Clients that ask all the time, each on a connection of its own.
 const CLIENTS: u32 = 16;
+/// So many right answers, and one more, are load enough to compare with.
+pub const ENOUGH: u64 = 100;
 /// More than the server keeps at hand.
 const PRODUCTS: u32 = 100;
 /// An answer takes this long only if it never comes.
@@ -72,15 +75,16 @@ pub struct Load {
     pub failed: Vec<String>,
 }
 
-/// Asks for so long, with all clients.
+/// Asks for so long, with all clients, and until there are [`ENOUGH`] answers.
 pub fn load(port: u16, seconds: u64) -> Load {
     let until = Instant::now() + Duration::from_secs(seconds);
-    load_while(port, move || Instant::now() < until)
+    load_while(port, move |answered| Instant::now() < until || answered <= ENOUGH)
 }
 
-/// Asks with all clients, as long as that is true.
-pub fn load_while(port: u16, goes_on: impl Fn() -> bool + Clone + Send + 'static) -> Load {
-    let client = move |client: u32, goes_on: &dyn Fn() -> bool| {
+/// Asks with all clients, as long as that is true of the number of right answers so far.
+pub fn load_while(port: u16, goes_on: impl Fn(u64) -> bool + Clone + Send + 'static) -> Load {
+    let answered = Arc::new(AtomicU64::new(0));
+    let client = move |client: u32, goes_on: &dyn Fn(u64) -> bool, answered: &AtomicU64| {
         let mut load = Load::default();
         let connect = || {
             let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
@@ -90,11 +94,14 @@ pub fn load_while(port: u16, goes_on: impl Fn() -> bool + Clone + Send + 'static
         };
         let mut stream = connect();
         let mut next = client;
-        while goes_on() && load.failed.len() < 10 {
+        while goes_on(answered.load(Relaxed)) && load.failed.len() < 10 {
             next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let product = (next >> 16) % PRODUCTS;
             match stream.as_mut().map_err(|e| e.to_string()).and_then(|s| ask(s, product).map_err(|e| e.to_string())) {
-                Ok(true) => load.answered += 1,
+                Ok(true) => {
+                    load.answered += 1;
+                    answered.fetch_add(1, Relaxed);
+                }
                 Ok(false) => load.failed.push(format!("another answer than the page of {product}")),
                 Err(error) => {
                     load.failed.push(error);
@@ -106,8 +113,8 @@ pub fn load_while(port: u16, goes_on: impl Fn() -> bool + Clone + Send + 'static
     };
     let clients: Vec<_> = (0..CLIENTS)
         .map(|number| {
-            let goes_on = goes_on.clone();
-            std::thread::spawn(move || client(number, &goes_on))
+            let (goes_on, answered) = (goes_on.clone(), answered.clone());
+            std::thread::spawn(move || client(number, &goes_on, &answered))
         })
         .collect();
     let mut sum = Load::default();

@@ -14,7 +14,7 @@ use bci_tests::profiled::{Profiled, Ran, is_safe_mode};
 use bci_tests::read::TraceData;
 use bci_tests::say::say;
 use bci_tests::suite::Suite;
-use bci_tests::tomcat::{self, Load, load};
+use bci_tests::tomcat::{self, ENOUGH, Load, load};
 use bci_tests::waits::{Kind, Waits};
 use serde_json::Value;
 use trace::time::Time;
@@ -99,7 +99,7 @@ fn no_request_fails_and_no_wait_is_missed(jdk: &Jdk) {
     assert_eq!(bare.failed, [""; 0], "without agent");
     let (with, counted, ran) = serve::<Waits>(Profiled::on(jdk).options("juc=on"), seconds);
     assert_eq!(with.failed, [""; 0]);
-    assert!(with.answered > 100, "{} answers", with.answered);
+    assert!(with.answered > ENOUGH, "{} answers", with.answered);
     check(jdk, &ran, &counted, &bare, &with);
 }
 
@@ -161,7 +161,7 @@ fn every_engine_writes_into_one_trace(jdk: &Jdk) {
     let options = "heap=counts,callers=64k,juc=on,cpu=10ms,wall=20ms,sampled=512k,ttsp=on";
     let (load, _, ran) = serve::<Waits>(Profiled::on(jdk).options(options), 2);
     assert_eq!(load.failed, [""; 0]);
-    assert!(load.answered > 100, "{} answers", load.answered);
+    assert!(load.answered > ENOUGH, "{} answers", load.answered);
     let json = |words: &[&str]| -> Value {
         let mut command = Command::new(&martini::built().command);
         let output = process::run(command.args(words).arg("--json").arg(&ran.file)).success();
