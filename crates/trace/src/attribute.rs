@@ -10,6 +10,9 @@ use crate::ids::Id;
 
 /// A type that can stand between the quotes of an attribute.
 pub(crate) trait Attribute<'a>: Sized {
+    /// What the schemas call its form.
+    const SCHEMA_TYPE: &'static str;
+
     /// Appends the value, escaped, without quotes.
     fn write(&self, out: &mut Vec<u8>);
 
@@ -53,6 +56,8 @@ pub(crate) fn write_u64(value: u64, out: &mut Vec<u8>) {
 }
 
 impl Attribute<'_> for u64 {
+    const SCHEMA_TYPE: &'static str = "xs:unsignedLong";
+
     fn write(&self, out: &mut Vec<u8>) {
         write_u64(*self, out);
     }
@@ -63,6 +68,8 @@ impl Attribute<'_> for u64 {
 }
 
 impl Attribute<'_> for i64 {
+    const SCHEMA_TYPE: &'static str = "xs:int";
+
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(itoa::Buffer::new().format(*self).as_bytes());
     }
@@ -76,6 +83,8 @@ impl Attribute<'_> for i64 {
 }
 
 impl<'a> Attribute<'a> for Cow<'a, str> {
+    const SCHEMA_TYPE: &'static str = "xs:string";
+
     fn write(&self, out: &mut Vec<u8>) {
         escape::escape(self, out);
     }

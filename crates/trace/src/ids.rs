@@ -32,6 +32,8 @@ macro_rules! ids {
             }
 
             impl crate::attribute::Attribute<'_> for $name {
+            const SCHEMA_TYPE: &'static str = "Id";
+
                 fn write(&self, out: &mut Vec<u8>) {
                     self.0.write(out);
                 }

@@ -51,6 +51,8 @@ fn write(nanos: u64, out: &mut Vec<u8>) {
 macro_rules! nanoseconds {
     ($name:ident) => {
         impl Attribute<'_> for $name {
+            const SCHEMA_TYPE: &'static str = "Time";
+
             fn write(&self, out: &mut Vec<u8>) {
                 write(self.0, out);
             }

@@ -117,7 +117,9 @@ elements! {
         Expected time: Time = "time",
     }
 
-    /// One entry of the filter list; see [`filter`](crate::filter).
+    /// One entry of the filter list.
+    ///
+    /// See [`filter`](crate::filter).
     Filter<'a> = "filter" {
         /// Class pattern without its `*`.
         Required pattern: Text<'a> = "pattern",

@@ -21,6 +21,8 @@ pub struct AttributeSpec {
     pub name: &'static str,
     /// Whether it must be there.
     pub presence: Presence,
+    /// What the schemas call the form of its value.
+    pub schema_type: &'static str,
 }
 
 /// One element, as the table declares it; attributes in the order in which they are written.
@@ -28,6 +30,8 @@ pub struct AttributeSpec {
 pub struct ElementSpec {
     /// The name in the trace.
     pub name: &'static str,
+    /// What it says: lines of text.
+    pub about: &'static [&'static str],
     /// The attributes, in their fixed order.
     pub attributes: &'static [AttributeSpec],
 }
@@ -95,7 +99,7 @@ macro_rules! elements {
         $(#[$enum_doc:meta])*
         enum $element:ident<$life:lifetime>;
         $(
-            $(#[$doc:meta])*
+            $(#[doc = $doc:literal])*
             $name:ident $(<$lt:lifetime>)? = $tag:literal {
                 $(
                     $(#[$field_doc:meta])*
@@ -108,7 +112,7 @@ macro_rules! elements {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum $element<$life> {
             $(
-                $(#[$doc])*
+                $(#[doc = $doc])*
                 $name($name $(<$lt>)?),
             )*
             /// An element without a struct of its own.
@@ -121,13 +125,9 @@ macro_rules! elements {
                 $(
                     ElementSpec {
                         name: $tag,
+                        about: &[ $( $doc ),* ],
                         attributes: &[
-                            $(
-                                AttributeSpec {
-                                    name: $attribute,
-                                    presence: Presence::$presence,
-                                },
-                            )*
+                            $( elements!(@spec $presence $type, $attribute), )*
                         ],
                     },
                 )*
@@ -154,7 +154,7 @@ macro_rules! elements {
                 match self {
                     $( Self::$name(record) => {
                         $(
-                            let spec = AttributeSpec { name: $attribute, presence: Presence::$presence };
+                            let spec = elements!(@spec $presence $type, $attribute);
                             elements!(@each_id $presence record.$field, |id| take(spec, id));
                         )*
                     } )*
@@ -184,7 +184,7 @@ macro_rules! elements {
         }
 
         $(
-            $(#[$doc])*
+            $(#[doc = $doc])*
             #[derive(Clone, Debug, PartialEq, Eq)]
             pub struct $name $(<$lt>)? {
                 $(
@@ -232,6 +232,14 @@ macro_rules! elements {
                 }
             }
         )*
+    };
+
+    (@spec $presence:ident $type:ty, $attribute:literal) => {
+        AttributeSpec {
+            name: $attribute,
+            presence: Presence::$presence,
+            schema_type: <$type as Attribute>::SCHEMA_TYPE,
+        }
     };
 
     (@type Optional $type:ty) => { Option<$type> };

@@ -34,6 +34,8 @@ macro_rules! words {
         }
 
         impl Attribute<'_> for $name {
+        const SCHEMA_TYPE: &'static str = stringify!($name);
+
             fn write(&self, out: &mut Vec<u8>) {
                 out.extend_from_slice(self.as_str().as_bytes());
             }
@@ -171,6 +173,8 @@ words! {
 pub struct ThreadIds<'a>(pub Cow<'a, [ThreadId]>);
 
 impl<'a> Attribute<'a> for ThreadIds<'a> {
+    const SCHEMA_TYPE: &'static str = "Ids";
+
     fn write(&self, out: &mut Vec<u8>) {
         for (index, thread) in self.0.iter().enumerate() {
             if index > 0 {
@@ -228,6 +232,8 @@ impl ArrayCode {
 }
 
 impl Attribute<'_> for ArrayCode {
+    const SCHEMA_TYPE: &'static str = "ArrayCode";
+
     fn write(&self, out: &mut Vec<u8>) {
         attribute::write_u64(self.0.into(), out);
     }
@@ -256,6 +262,8 @@ pub struct Frame {
 pub struct Frames<'a>(pub Cow<'a, [Frame]>);
 
 impl<'a> Attribute<'a> for Frames<'a> {
+    const SCHEMA_TYPE: &'static str = "Frames";
+
     fn write(&self, out: &mut Vec<u8>) {
         for (index, frame) in self.0.iter().enumerate() {
             if index > 0 {
@@ -336,6 +344,8 @@ impl FrameType {
 pub struct FrameTypes<'a>(pub Cow<'a, [FrameType]>);
 
 impl<'a> Attribute<'a> for FrameTypes<'a> {
+    const SCHEMA_TYPE: &'static str = "FrameTypes";
+
     fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.0.iter().map(|found| found.letter()));
     }

@@ -140,7 +140,7 @@ fn element_line_of(spec: ElementSpec) -> BoxedStrategy<String> {
 }
 
 fn attribute(spec: &AttributeSpec) -> BoxedStrategy<String> {
-    let AttributeSpec { name, presence } = *spec;
+    let AttributeSpec { name, presence, .. } = *spec;
     let value = value(name).prop_map(move |value| format!(" {name}=\"{value}\""));
     match presence {
         Presence::Optional => prop_oneof![Just(String::new()), value].boxed(),
