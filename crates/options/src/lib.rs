@@ -35,7 +35,7 @@ pub use pairs::format_pair;
 pub use raw::{RawOptions, if_taken};
 pub use reference::reference;
 pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, SampleOptions, Stacks};
-pub use spec::{Default, Group, Need, OptionSpec};
+pub use spec::{DefaultValue, Group, Need, OptionSpec};
 pub use switch::{OFF, is_switched_off};
 pub use table::{OPTIONS, find};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::spec::{Default, Group, OptionSpec};
+use super::spec::{DefaultValue, Group, OptionSpec};
 use super::table::OPTIONS;
 
 const HEAD: &str = "\
@@ -86,8 +86,8 @@ pub fn reference() -> String {
 fn row(option: &OptionSpec) -> String {
     let values: Vec<String> = option.values().split('|').map(|value| format!("`{value}`")).collect();
     let default = match option.default {
-        Default::Value(value) => format!("`{value}`"),
-        Default::Text(text) => text.to_owned(),
+        DefaultValue::Value(value) => format!("`{value}`"),
+        DefaultValue::Text(text) => text.to_owned(),
     };
     let mut what = format!("{}.", option.help);
     for choice in option.choices() {

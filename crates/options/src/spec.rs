@@ -13,7 +13,7 @@ pub struct OptionSpec {
     /// What it is about.
     pub group: Group,
     /// What happens without it.
-    pub default: Default,
+    pub default: DefaultValue,
     /// What it does: one sentence, without its full stop.
     pub help: &'static str,
     /// What else there is to know about it: whole sentences, or nothing.
@@ -28,18 +28,18 @@ pub struct OptionSpec {
 
 /// What happens without an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Default {
+pub enum DefaultValue {
     /// The same as with this value.
     Value(&'static str),
     /// What these words say.
     Text(&'static str),
 }
 
-impl Default {
+impl DefaultValue {
     /// The value, or the words.
     pub fn text(self) -> &'static str {
         match self {
-            Default::Value(text) | Default::Text(text) => text,
+            DefaultValue::Value(text) | DefaultValue::Text(text) => text,
         }
     }
 }

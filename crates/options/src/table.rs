@@ -11,7 +11,7 @@ use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
 use super::memory;
 use super::resolved::{Format, HeapMode, Owners, Stacks};
-use super::spec::{Default, Group, Need, OptionSpec};
+use super::spec::{DefaultValue, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
 
@@ -46,7 +46,7 @@ const ROW: OptionSpec = OptionSpec {
     name: "",
     old: &[],
     group: Group::Heap,
-    default: Default::Text(""),
+    default: DefaultValue::Text(""),
     help: "",
     more: "",
     examples: &[],
@@ -71,7 +71,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             ),
             word("off", "nothing", |d| d.heap = Some(HeapMode::Off)),
         ]),
-        default: Default::Text("events; off if locks are recorded; counts with martini run"),
+        default: DefaultValue::Text("events; off if locks are recorded; counts with martini run"),
         help: "How to record allocations",
         more: "`martini run` uses `counts` unless an option asks for locks or single objects (`lifetimes`, \
                `allocsites`, `stack`).",
@@ -82,7 +82,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "lifetimes",
         group: Group::Heap,
         kind: Kind::Bool(|d, yes| d.options.lifetimes = yes),
-        default: Default::Value("true"),
+        default: DefaultValue::Value("true"),
         help: "Record the death of each object",
         more: "A death is recorded after the garbage collection that frees the object (element `objFree`).",
         examples: &["lifetimes=false"],
@@ -93,7 +93,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "allocsites",
         group: Group::Heap,
         kind: Kind::Bool(|d, yes| d.options.allocsites = yes),
-        default: Default::Value("false"),
+        default: DefaultValue::Value("false"),
         help: "Record the method and line of each allocation",
         examples: &["allocsites=true"],
         needs: Need::Objects,
@@ -103,7 +103,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "stack",
         group: Group::Heap,
         kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.options.stack_depth = depth },
-        default: Default::Value("0"),
+        default: DefaultValue::Value("0"),
         help: "Record the call stack of each allocation, up to this many frames",
         more: "The innermost frames are kept. At most 64; 0 records no stacks.",
         examples: &["stack=16"],
@@ -114,7 +114,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "live",
         group: Group::Heap,
         kind: Kind::Bool(|d, yes| d.options.live = yes),
-        default: Default::Value("false"),
+        default: DefaultValue::Value("false"),
         help: "At exit, run a garbage collection and count the surviving objects of each class",
         examples: &["live=true"],
         ..ROW
@@ -128,7 +128,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             usual: None,
             set: |d, bytes| d.options.callers_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
-        default: Default::Text("off; 16k with martini run"),
+        default: DefaultValue::Text("off; 16k with martini run"),
         help: "Sample the call stacks of each allocation site, and how much the JIT removes there",
         more: "`martini run` defaults to `16k`. The JVM samples one object per SIZE bytes on average. A smaller SIZE \
                gives smaller error margins; SIZE grows automatically if samples would cost more than 1 % of a \
@@ -144,7 +144,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             usual: Some("512k"),
             set: |d, bytes| d.options.sampled_bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()),
         },
-        default: Default::Value("off"),
+        default: DefaultValue::Value("off"),
         help: "Sample allocations with their call stacks, and track how long the objects live",
         more: "The JVM samples one object per SIZE bytes on average. No code is rewritten. SIZE grows automatically if \
                samples would cost more than 1 % of a processor. With `heap=counts`, `sampled` and `callers` share \
@@ -157,7 +157,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "every",
         group: Group::Heap,
         kind: Kind::Seconds(|d, period| d.options.every = period),
-        default: Default::Value("1"),
+        default: DefaultValue::Value("1"),
         help: "Flush counts and samples to the trace every SECONDS, in case the JVM is killed, and to show allocation \
                over time",
         more: "After ten flushes the interval grows to a tenth of the run so far, so a week has some hundred. Only \
@@ -171,7 +171,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "file",
         group: Group::Trace,
         kind: Kind::Path(|d, path| d.options.file = path),
-        default: Default::Value("martini-%p.trcxml"),
+        default: DefaultValue::Value("martini-%p.trcxml"),
         help: "Write the trace to this file; %p becomes the process id",
         more: "If a name with %p exists, the next free one is used, such as `martini-1-2.trcxml`. Any other existing \
                file must be a trace, and is replaced. With a named pipe, the JVM waits at its start for a reader, for \
@@ -186,7 +186,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             word("xml", "plain XML", |d| d.options.format = Format::Xml),
             word("zip", "XML in a zip archive, for import into TPTP", |d| d.options.format = Format::Zip),
         ]),
-        default: Default::Value("xml"),
+        default: DefaultValue::Value("xml"),
         help: "The format of the trace",
         examples: &["format=zip"],
         ..ROW
@@ -195,7 +195,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "mark",
         group: Group::Trace,
         kind: Kind::Method(|d, method| d.options.marks.push(method)),
-        default: Default::Text("no mark"),
+        default: DefaultValue::Text("no mark"),
         help: "Mark the first call of this method in the trace",
         more: "Use it as a time in commands that read the trace: `--from METHOD`, `--to METHOD`. Counts are flushed at \
                each mark, so counts between two marks cover exactly that time. Can be repeated. Only when the JVM \
@@ -207,7 +207,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "limit",
         group: Group::Trace,
         kind: Kind::Size { min: 1, max: u64::MAX, set: |d, bytes| d.options.limit_bytes = Some(bytes) },
-        default: Default::Text("no limit"),
+        default: DefaultValue::Text("no limit"),
         help: "End the trace at this size; the program continues",
         more: "The trace stays valid. The size is that of the uncompressed text.",
         examples: &["limit=2g"],
@@ -221,7 +221,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             max: MAX_BUFFER,
             set: |d, bytes| d.options.buffer_bytes = bytes.min(memory::of_the_machine()) as usize,
         },
-        default: Default::Value("64m"),
+        default: DefaultValue::Value("64m"),
         help: "Memory for events waiting to be written",
         more: "When it is full, the program waits for the writer; if nothing is written for five seconds, events are \
                dropped until the writer has caught up (`events.dropped`). With `heap=counts` it also limits the memory \
@@ -234,7 +234,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "include",
         group: Group::Filters,
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Include))),
-        default: Default::Text("all classes"),
+        default: DefaultValue::Text("all classes"),
         help: "Record objects whose class matches",
         more: "Matches the class of the object, not the code that allocates it (for that, see `martini stats --in`). A \
                pattern is a class name, or has one `*` at its beginning or end. Can be repeated and mixed with \
@@ -247,7 +247,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "exclude",
         group: Group::Filters,
         kind: Kind::Pattern(|d, pattern| d.options.filters.push(Rule::for_classes(pattern, FilterMode::Exclude))),
-        default: Default::Text("no class"),
+        default: DefaultValue::Text("no class"),
         help: "Exclude objects whose class matches",
         more: "Takes the same patterns as `include`.",
         examples: &["exclude=java.*", "exclude=*Test"],
@@ -257,7 +257,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "filters",
         group: Group::Filters,
         kind: Kind::Path(|d, path| d.filter_file = Some(path)),
-        default: Default::Text("no filter file"),
+        default: DefaultValue::Text("no filter file"),
         help: "Read more patterns from this TPTP filter file",
         more: "They apply after `include` and `exclude`. Each line has three fields separated by blanks: class \
                pattern, method pattern (ignored), `INCLUDE` or `EXCLUDE`.",
@@ -269,7 +269,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         old: &["threads"],
         group: Group::Locks,
         kind: Kind::OnOff(|d, on| d.locks_wanted = Some(on)),
-        default: Default::Value("off"),
+        default: DefaultValue::Value("off"),
         help: "Record which thread waits for which monitor, for how long, and who owns it",
         more: "`juc=on` and `locklog` turn it on. Without `heap`, no allocations are recorded.",
         examples: &["locks=on"],
@@ -279,7 +279,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "juc",
         group: Group::Locks,
         kind: Kind::OnOff(|d, on| d.locks.juc = on),
-        default: Default::Value("off"),
+        default: DefaultValue::Value("off"),
         help: "Also record waits in java.util.concurrent: locks, conditions and queues",
         more: "Turns on `locks`, unless `locks=off` is given.",
         examples: &["juc=on"],
@@ -303,7 +303,7 @@ pub static OPTIONS: &[OptionSpec] = &[
                 },
             ),
         ]),
-        default: Default::Value("on"),
+        default: DefaultValue::Value("on"),
         help: "How to find the owner of a contended monitor",
         examples: &["owners=off"],
         needs: Need::Locks,
@@ -313,7 +313,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "lockstack",
         group: Group::Locks,
         kind: Kind::Depth { max: MAX_STACK_DEPTH, set: |d, depth| d.locks.stack_depth = depth },
-        default: Default::Value("8"),
+        default: DefaultValue::Value("8"),
         help: "Record the call stacks of waiting threads and owners, up to this many frames",
         more: "The innermost frames are kept. At most 64; 0 records no stacks.",
         examples: &["lockstack=16"],
@@ -324,7 +324,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "locknames",
         group: Group::Locks,
         kind: Kind::OnOff(|d, on| d.locks.names = on),
-        default: Default::Value("on"),
+        default: DefaultValue::Value("on"),
         help: "At the end, find the field that holds each lock",
         more: "Only for the locks with the longest waits. The JVM walks its heap, for one second at most. Not with \
                `heap=events` or `heap=vm`.",
@@ -336,7 +336,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "locklog",
         group: Group::Locks,
         kind: Kind::Path(|d, path| d.locks.log = Some(path)),
-        default: Default::Text("no log"),
+        default: DefaultValue::Text("no log"),
         help: "Also write contended locks to this text file; %p becomes the process id",
         more: "The log has one line when a thread starts to wait for a lock, and one when it gets the lock. Existing \
                files are treated as for `file`. Turns on `locks`, unless `locks=off` is given.",
@@ -352,7 +352,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             usual: "10ms",
             set: |d, time| d.options.samples.cpu = time,
         },
-        default: Default::Value("off"),
+        default: DefaultValue::Value("off"),
         help: "Sample each running thread once per interval of its CPU time",
         more: "Without `heap`, no allocations are recorded.",
         examples: &["cpu=10ms"],
@@ -367,7 +367,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             usual: "20ms",
             set: |d, time| d.options.samples.wall = time,
         },
-        default: Default::Value("off"),
+        default: DefaultValue::Value("off"),
         help: "Sample all threads at this interval, running or waiting",
         more: "Each time, a few threads are sampled in turn. Without `heap`, no allocations are recorded.",
         examples: &["wall=20ms"],
@@ -377,7 +377,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "ttsp",
         group: Group::Cpu,
         kind: Kind::OnOff(|d, on| d.options.samples.ttsp = on),
-        default: Default::Value("off"),
+        default: DefaultValue::Value("off"),
         help: "Record how long threads take to reach safepoints, and which are late",
         more: "Without `heap`, no allocations are recorded.",
         examples: &["ttsp=on"],
@@ -395,7 +395,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             ],
             |d, when| d.options.dump.when = when,
         ),
-        default: Default::Text("no dump"),
+        default: DefaultValue::Text("no dump"),
         help: "When to dump the heap",
         more: "Join several with `+`.",
         examples: &["dump=oom+end", "dump=gc:20"],
@@ -405,7 +405,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "dumpfile",
         group: Group::Dumps,
         kind: Kind::Path(|d, path| d.options.dump.file = Some(path)),
-        default: Default::Text("NAME-%n.hprof beside the trace NAME.trcxml"),
+        default: DefaultValue::Text("NAME-%n.hprof beside the trace NAME.trcxml"),
         help: "Write heap dumps to this file; %p becomes the process id, %n the dump's number",
         more: "If the file exists, the dump gets the next number.",
         examples: &["dumpfile=/dumps/app-%p-%n.hprof"],
@@ -419,7 +419,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             word("hprof", "a file for any heap tool", |d| d.options.dump.format = DumpFormat::Hprof),
             word("xml", "roots and references only, inside the trace", |d| d.options.dump.format = DumpFormat::Xml),
         ]),
-        default: Default::Value("hprof"),
+        default: DefaultValue::Value("hprof"),
         help: "The format of heap dumps",
         examples: &["dumpformat=xml"],
         needs: Need::Dump,
@@ -434,7 +434,7 @@ pub static OPTIONS: &[OptionSpec] = &[
                 d.options.dump.contents = DumpContents::Zero;
             }),
         ]),
-        default: Default::Value("full"),
+        default: DefaultValue::Value("full"),
         help: "Which program data a heap dump contains",
         more: "Names of classes, fields, methods and source files are always in the dump.",
         examples: &["dumpcontents=zero"],
@@ -445,7 +445,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         name: "internals",
         group: Group::Jvm,
         kind: Kind::OnOff(|d, on| d.options.internals = on),
-        default: Default::Text("on; off with a JDK newer than 25 or with `MARTINI_SAFE=1`"),
+        default: DefaultValue::Text("on; off with a JDK newer than 25 or with `MARTINI_SAFE=1`"),
         help: "Read the JVM's private memory, as a debugger does",
         more: "With `off`, it is neither read nor written, and everything comes from JVMTI: call stacks and lock \
                owners are slower, some owners stay unknown, and you set the JIT's flags for `heap=events` yourself (a \
@@ -464,7 +464,7 @@ pub static OPTIONS: &[OptionSpec] = &[
                 d.options.stacks = Stacks::ByJvmti;
             }),
         ]),
-        default: Default::Value("on"),
+        default: DefaultValue::Value("on"),
         help: "How to get the current thread's call stack",
         examples: &["stacks=jvmti"],
         ..ROW

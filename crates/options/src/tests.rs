@@ -187,7 +187,7 @@ fn the_tptp_spelling_is_understood() {
 #[test]
 fn an_option_that_is_not_given_has_its_default() {
     for option in OPTIONS {
-        if let Default::Value(value) = option.default {
+        if let DefaultValue::Value(value) = option.default {
             let heap = if matches!(option.needs, Need::Counts | Need::Totals) { "heap=counts" } else { "" };
             let without = parse(heap).unwrap();
             let with = parse(&format!("{heap},{}", format_pair(option.name, value))).unwrap();
