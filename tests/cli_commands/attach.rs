@@ -35,7 +35,7 @@ fn a_process_that_is_not_there_is_named() {
 #[test]
 fn wrong_words_are_refused_before_the_process_is_looked_at() {
     for (arguments, words) in [
-        (&["attach", "1", "--duration", "soon"][..], "give a length of time, such as 500ms, 30s, 5m or 2h"),
+        (&["attach", "1", "--duration", "soon"][..], "give a duration, such as 500ms, 30s, 5m or 2h"),
         (&["attach", "1", "--duration", "1s", "--detach"], "cannot be used with"),
         (&["attach"], "<PID>"),
     ] {
@@ -61,7 +61,7 @@ fn the_list_of_jvms_is_json_on_demand() {
 fn the_help_of_attach_says_what_is_recorded_and_at_which_price() {
     let help = run(&["attach", "--help"]).out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in ["--sampled --cpu --locks", "compiled code away", "JEP 451", "--detach", "Exit status:"] {
+    for words in ["--sampled --cpu --locks", "discards its compiled code", "JEP 451", "--detach", "Exit status:"] {
         assert!(help.contains(words), "{words}: {help}");
     }
 }

@@ -186,12 +186,12 @@ fn wrong_options_are_usage_errors() {
 fn a_bad_value_is_answered_with_its_range_and_an_example() {
     let heap = trace("heap.trcxml");
     for (arguments, sentence) in [
-        (["stats", "--top", "many"], "give a whole number from 0 on, such as 20"),
-        (["validate", "--top", "many"], "give a whole number from 0 on, such as 20"),
-        (["heap", "--depth", "-1"], "give a whole number from 0 on, such as 20"),
+        (["stats", "--top", "many"], "give an integer of 0 or more, such as 20"),
+        (["validate", "--top", "many"], "give an integer of 0 or more, such as 20"),
+        (["heap", "--depth", "-1"], "give an integer of 0 or more, such as 20"),
         (["heap", "--share", "101"], "give a percentage from 0 to 100, such as 2.5"),
         (["heap", "--object", "x"], "give an id, such as 0x7f1c2d30 or 4711"),
-        (["locks", "--from", "soon"], "give a number of seconds from 0 on, such as 12.5"),
+        (["locks", "--from", "soon"], "give seconds, such as 12.5"),
         (["stats", "--sort", "size"], "active-size, total-size"),
         (["stats", "--filter", "a*b"], "write a name such as com.foo.Bar"),
     ] {

@@ -84,11 +84,10 @@ fn accounts_of_threads_are_not_selected_from() {
     let shown = stats(&["--by", "thread", &trace("callers.trcxml")]);
     assert_eq!(shown["tables"]["accounts"].as_array().unwrap().len(), 2);
     let ended = run(&["stats", "--by", "thread", "--in", "demo.*", &trace("counts.trcxml")]);
-    let note =
-        "--in does not select from the accounts of threads, which are all that heap=counts has of them without callers";
+    let note = "--in does not apply to thread accounts, all that heap=counts records per thread without callers";
     assert!(ended.err.contains(note) && ended.err.lines().count() == 1, "{}", ended.err);
     let ended = run(&["stats", "--by", "thread", "--caller", "demo.*", &trace("callers.trcxml")]);
-    assert!(ended.err.ends_with("--caller does not select from the accounts of threads\n"), "{}", ended.err);
+    assert!(ended.err.ends_with("--caller does not apply to thread accounts\n"), "{}", ended.err);
 }
 
 #[test]

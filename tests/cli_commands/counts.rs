@@ -67,7 +67,7 @@ fn threads_stand_beside_what_the_jvm_accounts() {
   objects   reported        JVM   percent  thread
   150,016    2.3 MiB  785.0 KiB  299.01 %  main
    50,000  781.2 KiB  781.8 KiB   99.93 %  worker
-  more than 100 %: sites count all they execute, also what the JIT removed and the JVM did not allocate
+  more than 100 %: sites count every allocation they execute, even those the JIT removed
 
 ";
     assert!(summary.contains(expected), "{summary}");

@@ -110,7 +110,7 @@ fn no_trace_is_not_exact() {
     let mut command = martini();
     let ended = end(command.current_dir(folder.path()).args(["run", "-q", "--require-exact", "1", "true"]));
     assert_eq!(ended.status, 125);
-    assert!(ended.err.contains("--require-exact asks for 1 %, but there is no trace"), "{}", ended.err);
+    assert!(ended.err.contains("--require-exact needs 1 %, but there is no trace"), "{}", ended.err);
     for wrong in ["-1", "101", "NaN", "all"] {
         let ended = end(martini().args(["run", &format!("--require-exact={wrong}"), "true"]));
         assert_eq!(ended.status, 2, "{wrong}");

@@ -25,17 +25,17 @@ fn the_demo_finds_its_leak_and_its_churn() {
     assert!(ended.out.contains(&format!("The trace: {}", trace.display())), "{}", ended.out);
     let report = std::fs::read_to_string(out.join("demo.html")).unwrap();
     assert!(report.contains("demo.OrderDesk.take(OrderDesk.java:34)"));
-    assert!(ended.out.contains("/demo.html, for a browser\n"), "{}", ended.out);
+    assert!(ended.out.contains("/demo.html (open in a browser)\n"), "{}", ended.out);
     let valid = end(martini().arg("validate").arg(&trace));
     assert_eq!(valid.status, 0, "{}", valid.out);
 }
 
 #[test]
 fn a_java_that_is_none_is_refused() {
-    for (java, part) in [("/no/such/java", "cannot be started"), ("/bin/true", "is not a Java launcher")] {
+    for (java, part) in [("/no/such/java", "cannot start"), ("/bin/true", "is not a Java launcher")] {
         let ended = run(&["demo", "--java", java]);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""));
-        assert!(ended.err.starts_with(&format!("martini: --java {java} cannot be used: ")), "{}", ended.err);
+        assert!(ended.err.starts_with(&format!("martini: cannot use --java {java}: ")), "{}", ended.err);
         assert!(ended.err.contains(part), "{}", ended.err);
     }
 }

@@ -87,7 +87,7 @@ fn formats_with_times_have_no_place_for_samples_of_the_time() {
         let output = martini().args(["export", "--to", format]).arg(file.path()).output().unwrap();
         assert!(output.status.success() && output.stdout.starts_with(begin), "{format}");
         let err = String::from_utf8_lossy(&output.stderr);
-        assert!(err.contains("only threads and collections have a place"), "{format}: {err}");
+        assert!(err.contains("can hold only threads and collections"), "{format}: {err}");
     }
 }
 

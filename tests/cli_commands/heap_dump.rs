@@ -125,7 +125,7 @@ const WITHOUT_IDS: &str = "all: the JVM's dump does not show their addresses";
 #[test]
 fn a_dump_without_ids_says_so() {
     let dir = tempfile::tempdir().expect("a folder");
-    let note = format!("objects have no id of the trace, hence no line and no age ({WITHOUT_IDS})");
+    let note = format!("objects without a trace id have no line and no age ({WITHOUT_IDS})");
 
     let file = dir.path().join("app-1.hprof").display().to_string();
     let mut dump = Writer::new(Vec::new(), 0).expect("memory");

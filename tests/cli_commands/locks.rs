@@ -189,7 +189,7 @@ fn a_part_of_the_trace_is_cut_out() {
 fn what_a_flag_does_not_do_is_said() {
     for command in ["locks", "threads"] {
         let ended = run(&[command, "--from", "99", &trace("contention.trcxml")]);
-        let sentence = "--from 99 lies behind the end of the trace, which is 1.000 s long; give a smaller number\n";
+        let sentence = "--from 99 is past the end of the trace, which is 1.000 s long; give a smaller number\n";
         assert_eq!((ended.status, ended.out.as_str()), (2, ""));
         assert!(ended.err.ends_with(sentence) && ended.err.contains("contention.trcxml: "), "{}", ended.err);
         let ended = run(&[command, "--caller", "demo.*", &trace("threads.trcxml")]);
@@ -391,7 +391,7 @@ fn what_is_neither_trace_nor_log_is_refused() {
 fn waits_that_cost_more_than_the_locks_are_shown() {
     let tables = |arguments: &[&str]| locks(&[arguments, &[&trace("waits.trcxml")]].concat()).out;
     let out = tables(&[]);
-    let (_, waits) = out.split_once("What else threads waited for, longer than for locks\n").expect("they are there");
+    let (_, waits) = out.split_once("Other waits, longer than those for locks\n").expect("they are there");
     assert!(waits.contains(" 1.18 s ") && waits.contains("Worker.java:20") && !waits.contains("getTask"), "{out}");
     let left_out =
         "left out: 10 waits for 1.80 s of idle threads for work (pools, timers); --waits --idle counts them\n";

@@ -83,11 +83,11 @@ fn a_part_that_is_none_is_refused_before_anything_is_replaced() {
     let written = std::fs::read(timeline).unwrap();
     assert!(written.ends_with(b"]}\n"), "{}", String::from_utf8_lossy(&written));
     let ended = shown("99");
-    assert!(ended.status == 2 && ended.err.contains("behind the end of the trace"), "{}", ended.err);
+    assert!(ended.status == 2 && ended.err.contains("past the end of the trace"), "{}", ended.err);
     assert_eq!(std::fs::read(timeline).unwrap(), written);
     for command in ["stats", "locks", "threads"] {
         for (arguments, sentence) in [
-            (&["--from", "99"][..], "--from 99 lies behind the end of the trace"),
+            (&["--from", "99"][..], "--from 99 is past the end of the trace"),
             (&["--from", "3", "--to", "2"], "--from 3 is not earlier than --to 2"),
         ] {
             let ended = run(&[&[command], arguments, &[&contention]].concat());

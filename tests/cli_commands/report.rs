@@ -193,7 +193,7 @@ fn a_difference_is_of_two_traces() {
         (&["--diff", &one][..], "--diff compares two traces"),
         (&["--diff", &one, &one, &one], "--diff compares two traces"),
         (&["--diff", &one, "/no/such/trace"], "/no/such/trace"),
-        (&["--diff", "--cpu=10ms", &one, &one], "leave out options of the agent"),
+        (&["--diff", "--cpu=10ms", &one, &one], "leave out agent options"),
         (&["--diff", "--duration", "1s", &one, &one], "cannot be used with"),
     ] {
         let ended = end(martini().arg("report").args(arguments).arg("-o").arg(&out));

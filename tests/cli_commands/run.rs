@@ -146,7 +146,7 @@ fn other_launchers_get_the_agent_through_the_environment() {
     let mut command = place.run(&["--include", "Program*", "sh", "launch"]);
     let ended = end(command.env("JAVA_TOOL_OPTIONS", "-Dexisting=yes"));
     assert_eq!((ended.status, ended.out.as_str()), (7, "one\ntwo\n"));
-    assert!(ended.err.starts_with("martini: the agent is put into JAVA_TOOL_OPTIONS"), "{}", ended.err);
+    assert!(ended.err.starts_with("martini: the agent is added to JAVA_TOOL_OPTIONS"), "{}", ended.err);
     assert!(ended.err.contains("Picked up JAVA_TOOL_OPTIONS: -Dexisting=yes -agentpath:"), "{}", ended.err);
     let traces = place.traces();
     assert_eq!(traces.len(), 2);
@@ -192,8 +192,7 @@ fn a_program_without_a_jvm_leaves_no_trace_and_says_so() {
 #[test]
 fn an_option_without_effect_is_noted_unless_quiet() {
     let place = Place { folder: tempfile::tempdir().unwrap() };
-    let note =
-        "martini: option 'stack' has no effect with heap=counts: write heap=events or heap=vm, or remove it\n";
+    let note = "martini: option 'stack' has no effect with heap=counts: write heap=events or heap=vm, or remove it\n";
     let ended = end(&mut place.run(&["--heap", "counts", "--stack", "4", "true"]));
     assert!(ended.status == 0 && ended.err.contains(note), "{}", ended.err);
     let ended = end(&mut place.run(&["-q", "--heap", "counts", "--stack", "4", "true"]));
@@ -224,9 +223,9 @@ fn what_cannot_run_is_refused_before_anything_starts() {
     let java = java();
     for (arguments, status, part) in [
         (&["no-such-program"][..], 127, "no-such-program was not found"),
-        (&["./Program.class"], 126, "./Program.class cannot be started"),
+        (&["./Program.class"], 126, "cannot start ./Program.class"),
         (&["--stack", "many", &java], 2, "option 'stack' does not take 'many'"),
-        (&["--file", "no/such/folder/t.trcxml", &java], 2, "there is no folder"),
+        (&["--file", "no/such/folder/t.trcxml", &java], 2, "does not exist; create it"),
         (&["--filters", "no-such-file", &java], 2, "no-such-file"),
         (&["--include", "a*b", &java], 2, "a*b"),
     ] {

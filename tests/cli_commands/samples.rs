@@ -53,8 +53,8 @@ fn what_samples_do_not_have_is_said() {
     let path = trace("cpu.trcxml");
     for (flags, part) in [
         (&["stats", "--cpu", "--by", "site"][..], "samples have no allocation sites"),
-        (&["tree", "--cpu", "--by", "class"], "samples are not of objects of a class"),
-        (&["tree", "--locks", "--by", "carrier"], "only samples say who carries virtual threads"),
+        (&["tree", "--cpu", "--by", "class"], "samples have no object class"),
+        (&["tree", "--locks", "--by", "carrier"], "carrier threads are known only for samples"),
     ] {
         let ended = run(&[flags, &[&path]].concat());
         assert!(ended.status == 2 && ended.err.contains(part), "{flags:?}: {}", ended.err);
@@ -62,9 +62,9 @@ fn what_samples_do_not_have_is_said() {
     let none = run(&["stats", "--cpu", &trace("heap.trcxml")]);
     assert!(none.out.contains("record them with martini run --cpu"), "{}", none.out);
     let none = run(&["tree", "--live", &trace("callers.trcxml")]);
-    assert!(none.out.contains("record it with martini run --sampled"), "{}", none.out);
+    assert!(none.out.contains("record them with martini run --sampled"), "{}", none.out);
     let sorted = run(&["stats", "--cpu", "--sort", "age", &path]);
-    assert!(sorted.err.contains("--sort total has"), "{}", sorted.err);
+    assert!(sorted.err.contains("--sort total does"), "{}", sorted.err);
 }
 
 #[test]

@@ -212,12 +212,12 @@ fn a_flag_without_effect_is_noted() {
             "heap.trcxml",
             "--caller has no effect without call stacks; record them with martini run --stack 16",
         ),
-        (&["--in", "demo.*", "--in", "nothing.*"], "heap.trcxml", "no code that allocates matches --in 'nothing.*'"),
-        (&["--in", "demo.Main.stop"], "counts.trcxml", "no code that allocates matches --in 'demo.Main.stop'"),
+        (&["--in", "demo.*", "--in", "nothing.*"], "heap.trcxml", "no allocating code matches --in 'nothing.*'"),
+        (&["--in", "demo.Main.stop"], "counts.trcxml", "no allocating code matches --in 'demo.Main.stop'"),
         (
             &["--in", "demo.*"],
             "dump.trcxml",
-            "--in selects nothing without allocation sites; record them with martini run --allocsites",
+            "--in has no effect without allocation sites; record them with martini run --allocsites",
         ),
         (
             &["--sort", "age"],

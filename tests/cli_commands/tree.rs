@@ -116,7 +116,7 @@ fn what_selects_nothing_is_noted() {
 fn bad_flags_and_files_are_named() {
     for (flags, part) in [
         (&["--cut", "200"][..], "give a number from 0 to 100, such as 0.5"),
-        (&["--depth", "deep"], "give a whole number"),
+        (&["--depth", "deep"], "give an integer"),
         (&["--folded", "--json"], "cannot be used with"),
         (&["--locks", "--waits"], "cannot be used with"),
     ] {

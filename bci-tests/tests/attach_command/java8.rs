@@ -34,7 +34,7 @@ fn is_refused(java: &Path) {
     assert!(ran.err.contains(NOT_SUPPORTED), "{}", ran.err);
 
     let busy = Busy::start(Command::new(java).args(arguments));
-    busy.martini("attach", &["--duration", "1s"]).refused(" (release 8), and the agent needs 11 or newer");
+    busy.martini("attach", &["--duration", "1s"]).refused(" (release 8), but the agent needs 11 or newer");
     let doctor = busy.martini("doctor", &[]);
     assert_eq!(doctor.status, Some(1), "{}", doctor.out);
     assert!(doctor.out.contains("\nno    Java: 1.8.0_"), "{}", doctor.out);

@@ -41,7 +41,7 @@ fn by_default_for_two_seconds(jdk: &'static Jdk) {
     assert!(doctor.contains("note  engines: not looked at"), "{doctor}");
     let attached = busy.martini("attach", &["--duration", "2s"]).success();
     let trace = busy.trace(pid, 1);
-    assert!(attached.err.contains(&format!("JVM {pid} records to {}", trace.display())), "{}", attached.err);
+    assert!(attached.err.contains(&format!("recording JVM {pid} to {}", trace.display())), "{}", attached.err);
     // The summary: allocations, locks and CPU time.
     for words in ["busy.Main.allocate(Main.java:24)", "busy.Main.add(", "lock: threads waited", "samples: "] {
         assert!(attached.err.contains(words), "{words}: {}", attached.err);
@@ -143,7 +143,7 @@ fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
 fn counts_are_announced_with_their_price(jdk: &'static Jdk) {
     let busy = Busy::on(jdk, &[]);
     let attached = busy.martini("attach", &["--duration", "2s", "--heap", "counts"]).success();
-    let price = "--heap counts rewrites all classes that are loaded";
+    let price = "--heap counts rewrites all loaded classes";
     assert!(attached.err.starts_with(&format!("martini: {price}")), "{}", attached.err);
     assert_eq!(attached.err.contains("JDK-8324241"), jdk.feature < 23, "{}", attached.err);
     assert!(attached.err.contains("busy.Main.allocate(Main.java:24)"), "{}", attached.err);
@@ -158,7 +158,7 @@ fn the_heap_is_dumped_with_and_without_a_recording(jdk: &'static Jdk) {
     assert_eq!(dumped.out, format!("{}\n", own.display()));
     let read = about_file("heap", &own, &[]).success();
     assert!(read.out.contains("byte[]"), "{}", read.out);
-    busy.martini("dump", &["own.hprof"]).refused("is there already");
+    busy.martini("dump", &["own.hprof"]).refused("already exists");
     busy.martini("attach", &["--detach", "--sampled", "--dump", "request"]).success();
     busy.martini("dump", &[]).success();
     busy.martini("stop", &["--quiet"]).success();
@@ -248,7 +248,7 @@ fn the_end_of_the_jvm_is_an_end(jdk: &'static Jdk) {
     let mut err = String::new();
     child.stderr.take().expect("asked for").read_to_string(&mut err).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(0), "{err}");
-    assert!(err.contains("martini: the JVM has ended") && err.contains("More: martini explain"), "{err}");
+    assert!(err.contains("martini: the JVM exited") && err.contains("More: martini explain"), "{err}");
     assert_valid(&trace);
     drop(folder);
 }

@@ -14,7 +14,7 @@ const HEAD: &str = "\
 ";
 
 /// Flags under such a heading are described on the page of options.
-const AGENT_OPTIONS: &str = "(options of the agent)";
+const AGENT_OPTIONS: &str = "(agent options)";
 
 fn page(mut root: Command) -> String {
     root.build();
@@ -55,7 +55,7 @@ fn section(command: &Command) -> String {
     text.extend(rest.map(|rest| format!("\n{rest}\n")));
     let is_agents = |arg: &&Arg| arg.get_help_heading().is_some_and(|heading| heading.ends_with(AGENT_OPTIONS));
     if command.get_arguments().any(|arg| is_agents(&arg)) {
-        text.push_str("\nIt takes all [options of the agent](options.md) as flags, and these:\n");
+        text.push_str("\nTakes all [agent options](options.md) as flags, and:\n");
     }
     text.push_str("\n| argument | default | meaning |\n|---|---|---|\n");
     for arg in command.get_arguments().filter(|arg| !is_agents(arg) && arg.get_id() != "help") {

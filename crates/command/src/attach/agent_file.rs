@@ -47,24 +47,22 @@ pub(crate) fn platform(process: &Process) -> Option<Platform> {
 /// The path by which the JVM can load our agent.
 pub(crate) fn place(target: &Target) -> anyhow::Result<String> {
     let own = own(target.process())?;
-    let own = own.canonicalize().with_context(|| format!("{} cannot be found", own.display()))?;
+    let own = own.canonicalize().with_context(|| format!("cannot find {}", own.display()))?;
     if let Some(path) = own.to_str().filter(|_| is_safe(target, &own)) {
         return Ok(path.to_owned());
     }
     let pid = target.process().pid();
     if target.tmp().is_without_execution() {
         bail!(
-            "JVM {pid} needs a copy of the agent in its /tmp, which is mounted noexec; mount it without, or have the agent in it \
-             from its start (-agentpath)"
+            "JVM {pid} needs a copy of the agent in its /tmp, which is mounted noexec; remount it without noexec, or \
+             start the JVM with the agent (-agentpath)"
         );
     }
-    let bytes = fs::read(&own).with_context(|| format!("{} cannot be read", own.display()))?;
+    let bytes = fs::read(&own).with_context(|| format!("cannot read {}", own.display()))?;
     let name = format!("{PREFIX}{}-{}", carried::number_of(&bytes), target.process().owner().uid);
     let copied = target.as_owner(|| copy(target, &name, &bytes))?;
     copied.with_context(|| {
-        format!(
-            "JVM {pid} cannot be given a copy of the agent in {TMP}{name} of its file system; make its /tmp writable"
-        )
+        format!("cannot copy the agent to {TMP}{name} in the file system of JVM {pid}; make its /tmp writable")
     })?;
     Ok(format!("{TMP}{name}/{}", carried::NAME))
 }
@@ -101,7 +99,7 @@ fn copy(target: &Target, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     }
     let folder = target.tmp().folder(name)?;
     if !folder.is_private_to(target.process().owner())? {
-        bail!("the folder is there already, and others may write to it; remove it");
+        bail!("the folder exists, and others may write to it; remove it");
     }
     if !is_there(&folder, bytes) {
         let fresh = folder.join(&format!("{}.{}", carried::NAME, std::process::id()));

@@ -20,12 +20,12 @@ const NEWEST: u32 = 25;
 const LEAST_ROOM: u64 = 256 << 20;
 /// Agents of others, by the names of their files, and whether they get in each other's way.
 const AGENTS: [(&str, &str); 6] = [
-    ("libasyncProfiler.so", "async-profiler: do not let both sample allocations or CPU time at once"),
+    ("libasyncProfiler.so", "async-profiler: do not sample allocations or CPU time with both at once"),
     ("libjdwp.so", "a debugger: a suspended program writes no trace"),
-    ("libinstrument.so", "agents in Java: classes that they change are rewritten in their changed form"),
-    ("liblagent.so", "honest-profiler: do not let both sample at once"),
-    ("libyjpagent.so", "YourKit: do not let both sample allocations at once"),
-    ("libjprofilerti.so", "JProfiler: do not let both sample allocations at once"),
+    ("libinstrument.so", "Java agents: classes they change are rewritten in their changed form"),
+    ("liblagent.so", "honest-profiler: do not sample with both at once"),
+    ("libyjpagent.so", "YourKit: do not sample allocations with both at once"),
+    ("libjprofilerti.so", "JProfiler: do not sample allocations with both at once"),
 ];
 
 /// How a check came out.
@@ -87,7 +87,7 @@ fn setting(name: &str, path: &str, instead: &str) -> Check {
     let value =
         std::fs::read_to_string(path).map_or_else(|_| "is not set".into(), |value| format!("is {}", value.trim()));
     let setting = path.rsplit('/').next().unwrap_or_default();
-    Check::new(name, Verdict::Yes, format!("not needed: {instead}, whatever {setting} says (it {value})"))
+    Check::new(name, Verdict::Yes, format!("not needed: {instead}, so {setting} does not matter (it {value})"))
 }
 
 /// What is so of a process. At the end it is asked for its version, as an attach would; and the agent, if it is there or is to be loaded,
@@ -104,7 +104,7 @@ pub(crate) fn of_process(pid: u32, loads: bool) -> Vec<Check> {
     let platform = agent_file::platform(target.process());
     checks.push(match agent.as_ref().ok().and_then(|agent| program::misfit(platform, agent)) {
         None => Check::new("platform", Verdict::Yes, "the agent fits the JVM"),
-        Some(why) => Check::new("platform", Verdict::No, format!("it {why}; use a Martini that was built for it")),
+        Some(why) => Check::new("platform", Verdict::No, format!("it {why}; use a Martini built for it")),
     });
     checks.extend(agent.ok().and_then(|agent| c_library(&target, &agent, &mapped)));
     checks.push(files(&target));
@@ -113,16 +113,22 @@ pub(crate) fn of_process(pid: u32, loads: bool) -> Vec<Check> {
     checks.extend(filter(&target));
     checks.extend(agents(&mapped));
     checks.push(match target.switch("EnableDynamicAgentLoading") {
-        Some(false) => Check::new("loading", Verdict::No, "-XX:-EnableDynamicAgentLoading; start the JVM without it"),
+        Some(false) => Check::new(
+            "loading",
+            Verdict::No,
+            "-XX:-EnableDynamicAgentLoading is set; start the JVM \
+                                                           without it",
+        ),
         None if jvm.as_ref().and_then(Jvm::feature).is_some_and(|feature| feature >= 21) => {
-            let why = "the JVM prints a warning (JEP 451); -XX:+EnableDynamicAgentLoading at its start avoids that";
+            let why = "the JVM will print a warning (JEP 451); start it with -XX:+EnableDynamicAgentLoading to avoid \
+                       that";
             Check::new("loading", Verdict::Note, why)
         }
-        _ => Check::new("loading", Verdict::Yes, "the JVM loads agents"),
+        _ => Check::new("loading", Verdict::Yes, "the JVM allows loading agents"),
     });
     let asked = target.execute("jcmd", &["VM.version"]).map_err(anyhow::Error::from);
     let answers = asked.is_ok();
-    checks.push(Check::of("answers", asked, |_| "the JVM listens, and answered a request".to_owned()));
+    checks.push(Check::of("answers", asked, |_| "the JVM answered a request".to_owned()));
     if answers {
         checks.extend(abilities(&target, loads));
     }
@@ -150,7 +156,7 @@ fn abilities(target: &Target, loads: bool) -> Vec<Check> {
             checks.collect()
         }
         Ok(None) => {
-            let why = "not looked at, since only the agent in the JVM can; --load loads it, as an attach does";
+            let why = "not checked: this needs the agent in the JVM; use --load to load it";
             vec![Check::new(NAME, Verdict::Note, why)]
         }
         Err(error) => vec![Check::new(NAME, Verdict::No, exit::sentence(&error))],
@@ -161,18 +167,18 @@ fn user(target: &Target) -> Check {
     let (owner, own) = (target.process().owner().uid, rustix::process::geteuid());
     match owner == own.as_raw() {
         true => Check::new("user", Verdict::Yes, "the JVM is yours"),
-        false => Check::new("user", Verdict::Yes, format!("the JVM is user {owner}'s, and you are root")),
+        false => Check::new("user", Verdict::Yes, format!("the JVM belongs to user {owner}, and you are root")),
     }
 }
 
 fn java(jvm: Option<&Jvm>) -> Check {
     let Some((version, feature)) = jvm.and_then(|jvm| jvm.version.as_deref().zip(jvm.feature())) else {
-        return Check::new("Java", Verdict::Note, "its version cannot be seen");
+        return Check::new("Java", Verdict::Note, "cannot read its version");
     };
     match feature {
         ..OLDEST => Check::new("Java", Verdict::No, format!("{version}; the agent needs {OLDEST} or newer")),
         OLDEST..=NEWEST => Check::new("Java", Verdict::Yes, version),
-        _ => Check::new("Java", Verdict::Note, format!("{version}, which is newer than what was tried ({NEWEST})")),
+        _ => Check::new("Java", Verdict::Note, format!("{version} is newer than the tested versions (up to {NEWEST})")),
     }
 }
 
@@ -185,8 +191,7 @@ fn c_library(target: &Target, agent: &Path, mapped: &[String]) -> Option<Check> 
     Some(match needed <= offered {
         true => Check::new("C library", Verdict::Yes, format!("glibc {offered}; the agent needs {needed}")),
         false => {
-            let why =
-                format!("glibc {offered}, and the agent needs {needed}; build Martini on a system as old as that");
+            let why = format!("glibc {offered}, but the agent needs {needed}; build Martini on a system that old");
             Check::new("C library", Verdict::No, why)
         }
     })
@@ -194,19 +199,19 @@ fn c_library(target: &Target, agent: &Path, mapped: &[String]) -> Option<Check> 
 
 fn files(target: &Target) -> Check {
     let why = match Stage::is_needed(target) {
-        false => return Check::new("files", Verdict::Yes, "the JVM sees the files that you see, as you"),
-        true if target.shares_files() => "the JVM is another user's",
+        false => return Check::new("files", Verdict::Yes, "the JVM sees the same files as you"),
+        true if target.shares_files() => "the JVM belongs to another user",
         true => "the JVM is in a container",
     };
-    Check::new("files", Verdict::Note, format!("{why}: the trace is written to its /tmp, and copied out at the end"))
+    Check::new("files", Verdict::Note, format!("{why}: the trace goes to its /tmp and is copied out at the end"))
 }
 
 /// Whether a copy of the agent could be loaded.
 fn execution(target: &Target) -> Option<Check> {
     let is_at_hand = target.shares_files() || agent_file::loaded(target).is_ok_and(|loaded| loaded.is_some());
     (!is_at_hand && target.tmp().is_without_execution()).then(|| {
-        let why = "/tmp of the JVM is mounted noexec, and the agent has to be copied there; mount it without, or start the JVM \
-                   with the agent (-agentpath)";
+        let why = "the agent must be copied to the JVM's /tmp, which is mounted noexec; remount it without noexec, or \
+                   start the JVM with the agent (-agentpath)";
         Check::new("loading from /tmp", Verdict::No, why)
     })
 }
@@ -220,10 +225,8 @@ fn room(target: &Target) -> Option<Check> {
     let found = rustix::fs::statvfs(&path).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     Some(match free < LEAST_ROOM {
-        true => {
-            Check::new("room", Verdict::No, format!("{} are free in {place}; make room, or use --limit", bytes(free)))
-        }
-        false => Check::new("room", Verdict::Yes, format!("{} are free in {place}", bytes(free))),
+        true => Check::new("room", Verdict::No, format!("{} free in {place}; make room, or use --limit", bytes(free))),
+        false => Check::new("room", Verdict::Yes, format!("{} free in {place}", bytes(free))),
     })
 }
 
@@ -233,11 +236,10 @@ fn filter(target: &Target) -> Option<Check> {
     let status = String::from_utf8_lossy(&status);
     let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"))?.trim();
     Some(match mode {
-        "0" => {
-            Check::new("timers", Verdict::Yes, "no filter of system calls (seccomp) keeps the agent from making timers")
-        }
+        "0" => Check::new("timers", Verdict::Yes, "no system call filter (seccomp) blocks timers"),
         _ => {
-            let why = "system calls are filtered (seccomp): if timer_create is not allowed, --cpu and --wall say so; the rest works";
+            let why = "system calls are filtered (seccomp): if timer_create is blocked, --cpu and --wall report it; \
+                       everything else works";
             Check::new("timers", Verdict::Note, why)
         }
     })
@@ -248,7 +250,7 @@ fn agents(mapped: &[String]) -> Vec<Check> {
     let others = AGENTS.iter().filter(|(name, _)| has(name));
     let mut checks: Vec<Check> = others.map(|(_, what)| Check::new("other agents", Verdict::Note, *what)).collect();
     if agent_file::among(mapped).is_some() {
-        let why = "it is loaded already; `martini status` says what it does";
+        let why = "already loaded; see `martini status`";
         checks.push(Check::new("Martini's agent", Verdict::Note, why));
     }
     checks

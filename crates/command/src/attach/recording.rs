@@ -83,11 +83,11 @@ pub(crate) fn suitable(pid: u32) -> anyhow::Result<Option<Jvm>> {
 fn check(jvm: &Jvm) -> anyhow::Result<()> {
     let pid = jvm.process.pid();
     if let (Some(feature), Some(version)) = (jvm.feature().filter(|&feature| feature < OLDEST), &jvm.version) {
-        bail!("JVM {pid} is Java {version} (release {feature}), and the agent needs {OLDEST} or newer");
+        bail!("JVM {pid} is Java {version} (release {feature}), but the agent needs {OLDEST} or newer");
     }
     let agent = agent_file::own(&jvm.process)?;
     match program::misfit(agent_file::platform(&jvm.process), &agent) {
-        Some(why) => bail!("JVM {pid} {why}, so it cannot load the agent; use a Martini that was built for it"),
+        Some(why) => bail!("JVM {pid} {why}, so it cannot load the agent; use a Martini built for it"),
         None => Ok(()),
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn start(target: &Target, options: &Resolved) -> anyhow::Result<Start
         .and_then(|string| Ok(target.ask(&library, Request::Start, &string)?))
         .and_then(|answer| match answer.value("trace") {
             Some(trace) => Ok((trace.to_owned(), notes(&answer))),
-            None => bail!("JVM {}: the agent does not say where its trace is", target.process().pid()),
+            None => bail!("JVM {}: the agent did not report the path of its trace", target.process().pid()),
         });
     match started {
         Ok((trace, notes)) => Ok(Started { library, trace, notes }),
@@ -155,7 +155,7 @@ pub(crate) fn stop(target: &Target, library: &str, trace: Option<&str>, wanted: 
     match (trace, stopped) {
         (Some(trace), _) => Ok(Stopped { trace: fetch(target, library, &trace, wanted)?, notes }),
         (None, Err(error)) => Err(error.into()),
-        (None, Ok(_)) => bail!("JVM {}: the agent does not say where its trace is", target.process().pid()),
+        (None, Ok(_)) => bail!("JVM {}: the agent did not report the path of its trace", target.process().pid()),
     }
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn fetch(target: &Target, library: &str, trace: &str, wanted: &Path) 
 /// # Errors
 /// It cannot.
 pub(crate) fn check_readable(trace: &Path) -> anyhow::Result<()> {
-    std::fs::File::open(trace).with_context(|| format!("the trace {} cannot be read", trace.display()))?;
+    std::fs::File::open(trace).with_context(|| format!("cannot read the trace {}", trace.display()))?;
     Ok(())
 }
 

@@ -36,7 +36,7 @@ impl Stage {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let name = format!("{PREFIX}{}-{now}", std::process::id());
         let made = target.as_owner(|| DirBuilder::new().mode(0o700).create(target.tmp().join(&name)))?;
-        made.with_context(|| format!("{TMP}{name} cannot be made in the file system of {}", target.process().pid()))?;
+        made.with_context(|| format!("cannot create {TMP}{name} in the file system of {}", target.process().pid()))?;
         Ok(Stage(name))
     }
 
@@ -59,13 +59,13 @@ impl Stage {
 
     /// Puts a file of ours into it, for the JVM to read; gives its path there.
     pub(crate) fn put(&self, target: &Target, path: &Path) -> anyhow::Result<String> {
-        let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let name = &format!("{INPUT}{}", file_name(path)?);
         let written = target.as_owner(|| -> io::Result<()> {
             let place = target.tmp().folder(&self.0)?.join(name);
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(place)?.write_all(&bytes)
         })?;
-        written.with_context(|| format!("{} cannot be copied to {}", path.display(), self.path(name)))?;
+        written.with_context(|| format!("cannot copy {} to {}", path.display(), self.path(name)))?;
         Ok(self.path(name))
     }
 
@@ -73,7 +73,7 @@ impl Stage {
     /// trace. What cannot be copied stays.
     pub(crate) fn copy_out(&self, target: &Target, trace: &str, wanted: &Path) -> anyhow::Result<PathBuf> {
         let pid = target.process().pid();
-        let cannot = || format!("{}{} of process {pid} cannot be copied, and stays there", TMP, self.0);
+        let cannot = || format!("cannot copy {}{} of process {pid}; it stays there", TMP, self.0);
         let open = |name: &str| target.as_owner(|| target.tmp().folder(&self.0)?.file(name));
         let mut from = open(trace)?.with_context(cannot)?;
         let place = Path::new(&with_pid(wanted, pid.0)).to_owned();
@@ -95,7 +95,7 @@ impl Stage {
 
     /// Copies a single file out to that place, which is free.
     pub(crate) fn copy_file(&self, target: &Target, name: &str, wanted: &Path) -> anyhow::Result<()> {
-        let cannot = || format!("{} cannot be copied to {}", self.path(name), wanted.display());
+        let cannot = || format!("cannot copy {} to {}", self.path(name), wanted.display());
         let from = target.as_owner(|| target.tmp().folder(&self.0)?.file(name))?;
         let to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(wanted);
         io::copy(&mut from.with_context(cannot)?, &mut to.with_context(cannot)?).with_context(cannot)?;
@@ -117,7 +117,7 @@ fn is_input(name: &str) -> bool {
 pub(crate) fn file_name(path: &Path) -> anyhow::Result<&str> {
     match path.file_name().and_then(|name| name.to_str()) {
         Some(name) => Ok(name),
-        None => bail!("{} has no file's name that is UTF-8; use another", path.display()),
+        None => bail!("{} has no UTF-8 file name; use another", path.display()),
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         _ => 0,
     };
     let length = number.parse::<u64>().ok().and_then(|number| number.checked_mul(millis)).filter(|&length| length > 0);
-    length.map(Duration::from_millis).ok_or_else(|| "give a length of time, such as 500ms, 30s, 5m or 2h".to_owned())
+    length.map(Duration::from_millis).ok_or_else(|| "give a duration, such as 500ms, 30s, 5m or 2h".to_owned())
 }
 
 #[cfg(test)]

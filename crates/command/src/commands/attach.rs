@@ -90,7 +90,7 @@ pub(crate) fn for_a_while(pid: u32, agent: AgentOptions, duration: Duration) -> 
         Some(Trace::There(path)) => {
             bail!("the trace is {path} in the file system of process {pid}; copy it from there")
         }
-        None => bail!("JVM {pid} goes on recording"),
+        None => bail!("JVM {pid} is still recording"),
     }
 }
 
@@ -113,24 +113,24 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     started.notes.iter().for_each(|sentence| say(sentence));
     let pid = arguments.pid;
     if arguments.detach {
-        say(&format!("JVM {pid} records to {}", started.trace));
+        say(&format!("recording JVM {pid} to {}", started.trace));
         if Stage::of(&started.trace).is_some() {
-            say(&format!("that is a file of process {pid}; martini stop copies it here"));
+            say(&format!("the file is in the file system of process {pid}; martini stop copies it here"));
         }
-        say(&format!("martini status {pid} shows the recording, martini stop {pid} ends it"));
+        say(&format!("use martini status {pid} to check the recording, martini stop {pid} to end it"));
         return Ok(None);
     }
-    let how = if arguments.duration.is_some() { "Ctrl-C ends it earlier" } else { "Ctrl-C ends the recording" };
-    say(&format!("JVM {pid} records to {}; {how}", started.trace));
+    let how = if arguments.duration.is_some() { "press Ctrl-C to stop earlier" } else { "press Ctrl-C to stop" };
+    say(&format!("recording JVM {pid} to {}; {how}", started.trace));
     let end = watch(arguments, &target, &started, &asked);
     let is_alive = target.process().is_alive();
     if end == End::Foreign {
-        say(if is_alive { "the recording has ended by itself" } else { "the JVM has ended" });
+        say(if is_alive { "the recording ended by itself" } else { "the JVM exited" });
     }
     let trace = if is_alive {
         // Also after an end by itself: at its limit a trace is complete, and what records is still in the JVM.
         let stopped = recording::stop(&target, &started.library, Some(&started.trace), &options.file)
-            .with_context(|| format!("JVM {pid} may go on recording, which martini stop {pid} ends"))?;
+            .with_context(|| format!("JVM {pid} may still be recording; stop it with martini stop {pid}"))?;
         stopped.notes.iter().for_each(|sentence| say(sentence));
         stopped.trace
     } else {
@@ -144,21 +144,18 @@ fn notes(feature: Option<u32>, is_new: bool, options: &Resolved) -> Vec<String> 
     let mut notes = Vec::new();
     let is_slow_then = feature.is_none_or(|feature| feature < 23);
     let compiled = match is_slow_then {
-        true => {
-            ", which makes a JVM before 23 throw its compiled code away and be slow for up to minutes (JDK-8324241)"
-        }
+        true => "; before JDK 23 the JVM then discards compiled code and is slow for up to minutes (JDK-8324241)",
         false => "",
     };
     if matches!(options.heap, HeapMode::Counts | HeapMode::Events) {
         let heap = options.heap.as_str();
-        notes.push(format!("--heap {heap} rewrites all classes that are loaded{compiled}; --sampled rewrites none"));
+        notes.push(format!("--heap {heap} rewrites all loaded classes{compiled}; --sampled rewrites none"));
     } else if options.juc && is_slow_then {
         notes.push(format!("--juc rewrites a class of the JDK{compiled}; --locks rewrites none"));
     }
     if is_new && feature.is_none_or(|feature| feature >= 21) {
         notes.push(
-            "the JVM warns on its own stderr that an agent is loaded dynamically (JEP 451), which is this one"
-                .to_owned(),
+            "the JVM prints a warning on its stderr about this agent being loaded dynamically (JEP 451)".to_owned(),
         );
     }
     notes

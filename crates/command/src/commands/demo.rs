@@ -71,13 +71,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     unpack(&classes)?;
     let trace = folder.join("demo.trcxml");
     let Some(trace_name) = trace.to_str() else {
-        bail!("the folder {} is not UTF-8; use another --out", folder.display())
+        bail!("the path {} is not UTF-8; use another --out", folder.display())
     };
     let options = AgentOptions::of(&[("heap", "events"), ("file", trace_name), ("stack", STACK)]).resolve()?;
 
     let mut out = anstream::stdout();
     writeln!(out, "{}", "The program: an order desk, ten days of 300 orders, three clerks.".bold())?;
-    writeln!(out, "It runs on {jdk}, under the agent, every object recorded.\n")?;
+    writeln!(out, "Running on {jdk} with the agent, recording every object.\n")?;
     out.flush()?;
     let heap = HEAP.iter().map(OsString::from);
     let java_arguments: Vec<OsString> = heap.chain(["-cp".into(), classes.into(), MAIN_CLASS.into()]).collect();
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     );
     let status = supervise::run(&mut command)?;
     if status != exit::OK {
-        bail!("the program ended with status {} instead of 0; its output above says why", status);
+        bail!("the program exited with status {} instead of 0; see its output above", status);
     }
     let whole = whole::whole(&trace)?;
     let mut out = out.lock();
@@ -96,13 +96,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     Explained::new(&trace, &whole, Vec::new()).write(&mut Page::new(&mut out, Width::usual()))?;
     writeln!(out, "\n{} {} ({})", "The trace:".bold(), trace.display(), bytes(whole.allocations.bytes))?;
     let report = report::write_beside(&trace)?;
-    writeln!(out, "{} {}, for a browser", "The report:".bold(), report.display())?;
+    writeln!(out, "{} {} (open in a browser)", "The report:".bold(), report.display())?;
     writeln!(out, "{}", "Look closer:".bold())?;
     let word = human::shell_word(&trace);
     writeln!(out, "  martini stats {word}")?;
     writeln!(out, "  martini tree {word}")?;
     writeln!(out, "{}", "Your own program:".bold())?;
-    writeln!(out, "  martini run java -jar your-app.jar                what allocates, at hardly any cost")?;
+    writeln!(out, "  martini run java -jar your-app.jar                allocation sites, at low cost")?;
     writeln!(out, "  martini run --stack 16 java -jar your-app.jar     every object, as here")?;
     Ok(exit::OK)
 }
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
     match wanted {
         Some(folder) => {
-            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
             Ok(std::path::absolute(folder)?)
         }
         // The user is going to look at the trace, so it stays.
@@ -122,7 +122,7 @@ fn unpack(classes: &Path) -> anyhow::Result<()> {
     for (name, contents) in CLASSES {
         let file = classes.join(name);
         let folder = file.parent().unwrap_or(classes);
-        let cannot = || format!("{} cannot be written", file.display());
+        let cannot = || format!("cannot write {}", file.display());
         std::fs::create_dir_all(folder).with_context(cannot)?;
         let mut written = create(&file, CLASS, IfTaken::Replace)?.file;
         written.write_all(contents).with_context(cannot)?;

@@ -61,7 +61,7 @@ fn read(path: &Path) -> anyhow::Result<Import> {
     let cannot = || format!("cannot read {}", path.display());
     // A pipe would be waited for, and cannot be read twice.
     if !fs::metadata(path).with_context(cannot)?.is_file() {
-        bail!("{} is no file; a recording is read from one", path.display());
+        bail!("{} is not a regular file, which import needs", path.display());
     }
     let file = BufReader::new(File::open(path).with_context(cannot)?);
     let import = Recording::new(file).and_then(|mut recording| Import::read(&mut recording));
@@ -71,15 +71,15 @@ fn read(path: &Path) -> anyhow::Result<Import> {
 /// What is in the trace.
 fn said(sums: &Sums) -> String {
     let parts = [
-        (sums.allocations, "sample of allocations", "samples of allocations"),
-        (sums.cpu, "sample of CPU time", "samples of CPU time"),
-        (sums.wall, "sample of the time", "samples of the time"),
+        (sums.allocations, "allocation sample", "allocation samples"),
+        (sums.cpu, "CPU sample", "CPU samples"),
+        (sums.wall, "wall clock sample", "wall clock samples"),
         (sums.waits, "wait", "waits"),
-        (sums.pauses, "pause of collections", "pauses of collections"),
+        (sums.pauses, "GC pause", "GC pauses"),
     ];
     let there = parts.into_iter().filter(|(number, ..)| *number > 0);
     let there: Vec<String> = there.map(|(number, one, many)| counted(number, one, many)).collect();
-    let there = if there.is_empty() { "nothing that a trace has a place for".to_owned() } else { there.join(", ") };
+    let there = if there.is_empty() { "nothing that a trace can hold".to_owned() } else { there.join(", ") };
     format!("{there}, in {}", duration(sums.length))
 }
 
@@ -89,23 +89,23 @@ fn left(losses: &Losses) -> Vec<String> {
     if losses.left_out.0 > 0 {
         let events = counted(losses.left_out.0, "event", "events");
         let types = counted(losses.left_out.1 as u64, "other type", "other types");
-        sentences.push(format!("{events} of {types} were left out"));
+        sentences.push(format!("skipped {events} of {types}"));
     }
     for (name, number) in &losses.twice {
         let events = counted(*number, "event", "events");
         sentences
-            .push(format!("{events} {name} were left out, since the recording has others that say the same better"));
+            .push(format!("skipped {events} {name}: other events of the recording hold the same with more detail"));
     }
     if losses.without_period > 0 {
-        let samples = counted(losses.without_period, "sample was", "samples were");
-        sentences.push(format!("{samples} left out, since the recording does not say for how long one stands"));
+        let samples = counted(losses.without_period, "sample", "samples");
+        sentences.push(format!("skipped {samples}: the recording does not show the sampling interval"));
     }
     if losses.overlapping > 0 {
-        let waits = counted(losses.overlapping, "wait or pause was", "waits or pauses were");
-        sentences.push(format!("{waits} cut off or left out, since others of the same thread lasted at that time"));
+        let waits = counted(losses.overlapping, "wait or pause", "waits or pauses");
+        sentences.push(format!("shortened or skipped {waits}: they overlap others of the same thread"));
     }
     if let Some(broken) = &losses.broken {
-        sentences.push(format!("only a part of the recording could be read: it {broken}"));
+        sentences.push(format!("only part of the recording could be read: it {broken}"));
     }
     sentences
 }
@@ -126,11 +126,11 @@ mod tests {
         assert_eq!(
             left(&losses),
             [
-                "12,345 events of 40 other types were left out",
-                "7 events jdk.ExecutionSample were left out, since the recording has others that say the same better",
-                "1 sample was left out, since the recording does not say for how long one stands",
-                "2 waits or pauses were cut off or left out, since others of the same thread lasted at that time",
-                "only a part of the recording could be read: it is without its end",
+                "skipped 12,345 events of 40 other types",
+                "skipped 7 events jdk.ExecutionSample: other events of the recording hold the same with more detail",
+                "skipped 1 sample: the recording does not show the sampling interval",
+                "shortened or skipped 2 waits or pauses: they overlap others of the same thread",
+                "only part of the recording could be read: it is without its end",
             ]
         );
         assert_eq!(left(&Losses::default()), [""; 0]);

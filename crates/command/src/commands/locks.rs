@@ -193,8 +193,8 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
     }
     if is_empty {
         let sentence = match (arguments.waits, arguments.filter.is_empty()) {
-            (true, true) => "No thread waited for anything but locks.",
-            (true, false) => "No thread waited for anything that matches --filter, but locks.",
+            (true, true) => "No thread waited for anything except locks.",
+            (true, false) => "No thread waited for anything that matches --filter, except locks.",
             (false, true) => "No lock was contended.",
             (false, false) => "No lock that matches --filter was contended.",
         };
@@ -205,7 +205,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
     } else if arguments.by.is_none() {
         // What costs more is not to be hidden behind the locks.
         if sums.waited.total > sums.contended.total {
-            writeln!(out, "\n{}", "What else threads waited for, longer than for locks".bold())?;
+            writeln!(out, "\n{}", "Other waits, longer than those for locks".bold())?;
             write_table(arguments, report, LockBy::Site, true, out)?;
         } else {
             lock_summary::write_waited(&sums, out)?;

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     if jvms.is_empty() {
-        writeln!(out, "There is no JVM that may be looked at.")?;
+        writeln!(out, "No JVMs found that you may look at.")?;
         return Ok(exit::OK);
     }
     let mut table = Table::new(vec!["pid", "user", "java", "in", "agent", "program"]);

@@ -152,7 +152,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> anyhow::Result<u8> {
 pub(crate) fn snapshot(arguments: &SnapshotArguments) -> anyhow::Result<u8> {
     let (target, library) = with_agent(arguments.pid)?;
     let answer = target.ask(&library, Request::Snapshot, "")?;
-    show(&answer, "the numbers so far are in the trace", "trace")
+    show(&answer, "current numbers are in the trace", "trace")
 }
 
 pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
@@ -162,7 +162,7 @@ pub(crate) fn set(arguments: &SetArguments) -> anyhow::Result<u8> {
         value.iter().for_each(|value| options.push(name, value));
     }
     recording::say_notes(&target.ask(&library, Request::Set, &options.to_string())?);
-    anstream::eprintln!("martini: JVM {}: {options}; each thread takes it over at its next sample", arguments.pid);
+    anstream::eprintln!("martini: JVM {}: {options}; takes effect in each thread at its next sample", arguments.pid);
     Ok(exit::OK)
 }
 
@@ -171,13 +171,13 @@ pub(crate) fn dump(arguments: &DumpArguments) -> anyhow::Result<u8> {
     if let (None, Some(library)) = (&arguments.file, library)
         && makes_dumps(&target.ask(&library, Request::Status, "")?)
     {
-        return show(&target.ask(&library, Request::Dump, "")?, "the heap is dumped", "trace");
+        return show(&target.ask(&library, Request::Dump, "")?, "the heap dump is written", "trace");
     }
     let default = || PathBuf::from(format!("martini-{}.hprof", arguments.pid));
     let file = arguments.file.clone().unwrap_or_else(default);
-    let file = std::path::absolute(&file).with_context(|| format!("{} is no path", file.display()))?;
+    let file = std::path::absolute(&file).with_context(|| format!("{} is not a path", file.display()))?;
     if file.exists() {
-        bail!("{} is there already; choose another file", file.display());
+        bail!("{} already exists; choose another file", file.display());
     }
     if Stage::is_needed(&target) {
         let stage = Stage::make(&target)?;
@@ -217,7 +217,7 @@ fn with_agent(pid: u32) -> anyhow::Result<(Target, String)> {
     match recording::target_with_agent(pid)? {
         (target, Some(library)) => Ok((target, library)),
         (_, None) => {
-            bail!("JVM {pid} does not have the agent, so nothing is recorded; `martini attach {pid}` starts it")
+            bail!("JVM {pid} does not have the agent, so nothing is being recorded; start with `martini attach {pid}`")
         }
     }
 }

@@ -79,10 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let cut = arguments.cut.unwrap_or(CUT);
     if arguments.diff {
         let [before, after] = &arguments.traces[..] else {
-            bail!("--diff compares two traces, of which the older one comes first: {} given", arguments.traces.len());
+            bail!("--diff compares two traces, the older one first, but {} were given", arguments.traces.len());
         };
         if arguments.agent.has_any() {
-            bail!("--diff compares traces that are recorded: leave out options of the agent");
+            bail!("--diff compares existing traces: leave out agent options");
         }
         let output = arguments.output.clone().unwrap_or_else(|| beside(after).with_extension("diff.html"));
         return say(&output, write_difference([before, after], &output, &arguments.own, cut)?);
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             Some(attach::for_a_while(pid, arguments.agent.clone(), arguments.duration.unwrap_or(DURATION))?)
         }
         None if arguments.duration.is_some() || arguments.agent.has_any() => {
-            bail!("{} is a trace, not a JVM: leave out --duration and options of the agent", trace.display())
+            bail!("{} is a trace, not a JVM: leave out --duration and agent options", trace.display())
         }
         None => None,
     };

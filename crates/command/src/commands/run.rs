@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.report && Path::new(program).extension().is_some_and(|extension| extension == "html") {
         let page = Path::new(program).display();
         anyhow::bail!(
-            "--report takes no file: the page lies beside the trace, and is named as it is; leave {page} out"
+            "--report takes no file: the report is written beside the trace, under its name; leave {page} out"
         );
     }
     let agent = library::find(program::platform(program))?;
@@ -107,14 +107,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     if injection::inherited().is_some() && !arguments.quiet {
         let variable = injection::TOOL_OPTIONS;
-        eprintln!("martini: {variable} has an agent of Martini's already; the one of this command takes its place");
+        eprintln!("martini: {variable} already has a Martini agent; this command's agent replaces it");
     }
     if Injection::of(program) == Injection::Environment {
         refuse_one_file_for_several(program, &options.file, "trace", "file")?;
         options.lock_log.iter().try_for_each(|log| refuse_one_file_for_several(program, log, "lock log", "locklog"))?;
         if !arguments.quiet {
             let variable = injection::TOOL_OPTIONS;
-            eprintln!("martini: the agent is put into {variable}; every JVM prints a line about that when it starts");
+            eprintln!("martini: the agent is added to {variable}; every JVM prints a line about that at its start");
         }
     }
     let outputs = Outputs::before(&options.file);
@@ -145,7 +145,7 @@ fn write_report(trace: &Path, is_quiet: bool) {
         Ok(_) if is_quiet => {}
         Ok(report) => anstream::eprintln!("Report: {}", report.display()),
         Err(error) => {
-            anstream::eprintln!("martini: there is no report of {}: {}", trace.display(), exit::sentence(&error))
+            anstream::eprintln!("martini: no report of {}: {}", trace.display(), exit::sentence(&error))
         }
     }
 }
@@ -171,7 +171,7 @@ fn run_unprofiled(arguments: &Arguments, program: &OsStr, program_arguments: &[O
     let status = supervise::run(Command::new(program).args(program_arguments))?;
     match arguments.require_exact {
         Some(required) if status == exit::OK => {
-            eprintln!("martini: --require-exact asks for {required} %, but {} is set", agent_options::OFF);
+            eprintln!("martini: --require-exact needs {required} %, but {} is set", agent_options::OFF);
             Ok(exit::INEXACT)
         }
         _ => Ok(status),
@@ -185,7 +185,7 @@ fn refuse_one_file_for_several(program: &OsStr, path: &Path, what: &str, option:
         return Ok(());
     }
     let message = format!(
-        "{} may start several JVMs, and each needs a {what} of its own; put %p (the process id) into the name, as in \
+        "{} may start several JVMs, and each needs its own {what}; put %p (the process id) into the name, as in \
          --{option} {}",
         Path::new(program).display(),
         with_pid(&file)
@@ -204,9 +204,7 @@ fn is_exact(outputs: &Outputs, required: f64) -> bool {
     let traces = outputs.written();
     if traces.is_empty() {
         let pattern = outputs.pattern().display();
-        anstream::eprintln!(
-            "martini: --require-exact asks for {required} %, but there is no trace in a file {pattern}"
-        );
+        anstream::eprintln!("martini: --require-exact needs {required} %, but there is no trace in a file {pattern}");
         return false;
     }
     let mut is_exact = true;

@@ -40,7 +40,7 @@ pub(crate) fn note(path: &Path, sentence: &str) {
 
 /// A whole number on the command line.
 pub(crate) fn whole_number(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "give a whole number from 0 on, such as 20".to_owned())
+    text.parse().map_err(|_| "give an integer of 0 or more, such as 20".to_owned())
 }
 
 /// How many rows `--top` lets be shown; 0 stands for all.

@@ -210,7 +210,7 @@ impl Arguments {
         window.check(path, Some(reading.report.length()))?;
         stats_over_time::check_counted_part(path, &reading.report)?;
         if window.is_given() && self.shows_accounts(&reading.report) {
-            bail!("{}: threads are accounted for the whole trace; leave out --from and --to", path.display());
+            bail!("{}: thread accounts cover the whole trace; leave out --from and --to", path.display());
         }
         Ok(reading)
     }
@@ -309,7 +309,7 @@ fn print(
     let mut summary = notes::summary_of_classes(&sum, report.facts(), &arguments.filter);
     if let Some(error) = error {
         // What is left of the sites is known by samples.
-        summary.push_str(&format!("; right within ± {}, as samples say", human::bytes(error)));
+        summary.push_str(&format!("; sampling error ± {}", human::bytes(error)));
     }
     out.write_sentence(0, &summary)?;
     let top = arguments.default_top();
@@ -340,7 +340,7 @@ fn print(
         if report.is_counted() && accounts.iter().any(|account| account.vm_bytes.is_some_and(|vm| account.bytes > vm)) {
             out.write_sentence(
                 2,
-                "more than 100 %: sites count all they execute, also what the JIT removed and the JVM did not allocate",
+                "more than 100 %: sites count every allocation they execute, even those the JIT removed",
             )?;
         }
     }

@@ -38,8 +38,8 @@ pub(super) fn check_counted_part(path: &Path, report: &AllocationReport) -> anyh
     let seconds = |nanos: Nanos| nanos.0 as f64 / 1e9;
     match report.counted_part() {
         Some(CountedPart::Nothing(Some(near))) => bail!(
-            "{}: too little time lies between --from and --to, for counts were written at {:.3} and {:.3} s; choose these or a \
-             longer time",
+            "{}: --from and --to are too close: counts were written at {:.3} and {:.3} s; choose these or a longer \
+             range",
             path.display(),
             seconds(near.from),
             seconds(near.to)
@@ -101,8 +101,7 @@ fn print(of: &OverTimeOf<'_>, out: &mut Page<'_>) -> anyhow::Result<()> {
     let mut notes = notes::of_allocations(of.reading);
     let facts = report.facts();
     if facts.allocations > 0 && facts.site_counts > 0 {
-        notes
-            .push("the slices have the objects of the trace, but not what other documents of it only count".to_owned());
+        notes.push("time slices show the trace's single objects, not the counts of its other documents".to_owned());
     }
     notes::write(&notes, out)?;
     coverage::write(&of.reading.coverage(), out)?;

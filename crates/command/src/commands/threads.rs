@@ -81,7 +81,7 @@ const DEFAULT_TOP: usize = 30;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.timeline.is_some() && arguments.traces.len() != 1 {
-        anyhow::bail!("--timeline takes one trace at a time, {} are given", arguments.traces.len());
+        anyhow::bail!("--timeline takes one trace at a time, but {} were given", arguments.traces.len());
     }
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let window = arguments.selection.window.of(path)?;
@@ -149,7 +149,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
     let limit = row_limit(arguments.top, DEFAULT_TOP);
     let left = rows.split_off(rows.len().min(limit));
     if rows.is_empty() && others.is_empty() {
-        writeln!(out, "No thread of the trace matches --thread.")?;
+        writeln!(out, "No thread in the trace matches --thread.")?;
     } else if !rows.is_empty() {
         writeln!(out)?;
         lock_tables::threads(&rows, report).write(out)?;
@@ -168,7 +168,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         }
         let left = others.len().saturating_sub(limit);
         others.truncate(limit);
-        writeln!(out, "\n{}", "Threads of the VM and of native code:".bold())?;
+        writeln!(out, "\n{}", "VM and native threads:".bold())?;
         lock_tables::other_threads(&others).write(out)?;
         write_left_out(left, out)?;
     }

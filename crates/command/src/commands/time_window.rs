@@ -53,7 +53,7 @@ impl TimeFlags {
 
 fn read_marks(path: &Path) -> anyhow::Result<Vec<Mark>> {
     if path.as_os_str() == "-" || !path.is_file() {
-        bail!("{}: a method as time needs a file, which is read twice; write it to one", path.display());
+        bail!("{}: a METHOD as time needs a regular file, which is read twice; save the trace first", path.display());
     }
     Ok(reading::marks(path)?.report.marks().to_vec())
 }
@@ -68,7 +68,7 @@ fn find(path: &Path, marks: &[Mark], method: &MethodName) -> anyhow::Result<Nano
         bail!("{path}: no method is marked; record with martini run --mark {wanted}");
     }
     let there: Vec<_> = marks.iter().map(|mark| mark.method.as_str()).collect();
-    bail!("{path}: there is no mark of {wanted}; there is one of {}", there.join(", "))
+    bail!("{path}: no mark of {wanted}; marked: {}", there.join(", "))
 }
 
 /// Which time of a trace counts.
@@ -101,13 +101,13 @@ impl TimeWindow {
     pub(crate) fn check(self, path: &Path, length: Option<Nanos>) -> anyhow::Result<()> {
         let seconds = |nanos: Nanos| nanos.0 as f64 / 1e9;
         if let Some(to) = self.to.filter(|to| *to <= self.from()) {
-            bail!("--from {} is not earlier than --to {}; exchange them", seconds(self.from()), seconds(to));
+            bail!("--from {} is not earlier than --to {}; swap them", seconds(self.from()), seconds(to));
         }
         if let (Some(from), Some(length)) = (self.from, length)
             && from > length
         {
             bail!(
-                "{}: --from {} lies behind the end of the trace, which is {:.3} s long; give a smaller number",
+                "{}: --from {} is past the end of the trace, which is {:.3} s long; give a smaller number",
                 path.display(),
                 seconds(from),
                 seconds(length)
@@ -125,5 +125,4 @@ fn moment(text: &str) -> Result<Moment, String> {
     }
 }
 
-const NO_MOMENT: &str =
-    "give a number of seconds from 0 on, such as 12.5, or a method that is marked, such as com.acme.Server.ready";
+const NO_MOMENT: &str = "give seconds, such as 12.5, or a marked method, such as com.acme.Server.ready";

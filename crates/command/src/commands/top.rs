@@ -133,7 +133,8 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
         if let (Some("yes"), Some(trace)) = (answer.value("recording"), answer.value("trace")) {
             if !target.shares_files() && Stage::of(trace).is_none() {
                 bail!(
-                    "JVM {pid} is recorded into {trace} of its own file system; stop that with martini stop {pid} first"
+                    "JVM {pid} is being recorded into {trace} in its own file system; first stop that with martini \
+                     stop {pid}"
                 );
             }
             let trace = recording::visible(&target, trace);
@@ -148,7 +149,7 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
         if !agent.has("limit") {
             agent = agent.with("limit", LIMIT);
         }
-        agent = agent.with("file", trace.to_str().context("the folder for temporary files has no name in UTF-8")?);
+        agent = agent.with("file", trace.to_str().context("the path of the temporary folder is not UTF-8")?);
     }
     let options = agent.resolve()?;
     let started = recording::start(&target, &options)?;
@@ -165,7 +166,7 @@ fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path) -> anyho
     let mut follower = Follower::of(trace).with_context(|| format!("cannot read {}", trace.display()))?;
     let (mut view, mut history) = (View::default(), History::default());
     history.push(Instant::now(), first_figures(&mut follower, asked, trace)?);
-    let mut terminal = Terminal::take().context("the terminal cannot be used")?;
+    let mut terminal = Terminal::take().context("cannot use the terminal")?;
     let begun = Instant::now();
     let (mut next, mut asking) = (begun, None);
     let mut is_stale = true;
@@ -175,7 +176,7 @@ fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path) -> anyho
         }
         if let Some(problem) = follower.problem() {
             drop(terminal);
-            bail!("cannot read {} further: {problem}", trace.display());
+            bail!("cannot continue to read {}: {problem}", trace.display());
         }
         if asking.is_none() && Instant::now() >= next && !view.is_paused {
             follower.ask();

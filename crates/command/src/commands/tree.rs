@@ -200,7 +200,7 @@ impl Arguments {
     fn check_for_objects(&self, path: &Path) -> anyhow::Result<()> {
         match self.by {
             Some(Group::Carrier) => {
-                bail!("{}: only samples say who carries virtual threads; write --cpu or --wall", path.display())
+                bail!("{}: carrier threads are known only for samples; add --cpu or --wall", path.display())
             }
             _ => Ok(()),
         }
@@ -281,9 +281,8 @@ fn show_allocations(
     }
     let mut notes = Vec::new();
     if arguments.live && root.count == 0 {
-        notes.push(
-            "the trace does not say what is alive; record it with martini run --sampled, or --heap events".to_owned(),
-        );
+        notes
+            .push("the trace has no live objects; record them with martini run --sampled, or --heap events".to_owned());
     }
     if has_allocations(report) && !report.has_stacks() {
         notes.push(line_table::no_stacks(report));
@@ -341,7 +340,7 @@ fn show<R: Report>(
     let head = format!("{}, {direction}: {objects}, {}", shown.title, (shown.amount)(root.weight));
     let cut = match arguments.cut() {
         0.0 => String::new(),
-        cut => format!("; nodes with less than {cut} % are left out"),
+        cut => format!("; nodes below {cut} % are hidden"),
     };
     let head = out.sentence(0, &format!("{head}{cut}"));
     writeln!(out, "{head}\n")?;

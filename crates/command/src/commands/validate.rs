@@ -79,7 +79,7 @@ fn validated<R: Read>(path: &Path, arguments: &Arguments, mut reader: TraceReade
     let report = validate(&mut reader, validator, |reader| bar.set_position(reader.consumed()));
     drop(bar);
     if report.documents == 0 {
-        let why = report.violations.first().map_or("it has no document", |violation| &violation.text);
+        let why = report.violations.first().map_or("it contains no document", |violation| &violation.text);
         bail!("cannot read {}: {why}", path.display());
     }
     Ok(report)

@@ -249,7 +249,7 @@ pub(super) fn read_trace<R: Read, S: Stats>(
 /// Refuses XML of another kind: of its elements none is one of a trace.
 pub(crate) fn refuse_foreign(path: &Path, elements: u64, unknown: u64, malformed: u64) -> anyhow::Result<()> {
     if elements + malformed > 0 && elements == unknown {
-        bail!("{} is XML, but not a trace: it has no element of a trace", path.display());
+        bail!("{} is XML, but not a trace: it has no trace elements", path.display());
     }
     Ok(())
 }
@@ -257,7 +257,7 @@ pub(crate) fn refuse_foreign(path: &Path, elements: u64, unknown: u64, malformed
 fn reading<R: Report>(path: &Path, outcome: Outcome, report: R) -> anyhow::Result<Reading<R>> {
     let facts = report.facts();
     if outcome.broken.is_none() && facts.documents == 0 {
-        bail!("cannot read {}: it has no document", path.display());
+        bail!("cannot read {}: it contains no document", path.display());
     }
     refuse_foreign(path, facts.elements, facts.unknown, outcome.malformed)?;
     // Only of one without an end: to ask locks it for a moment, and whoever begins to write it finds it taken.

@@ -58,7 +58,7 @@ pub(super) fn unpack(agent: &[u8]) -> anyhow::Result<PathBuf> {
         }
     }
     bail!(
-        "there is no folder for the agent {NAME} ({}); name one in XDG_CACHE_HOME from which files may be run",
+        "no folder for the agent {NAME} ({}); set XDG_CACHE_HOME to one that is not mounted noexec",
         refused.join("; ")
     )
 }
@@ -86,7 +86,7 @@ fn unpack_into(folder: &Path, agent: &[u8]) -> anyhow::Result<PathBuf> {
         let found = fs::symlink_metadata(made)?;
         let is_own = found.uid() == rustix::process::geteuid().as_raw();
         if !found.is_dir() || !is_own || found.mode() & WRITABLE_BY_OTHERS != 0 {
-            bail!("it is not a folder that only this user can change");
+            bail!("it is not a folder that only you can change");
         }
     }
     if rustix::fs::statvfs(&place).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
@@ -140,7 +140,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
         let refusal = unpack_into(&folder, b"agent").unwrap_err().to_string();
-        assert!(refusal.contains("only this user"), "{refusal}");
+        assert!(refusal.contains("only you can change"), "{refusal}");
         let link = home.path().join("link");
         std::os::unix::fs::symlink(&folder, &link).unwrap();
         assert!(unpack_into(&link, b"agent").is_err());

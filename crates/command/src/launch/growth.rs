@@ -60,7 +60,7 @@ impl Drop for Growth {
 
 fn line(size: u64, grown: u64, time: Duration) -> String {
     let per_second = grown as f64 / time.as_secs_f64().max(0.001);
-    format!("martini: the trace has {} and grows by {} a second", bytes(size), bytes(per_second as u64))
+    format!("martini: the trace has {} and grows by {}/s", bytes(size), bytes(per_second as u64))
 }
 
 #[cfg(test)]

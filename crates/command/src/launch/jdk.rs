@@ -32,7 +32,7 @@ impl fmt::Display for Jdk {
 pub(crate) fn find(wanted: Option<&Path>) -> anyhow::Result<Jdk> {
     if let Some(path) = wanted {
         let java = if path.is_dir() { path.join("bin/java") } else { path.to_owned() };
-        return ask(&java).with_context(|| format!("--java {} cannot be used", path.display()));
+        return ask(&java).with_context(|| format!("cannot use --java {}", path.display()));
     }
     let mut refused = Vec::new();
     for java in candidates() {
@@ -43,8 +43,8 @@ pub(crate) fn find(wanted: Option<&Path>) -> anyhow::Result<Jdk> {
     }
     let tried = if refused.is_empty() { String::new() } else { format!(" (tried {})", refused.join("; ")) };
     bail!(
-        "no Java {OLDEST} or newer was found in JAVA_HOME, on the PATH or in /usr/lib/jvm{tried}; \
-         install a JDK, or name one with --java PATH"
+        "no Java {OLDEST} or newer found in JAVA_HOME, on the PATH or in /usr/lib/jvm{tried}; install a JDK, or give \
+         one with --java PATH"
     )
 }
 
@@ -68,7 +68,7 @@ fn ask(java: &Path) -> anyhow::Result<Jdk> {
         .args(["-XshowSettings:properties", "-version"])
         .env_remove("JAVA_TOOL_OPTIONS")
         .output()
-        .with_context(|| format!("{} cannot be started", java.display()))?;
+        .with_context(|| format!("cannot start {}", java.display()))?;
     if !output.status.success() {
         bail!("{} -version failed ({})", java.display(), output.status);
     }
@@ -85,7 +85,7 @@ fn parse(java: &Path, settings: &str) -> anyhow::Result<Jdk> {
     };
     let major: u32 = version.split(['.', '-', '+']).next().and_then(|major| major.parse().ok()).unwrap_or(0);
     if major < OLDEST {
-        bail!("{} is Java {version}, and the demo needs {OLDEST} or newer", java.display());
+        bail!("{} is Java {version}, but the demo needs {OLDEST} or newer", java.display());
     }
     Ok(Jdk { java: java.to_owned(), version, home })
 }

@@ -29,7 +29,7 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
         let path = std::path::absolute(named)?;
         if !path.is_file() {
             bail!(
-                "{VARIABLE} names {}, but there is no such file; set it to the path of {NAME}, or unset it",
+                "{VARIABLE} is set to {}, which does not exist; set it to the path of {NAME}, or unset it",
                 path.display()
             );
         }
@@ -42,8 +42,8 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
         return checked(path);
     }
     bail!(
-        "this command was built without the agent {NAME}, which is not in {} beside it either; build it with \
-         `cargo build --release`, or set the environment variable {VARIABLE} to its path",
+        "this command was built without the agent {NAME}, and it is not beside it in {}; build it with `cargo build \
+         --release`, or set {VARIABLE} to its path",
         folder.display()
     )
 }
@@ -51,7 +51,7 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
 /// The JVM cuts `-agentpath:PATH=OPTIONS` at the first `=`.
 fn checked(path: PathBuf) -> anyhow::Result<PathBuf> {
     if path.as_os_str().as_encoded_bytes().contains(&b'=') {
-        bail!("the agent is at {}, and a JVM cannot load an agent whose path contains '='; move it", path.display());
+        bail!("a JVM cannot load the agent from {}, whose path contains '='; move it", path.display());
     }
     Ok(path)
 }
@@ -82,7 +82,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let named = folder.path().join("a=b.so");
         let look = || look(Some(named.as_os_str()), Path::new("/"));
-        assert!(look().unwrap_err().to_string().contains("there is no such file"));
+        assert!(look().unwrap_err().to_string().contains("which does not exist"));
         std::fs::write(&named, "").unwrap();
         assert!(look().unwrap_err().to_string().contains("contains '='"));
     }

@@ -150,7 +150,7 @@ fn absolute(path: &str) -> anyhow::Result<String> {
     match absolute.into_os_string().into_string() {
         Ok(text) => Ok(text),
         Err(text) => {
-            bail!("the path {} is not UTF-8, but options of the agent have to be; use another folder", text.display())
+            bail!("the path {} is not UTF-8, as agent options must be; use another folder", text.display())
         }
     }
 }
@@ -159,11 +159,11 @@ fn absolute(path: &str) -> anyhow::Result<String> {
 fn check_output(path: &Path, kind: Kind, option: &str) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     if folder.to_string_lossy().contains(PID) {
-        bail!("--{option} {} has %p in a folder's name; put it into the file's name", path.display());
+        bail!("--{option} {} has %p in a folder name; put it into the file name", path.display());
     }
     if !folder.is_dir() {
         bail!(
-            "the {} cannot be written: there is no folder {}; create it, or choose another --{option}",
+            "cannot write the {}: the folder {} does not exist; create it, or choose another --{option}",
             kind.name,
             folder.display()
         );
@@ -202,7 +202,7 @@ pub(crate) fn without_value(words: &[String]) -> Option<String> {
         }
         let Some(value) = words.next() else { break };
         if let Err(OptionError::BadValue { takes, .. }) = RawOptions::from_iter([(name, value)]).resolve() {
-            return Some(format!("--{name} needs {takes}; behind it stands '{value}'"));
+            return Some(format!("--{name} needs {takes}, but is followed by '{value}'"));
         }
     }
     None
@@ -215,7 +215,7 @@ fn argument(spec: &'static OptionSpec) -> Arg {
         .value_name(spec.values())
         .help(format!("{} [default: {}]", spec.help, spec.default.text()))
         .long_help(long_help(spec))
-        .help_heading(format!("{} (options of the agent)", spec.group.title()))
+        .help_heading(format!("{} (agent options)", spec.group.title()))
         .value_parser(AnyValue(spec))
         .hide_possible_values(true)
         .value_hint(if spec.is_path() { ValueHint::FilePath } else { ValueHint::Unknown })
@@ -385,8 +385,8 @@ mod tests {
     fn an_option_that_took_the_program_for_its_value_says_what_it_needs() {
         let said = |words: &str| without_value(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
         let stack = said("--stack java -jar app.jar").unwrap();
-        assert!(stack.starts_with("--stack needs ") && stack.contains("a number of frames"), "{stack}");
-        assert!(stack.contains(", such as ") && stack.ends_with("; behind it stands 'java'"), "{stack}");
+        assert!(stack.starts_with("--stack needs ") && stack.contains("0 to 64 frames"), "{stack}");
+        assert!(stack.contains(", such as ") && stack.ends_with(", but is followed by 'java'"), "{stack}");
         assert!(said("--quiet --locks --stack 8 --every java -jar x").unwrap().starts_with("--every needs "));
         for right in [
             "--stack 8 java -x",
@@ -418,10 +418,13 @@ mod tests {
             (["--include=a*b"], "a*b"),
             (["--allocsites=maybe"], "maybe"),
             (["--filters=/no/such/file"], "/no/such/file"),
-            (["--file=/no/such/folder/x"], "no folder /no/such/folder"),
-            (["--file=/tmp/%p/x"], "put it into the file's name"),
+            (["--file=/no/such/folder/x"], "the folder /no/such/folder does not exist"),
+            (["--file=/tmp/%p/x"], "put it into the file name"),
             (["--file=/proc/self/cmdline"], "; choose another --file"),
-            (["--locklog=/no/such/folder/x"], "no folder /no/such/folder; create it, or choose another --locklog"),
+            (
+                ["--locklog=/no/such/folder/x"],
+                "the folder /no/such/folder does not exist; create it, or choose another --locklog",
+            ),
         ] {
             let error = format!("{:#}", resolve(&arguments).unwrap_err());
             assert!(error.contains(part), "{arguments:?}: {error}");

@@ -21,8 +21,7 @@ pub(crate) fn check(program: &OsStr, agent: &Path) -> Result<(), Failure> {
         None => Ok(()),
         Some(why) => {
             let message = format!(
-                "{} {why}, so a JVM in it could not load the agent and would not start; use another JDK, or start it \
-                 without martini run",
+                "{} {why}, so its JVM cannot load the agent; use another JDK, or start it without martini run",
                 find(program).as_deref().unwrap_or(Path::new(program)).display()
             );
             Err(Failure { status: FAILED, message })

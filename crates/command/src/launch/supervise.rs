@@ -72,7 +72,7 @@ fn cannot_start(command: &Command, error: &std::io::Error) -> Failure {
         let message = format!("{program} was not found; check the name and the PATH");
         return Failure { status: NOT_FOUND, message };
     }
-    Failure { status: CANNOT_START, message: format!("{program} cannot be started: {error}") }
+    Failure { status: CANNOT_START, message: format!("cannot start {program}: {error}") }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Follower {
     pub(crate) fn of(path: &Path) -> io::Result<Follower> {
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is no regular file"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         let shared = Arc::new(Shared::default());
         let (sender, figures) = mpsc::channel();
@@ -91,7 +91,7 @@ impl Follower {
     pub(crate) fn problem(&mut self) -> Option<String> {
         let is_ended = self.is_ended();
         let reader = self.reader.take_if(|_| is_ended)?;
-        reader.join().unwrap_or_else(|_| Err("the reader of the trace has failed".to_owned())).err()
+        reader.join().unwrap_or_else(|_| Err("the trace reader failed".to_owned())).err()
     }
 }
 

@@ -53,17 +53,17 @@ pub(crate) enum Next {
 
 /// The keys, for the help.
 pub(crate) const HELP: [(&str, &str); 11] = [
-    ("1 .. 5, Tab", "what is shown: lines, classes, cpu, locks, threads"),
-    ("Left, Right", "the column by which rows are sorted"),
-    ("r", "sort the other way round"),
-    ("/", "show only rows that have a text in them; Enter keeps it, Esc drops it"),
-    ("Up, Down", "other rows; also PageUp, PageDown, Home, j, k"),
-    ("Space, p", "stop and go on showing new numbers"),
+    ("1 .. 5, Tab", "select the table: lines, classes, cpu, locks, threads"),
+    ("Left, Right", "select the sort column"),
+    ("r", "reverse the order"),
+    ("/", "filter rows by text; Enter keeps the filter, Esc clears it"),
+    ("Up, Down", "scroll; also PageUp, PageDown, Home, j, k"),
+    ("Space, p", "pause and resume"),
     ("h, ?", "this help"),
     ("q, Ctrl-C", "end"),
     ("", ""),
-    ("rates", "of the last five seconds, or since numbers were written before"),
-    ("cpu, blocked", "100 % is one processor, or one thread all the time"),
+    ("rates", "over the last five seconds, or since the previous numbers"),
+    ("cpu, blocked", "100 % is one processor, or one thread, all the time"),
 ];
 
 /// Rows that a page has at least.

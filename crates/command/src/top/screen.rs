@@ -69,7 +69,7 @@ fn first(title: &Title, view: &View, width: usize) -> String {
 }
 
 fn overview(history: &History) -> String {
-    let Some(now) = history.last() else { return "nothing is read yet".to_owned() };
+    let Some(now) = history.last() else { return "no data yet".to_owned() };
     let rate = |topic: Topic, value: usize, unit: Unit| {
         let grown = history.since(topic, value)?.rate_of_all();
         (now.sum(topic, value) > 0).then(|| number(grown, true, unit))
@@ -124,7 +124,7 @@ fn table(view: &View, history: &History, width: usize, height: usize, lines: &mu
         let why = if now.rows(topic).is_empty() {
             format!("  nothing yet; {} records it", topic.options())
         } else {
-            "  no name has this in it; Esc shows all".to_owned()
+            "  nothing matches; Esc shows all".to_owned()
         };
         return lines.push((Look::Dim, why));
     }

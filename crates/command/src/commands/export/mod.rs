@@ -155,10 +155,10 @@ impl Format {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let (path, format) = (&*arguments.trace, arguments.to);
     if arguments.value.is_some() && !format.has_one_value() {
-        bail!("a file of the format {} has all values; leave out --value", format.word());
+        bail!("the format {} holds all values; leave out --value", format.word());
     }
     if arguments.threads && !format.has_threads_as_frames() {
-        bail!("the format {} has a place of its own for threads; leave out --threads", format.word());
+        bail!("the format {} always has threads; leave out --threads", format.word());
     }
     let output = arguments.output.as_deref().filter(|output| output.as_os_str() != "-");
     if output.is_none() && format.is_binary() && io::stdout().is_terminal() {
@@ -177,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let has_place = |subject: &Subject| !matches!(subject, Subject::Live | Subject::Wall);
     if format.has_times() && !profiles.subjects().is_empty() && !profiles.subjects().iter().any(has_place) {
         let what = format.kind().name;
-        note(path, &format!("of what the trace has, only threads and collections have a place in a {what}"));
+        note(path, &format!("of this trace, a {what} can hold only threads and collections"));
     }
     let mut bytes = Vec::new();
     match format {
@@ -218,7 +218,7 @@ fn measure(arguments: &Arguments, report: &Gathered, profiles: &Profiles<'_>) ->
     let path = &*arguments.trace;
     let asked = arguments.value.map(Measure::from);
     let Some(measure) = asked.or(profiles.first()) else {
-        note(path, "the trace has nothing that could be exported; the output is empty");
+        note(path, "the trace has nothing to export; the output is empty");
         return Ok(Measure::Bytes);
     };
     let subject = measure.subject();
@@ -228,15 +228,15 @@ fn measure(arguments: &Arguments, report: &Gathered, profiles: &Profiles<'_>) ->
     let (nothing, option, is_recorded) = match subject {
         Subject::Allocated => ("no allocation", "martini run", false),
         Subject::Live => {
-            ("nothing of what is alive", "martini run --heap events, or --sampled,", report.facts().allocations > 0)
+            ("no live objects", "martini run --heap events, or --sampled,", report.facts().allocations > 0)
         }
-        Subject::Cpu => ("no sample of CPU time", "martini run --cpu", false),
-        Subject::Wall => ("no sample of the time", "martini run --wall", false),
+        Subject::Cpu => ("no CPU samples", "martini run --cpu", false),
+        Subject::Wall => ("no wall clock samples", "martini run --wall", false),
         Subject::Locks => ("no wait for a lock", "martini run --locks", report.has_waits()),
         Subject::Waits => ("no wait", "martini run --locks", report.has_waits()),
     };
     if !is_recorded {
-        bail!("{} has {nothing}; {option} records that", path.display());
+        bail!("{} has {nothing}; record with {option}", path.display());
     }
     note(path, &format!("the trace has {nothing}; the output is empty"));
     Ok(measure)

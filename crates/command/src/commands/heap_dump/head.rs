@@ -129,13 +129,13 @@ fn notes_of(source: &Source) -> Vec<String> {
 
 fn trace_notes(traced: &Traced, has_graph: bool) -> Vec<String> {
     let mut notes: Vec<String> =
-        traced.broken.iter().map(|broken| format!("a part of the trace could not be read: {broken}")).collect();
+        traced.broken.iter().map(|broken| format!("part of the trace could not be read: {broken}")).collect();
     if traced.dumps.is_empty() {
         notes.push("the trace has no heap dump, so it does not show what keeps objects alive".to_owned());
     } else if !has_graph {
         let names: Vec<String> = traced.dumps.iter().map(|dump| human::printable(&dump.name)).collect();
         notes.push(format!(
-            "its heap dumps are separate files, which show what keeps objects alive: {}",
+            "its heap dumps are in separate files; use these to see what keeps objects alive: {}",
             names.join(", ")
         ));
     }
@@ -149,26 +149,26 @@ fn trace_notes(traced: &Traced, has_graph: bool) -> Vec<String> {
 
 /// Which objects have an address in place of their id.
 fn without_ids(which: &str) -> String {
-    format!("objects have no id of the trace, hence no line and no age ({})", human::printable(which))
+    format!("objects without a trace id have no line and no age ({})", human::printable(which))
 }
 
 fn graph_notes(graph: &Graph) -> Vec<String> {
     let problems = graph.problems();
     let mut notes: Vec<String> =
-        problems.broken.iter().map(|broken| format!("only a part of the dump could be read: {broken}")).collect();
+        problems.broken.iter().map(|broken| format!("only part of the dump could be read: {broken}")).collect();
     let counts = [
         (
             problems.dangling,
-            "reference leads to an object that the dump does not have",
-            "references lead to objects that the dump does not have",
+            "reference to an object missing from the dump",
+            "references to objects missing from the dump",
         ),
-        (problems.repeated, "object has the id of another", "objects have the ids of others"),
-        (problems.unknown_roots, "root is not an object of the dump", "roots are not objects of the dump"),
-        (problems.unknown_classes, "class has no name", "classes have no names"),
+        (problems.repeated, "object with a duplicate id", "objects with duplicate ids"),
+        (problems.unknown_roots, "root that is not an object of the dump", "roots that are not objects of the dump"),
+        (problems.unknown_classes, "class without a name", "classes without names"),
         (
             problems.malformed_objects,
-            "object has other fields than its class declares",
-            "objects have other fields than their classes declare",
+            "object whose fields differ from its class",
+            "objects whose fields differ from their class",
         ),
     ];
     if !problems.without_ids.is_empty() {
@@ -185,9 +185,9 @@ fn layout_note(heap: &Heap) -> Option<String> {
     let Data::Dump(_, loaded) = &heap.data else { return None };
     let layout = &loaded.layout;
     match layout.fit.overlapping {
-        _ if layout.fit.compared == 0 => Some(format!(
-            "sizes are those of the usual layout ({layout}): without addresses the dump does not show its own"
-        )),
+        _ if layout.fit.compared == 0 => {
+            Some(format!("sizes assume the usual layout ({layout}): the dump has no addresses to derive it from"))
+        }
         0 => None,
         overlapping => {
             let objects = counted(overlapping, "object does", "objects do");

@@ -181,10 +181,7 @@ pub(crate) fn for_report(path: &Path) -> anyhow::Result<Value> {
     };
     let source = Source::open(&arguments, path)?;
     if source.heap.is_none() {
-        bail!(
-            "{}: there is no heap dump in it; leave it out, or record one with martini run --dump end",
-            path.display()
-        );
+        bail!("{} has no heap dump; leave it out, or record one with martini run --dump end", path.display());
     }
     show(&arguments, &source, &mut Page::new(&mut std::io::sink(), arguments.page.width()))
 }

@@ -21,7 +21,7 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> an
     }
     sort(&mut rows, arguments.sort);
     if !arguments.json {
-        writeln!(out, "{}", "Allocation sites of what is in the heap".bold())?;
+        writeln!(out, "{}", "Allocation sites of live objects".bold())?;
     }
     write(arguments, heap, rows, out)
 }
@@ -134,6 +134,6 @@ pub(crate) fn generations(ages: &AgeSpread) -> String {
 /// How old objects are, in words.
 pub(crate) fn words(ages: &AgeSpread) -> String {
     let different = human::counted(ages.generations(), "age", "different ages");
-    let growing = if ages.is_growing() { "; they grow" } else { "" };
-    format!("of {different}, {} collections on average{growing}", average(ages))
+    let growing = if ages.is_growing() { "; growing" } else { "" };
+    format!("survivors of {different}, {} collections on average{growing}", average(ages))
 }

@@ -172,7 +172,7 @@ impl Source {
     pub(crate) fn heap(&self) -> anyhow::Result<&Heap> {
         self.heap.as_ref().ok_or_else(|| {
             anyhow!(
-                "{} has no heap dump; take one with `martini run --heap events` and its dump options",
+                "{} has no heap dump; record one with `martini run --heap events` and its dump options",
                 self.path.display()
             )
         })

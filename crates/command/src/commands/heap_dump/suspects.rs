@@ -45,12 +45,12 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> an
     writeln!(out, "{}", "Suspects: where memory accumulates".bold())?;
     if found.is_empty() {
         let share = arguments.share;
-        writeln!(out, "  nowhere {share} % of the heap accumulate; --share takes a smaller percentage")?;
+        writeln!(out, "  no place accumulates {share} % of the heap; try a smaller --share")?;
     }
     for (number, (suspect, path)) in found.iter().zip(&paths).enumerate() {
         let place = match suspect.holder {
             Some(holder) => format!("accumulate in {}", names.object(holder)),
-            None => "are in objects of one class that no single object holds".to_owned(),
+            None => "are in objects of one class without a common holder".to_owned(),
         };
         let share = percent(suspect.bytes, total);
         let head = out.sentence(0, &format!("{:>3}. {} ({share:.1} %) {place}", number + 1, bytes(suspect.bytes)));

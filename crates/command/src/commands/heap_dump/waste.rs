@@ -18,7 +18,7 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> an
     let texts = arguments.limit(DEFAULT_TOP);
     let Some(mut waste) = heap.waste(texts)? else {
         if !arguments.json {
-            writeln!(out, "The dump has no contents, so duplicate strings and collections are not known.\n")?;
+            writeln!(out, "The dump has no contents, so duplicate strings and collections are unknown.\n")?;
         }
         return Ok(Value::Null);
     };
@@ -40,7 +40,7 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> an
 fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
     let strings = &waste.strings;
     let sentence = format!(
-        "{} ({}) of {}; the same again: {}",
+        "{} ({}) with {}; duplicates: {}",
         counted(strings.strings, "string", "strings"),
         bytes(strings.bytes),
         counted(strings.distinct, "text", "different texts"),
@@ -59,7 +59,7 @@ fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut Page
     writeln!(out)?;
 
     let sum: u64 = waste.collections.iter().map(|row| row.empty_bytes + row.sparse_bytes).sum();
-    writeln!(out, "{} {} in empty ones and in unused places of sparse ones", "Collections:".bold(), bytes(sum))?;
+    writeln!(out, "{} {} in empty ones and in unused slots of sparse ones", "Collections:".bold(), bytes(sum))?;
     let mut table = Table::new(vec!["collections", "empty", "their size", "sparse", "unused", "class"]);
     for row in waste.collections.iter().take(few) {
         table.push(vec![
@@ -74,7 +74,7 @@ fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut Page
     table.write_top(waste.collections.len().saturating_sub(few), out)?;
 
     let sum: u64 = waste.boxes.iter().map(|row| row.wasted).sum();
-    writeln!(out, "{} {} in numbers of the same value", "Boxes:".bold(), bytes(sum))?;
+    writeln!(out, "{} {} in duplicate values", "Boxes:".bold(), bytes(sum))?;
     let mut table = Table::new(vec!["wasted", "size", "boxes", "values", "class"]);
     for row in &waste.boxes {
         table.push(vec![

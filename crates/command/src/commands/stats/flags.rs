@@ -34,7 +34,7 @@ pub(super) fn note_without_effect(arguments: &Arguments, path: &Path, report: &A
             ("--own", !arguments.own.is_empty()),
         ] {
             if is_given {
-                note(path, &format!("{flag} does not select from the accounts of threads{}", without_samples(report)));
+                note(path, &format!("{flag} does not apply to thread accounts{}", without_samples(report)));
             }
         }
         return;
@@ -61,7 +61,7 @@ pub(super) fn by_total(sort: Option<Column>, path: &Path) -> bool {
         Some(Column::Total) => true,
         Some(column) => {
             let column = column.to_possible_value().expect("no column is hidden");
-            note(path, &format!("--sort {} has no effect on samples, but --sort total has", column.get_name()));
+            note(path, &format!("--sort {} has no effect on samples; --sort total does", column.get_name()));
             false
         }
     }
@@ -71,7 +71,7 @@ fn without_samples(report: &AllocationReport) -> String {
     match report.has_samples() {
         true => String::new(),
         false => {
-            ", which are all that heap=counts has of them without callers; martini run --callers 16k records callers"
+            ", all that heap=counts records per thread without callers; record callers with martini run --callers 16k"
                 .to_owned()
         }
     }
@@ -83,7 +83,7 @@ fn note_unmatched_code(arguments: &Arguments, path: &Path, report: &AllocationRe
         return;
     }
     if !report.has_sites() {
-        let sentence = "--in selects nothing without allocation sites; record them with martini run --allocsites";
+        let sentence = "--in has no effect without allocation sites; record them with martini run --allocsites";
         return note(path, sentence);
     }
     let innermost = report.site_names(&Naming::Innermost);
@@ -95,7 +95,7 @@ fn note_unmatched_code(arguments: &Arguments, path: &Path, report: &AllocationRe
             _ => false,
         });
         if !is_matched {
-            note(path, &format!("no code that allocates matches --in '{pattern}'"));
+            note(path, &format!("no allocating code matches --in '{pattern}'"));
         }
     }
 }

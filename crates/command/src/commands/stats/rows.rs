@@ -47,7 +47,7 @@ impl Rows {
             Rows::Site => By::Site,
             Rows::Thread => By::Thread,
             Rows::Carrier | Rows::Function | Rows::Kind => {
-                bail!("{}: objects have no such rows; write --cpu or --wall for those of samples", path.display())
+                bail!("{}: objects have no such rows; add --cpu or --wall for samples", path.display())
             }
         })
     }
@@ -67,7 +67,7 @@ impl Rows {
             Rows::Carrier => CpuBy::Carrier,
             Rows::Function => CpuBy::Function,
             Rows::Kind => CpuBy::Kind,
-            Rows::Site => bail!("{}: samples have no allocation sites; write --by line", path.display()),
+            Rows::Site => bail!("{}: samples have no allocation sites; use --by line", path.display()),
         })
     }
 }

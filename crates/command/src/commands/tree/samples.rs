@@ -31,7 +31,7 @@ pub(super) fn show(
     out: &mut Page<'_>,
 ) -> anyhow::Result<Value> {
     if arguments.by == Some(Group::Class) {
-        bail!("{}: samples are not of objects of a class; write --by thread, or --frames class", path.display());
+        bail!("{}: samples have no object class; use --by thread or --frames class", path.display());
     }
     let window = arguments.window.of(path)?;
     let scope = Scope { from: window.from(), to: window.to(), over_time: false };
@@ -49,7 +49,7 @@ pub(super) fn show(
         root,
         title: match clock {
             SampleClock::Cpu => "CPU time",
-            SampleClock::Wall => "Time of threads",
+            SampleClock::Wall => "Wall clock time",
         },
         nouns: ["sample", "samples"],
         amount: |nanos| duration(Nanos(nanos)),

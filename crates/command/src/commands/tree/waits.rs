@@ -48,7 +48,7 @@ pub(super) fn show(
     let root = reading.report.tree(&arguments.options(), kind, |class| arguments.selects(class), code);
     let is_all = arguments.filter.is_empty() && arguments.code.is_empty();
     if !arguments.waits && is_all && root.count == 0 && are_any(&reading.report) {
-        note(path, "no lock was contended; --waits shows what else threads waited for");
+        note(path, "no lock was contended; --waits shows other waits");
     }
     if !arguments.filter.is_empty() && root.count == 0 {
         note(path, "no thread waited for a lock that matches --filter");
@@ -57,7 +57,7 @@ pub(super) fn show(
     notes.extend(notes::of_locks(reading));
     let shown = Shown {
         root,
-        title: if arguments.waits { "Other waits than for locks" } else { "Waits for locks" },
+        title: if arguments.waits { "Other waits" } else { "Waits for locks" },
         nouns: ["wait", "waits"],
         amount: |nanos| duration(Nanos(nanos)),
         heading: "time",

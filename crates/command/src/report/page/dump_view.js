@@ -32,7 +32,7 @@ function suspectItem(suspect) {
     const site = part.site ? element("p", {}, `${part.site.objects === part.objects ? "all" : count(part.site.objects)} allocated at `, name(part.site.at)) : null;
     return element("li", {}, `${count(part.objects)} × `, name(part.class), `, ${bytes(part.bytes)}${age}`, site, inside);
   });
-  const place = suspect.holder ? element("span", {}, "accumulate in ", name(objectText(suspect.holder))) : element("span", {}, "are in objects of one class that no single object holds");
+  const place = suspect.holder ? element("span", {}, "accumulate in ", name(objectText(suspect.holder))) : element("span", {}, "are in objects of one class without a common holder");
   return element("li", {}, element("strong", {}, `${bytes(suspect.bytes)} (${suspect.percent.toFixed(1)} %) `), place,
     element("ul", {}, ...parts), element("p", {}, suspect.holder ? "Held by:" : "For example held by:"), pathList(suspect.path));
 }
