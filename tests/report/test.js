@@ -138,7 +138,7 @@ async function changedStacks(page, hash, { side, values, nodes }) {
 /** Of a trace and itself nothing changed. */
 async function same(page) {
   await go(page, "#overview");
-  await page.getByText("Nothing that is in both traces changed.").waitFor();
+  await page.getByText("Nothing in both traces changed.").waitFor();
   for (const hash of ["#allocations?show=table&by=line", "#allocations?show=table&metric=live-objects", "#locks", "#threads", "#leaks"]) {
     await go(page, hash);
     const rows = await texts(page, "changes");
@@ -263,7 +263,7 @@ async function allocations(page, data, path) {
 
   if (allocations.slices.length > 1) await ranged(page, "#allocations?show=table&metric=bytes", async () => {
     const value = await page.locator("main .note").first().innerText();
-    return value.match(/In all: ([\d.,]+ \w+)/)?.[1];
+    return value.match(/Total: ([\d.,]+ \w+)/)?.[1];
   });
 }
 
@@ -274,7 +274,7 @@ async function leaks(page, data) {
   for (const by of ["site", "line", "class"].filter((by) => data.leaks[by].rows.length > 0)) {
     await go(page, `#leaks?by=${by}`);
     await page.locator("#leaks-table .opener").first().click();
-    await page.getByRole("link", { name: "Show its stacks in Allocations" }).click();
+    await page.getByRole("link", { name: "Show its call stacks in Allocations" }).click();
     await page.getByText(/^Frames with “.+”: [^0]/).waitFor();
     assert.match(await address(page), /^[^#]*#allocations\?metric=live-bytes&from=bottom&search=/);
   }

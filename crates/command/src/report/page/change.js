@@ -43,13 +43,13 @@ export function written(format) {
 
 /** The choice between all of the time and each second; null if both traces are equally long. */
 export function rateChoice() {
-  return hasRates() ? choice("amounts", [["", "of the whole traces"], ["second", "per second"]], get("per"), (value) => set({ per: value })) : null;
+  return hasRates() ? choice("amounts", [["", "totals"], ["second", "per second"]], get("per"), (value) => set({ per: value })) : null;
 }
 
 /** What has to be known of the numbers. */
 export function rateNote() {
   if (!hasRates()) return "";
-  return isRate() ? "Each number is divided by the seconds of its trace: rates." : "The traces differ in length: amounts per second may say more.";
+  return isRate() ? "Rates: totals divided by the length of each trace." : "The traces differ in length: compare amounts per second.";
 }
 
 /** A change with its sign. @param {number} change @param {Format} format */
@@ -72,7 +72,7 @@ export function changes(id, caption, name, rows, format) {
   const size = (/** @type {Change} */ row) => Math.abs(row.after - row.before);
   const number = (/** @type {string} */ key, /** @type {string} */ title, /** @type {(row: Change) => string} */ text, /** @type {(row: Change) => number} */ sort, help = "") => ({ key, title, number: true, text, sort, help });
   const columns = [
-    number("change", "change", (row) => signed(row.after - row.before, format), size, "sorted by its size, without its sign"),
+    number("change", "change", (row) => signed(row.after - row.before, format), size, "sorted by absolute value"),
     number("part", "change in %", (row) => relative(row.before, row.after), (row) => (row.before === row.after ? 1 : row.before === 0 ? Infinity : row.after / row.before)),
     number("before", "before", (row) => format(row.before), (row) => row.before),
     number("after", "after", (row) => format(row.after), (row) => row.after),
@@ -80,7 +80,7 @@ export function changes(id, caption, name, rows, format) {
   ];
   if (rows.some((row) => row.error !== null)) {
     const text = (/** @type {Change} */ row) => (row.error === null ? "" : `${format(row.error)}${row.error > 0 && row.error >= size(row) ? " (may be chance)" : ""}`);
-    columns.splice(1, 0, number("error", "±", text, (row) => row.error ?? 0, "error of the change with a confidence of 95 %: that of both traces together"));
+    columns.splice(1, 0, number("error", "±", text, (row) => row.error ?? 0, "95 % error margin of the change, from both traces"));
   }
   return table(id, `${caption}: ${count(rows.length)} rows`, columns, rows, "change");
 }

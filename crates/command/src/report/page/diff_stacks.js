@@ -20,14 +20,14 @@ export function allocationsDiff() {
   if (!cells) return element("p", { class: "note" }, "Neither trace has allocations.");
   const notes = missing(cells, "allocations");
   /** @type {[string, string][]} */
-  const metrics = [["bytes", "bytes allocated"], ["objects", "objects allocated"]];
-  if (cells.sides.every((side) => side.knows_live)) metrics.push(["live-bytes", "bytes alive"], ["live-objects", "objects alive"], ["freed-bytes", "bytes freed"], ["freed-objects", "objects freed"]);
-  else notes.push("What is alive is not known of both traces, so it is not compared.");
+  const metrics = [["bytes", "allocated bytes"], ["objects", "allocated objects"]];
+  if (cells.sides.every((side) => side.knows_live)) metrics.push(["live-bytes", "live bytes"], ["live-objects", "live objects"], ["freed-bytes", "freed bytes"], ["freed-objects", "freed objects"]);
+  else notes.push("Live objects are not compared: only traces that both have them can be.");
   if (cells.sides.filter((side) => side.has && !side.has_stacks).length === 1) notes.push("One trace has no call stacks, only the innermost line: compare tables, not stacks.");
   const metric = metrics.some(([key]) => key === get("metric")) ? get("metric") : "bytes";
   const estimated = cells.sides.filter((side) => side.is_estimated).length;
-  if (estimated === 0) notes.push("Both traces count: the numbers are exact.");
-  else notes.push(`${estimated === 2 ? "Both traces have samples" : "One trace has samples"} of which stack it was${metric === "bytes" ? ": ± is the error of the change, of both traces together, with a confidence of 95 %" : ", so these are estimates; their error is known of bytes allocated"}.`);
+  if (estimated === 0) notes.push("Both traces have counts: the numbers are exact.");
+  else notes.push(`${estimated === 2 ? "Both traces have" : "One trace has"} sampled call stacks${metric === "bytes" ? ": ± is the 95 % error margin of the change, from both traces" : ", so these are estimates; only allocated bytes have an error margin"}.`);
   return stacks({ cells, values: allocationValues(cells, metric, null), by: BY, notes, hasErrors: estimated > 0 && metric === "bytes", isRate: !metric.startsWith("live"),
     format: metric.endsWith("objects") ? count : bytes, what: metrics.find(([key]) => key === metric)?.[1] ?? "",
     tools: [choice("Show", metrics, metric, (value) => set({ metric: value, zoom: "" }))] });
@@ -36,16 +36,16 @@ export function allocationsDiff() {
 /** How CPU time changed. */
 export function cpuDiff() {
   const cells = /** @type {Both|null} */ (data.cpu);
-  if (!cells) return element("p", { class: "note" }, "Neither trace has samples of CPU time. A recording has them with: martini run --cpu java …");
-  const notes = missing(cells, "samples of CPU time");
-  notes.push(`Samples: ± is the error of the change, of both traces together, with a confidence of 95 %. Of stacks that were not found: ${cells.sides.map((side) => duration(side.lost ?? 0)).join(" before, ")} after.`);
+  if (!cells) return element("p", { class: "note" }, "Neither trace has CPU samples. To record them: martini run --cpu java …");
+  const notes = missing(cells, "CPU samples");
+  notes.push(`Samples: ± is the 95 % error margin of the change, from both traces. Time without a stack: ${cells.sides.map((side) => duration(side.lost ?? 0)).join(" before, ")} after.`);
   return stacks({ cells, values: Float64Array.from(cells.values[0]), by: BY.filter(([key]) => key !== "class"), notes, hasErrors: true, isRate: true, format: duration, what: "CPU time", tools: [] });
 }
 
 /** What only one trace has. @param {Both} cells @param {string} what */
 function missing(cells, what) {
   const without = cells.sides.findIndex((side) => !side.has);
-  return without < 0 ? [] : [`The trace ${without === 0 ? "before" : "after"} has no ${what}: everything is in the other one only.`];
+  return without < 0 ? [] : [`The trace ${without === 0 ? "before" : "after"} has no ${what}: everything is in the other trace.`];
 }
 
 /** @param {View} view */
@@ -58,18 +58,18 @@ function stacks(view) {
   const format = view.isRate ? written(view.format) : view.format;
   const [before, after] = (view.isRate ? factors() : [1, 1]).map((factor, side) => view.values.map((value, cell) => (cells.side[cell] === side ? value * factor : 0)));
   const [sumBefore, sumAfter] = [before, after].map((values) => values.reduce((sum, value) => sum + value, 0));
-  const notes = [`In all: ${format(sumBefore)} before, ${format(sumAfter)} after, ${signed(sumAfter - sumBefore, format)} (${relative(sumBefore, sumAfter)}).`,
-    view.isRate ? rateNote() : "What is alive at the end is no rate.", ...view.notes, foldedNote(cells, view.values, view.values.reduce((sum, value) => sum + value, 0))];
+  const notes = [`Total: ${format(sumBefore)} before, ${format(sumAfter)} after, ${signed(sumAfter - sumBefore, format)} (${relative(sumBefore, sumAfter)}).`,
+    view.isRate ? rateNote() : "Live objects at the end are not a rate.", ...view.notes, foldedNote(cells, view.values, view.values.reduce((sum, value) => sum + value, 0))];
   const forms = /** @type {[string, string][]} */ ([["flame", "Flame graph"], ["tree", "Tree"], ["table", "Table"]]);
   const tools = element("div", { class: "tools" },
     element("span", { role: "group", "aria-label": "Form" }, ...forms.map(([key, title]) => button(title, () => set({ show: key === "flame" ? "" : key }), key === shape))),
     ...view.tools, view.isRate ? rateChoice() : null,
     shape === "table" ? choice("by", view.by, by, (value) => set({ by: value }))
       : choice("frames by", [["", "method"], ["line", "line"], ["class", "class"]], frames === "method" ? "" : frames, (value) => set({ frames: value, zoom: "" })),
-    shape === "table" ? null : choice("from", [["", "the beginning of threads"], ["bottom", "the innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
+    shape === "table" ? null : choice("from", [["", "thread entry"], ["bottom", "innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
     shape === "flame" ? choice("width", [["", "after"], ["before", "before"]], get("width"), (value) => set({ width: value })) : null,
     searchField("Search", get("search"), (value) => set({ search: value }, true)));
-  const content = sumBefore + sumAfter === 0 ? element("p", {}, "Nothing of that is in the traces.")
+  const content = sumBefore + sumAfter === 0 ? element("p", {}, "The traces have no such data.")
     : shape === "table" ? rowsTable(view, before, after, by, format) : stacked(view, before, after, { frames, isBottomUp, shape, format, what });
   return element("div", {}, element("p", { class: "note" }, notes.filter(Boolean).join(" ")), tools, content);
 }
@@ -111,7 +111,7 @@ function stacked(view, before, after, { frames, isBottomUp, shape, format, what 
   const amounts = (/** @type {number} */ node) => `${signed(change[node], format)} (${relative(old.value[node], now.value[node])})`;
   const back = zoomed === 0 ? null : element("p", { class: "tools" }, button("Zoom out", () => set({ zoom: pathOf(made, made.parent[zoomed]) })), button("All", () => set({ zoom: "" })), " ", name(labelText(made.label[zoomed], frames)));
   if (shape === "tree") return element("div", {}, back, treeList(made, zoomed, frames, (node) => `${amounts(node)} ${format(old.value[node])} → ${format(now.value[node])}`, order, search));
-  if (made.value[zoomed] === 0) return element("div", {}, back, element("p", {}, "Nothing of that is in the trace that makes the width: choose the other width."));
+  if (made.value[zoomed] === 0) return element("div", {}, back, element("p", {}, "The trace that sets the width has no such data: choose the other width."));
   /** @param {number} node */
   const error = (node) => {
     // Those below a node have larger numbers.

@@ -38,11 +38,11 @@ export function locksDiff() {
   const tables = /** @type {Record<string, PairTable>} */ (/** @type {unknown} */ (data.locks.tables));
   const isLocks = get("kind") !== "waits";
   const kind = isLocks ? "locks" : "waits";
-  const bys = /** @type {[string, string][]} */ ([["class", "class"], ["site", "place that waits"], ["holder", "place of the owner"], ["waiter", "threads that wait"], ["pair", "pair of threads"]]);
+  const bys = /** @type {[string, string][]} */ ([["class", "class"], ["site", "waiting site"], ["holder", "owner's site"], ["waiter", "waiting threads"], ["pair", "thread pair"]]);
   const [by, title] = bys.find(([key]) => key === get("by")) ?? bys[0];
-  const notes = ["Threads whose names differ only in numbers are one here."];
-  if (Object.values(tables).every((table) => table.rows.length === 0)) notes.push("Neither trace has waits. A recording has them with: martini run --locks java …");
-  return pairs("changes", tables[`${kind}.${by}`], [["time", "time waited", duration, true], ["count", "number of waits", count, true]], isLocks ? "Waits for locks that another thread owned" : "What else threads waited for", title, [
+  const notes = ["Threads whose names differ only in numbers are merged."];
+  if (Object.values(tables).every((table) => table.rows.length === 0)) notes.push("Neither trace has waits. To record them: martini run --locks java …");
+  return pairs("changes", tables[`${kind}.${by}`], [["time", "time waited", duration, true], ["count", "number of waits", count, true]], isLocks ? "Waits for locks" : "Other waits", title, [
     choice("of", [["", "locks"], ["waits", "other waits"]], get("kind"), (value) => set({ kind: value })),
     choice("by", bys, by, (value) => set({ by: value })),
   ], notes);
@@ -53,19 +53,19 @@ export function threadsDiff() {
   const threads = /** @type {PairTable} */ (/** @type {unknown} */ (data.locks.threads));
   return pairs("changes", threads, [["blocked", "time blocked", duration, true], ["waiting", "time waiting", duration, true], ["parked", "time parked", duration, true], ["sleeping", "time sleeping", duration, true],
     ["running", "time not waiting", duration, true], ["cpu", "CPU time", duration, true], ["threads", "number of threads", count, false]],
-  "Threads", "threads", [], ["Threads whose names differ only in numbers are one here. CPU time is there where a trace has it of threads that ended; not waiting is the time without a wait that the trace knows."]);
+  "Threads", "threads", [], ["Threads whose names differ only in numbers are merged. CPU time covers ended threads only, if the trace has it; not waiting is the time without a recorded wait."]);
 }
 
 /** How what is alive changed. */
 export function leaksDiff() {
   const leaks = /** @type {Record<string, PairTable>|null} */ (/** @type {unknown} */ (data.leaks));
-  if (!leaks) return element("p", { class: "note" }, "Not both traces know what is alive at their end.");
+  if (!leaks) return element("p", { class: "note" }, "At least one trace has no live objects.");
   const bys = /** @type {[string, string][]} */ ([["site", "class and own line"], ["line", "own line"], ["class", "class"]]);
   const [by, title] = bys.find(([key]) => key === get("by")) ?? bys[0];
   const table = leaks[by];
   const hasErrors = table.rows.some((row) => (row.before?.[3] ?? 0) > 0 || (row.after?.[3] ?? 0) > 0);
-  return pairs("changes", table, [["bytes", "bytes alive", bytes, false, hasErrors ? 3 : undefined], ["objects", "objects alive", count, false], ["survived", "bytes that survived a collection", bytes, false]],
-    "What is alive at the end", title, [choice("by", bys, by, (value) => set({ by: value }))], ["Of the end of each trace, so it is no rate."]);
+  return pairs("changes", table, [["bytes", "live bytes", bytes, false, hasErrors ? 3 : undefined], ["objects", "live objects", count, false], ["survived", "bytes that survived a collection", bytes, false]],
+    "Live objects at the end", title, [choice("by", bys, by, (value) => set({ by: value }))], ["At the end of each trace, so not a rate."]);
 }
 
 /** Which two traces, and what changed most. */
@@ -78,26 +78,26 @@ export function diffOverview() {
     fact("Recorded by", head.origin);
     fact("Options", head.options);
     fact("Length", head.length > 0 ? duration(head.length) : "the trace has no times");
-    fact("In all", head.sums);
-    if (!head.complete) fact("Not complete", "the trace was cut off, or could not be read to its end: what is shown is what it has");
+    fact("Total", head.sums);
+    if (!head.complete) fact("Incomplete", "the trace is truncated or damaged; this page shows what could be read");
     return list;
   };
   const tables = /** @type {Record<string, PairTable>} */ (/** @type {unknown} */ (data.locks.tables));
   const locks = changesOf(tables["locks.class"].rows, 0, true).filter((row) => row.before !== row.after);
   locks.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
   const most = /** @type {[string, string, import("./change.js").Change[], Format][]} */ ([
-    ["Bytes allocated, by method", "allocations", largest(data.allocations, "method", 3), bytes],
-    ["CPU time, by method", "cpu", largest(data.cpu, "method", 3), duration],
-    ["Time waited for locks, by class", "locks", locks.slice(0, 3), duration],
+    ["Allocated bytes by method", "allocations", largest(data.allocations, "method", 3), bytes],
+    ["CPU time by method", "cpu", largest(data.cpu, "method", 3), duration],
+    ["Lock wait time by class", "locks", locks.slice(0, 3), duration],
   ]).filter(([, , rows]) => rows.length > 0);
   const line = (/** @type {import("./change.js").Change} */ row, /** @type {Format} */ format) => element("li", {},
     element("strong", {}, `${signed(row.after - row.before, format)} (${relative(row.before, row.after)}) `), name(row.text), `: ${format(row.before)} before, ${format(row.after)} after`);
   return element("div", {},
     element("h3", {}, "Before"), facts(heads[0]), element("h3", {}, "After"), facts(heads[1]),
     hasRates() ? element("div", { class: "tools" }, rateChoice()) : null, element("p", { class: "note" }, rateNote()),
-    element("h3", {}, "What changed most"),
-    ...(most.length === 0 ? [element("p", {}, "Nothing that is in both traces changed.")] : most.map(([title, view, rows, format]) => element("div", {},
+    element("h3", {}, "Largest changes"),
+    ...(most.length === 0 ? [element("p", {}, "Nothing in both traces changed.")] : most.map(([title, view, rows, format]) => element("div", {},
       element("p", {}, `${title} `, element("a", { href: address(view, { show: "table" }), "aria-label": `All changes: ${title}` }, "all changes")), element("ul", {}, ...rows.map((row) => line(row, written(format))))))),
-    element("h3", {}, "How true this is"),
+    element("h3", {}, "Accuracy"),
     ...heads.map((head, side) => element("div", {}, element("p", {}, side === 0 ? "Before:" : "After:"), element("ul", { class: "truth" }, ...head.truth.map((text) => element("li", {}, element("bdi", {}, text)))))));
 }

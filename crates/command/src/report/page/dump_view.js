@@ -9,7 +9,7 @@ import { get, set } from "./state.js";
 /** @typedef {import("./data.js").Suspect} Suspect */
 
 /** @type {[string, string][]} */
-const PARTS = [["suspects", "where memory accumulates"], ["dominators", "objects that retain most"], ["histogram", "classes"], ["strings", "the same text again"], ["collections", "empty and sparse collections"], ["boxes", "numbers in objects"]];
+const PARTS = [["suspects", "where memory accumulates"], ["dominators", "largest retained size"], ["histogram", "classes"], ["strings", "duplicate strings"], ["collections", "empty and sparse collections"], ["boxes", "boxed numbers"]];
 
 /** An object in words. @param {HeapObject} object */
 function objectText(object) {
@@ -47,7 +47,7 @@ export function dumpView() {
   const shown = () => {
     switch (part) {
       case "dominators":
-        return table("dominators", "Without those that another object retains alone", [
+        return table("dominators", "Largest dominators", [
           numberColumn("retained", "retained", bytes, "bytes that would be freed with the object"), numberColumn("shallow", "shallow", bytes, "bytes of the object itself"),
           { key: "part", title: "of all", number: true, text: (/** @type {HeapObject} */ row) => percent(row.retained, dump.reachable_shallow), sort: (/** @type {HeapObject} */ row) => row.retained },
           nameColumn("object", objectText)], withText(dump.dominators, objectText), "retained");
@@ -55,34 +55,34 @@ export function dumpView() {
         const hasAges = dump.histogram.some((row) => row.average_age !== null);
         return table("histogram", "Classes", [
           numberColumn("instances", "objects", count), numberColumn("shallow", "shallow", bytes, "bytes of the objects themselves"), numberColumn("retained", "retained", bytes, "bytes that would be freed with them"),
-          ...(hasAges ? [numberColumn("average_age", "age", (age) => age.toFixed(1), "collections survived, on average"), numberColumn("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released")] : []),
+          ...(hasAges ? [numberColumn("average_age", "age", (age) => age.toFixed(1), "collections survived, on average"), numberColumn("generations", "ages", count, "different ages: many mean that it is allocated steadily and never released")] : []),
           nameColumn("class", ofClass)], withText(dump.histogram, ofClass), "retained");
       }
       case "strings": case "collections": case "boxes": {
         const { waste } = dump;
-        if (!waste) return element("p", { class: "note" }, "The dump has no contents, so what is wasted is not known.");
+        if (!waste) return element("p", { class: "note" }, "The dump has no contents, so waste is unknown.");
         if (part === "collections") {
-          return table("collections", "Empty collections, and unused places of sparse ones", [
+          return table("collections", "Empty collections, and unused slots of sparse ones", [
             numberColumn("empty_bytes", "size of empty ones", bytes), numberColumn("sparse_bytes", "unused", bytes), numberColumn("empty", "empty", count), numberColumn("sparse", "sparse", count), numberColumn("instances", "collections", count),
             nameColumn("class", ofClass)], withText(waste.collections, ofClass), "sparse_bytes");
         }
         if (part === "boxes") {
-          return table("boxes", "Numbers in objects, of which several have the same value", [
+          return table("boxes", "Boxed numbers with duplicate values", [
             numberColumn("wasted", "wasted", bytes), numberColumn("bytes", "size", bytes), numberColumn("instances", "boxes", count), numberColumn("distinct", "values", count),
             nameColumn("class", ofClass)], withText(waste.boxes, ofClass), "wasted");
         }
         const { strings } = waste;
         const text = (/** @type {any} */ row) => row.text ?? "";
-        return table("strings", `${count(strings.strings)} strings (${bytes(strings.bytes)}) of ${count(strings.distinct)} different texts; the same again: ${bytes(strings.wasted)}`, [
+        return table("strings", `${count(strings.strings)} strings (${bytes(strings.bytes)}) of ${count(strings.distinct)} different texts; duplicates: ${bytes(strings.wasted)}`, [
           numberColumn("wasted", "wasted", bytes), numberColumn("strings", "strings", count), nameColumn("text", text)], withText(strings.duplicates, text), "wasted");
       }
       default: {
         const found = dump.suspects.filter((suspect) => wanted === "" || JSON.stringify(suspect).toLowerCase().includes(wanted));
-        return found.length > 0 ? element("ol", { class: "findings" }, ...found.map(suspectItem)) : element("p", { class: "note" }, "Nowhere much of the heap accumulates.");
+        return found.length > 0 ? element("ol", { class: "findings" }, ...found.map(suspectItem)) : element("p", { class: "note" }, "No place accumulates much of the heap.");
       }
     }
   };
-  const notes = [...(dump.complete ? [] : ["The dump is cut off: what is shown is what it has."]), ...dump.notes.map((note) => `${note}.`)];
+  const notes = [...(dump.complete ? [] : ["The dump is truncated; this page shows what could be read."]), ...dump.notes.map((note) => `${note}.`)];
   return element("div", {},
     element("p", {}, name(dump.path), `: ${count(dump.objects)} objects (${bytes(dump.shallow)}), of which ${count(dump.reachable_objects)} (${bytes(dump.reachable_shallow)}) are held by ${count(dump.roots)} roots`),
     element("p", { class: "note" }, notes.join(" ")),

@@ -37,9 +37,9 @@ export function byWhose(tree, frames, format) {
     style: (node) => ["bold ", "", "italic "][whoseLabel(tree.label[node])] ?? "",
     parts: (node) => {
       const [value, own] = [tree.value[node], tree.own[node]];
-      return [format(value), `${percent(value, tree.value[0])} of all`, ...(own > 0 && own < value ? [`${format(own)} in itself`] : [])];
+      return [format(value), `${percent(value, tree.value[0])} of all`, ...(own > 0 && own < value ? [`${format(own)} self`] : [])];
     },
-    legend: () => legendOf([["own", "your code (bold)"], ["runtime", "known frameworks"], ["jdk", "JDK (slanted)"], ["native", "native code, VM, other"], ["class", "class of the objects (new …)"]]),
+    legend: () => legendOf([["own", "your code (bold)"], ["runtime", "known frameworks"], ["jdk", "JDK (italic)"], ["native", "native code, VM, other"], ["class", "class of the objects (new …)"]]),
   };
 }
 
@@ -57,7 +57,7 @@ export function flame(tree, frames, search, what, look) {
     return found;
   };
   const canvas = element("canvas", { tabindex: "0", role: "img", class: "flame", "data-key": "flame", "aria-describedby": "flame-status",
-    "aria-label": `Flame graph of ${what}. Arrow keys go from frame to frame, Enter zooms in, Escape zooms out. The view Tree shows the same as text.` });
+    "aria-label": `Flame graph of ${what}. Arrow keys move between frames, Enter zooms in, Escape zooms out. The Tree view shows the same as text.` });
   const status = element("p", { id: "flame-status", class: "status", "aria-live": "polite" });
   const root = nodeAt(tree, get("zoom"));
   let current = root;

@@ -25,7 +25,7 @@ export function heatMap(cpu, thread) {
   }
   const most = heat.reduce((most, value) => Math.max(most, value), 0) || 1;
   const canvas = element("canvas", { class: "heat", tabindex: "0", role: "img", "data-key": "heat",
-    "aria-label": `Heat map of CPU time: a column for each ${duration(rows * width)}, a row for each ${duration(width)} of it. Drag, or press Enter twice, to choose a range; arrow keys move.` });
+    "aria-label": `Heat map of CPU time: one column per ${duration(rows * width)}, one row per ${duration(width)}. Drag, or press Enter twice, to select a range; arrow keys move.` });
   const status = element("p", { class: "status", "aria-live": "polite" });
   let cursor = 0;
   let anchor = -1;
@@ -53,8 +53,8 @@ export function heatMap(cpu, thread) {
     frame(cursor);
   };
   const say = () => {
-    const from = anchor >= 0 ? `; range begins at ${seconds(anchor * width)}` : "";
-    status.textContent = `${seconds(cursor * width)}: ${duration(heat[cursor] ?? 0)} of CPU time in ${duration(width)}${from}. The strongest is ${duration(most)}.`;
+    const from = anchor >= 0 ? `; range starts at ${seconds(anchor * width)}` : "";
+    status.textContent = `${seconds(cursor * width)}: ${duration(heat[cursor] ?? 0)} of CPU time in ${duration(width)}${from}. Maximum: ${duration(most)}.`;
   };
   const choose = (/** @type {number} */ one, /** @type {number} */ other) => setRange([Math.min(one, other) * width, (Math.max(one, other) + 1) * width]);
   const at = (/** @type {MouseEvent} */ event) => {
@@ -85,5 +85,5 @@ export function heatMap(cpu, thread) {
     draw();
     say();
   });
-  return element("section", { class: "graph" }, element("h3", {}, `Heat map: a column is ${duration(rows * width)}, a row of it ${duration(width)}, from below`), element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Heat map" }, canvas), status);
+  return element("section", { class: "graph" }, element("h3", {}, `Heat map: one column per ${duration(rows * width)}, one row per ${duration(width)}, from the bottom`), element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Heat map" }, canvas), status);
 }

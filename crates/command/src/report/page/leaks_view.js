@@ -10,39 +10,39 @@ import { address, get, range, set } from "./state.js";
 /** Leaks. */
 export function leaksView() {
   const { leaks } = data;
-  if (!leaks) return element("p", { class: "note" }, "The trace does not say what is alive. A recording does with: martini run --stack 16 java …, or --sampled");
+  if (!leaks) return element("p", { class: "note" }, "The trace has no live objects. To record them: martini run --stack 16 java …, or --sampled");
   const by = /** @type {"class"|"site"|"line"} */ (get("by") || (leaks.site.rows.length > 0 ? "site" : "class"));
   const found = leaks[by] ?? leaks.site;
   const wanted = get("search").toLowerCase();
   const rows = found.rows.filter((row) => row.text.toLowerCase().includes(wanted));
   const notes = [];
-  if (range()) notes.push("What is alive is of the end of the trace, whichever range is chosen.");
-  if (!leaks.has_ages) notes.push("The trace counts what is alive and does not say how old it is.");
-  if (!data.dump) notes.push("Who keeps objects alive is in a heap dump: martini run --dump end …, then martini report TRACE --heap-dump FILE.");
+  if (range()) notes.push("Live objects are those at the end of the trace, whatever the range.");
+  if (!leaks.has_ages) notes.push("The trace counts live objects without their ages.");
+  if (!data.dump) notes.push("To see what keeps objects alive, take a heap dump: martini run --dump end …, then martini report TRACE --heap-dump FILE.");
   if (found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the fewest bytes.`);
   const columns = [
-    numberColumn("live_bytes", "bytes alive", bytes, "at the end of the trace"), numberColumn("live", "objects alive", count, "at the end of the trace"),
-    { key: "kept", title: "of allocated", number: true, help: "which part of the objects that were allocated is alive", text: (/** @type {LeakRow} */ row) => (row.live_error > 0 && row.live >= row.total ? "about all" : percent(row.live, row.total)), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
+    numberColumn("live_bytes", "live bytes", bytes, "at the end of the trace"), numberColumn("live", "live objects", count, "at the end of the trace"),
+    { key: "kept", title: "of allocated", number: true, help: "live share of the allocated objects", text: (/** @type {LeakRow} */ row) => (row.live_error > 0 && row.live >= row.total ? "about all" : percent(row.live, row.total)), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
     ...(leaks.has_ages ? [
-      numberColumn("survived_bytes", "survived", bytes, "bytes of those that survived a collection"),
-      numberColumn("generations", "ages", count, "different ages: many mean that it is allocated all the time and not released"),
+      numberColumn("survived_bytes", "survived", bytes, "bytes of objects that survived a collection"),
+      numberColumn("generations", "ages", count, "different ages: many mean that it is allocated steadily and never released"),
       numberColumn("average_age", "age", (value) => value.toFixed(1), "collections survived, on average"),
       numberColumn("oldest", "oldest", count, "collections that the oldest survived"),
       { key: "grows", title: "grows", text: (/** @type {LeakRow} */ row) => (row.is_growing ? "▲ grows" : ""), sort: (/** @type {LeakRow} */ row) => (row.is_growing ? 0 : 1) },
     ] : []),
     nameColumn(by, (row) => row.text),
   ];
-  if (rows.some((row) => row.live_error > 0)) columns.splice(1, 0, numberColumn("live_error", "±", bytes, "error with a confidence of 95 %"));
+  if (rows.some((row) => row.live_error > 0)) columns.splice(1, 0, numberColumn("live_error", "±", bytes, "95 % error margin"));
   /** Where the stacks of a row are. @param {LeakRow} row */
   const stacksOf = (row) => {
     // A row of both names the class in front of the line.
     const search = by === "site" ? row.text.replace(/^.* at /, "") : row.text;
-    return element("a", { href: address("allocations", { metric: "live-bytes", from: "bottom", search }) }, "Show its stacks in Allocations");
+    return element("a", { href: address("allocations", { metric: "live-bytes", from: "bottom", search }) }, "Show its call stacks in Allocations");
   };
   const hasStacks = data.allocations?.has_stacks && data.allocations.knows_live;
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" },
       choice("By", [["site", "class and own line"], ["line", "own line"], ["class", "class"]], by, (value) => set({ by: value })),
       searchField("Search", get("search"), (value) => set({ search: value }, true))),
-    table("leaks", "What is alive at the end", columns, rows, leaks.has_ages ? "survived_bytes" : "live_bytes", hasStacks ? stacksOf : undefined));
+    table("leaks", "Live objects at the end", columns, rows, leaks.has_ages ? "survived_bytes" : "live_bytes", hasStacks ? stacksOf : undefined));
 }

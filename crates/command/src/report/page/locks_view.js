@@ -54,11 +54,11 @@ export function locksView() {
   const wanted = get("search").toLowerCase();
   const rows = (chosen ? rowsOfRange(by, isLocks) : found.rows).filter((row) => row.text.toLowerCase().includes(wanted));
   const notes = [];
-  if (chosen && by === "monitor") notes.push("Of a range, locks are together by class.");
-  if (chosen) notes.push("Waits count with their part within the range.");
-  if (chosen && locks.waits.left_out > 0) notes.push(`Only the ${count(locks.waits.since.length)} longest waits of the trace have their times in this page; ${count(locks.waits.left_out)} shorter ones are not in a range.`);
+  if (chosen && by === "monitor") notes.push("In a range, locks are grouped by class.");
+  if (chosen) notes.push("Waits count with their share inside the range.");
+  if (chosen && locks.waits.left_out > 0) notes.push(`Only the ${count(locks.waits.since.length)} longest waits have times in this page; ${count(locks.waits.left_out)} shorter ones are missing from ranges.`);
   if (!chosen && found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the least time.`);
-  if (Object.values(locks.tables).every((table) => table.rows.length === 0)) notes.push("The trace has no waits. A recording has them with: martini run --locks java …");
+  if (Object.values(locks.tables).every((table) => table.rows.length === 0)) notes.push("The trace has no waits. To record them: martini run --locks java …");
   const time = (/** @type {keyof LockRow} */ key, /** @type {string} */ title) => ({ key, title, number: true, text: (/** @type {any} */ row) => duration(row[key]), sort: (/** @type {any} */ row) => row[key] });
   const columns = [
     { key: "count", title: isLocks ? "contended" : "waits", number: true, text: (/** @type {LockRow} */ row) => count(row.count), sort: (/** @type {LockRow} */ row) => row.count },
@@ -68,12 +68,12 @@ export function locksView() {
   const pairs = chosen ? rowsOfRange("pair", true) : locks.tables["locks.pair"].rows;
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")), ends(),
     element("div", { class: "tools" },
-      choice("Show", [["", "waits for locks"], ["waits", "other waits"]], get("kind"), (value) => set({ kind: value })),
-      choice("by", [["monitor", "lock"], ["class", "class"], ["site", "place that waits"], ["holder", "place of the owner"], ["waiter", "thread that waits"], ["pair", "pair of threads"]], by, (value) => set({ by: value })),
+      choice("Show", [["", "lock waits"], ["waits", "other waits"]], get("kind"), (value) => set({ kind: value })),
+      choice("by", [["monitor", "lock"], ["class", "class"], ["site", "waiting site"], ["holder", "owner's site"], ["waiter", "waiting thread"], ["pair", "thread pair"]], by, (value) => set({ by: value })),
       searchField("Search", get("search"), (value) => set({ search: value }, true))),
-    table("locks", isLocks ? "Waits for locks that another thread owned" : "What else threads waited for", columns, rows, "total", longest),
-    element("h3", {}, `Who blocks whom: the ${MOST_PAIRS} pairs of threads with most time`),
-    element("p", { class: "note" }, "A thicker line is more time. The table by pair of threads has the times of each."), graph(pairs));
+    table("locks", isLocks ? "Waits for locks" : "Other waits", columns, rows, "total", longest),
+    element("h3", {}, `Who blocks whom: the ${MOST_PAIRS} thread pairs with the most time`),
+    element("p", { class: "note" }, "Thicker lines mean more time. For numbers see the table by thread pair."), graph(pairs));
 }
 
 /** The longest wait of a row. @param {LockRow} row */
@@ -109,7 +109,7 @@ function graph(rows) {
     edges.set(pair.join("\n"), edge);
   }
   const shown = [...edges.values()].sort((a, b) => b.total - a.total).slice(0, MOST_PAIRS);
-  if (shown.length === 0) return element("p", {}, "No thread waited for a lock of another one.");
+  if (shown.length === 0) return element("p", {}, "No thread waited for another thread's lock.");
   const [owners, waiters] = [[...new Set(shown.map((edge) => edge.owner))], [...new Set(shown.map((edge) => edge.waiter))]];
   const height = Math.max(owners.length, waiters.length) * 30 + 24;
   const svg = (/** @type {string} */ tag, /** @type {Record<string, string|number>} */ attributes, text = "") => {
@@ -141,10 +141,10 @@ export function threadsView() {
   const time = (/** @type {number} */ state) => ({ key: STATES[state], title: STATES[state], number: true, text: (/** @type {any} */ row) => duration(row.times[state]), sort: (/** @type {any} */ row) => row.times[state] });
   const columns = [4, 0, 1, 2, 3].map(time);
   columns.splice(1, 0, { key: "cpu", title: "CPU", number: true, text: (row) => (row.cpu === null ? "-" : duration(row.cpu)), sort: (row) => row.cpu ?? -1 });
-  const notes = ["Threads by state; drag on the time axis to look closer, select a thread to see its waits."];
-  if (!Object.values(locks.tables).some((kind) => kind.rows.length > 0)) notes.push("This trace has no waits (--locks records them): a thread that is green was there, whatever it did.");
+  const notes = ["Threads by state; drag on the time axis to zoom, select a thread to see its waits."];
+  if (!Object.values(locks.tables).some((kind) => kind.rows.length > 0)) notes.push("This trace has no waits (record them with --locks): green means only that the thread was alive.");
   if (locks.threads_left > 0) notes.push(`${count(locks.threads_left)} more threads are not in this page.`);
-  if (locks.waits.left_out > 0) notes.push(`Of single waits the ${count(locks.waits.since.length)} longest are.`);
+  if (locks.waits.left_out > 0) notes.push(`Only the ${count(locks.waits.since.length)} longest waits are shown one by one.`);
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" }, searchField("Search", get("search"), (value) => set({ search: value }, true))),
     threads.length ? timeline(threads) : element("p", {}, "No thread to show."), waitsOf(get("of")),
@@ -156,7 +156,7 @@ function timeline(threads) {
   const { locks, length } = data;
   const [from, to] = range() ?? [0, length || 1];
   const canvas = element("canvas", { tabindex: "0", role: "img", class: "threads", "data-key": "threads",
-    "aria-label": "Threads over time, a row each. Up and Down go from thread to thread, Enter shows the waits of one; the table below has the same sums." });
+    "aria-label": "Threads over time, one row each. Up and Down select a thread, Enter shows its waits; the table below has the same sums." });
   const status = element("p", { class: "status", "aria-live": "polite" });
   let current = Math.max(0, threads.findIndex((thread) => keyOf(thread.name, thread.id) === get("of")));
   /** @type {Map<string, number[]>} */

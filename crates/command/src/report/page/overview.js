@@ -46,7 +46,7 @@ function mostOfAll() {
   }
   if (leaks) {
     const alive = leaks.line.rows.map((row) => ({ text: row.text, value: row.live_bytes }));
-    found.push(...most("Alive at the end", "leaks", alive, alive.reduce((sum, row) => sum + row.value, 0), bytes, { by: "line" }));
+    found.push(...most("Live at the end", "leaks", alive, alive.reduce((sum, row) => sum + row.value, 0), bytes, { by: "line" }));
   }
   if (cpu) {
     const values = cpuValues(cpu, null);
@@ -54,7 +54,7 @@ function mostOfAll() {
   }
   const waits = locks.tables["locks.site"].rows.map((row) => ({ text: row.text, value: row.total }));
   found.push(...most("Waited for locks", "locks", waits, waits.reduce((sum, row) => sum + row.value, 0), duration, { by: "site" }));
-  return found.length > 0 ? [element("h3", {}, "Where most of it is"), element("dl", {}, ...found)] : [];
+  return found.length > 0 ? [element("h3", {}, "Largest shares"), element("dl", {}, ...found)] : [];
 }
 
 /** The overview. */
@@ -65,18 +65,18 @@ export function overview() {
   fact("Recorded by", data.origin);
   fact("Options", data.options);
   fact("Length", data.length > 0 ? duration(data.length) : "the trace has no times");
-  fact("In all", data.sums);
+  fact("Total", data.sums);
   fact("Safepoints", data.safepoints);
-  if (!data.complete) fact("Not complete", "the trace was cut off, or could not be read to its end: what is shown is what it has");
+  if (!data.complete) fact("Incomplete", "the trace is truncated or damaged; this page shows what could be read");
   const findings = data.findings.map((finding) => element("li", {},
     element("strong", {}, finding.kind === "nothing" ? "" : `${finding.kind}: `), element("bdi", {}, finding.head),
     ...finding.sentences.map((sentence) => element("p", {}, element("bdi", {}, sentence))),
     finding.next ? element("p", {}, link(finding) ?? "", " or type ", element("code", {}, finding.next)) : null));
-  const has = [["Allocations", data.allocations], ["CPU time", data.cpu], ["Locks", Object.values(data.locks.tables).some((table) => table.rows.length > 0)], ["What is alive", data.leaks]];
+  const has = [["Allocations", data.allocations], ["CPU time", data.cpu], ["Locks", Object.values(data.locks.tables).some((table) => table.rows.length > 0)], ["Live objects", data.leaks]];
   const missing = has.filter(([, found]) => !found).map(([title]) => title);
   return element("div", {}, facts, ...mostOfAll(),
-    element("h3", {}, "What stands out"), element("ul", { class: "findings" }, ...findings),
-    element("h3", {}, "How true this is"),
+    element("h3", {}, "Main findings"), element("ul", { class: "findings" }, ...findings),
+    element("h3", {}, "Accuracy"),
     element("ul", { class: "truth" }, ...data.truth.map((line) => element("li", {}, element("bdi", {}, line))),
       ...(missing.length > 0 ? [element("li", {}, `Not in the trace: ${missing.join(", ").toLowerCase()}.`)] : [])));
 }

@@ -25,10 +25,10 @@ function remembered(cells, key, add) {
 /** Allocations. */
 export function allocationsView() {
   const cells = data.allocations;
-  if (!cells) return element("p", { class: "note" }, "The trace has no allocations. A recording has them with: martini run java …");
+  if (!cells) return element("p", { class: "note" }, "The trace has no allocations. To record them: martini run java …");
   /** @type {[string, string][]} */
-  const metrics = [["bytes", "bytes allocated"], ["objects", "objects allocated"]];
-  if (cells.knows_live) metrics.push(["live-bytes", "bytes alive"], ["live-objects", "objects alive"], ["freed-bytes", "bytes freed"], ["freed-objects", "objects freed"]);
+  const metrics = [["bytes", "allocated bytes"], ["objects", "allocated objects"]];
+  if (cells.knows_live) metrics.push(["live-bytes", "live bytes"], ["live-objects", "live objects"], ["freed-bytes", "freed bytes"], ["freed-objects", "freed objects"]);
   const metric = metrics.some(([key]) => key === get("metric")) ? get("metric") : "bytes";
   const chosen = cells.slices.length > 1 ? range() : null;
   // What walks of the heap found has no time.
@@ -40,11 +40,11 @@ export function allocationsView() {
   if (chosen) {
     const [first, end] = slicesOf(cells.slices, chosen);
     const [begin, until] = [cells.slices[first], cells.slices[end - 1]];
-    if (begin && until) notes.push(`The range is of whole slices of time here: ${(begin.begin / 1e9).toFixed(3)} to ${(until.end / 1e9).toFixed(3)} s.`);
-    if (!isTimed) notes.push("What is alive is known of the whole trace only, so the range does not filter it.");
-    else if (metric.startsWith("live")) notes.push("Alive at the end of the range, of what was allocated since the trace began.");
-  } else if (range()) notes.push("The trace does not say when what was allocated, so this view is of all of it.");
-  if (isEstimated) notes.push(chosen ? "The numbers of a range are estimates by samples; their error is not known." : "Which callers they belong to is estimated by samples: ± is the error with a confidence of 95 %.");
+    if (begin && until) notes.push(`The range covers whole time slices here: ${(begin.begin / 1e9).toFixed(3)} to ${(until.end / 1e9).toFixed(3)} s.`);
+    if (!isTimed) notes.push("Live objects are known only for the whole trace, so the range does not filter them.");
+    else if (metric.startsWith("live")) notes.push("Live at the end of the range, of everything allocated since the start of the trace.");
+  } else if (range()) notes.push("The trace has no allocation times, so this view covers all of it.");
+  if (isEstimated) notes.push(chosen ? "Numbers of a range are sampled estimates; their error margin is unknown." : "Callers are estimated by sampling: ± is the 95 % error margin.");
   const used = isTimed ? chosen : null;
   const { values, trees } = remembered(cells, `a ${metric} ${used} ${get("thread")}`, () => allocationValues(cells, metric, used));
   const hasErrors = isEstimated && metric === "bytes" && !chosen;
@@ -56,11 +56,11 @@ export function allocationsView() {
 export function cpuView() {
   const cells = data.cpu;
   if (!cells) {
-    const wall = data.wall_samples > 0 ? " It has samples of the time, which martini tree --wall shows." : "";
-    return element("p", { class: "note" }, `The trace has no samples of CPU time. A recording has them with: martini run --cpu java …${wall}`);
+    const wall = data.wall_samples > 0 ? " It has wall clock samples; show them with martini tree --wall." : "";
+    return element("p", { class: "note" }, `The trace has no CPU samples. To record them: martini run --cpu java …${wall}`);
   }
   const { values, trees } = remembered(cells, `c ${range()} ${get("thread")}`, () => cpuValues(cells, range()));
-  const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of all the time is of stacks that were not found, ${duration(cells.kernel)} was in the kernel. ± is the error with a confidence of 95 %.`];
+  const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of the time has no stack, ${duration(cells.kernel)} was in the kernel. ± is the 95 % error margin.`];
   const by = BY.filter(([key]) => key !== "package").map(([key, title]) => (key === "class" ? ["package", "package"] : [key, title]));
   return stacks({ cells, values, trees, format: duration, notes, hasErrors: !range(), what: "CPU time", by, tools: [], exactBy: [], above: heatMap(cells, get("thread")) });
 }
@@ -75,7 +75,7 @@ function stacks(view) {
   const all = values.reduce((sum, value) => sum + value, 0);
   const threads = [...new Set(cells.thread)].map((thread) => /** @type {[string, string]} */ ([String(thread), text(thread, "(no thread)")]));
   threads.sort((a, b) => a[1].localeCompare(b[1]));
-  const notes = [`In all: ${format(all)}.`, ...view.notes, foldedNote(cells, values, all)];
+  const notes = [`Total: ${format(all)}.`, ...view.notes, foldedNote(cells, values, all)];
   const show = /** @type {[string, string][]} */ ([["flame", "Flame graph"], ["tree", "Tree"], ["table", "Table"]]);
   const tools = element("div", { class: "tools" },
     element("span", { role: "group", "aria-label": "Form" }, ...show.map(([key, title]) => button(title, () => set({ show: key === "flame" ? "" : key }), key === shape))),
@@ -84,9 +84,9 @@ function stacks(view) {
     shape === "table"
       ? choice("by", /** @type {[string, string][]} */ (view.by), get("by") || "line", (value) => set({ by: value }))
       : choice("frames by", [["line", "line"], ["method", "method"], ["class", "class"]], frames, (value) => set({ frames: value, zoom: "" })),
-    shape === "table" ? null : choice("from", [["", "the beginning of threads"], ["bottom", "the innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
+    shape === "table" ? null : choice("from", [["", "thread entry"], ["bottom", "innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
     searchField("Search", search, (value) => set({ search: value }, true)));
-  const content = all === 0 ? element("p", {}, "Nothing of that is in the trace, or in the range.") : shape === "table" ? rowsTable(view, all) : tall(view, frames, isBottomUp, shape);
+  const content = all === 0 ? element("p", {}, "No such data in the trace or range.") : shape === "table" ? rowsTable(view, all) : tall(view, frames, isBottomUp, shape);
   return element("div", {}, element("p", { class: "note" }, notes.filter(Boolean).join(" ")), view.above ?? null, tools, content);
 
   /** @param {typeof view} view @param {string} frames @param {boolean} isBottomUp @param {string} shape */
@@ -106,7 +106,7 @@ export function foldedNote(cells, values, all) {
   const other = data.names.texts.indexOf("(other)");
   const isFolded = (/** @type {number} */ cell) => data.names.method[cells.nodes.frame[cells.node[cell]]] === other && data.names.class[cells.nodes.frame[cells.node[cell]]] < 0;
   const folded = values.reduce((sum, value, cell) => (value > 0 && isFolded(cell) ? sum + value : sum), 0);
-  return folded > 0 ? `${percent(folded, all)} of it is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of all.` : "";
+  return folded > 0 ? `${percent(folded, all)} is in (other): stacks below ${Number((cells.cut * 100).toPrecision(2))} % of the total.` : "";
 }
 
 /** How much is below frames that match. @param {Tree} tree @param {string} frames @param {string} search */
@@ -139,7 +139,7 @@ function rowsTable(view, all) {
     { key: "share", title: "share", number: true, text: (row) => percent(row.value, all), sort: (row) => row.value },
     nameColumn(BY.find(([key]) => key === by)?.[1] ?? by, (row) => row.text),
   ];
-  if (hasErrors) columns.splice(1, 0, { key: "error", title: "±", number: true, text: (row) => view.format(row.error), sort: (row) => row.error, help: "error with a confidence of 95 %" });
+  if (hasErrors) columns.splice(1, 0, { key: "error", title: "±", number: true, text: (row) => view.format(row.error), sort: (row) => row.error, help: "95 % error margin" });
   /** Who has it made, from the innermost frame. @param {import("./profile.js").Row} row */
   const stacksOf = (row) => {
     const values = new Float64Array(view.values.length);

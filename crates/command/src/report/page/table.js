@@ -62,7 +62,7 @@ function row(columns, row, detail) {
       const opener = element("button", { type: "button", class: "opener", "aria-expanded": "false", click: () => {
         below.hidden = !below.hidden;
         opener.setAttribute("aria-expanded", String(!below.hidden));
-        if (!below.hidden && !below.firstChild) below.append(element("td", { colspan: columns.length }, detail(row) ?? "Nothing more is known."));
+        if (!below.hidden && !below.firstChild) below.append(element("td", { colspan: columns.length }, detail(row) ?? "No details."));
       } }, content);
       content = opener;
     }

@@ -32,16 +32,16 @@ export function series(view) {
       }
     });
     const { since, left_out: left } = locks.waits;
-    const note = left > 0 ? `Bars are of the ${count(since.length)} longest waits only; ${count(left)} shorter ones are not in them.` : "";
-    return { title: "time that threads waited for locks", bins, format: duration, note };
+    const note = left > 0 ? `Bars show only the ${count(since.length)} longest waits; ${count(left)} shorter ones are missing.` : "";
+    return { title: "lock wait time", bins, format: duration, note };
   }
   if (allocations && allocations.slices.length > 1) {
     const { slices } = allocations;
     const hasLive = slices.some((slice) => slice.live !== null);
     return {
-      title: "bytes allocated per second", format: (value) => `${bytes(value)}/s`,
+      title: "allocated bytes per second", format: (value) => `${bytes(value)}/s`,
       bins: slices.map(({ begin, end, bytes }) => ({ begin, end, value: end > begin ? (bytes / (end - begin)) * 1e9 : 0 })),
-      line: slices.map((slice) => (hasLive ? slice.live : slice.used)), lineTitle: hasLive ? "bytes alive" : "bytes in use after collections",
+      line: slices.map((slice) => (hasLive ? slice.live : slice.used)), lineTitle: hasLive ? "live bytes" : "heap used after collections",
       marks: slices.map((slice) => slice.collections),
     };
   }
@@ -56,11 +56,11 @@ function even(width) {
 /** The axis of a view. @param {string} view @returns {Node} */
 export function timeAxis(view) {
   const found = series(view);
-  if (!found || data.length === 0) return element("p", { class: "note" }, "The trace does not say what happened when, so no range of time can be chosen.");
+  if (!found || data.length === 0) return element("p", { class: "note" }, "The trace has no times, so no time range can be selected.");
   const chosen = range();
   const end = data.length;
   const canvas = element("canvas", { tabindex: "0", role: "img", "data-key": "time", class: "time",
-    "aria-label": `Over time: ${found.title}. ${found.note ? `${found.note} ` : ""}Drag to choose a range. Arrow keys move it, with Shift they make it longer or shorter, Escape chooses all.` });
+    "aria-label": `Over time: ${found.title}. ${found.note ? `${found.note} ` : ""}Drag to select a range. Arrow keys move it, with Shift they resize it, Escape selects all.` });
   const status = element("p", { class: "status" });
   const mostLine = Math.max(1, ...(found.line ?? []).map((value) => value ?? 0));
   /** What is drawn at a moment. @param {number} moment */
@@ -74,7 +74,7 @@ export function timeAxis(view) {
   const describe = (/** @type {[number, number]|null} */ range) => {
     const marks = found.marks?.some((mark) => mark) ? "; triangles: collections" : "";
     const line = found.line?.some((value) => value !== null) ? `; line: ${found.lineTitle}, at most ${bytes(mostLine)}` : "";
-    const shown = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views but Overview, Leaks and Heap dump show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
+    const shown = range ? `Range: ${seconds(range[0])} to ${seconds(range[1])}; all views except Overview, Leaks and Heap dump show this range.` : `Bars: ${found.title}, at most ${found.format(Math.max(...found.bins.map((bin) => bin.value)))}${line}${marks}`;
     status.textContent = found.note ? `${shown}${range ? "" : "."} ${found.note}` : shown;
   };
   const draw = (/** @type {[number, number]|null} */ range) => {
@@ -149,8 +149,8 @@ export function timeAxis(view) {
   const fields = element("div", { class: "tools" },
     field("from", first, (value) => setRange([Math.min(value, end - 1e6), Math.max(last, value + 1e6)])),
     field("to", last, (value) => setRange([Math.min(first, value - 1e6), value])),
-    button("All of the time", () => setRange(null)));
+    button("Whole trace", () => setRange(null)));
   requestAnimationFrame(() => draw(chosen));
   addEventListener("resize", () => canvas.isConnected && draw(range()));
-  return element("section", { class: "axis", "aria-label": "Range of time" }, canvas, element("div", { class: "below" }, status, fields));
+  return element("section", { class: "axis", "aria-label": "Time range" }, canvas, element("div", { class: "below" }, status, fields));
 }
