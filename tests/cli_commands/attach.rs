@@ -14,7 +14,7 @@ fn a_process_that_is_no_jvm_is_refused_and_lives() {
     for command in ABOUT_A_PROCESS {
         let ended = run(&[command, &sleeper.id().to_string()]);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{command}");
-        assert!(ended.err.contains("is no HotSpot JVM: it has no libjvm.so"), "{command}: {}", ended.err);
+        assert!(ended.err.contains("is not a HotSpot JVM: it has no libjvm.so"), "{command}: {}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{command}: {}", ended.err);
     }
     assert_eq!(sleeper.try_wait().unwrap(), None);
@@ -27,7 +27,7 @@ fn a_process_that_is_not_there_is_named() {
     for command in ABOUT_A_PROCESS {
         let ended = run(&[command, "4294967295"]);
         assert_eq!(ended.status, 2, "{command}");
-        assert!(ended.err.contains("there is no process 4294967295; `martini ps` lists"), "{command}: {}", ended.err);
+        assert!(ended.err.contains("no process 4294967295; `martini ps` lists"), "{command}: {}", ended.err);
         assert!(run(&[command, "app"]).err.contains("invalid value 'app' for '<PID>'"), "{command}");
     }
 }
@@ -76,5 +76,5 @@ fn the_doctor_looks_at_the_machine_and_at_a_process() {
     let json: Value = serde_json::from_str(&ended.out).unwrap();
     let last = json["checks"].as_array().unwrap().last().unwrap();
     assert_eq!(last["verdict"], "no", "{last}");
-    assert!(last["why"].as_str().unwrap().contains("is no HotSpot JVM"), "{last}");
+    assert!(last["why"].as_str().unwrap().contains("is not a HotSpot JVM"), "{last}");
 }

@@ -46,12 +46,12 @@ fn files_of_known_formats_are_named_with_what_reads_them() {
     let utf16: Vec<u8> = text("heap.trcxml").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let marked = [b"\xFF\xFE".as_slice(), &utf16].concat();
     let inputs: [(&[u8], &str); 6] = [
-        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "a heap dump (HPROF), which `martini heap`"),
-        (b"JAVA PROFILE 1.0.3\0\0\0\0\x04", "a version that Martini does not read; try Eclipse MAT"),
-        (b"FLR\0\0\x02\0\0\0\0\0\0", "JDK Flight Recorder, of which `martini import` makes a trace"),
+        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "a heap dump (HPROF); open it with `martini heap`"),
+        (b"JAVA PROFILE 1.0.3\0\0\0\0\x04", "an unsupported version; try Eclipse MAT"),
+        (b"FLR\0\0\x02\0\0\0\0\0\0", "JDK Flight Recorder recording; convert it with `martini import`"),
         (&utf16, "text in UTF-16; convert it with `iconv"),
         (&marked, "text in UTF-16; convert it with `iconv"),
-        (b"\x1F\x8B\x08", "begins like gzip, but its header is broken; check it with `gzip -t`"),
+        (b"\x1F\x8B\x08", "the gzip header is broken; check the file with `gzip -t`"),
     ];
     for (contents, part) in inputs {
         for ended in both(contents) {

@@ -293,9 +293,9 @@ fn what_is_there_already_is_not_lost() {
     std::fs::write(&kept, "to be kept").unwrap();
     std::os::unix::fs::symlink(&kept, &link).unwrap();
     for (option, file, part) in [
-        ("--file", &kept, "keep.txt is there already, and is no trace of Martini's; choose another --file"),
+        ("--file", &kept, "keep.txt exists and is not a Martini trace; choose another --file"),
         ("--file", &link, "link.trcxml is a symbolic link, which is not followed; choose another --file"),
-        ("--locklog", &kept, "keep.txt is there already, and is no lock log of Martini's; choose another --locklog"),
+        ("--locklog", &kept, "keep.txt exists and is not a Martini lock log; choose another --locklog"),
         ("--locklog", &link, "link.trcxml is a symbolic link"),
     ] {
         let ended = end(&mut place.run(&[option, file.to_str().unwrap(), &java, "-cp", ".", "Program"]));

@@ -37,7 +37,7 @@ fn with_fewer_signals_it_listens_from_its_start(jdk: &'static Jdk) {
     // Without its socket there is no way.
     let busy = Busy::on(jdk, &["-Xrs"]);
     std::fs::remove_file(format!("/tmp/.java_pid{}", busy.pid())).expect("the socket is there from the start");
-    busy.martini("attach", &["--duration", "1s"]).refused("does not catch SIGQUIT");
+    busy.martini("attach", &["--duration", "1s"]).refused("does not handle SIGQUIT");
     busy.end();
 }
 
@@ -67,9 +67,9 @@ fn no_jvm() {
     let folder = Workdir::new();
     let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat starts");
     for command in ["attach", "status", "stop", "snapshot", "dump"] {
-        end(&mut about(folder.path(), command, cat.id(), &[])).refused("is no HotSpot JVM");
+        end(&mut about(folder.path(), command, cat.id(), &[])).refused("is not a HotSpot JVM");
     }
     drop(cat.stdin.take());
     assert!(cat.wait().expect("it ends").success(), "it was not harmed");
-    end(&mut about(folder.path(), "attach", cat.id(), &[])).refused("there is no process");
+    end(&mut about(folder.path(), "attach", cat.id(), &[])).refused("no process");
 }

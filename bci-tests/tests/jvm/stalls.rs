@@ -168,7 +168,7 @@ fn nobody_opens(jdk: &Jdk) {
     let ran = program(jdk, "heap=vm", &pipe).run();
     assert_eq!(ran.out(), "ready\nover\n");
     let said = said_of(&pipe, &ran);
-    assert!(said.len() == 1 && said[0].contains("it has no reader"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("no reader opened it"), "{said:?}");
 }
 
 /// The trace ends with its reader, the program does not.

@@ -11,15 +11,13 @@ use crate::ids::Pid;
 #[derive(Debug, Error)]
 pub enum AttachError {
     /// There is no such process.
-    #[error("there is no process {0}; `martini ps` lists the JVMs of this machine")]
+    #[error("no process {0}; `martini ps` lists the JVMs on this machine")]
     NoProcess(Pid),
     /// It ended meanwhile.
-    #[error("process {0} has ended meanwhile; nothing more can be asked of it")]
+    #[error("process {0} has exited")]
     Gone(Pid),
     /// It belongs to somebody else.
-    #[error(
-        "process {pid} belongs to user {uid} and may not be looked at; run martini as that user and its group, or as root"
-    )]
+    #[error("no permission to inspect process {pid} of user {uid}; run martini as that user and group, or as root")]
     NotPermitted {
         /// The process.
         pid: Pid,
@@ -27,33 +25,32 @@ pub enum AttachError {
         uid: u32,
     },
     /// No JVM, or another one than HotSpot.
-    #[error("process {0} is no HotSpot JVM: it has no libjvm.so; `martini ps` lists the JVMs of this machine")]
+    #[error("process {0} is not a HotSpot JVM: it has no libjvm.so; `martini ps` lists the JVMs on this machine")]
     NotAJvm(Pid),
     /// Its listener could only be started by a signal that would end it.
     #[error(
-        "JVM {0} does not catch SIGQUIT, which asks it to listen, and the signal would end it: if it is just starting, try again \
-         in a moment; otherwise something took the JVM's handler away, and it can be profiled from its start only (`martini run`)"
+        "JVM {0} does not handle SIGQUIT, which attaching needs and which would kill it: if it is just starting, try \
+         again in a moment; otherwise its handler was removed, and it can only be profiled from its start (`martini \
+         run`)"
     )]
     Deaf(Pid),
     /// It was started with an option that forbids this.
     #[error(
-        "JVM {0} was started with -XX:+DisableAttachMechanism; start it without, or profile it from its start (`martini run`)"
+        "JVM {0} was started with -XX:+DisableAttachMechanism; start it without that flag, or profile it from its \
+         start (`martini run`)"
     )]
     Disabled(Pid),
     /// It loads no agents.
     #[error(
-        "JVM {0} was started with -XX:-EnableDynamicAgentLoading; start it without, or profile it from its start (`martini run`)"
+        "JVM {0} was started with -XX:-EnableDynamicAgentLoading; start it without that flag, or profile it from its \
+         start (`martini run`)"
     )]
     NoAgents(Pid),
     /// It does not run.
-    #[error(
-        "process {0} is stopped, by SIGSTOP or a debugger, and answers nothing; let it go on (`kill -CONT {0}`), and try again"
-    )]
+    #[error("process {0} is stopped, by SIGSTOP or a debugger; resume it (`kill -CONT {0}`) and try again")]
     Stopped(Pid),
     /// Its sockets have no place.
-    #[error(
-        "the JVM's user cannot write to /tmp of process {pid} ({error}), where its socket has to be; make it writable"
-    )]
+    #[error("the JVM's user cannot create its socket in /tmp of process {pid} ({error}); make that folder writable")]
     NoTmp {
         /// The process.
         pid: Pid,
@@ -61,7 +58,7 @@ pub enum AttachError {
         error: io::Error,
     },
     /// Something else has the name of its socket.
-    #[error("{name} in /tmp of process {pid} is no socket of the JVM's user; remove it, and try again")]
+    #[error("{name} in /tmp of process {pid} is not a socket of the JVM's user; remove it and try again")]
     ForeignSocket {
         /// The process.
         pid: Pid,
@@ -70,7 +67,8 @@ pub enum AttachError {
     },
     /// It does not listen in time.
     #[error(
-        "JVM {pid} did not begin to listen within {} s: it is at a long safepoint, short of processors, or hangs; try again",
+        "JVM {pid} did not open its attach socket within {} s: it is in a long safepoint, short of CPU, or hangs; try \
+         again",
         .limit.as_secs()
     )]
     NoSocket {
@@ -81,7 +79,7 @@ pub enum AttachError {
     },
     /// It does not answer in time.
     #[error(
-        "JVM {pid} did not answer within {} s: it is at a long safepoint, short of processors, or hangs; try again",
+        "JVM {pid} did not answer within {} s: it is in a long safepoint, short of CPU, or hangs; try again",
         .limit.as_secs()
     )]
     NoAnswer {
@@ -92,12 +90,14 @@ pub enum AttachError {
     },
     /// It closed the connection.
     #[error(
-        "JVM {0} closed the connection without an answer: it wants its own user and group, or root; run martini as one of these"
+        "JVM {0} closed the connection without an answer: it accepts only its own user and group, or root; run martini \
+         as one of these"
     )]
     Refused(Pid),
     /// More than the protocol has room for.
     #[error(
-        "the options have {length} bytes, and a JVM takes {limit}; give fewer or shorter ones, or put filters into a file (--filters)"
+        "the options have {length} bytes, but a JVM accepts only {limit}; shorten them, or put filters into a file \
+         (--filters)"
     )]
     TooLong {
         /// How many there are.
@@ -106,7 +106,7 @@ pub enum AttachError {
         limit: usize,
     },
     /// The answer is none of the protocol's.
-    #[error("JVM {pid} gave an answer that is not understood: {text}")]
+    #[error("JVM {pid} gave an unexpected answer: {text}")]
     Strange {
         /// The process.
         pid: Pid,

@@ -13,7 +13,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 /// The bytes of an open file, if it is a regular one.
 pub(crate) fn bytes_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;

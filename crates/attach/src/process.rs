@@ -108,7 +108,7 @@ impl Process {
             // Linux before 5.3.
             Err(_) => rustix::process::kill_process(raw, Signal::QUIT),
         };
-        sent.map_err(|error| self.io("SIGQUIT cannot be sent", error.into()))
+        sent.map_err(|error| self.io("cannot send SIGQUIT", error.into()))
     }
 
     /// An error of this process.
@@ -156,7 +156,7 @@ impl Process {
     /// # Errors
     /// They may not be looked at.
     pub fn mapped(&self) -> Result<Vec<String>, AttachError> {
-        let maps = self.read("maps").map_err(|error| self.io("its mapped files cannot be read", error))?;
+        let maps = self.read("maps").map_err(|error| self.io("cannot read its mapped files", error))?;
         let paths = maps.split(|&byte| byte == b'\n').filter_map(|line| {
             let path = line.splitn(6, |&byte| byte == b' ').nth(5)?.trim_ascii_start();
             path.starts_with(b"/").then(|| String::from_utf8_lossy(path).into_owned())

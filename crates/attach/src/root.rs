@@ -80,7 +80,7 @@ impl Folder {
         let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
         match file.metadata()?.is_file() {
             true => Ok(file),
-            false => Err(io::Error::other("it is no regular file")),
+            false => Err(io::Error::other("it is not a regular file")),
         }
     }
 

@@ -52,7 +52,7 @@ impl Target {
         if jvm::library(&mapped).is_none() {
             return Err(AttachError::NotAJvm(process.pid()));
         }
-        let root = Root::of(&process).map_err(|error| process.io("its root folder cannot be opened", error))?;
+        let root = Root::of(&process).map_err(|error| process.io("cannot open its root folder", error))?;
         let tmp = root.folder(Path::new(TMP));
         let tmp = tmp.map_err(|error| AttachError::NoTmp { pid: process.pid(), error })?;
         let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
@@ -149,7 +149,7 @@ impl Target {
             Err(error) if error.kind() == ErrorKind::PermissionDenied && !self.is_own(&socket) => {
                 Err(AttachError::ForeignSocket { pid, name })
             }
-            Err(error) => Err(self.process.io("its socket cannot be used", error)),
+            Err(error) => Err(self.process.io("cannot use its socket", error)),
         }
     }
 
@@ -243,7 +243,7 @@ impl Target {
         let found = match fs::symlink_metadata(self.tmp.join(name)) {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(self.process.io("its socket cannot be looked at", error)),
+            Err(error) => return Err(self.process.io("cannot inspect its socket", error)),
         };
         if found.file_type().is_socket() && [self.process.owner().uid, 0].contains(&found.uid()) {
             return Ok(true);
@@ -336,7 +336,7 @@ impl<'a> ReplyFile<'a> {
     fn read(&self) -> Result<Option<AgentAnswer>, AttachError> {
         let process = &self.target.process;
         let read = self.target.as_owner(|| bytes_of(self.target.tmp.file(&self.name)?, LONGEST_REPLY))?;
-        let bytes = read.map_err(|error| process.io("the agent's answer cannot be read", error))?;
+        let bytes = read.map_err(|error| process.io("cannot read the agent's answer", error))?;
         match Reply::parse(&bytes) {
             Reply::Ok(answer) => Ok(Some(answer)),
             Reply::Unfinished => Ok(None),

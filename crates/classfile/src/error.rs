@@ -10,7 +10,7 @@ pub enum ParseError {
     #[error("not a class file: the first four bytes are not CAFEBABE")]
     BadMagic,
     /// A structure runs past the end of the bytes.
-    #[error("class file is cut short: the structure at byte {offset} runs past the end")]
+    #[error("class file is truncated: the structure at byte {offset} runs past the end")]
     Truncated {
         /// Where the read that failed began.
         offset: usize,
@@ -24,7 +24,7 @@ pub enum ParseError {
         offset: usize,
     },
     /// `constant_pool_count` is zero, or a two-slot constant runs past it.
-    #[error("class file has a constant pool whose count does not fit its entries")]
+    #[error("class file has a constant pool whose count does not match its entries")]
     BadPoolCount,
     /// An index does not lead to a constant of the kind its place demands.
     #[error("class file refers at byte {offset} to constant {index}, which is not {expected}")]
@@ -37,7 +37,7 @@ pub enum ParseError {
         expected: &'static str,
     },
     /// Bytes follow the last attribute of the class.
-    #[error("class file has bytes behind its end at byte {offset}")]
+    #[error("class file has trailing bytes at byte {offset}")]
     TrailingBytes {
         /// Where the class ends.
         offset: usize,
@@ -49,22 +49,22 @@ pub enum ParseError {
 #[non_exhaustive]
 pub enum Refusal {
     /// The Code attribute does not hold together, an opcode is unknown, or an instruction runs past the end.
-    #[error("the code holds an unknown or incomplete instruction")]
+    #[error("the code has an unknown or incomplete instruction")]
     MalformedCode,
     /// A branch or switch leads outside the code or into the middle of an instruction.
-    #[error("a branch does not lead to an instruction")]
+    #[error("a branch target is not an instruction")]
     BadBranchTarget,
     /// An exception-table entry names no instruction.
-    #[error("an exception-table entry does not point to an instruction")]
+    #[error("an exception table entry does not point to an instruction")]
     MalformedExceptionTable,
     /// The StackMapTable does not hold together or names no instruction.
-    #[error("the StackMapTable cannot be read")]
+    #[error("cannot read the StackMapTable")]
     MalformedStackMap,
     /// A line-number or local-variable table does not hold together or leaves the code.
-    #[error("a line-number or local-variable table cannot be read")]
+    #[error("cannot read a line number or local variable table")]
     MalformedDebugTable,
     /// A type-annotation attribute does not hold together.
-    #[error("the type annotations of the code cannot be read")]
+    #[error("cannot read the type annotations of the code")]
     MalformedTypeAnnotations,
     /// The rewritten code would exceed 65,535 bytes (JVMS 4.7.3).
     #[error("the code would exceed 65535 bytes")]
@@ -81,10 +81,10 @@ pub enum Refusal {
     ConstantPoolFull,
     /// Widening branches did not come to an end within 32 rounds, each of which made more branches too long, or
     /// needs room behind code that runs over its own end.
-    #[error("a branch would become longer than 16 bits and cannot be widened")]
+    #[error("a branch would exceed 16 bits and cannot be widened")]
     BranchTooFar,
     /// Relays need stack-map frames written out in full, and these are out of proportion.
-    #[error("the stack-map frames would become too large")]
+    #[error("the stack map frames would become too large")]
     FramesTooLarge,
     /// The operations to insert do not leave the stack as deep as they found it, call a method whose
     /// descriptor cannot be read, or stand after an instruction that never continues.

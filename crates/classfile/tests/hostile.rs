@@ -70,13 +70,13 @@ fn errors_say_what_is_wrong_and_where() {
         message(&class)
     };
     assert_eq!(message(b"PK"), "not a class file: the first four bytes are not CAFEBABE");
-    assert_eq!(message(&class[..9]), "class file is cut short: the structure at byte 8 runs past the end");
+    assert_eq!(message(&class[..9]), "class file is truncated: the structure at byte 8 runs past the end");
     assert_eq!(changed(10, 2), "class file has a constant of unknown tag 2 at byte 10");
     let longer = [&class[..], &[0]].concat();
-    assert_eq!(message(&longer), format!("class file has bytes behind its end at byte {}", class.len()));
+    assert_eq!(message(&longer), format!("class file has trailing bytes at byte {}", class.len()));
     let mut empty_pool = class.clone();
     empty_pool[8..10].fill(0);
-    assert_eq!(message(&empty_pool), "class file has a constant pool whose count does not fit its entries");
+    assert_eq!(message(&empty_pool), "class file has a constant pool whose count does not match its entries");
     let this_class = pool_end(&class) + 2;
     assert_eq!(
         changed(this_class, 255),

@@ -103,8 +103,8 @@ fn two_chunks_are_one_recording() {
 fn a_recording_that_is_still_written_is_called_so() {
     let mut bytes = example();
     bytes[8..16].fill(0);
-    assert!(read(&bytes).unwrap_err().to_string().contains("without its end"));
-    assert!(read(b"<TRACE>").unwrap_err().to_string().contains("does not begin with `FLR`"));
+    assert!(read(&bytes).unwrap_err().to_string().contains("incomplete flight recording"));
+    assert!(read(b"<TRACE>").unwrap_err().to_string().contains("does not start with `FLR`"));
     assert!(read(b"\x1f\x8b\x08").unwrap_err().to_string().contains("gunzip"));
     bytes[5] = 9;
     assert!(read(&bytes).unwrap_err().to_string().contains("of version 9"));

@@ -121,7 +121,7 @@ pub fn create(path: &Path, kind: Kind, if_taken: IfTaken) -> Result<NewFile, Ref
             return Ok(NewFile { file, path, is_regular: true });
         }
     }
-    Err(Refusal::Name(format!("{} and {MOST_NAMES} more names like it are taken", path.display())))
+    Err(Refusal::Name(format!("{} and {MOST_NAMES} similar names exist", path.display())))
 }
 
 /// Whether [`create`] would open a file at this time. Nothing is changed.
@@ -195,7 +195,7 @@ fn open_stream(path: &Path, wait: Duration) -> io::Result<File> {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
                 if begun.elapsed() >= wait {
                     let seconds = wait.as_secs();
-                    return Err(io::Error::other(format!("it has no reader, and none came within {seconds} seconds")));
+                    return Err(io::Error::other(format!("no reader opened it within {seconds} seconds")));
                 }
                 thread::sleep(PAUSE);
             }
@@ -229,14 +229,14 @@ fn existing(path: &Path, found: FileType, kind: Kind) -> Result<File, Refusal> {
         return refused("belongs to another user");
     }
     if metadata.nlink() > 1 {
-        return refused("has a second name (a hard link), under which it would be lost too");
+        return refused("has a second name (a hard link), which would be overwritten too");
     }
     lock(&file, path, kind)?;
     let mut head = Vec::new();
     let read = file.by_ref().take(64).read_to_end(&mut head).and_then(|_| io::Seek::rewind(&mut file));
     read.map_err(|error| cannot_write(path, kind, &error))?;
     if !head.is_empty() && !(kind.is_begun_by)(&head) {
-        return refused(&format!("is there already, and is no {} of Martini's", kind.name));
+        return refused(&format!("exists and is not a Martini {}", kind.name));
     }
     Ok(file)
 }

@@ -42,12 +42,11 @@ pub enum FilterError {
 pub enum LineProblem {
     /// Not three fields.
     #[error(
-        "found {0} fields, but a filter has three, separated by blanks: \
-         class pattern, method pattern, INCLUDE or EXCLUDE"
+        "found {0} fields instead of three, separated by blanks: class pattern, method pattern, INCLUDE or EXCLUDE"
     )]
     Fields(usize),
     /// The third field is no mode.
-    #[error("the third field is \"{0}\", but it must be INCLUDE or EXCLUDE")]
+    #[error("the third field is \"{0}\" instead of INCLUDE or EXCLUDE")]
     Mode(String),
     /// A pattern is none.
     #[error(transparent)]
@@ -287,10 +286,10 @@ mod tests {
     fn errors_name_file_line_and_cure() {
         assert_eq!(
             error("# x\n\ncom.foo.*  INCLUDE\n"),
-            "f.txt:3: found 2 fields, but a filter has three, separated by blanks: \
+            "f.txt:3: found 2 fields instead of three, separated by blanks: \
              class pattern, method pattern, INCLUDE or EXCLUDE"
         );
-        assert_eq!(error("a * MAYBE"), "f.txt:1: the third field is \"MAYBE\", but it must be INCLUDE or EXCLUDE");
+        assert_eq!(error("a * MAYBE"), "f.txt:1: the third field is \"MAYBE\" instead of INCLUDE or EXCLUDE");
         for pattern in ["a*b", "*a*", "**"] {
             let text = error(&format!("{pattern} * INCLUDE"));
             assert!(text.starts_with(&format!("f.txt:1: \"{pattern}\" is not")), "{text}");

@@ -102,9 +102,9 @@ fn zips_that_cannot_be_read_say_why() {
         ),
         (
             entry("a", 0, 8, 0, text, 8),
-            "cannot read the zip at byte 0: a stored entry does not say its length; pack it again with deflate",
+            "cannot read the zip at byte 0: a stored entry has no length; pack it again with deflate",
         ),
-        (checksum, "the zip entry a does not match its checksum, so some of it is damaged"),
+        (checksum, "the zip entry a does not match its checksum: part of it is damaged"),
         (
             [entry("a", 0, 0, crc(text), text, 8), b"oops".to_vec()].concat(),
             "cannot read the zip at byte 43: no entry begins there",
@@ -112,11 +112,11 @@ fn zips_that_cannot_be_read_say_why() {
         (entry("a", 8, 0, 0, &[0xFF; 20], 8), "the compressed data is damaged before byte 36; the rest is lost"),
         (
             entry("a.bin", 0, 0, crc(b"oops"), b"oops", 4),
-            "the zip entry a.bin is not an XML trace: it does not begin with `<`",
+            "the zip entry a.bin is not an XML trace: it does not start with `<`",
         ),
         (
             gzip(&gzip(common::HEAP.as_bytes())),
-            "the file, unpacked by gzip, is not an XML trace: it is packed by gzip once more; unpack it with `gunzip` first",
+            "the file, unpacked by gzip, is not an XML trace: it is gzipped twice; unpack it with `gunzip` first",
         ),
     ] {
         assert_eq!(read(zip.as_slice()).errors, [error]);
@@ -151,7 +151,7 @@ fn a_wrong_gzip_checksum_is_reported_after_the_elements() {
     let at = bytes.len() - 8;
     bytes[at] ^= 1;
     let result = read(bytes.as_slice());
-    assert_eq!(result.errors, ["the file does not match its checksum, so some of it is damaged"]);
+    assert_eq!(result.errors, ["the file does not match its checksum: part of it is damaged"]);
     assert_eq!(result.lines, lines(common::HEAP));
 }
 

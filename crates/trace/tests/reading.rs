@@ -122,13 +122,13 @@ fn damage_is_reported_where_it_is_and_passed_over() {
         read.errors,
         [
             "line 2, byte 8: objFree: the attribute objIdRef is missing",
-            "line 3, byte 28: objFree: the attribute objIdRef has a value that cannot be read",
+            "line 3, byte 28: objFree: the attribute objIdRef has an invalid value",
             "line 4, byte 61: objFree: the tag is not well-formed",
-            "line 5, byte 81: objFree: the attribute objIdRef has a value that cannot be read",
+            "line 5, byte 81: objFree: the attribute objIdRef has an invalid value",
             "line 6, byte 113: objFree: the tag is not well-formed",
             "line 8, byte 168: 9: the tag is not well-formed",
-            "line 9, byte 173: threadEnd: the attribute threadIdRef has a value that cannot be read",
-            "line 10, byte 207: option: the attribute key has a value that cannot be read",
+            "line 9, byte 173: threadEnd: the attribute threadIdRef has an invalid value",
+            "line 10, byte 207: option: the attribute key has an invalid value",
         ]
     );
     assert_eq!(read.lines, ["<objFree objIdRef=\"3\" time=\"1.000000000\"/>\n"]);
@@ -156,12 +156,12 @@ fn messages_cannot_steer_a_terminal() {
 fn what_is_no_trace_is_said() {
     for (input, error) in [
         (&b""[..], "the trace is empty"),
-        (b"hello", "the file is not an XML trace: it does not begin with `<`"),
+        (b"hello", "the file is not an XML trace: it does not start with `<`"),
         (
             b"\xFF\xFE<\0",
             "the file is not an XML trace: it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`",
         ),
-        (b"\x1F\x8B\x08\x00oops", "the file begins like gzip, but its header is broken; check it with `gzip -t`"),
+        (b"\x1F\x8B\x08\x00oops", "the gzip header is broken; check the file with `gzip -t`"),
     ] {
         assert_eq!(read(input).errors, [error]);
     }

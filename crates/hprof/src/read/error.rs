@@ -31,13 +31,13 @@ pub enum ReadError {
         source: io::Error,
     },
     /// The file does not begin like a dump.
-    #[error("the file is not an HPROF heap dump: it does not begin with `JAVA PROFILE 1.0.1` or `1.0.2`")]
+    #[error("the file is not an HPROF heap dump: it does not start with `JAVA PROFILE 1.0.1` or `1.0.2`")]
     NotHprof,
     /// Ids have a width that no JVM has.
     #[error("ids of {0} bytes are not supported; HotSpot's have 4 or 8")]
     IdSize(u32),
     /// The file ends too early.
-    #[error("the heap dump ends at byte {at}, inside {what}; it was cut off")]
+    #[error("the heap dump is truncated at byte {at}, inside {what}")]
     Truncated {
         /// Where the file ends.
         at: u64,
@@ -45,7 +45,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// All segments may be whole, but there should be more.
-    #[error("the heap dump ends at byte {at} without its end record; it was cut off")]
+    #[error("the heap dump is truncated at byte {at}: it has no end record")]
     NoEnd {
         /// Where the file ends.
         at: u64,
@@ -61,7 +61,7 @@ pub enum ReadError {
         level: &'static str,
     },
     /// A sub-record of Android's dialect.
-    #[error("byte {at}: {tag:#04x} is a sub-record of Android's; convert the dump with `hprof-conv` first")]
+    #[error("byte {at}: {tag:#04x} is an Android sub-record; convert the dump with `hprof-conv` first")]
     Android {
         /// Where the tag is.
         at: u64,

@@ -8,19 +8,19 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Damage {
     /// Something is longer than what is left.
-    #[error("something is longer than what is left of it")]
+    #[error("a field is longer than the rest of the chunk")]
     TooShort,
     /// A text has no known encoding.
-    #[error("a text has an encoding that does not exist")]
+    #[error("a string has an unknown encoding")]
     Text,
     /// Types refer to each other without an end, or to types that are not declared.
-    #[error("its types are not declared as they should be")]
+    #[error("its type declarations are invalid")]
     Types,
     /// A few bytes are to become many.
-    #[error("its events repeat long texts without an end")]
+    #[error("its events repeat long strings endlessly")]
     TooLarge,
     /// An event is shorter than its size says, or has none.
-    #[error("an event has a size that cannot be")]
+    #[error("an event has an impossible size")]
     Size,
 }
 
@@ -31,18 +31,16 @@ pub enum Error {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// It is something else.
-    #[error("is no recording of JDK Flight Recorder; it does not begin with `FLR`")]
+    #[error("is not a JDK Flight Recorder recording; it does not start with `FLR`")]
     Foreign,
     /// It is packed.
-    #[error("is packed by gzip; unpack it with `gunzip` first")]
+    #[error("is gzipped; unpack it with `gunzip` first")]
     Gzip,
     /// It is of a version that is not known.
-    #[error("is a flight recording of version {0}; versions 1 and 2 are read, which JDK 9 and later write")]
+    #[error("is a flight recording of version {0}; supported are versions 1 and 2, of JDK 9 and later")]
     Version(u64),
     /// The JVM still writes it, or was killed.
-    #[error(
-        "is a flight recording without its end: it is still being written, or the JVM was killed; `jfr assemble` may mend it"
-    )]
+    #[error("is an incomplete flight recording: it is still being written, or the JVM was killed; try `jfr assemble`")]
     Unfinished,
     /// It is damaged.
     #[error("is a damaged flight recording: {damage}, in the chunk at byte {chunk}")]

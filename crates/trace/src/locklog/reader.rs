@@ -50,16 +50,16 @@ pub enum LogError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
     /// It does not begin with nanoseconds.
-    #[error("it does not begin with a number of nanoseconds or a date")]
+    #[error("it does not start with nanoseconds or a date")]
     Time,
     /// The word behind the time is another.
-    #[error("neither TRY nor LCK follows the time")]
+    #[error("the time is not followed by TRY or LCK")]
     Kind,
     /// The thread's name is missing.
-    #[error("the thread's name in brackets is missing")]
+    #[error("the thread name in brackets is missing")]
     Thread,
     /// A frame is none.
-    #[error("what follows the thread is not of the form Lclass;#method")]
+    #[error("the text after the thread is not of the form Lclass;#method")]
     Frame,
     /// It is longer than any line has to be.
     #[error("it is too long for a lock log")]

@@ -46,7 +46,7 @@ pub enum ReadError {
         problem: ZipProblem,
     },
     /// The gzip header has a form that cannot be read.
-    #[error("the file begins like gzip, but its header is broken; check it with `gzip -t`")]
+    #[error("the gzip header is broken; check the file with `gzip -t`")]
     Gzip,
     /// Compressed data is damaged.
     #[error("the compressed data is damaged before byte {offset}; the rest is lost")]
@@ -55,7 +55,7 @@ pub enum ReadError {
         offset: u64,
     },
     /// The data came out complete, but is not what was packed.
-    #[error("{} does not match its checksum, so some of it is damaged", document(name))]
+    #[error("{} does not match its checksum: part of it is damaged", document(name))]
     Checksum {
         /// Name of the zip entry, empty outside a zip.
         name: String,
@@ -93,7 +93,7 @@ pub enum ZipProblem {
     #[error("compression method {0} is not supported; pack it again with deflate")]
     Method(u16),
     /// The entry is stored, and does not say how long it is.
-    #[error("a stored entry does not say its length; pack it again with deflate")]
+    #[error("a stored entry has no length; pack it again with deflate")]
     NoLength,
 }
 
@@ -104,7 +104,7 @@ pub enum Malformed {
     #[error("the attribute {0} is missing")]
     Missing(&'static str),
     /// A value does not have the attribute's form.
-    #[error("the attribute {0} has a value that cannot be read")]
+    #[error("the attribute {0} has an invalid value")]
     BadValue(&'static str),
     /// The tag is not XML.
     #[error("the tag is not well-formed")]

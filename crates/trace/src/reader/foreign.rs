@@ -7,22 +7,22 @@ pub(crate) const ENOUGH: usize = 18;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     /// A heap dump that Martini reads.
-    #[error("it is a heap dump (HPROF), which `martini heap`, Eclipse MAT and VisualVM read")]
+    #[error("it is a heap dump (HPROF); open it with `martini heap`, Eclipse MAT or VisualVM")]
     HeapDump,
     /// A heap dump of a version that Martini does not read.
-    #[error("it is a heap dump (HPROF) of a version that Martini does not read; try Eclipse MAT or VisualVM")]
+    #[error("it is a heap dump (HPROF) of an unsupported version; try Eclipse MAT or VisualVM")]
     OtherHeapDump,
     /// A recording of JDK Flight Recorder.
-    #[error("it is a recording of JDK Flight Recorder, of which `martini import` makes a trace")]
+    #[error("it is a JDK Flight Recorder recording; convert it with `martini import`")]
     FlightRecording,
     /// Text of two bytes a character.
     #[error("it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`")]
     Utf16,
     /// Something packed by gzip, inside of something that was unpacked already.
-    #[error("it is packed by gzip once more; unpack it with `gunzip` first")]
+    #[error("it is gzipped twice; unpack it with `gunzip` first")]
     Gzip,
     /// Nothing that is known.
-    #[error("it does not begin with `<`")]
+    #[error("it does not start with `<`")]
     Unknown,
 }
 
