@@ -69,7 +69,7 @@ fn the_user_says_what_is_his() {
 #[test]
 fn what_code_allocates_is_known_by_samples_with_an_error() {
     let own = run(&["stats", "--in", "demo.Main", &trace("callers.trcxml")]);
-    assert!(own.out.contains(" counted in 1.4 s; right within ± "), "{}", own.out);
+    assert!(own.out.contains(" counted in 1.4 s; sampling error ± "), "{}", own.out);
     // Of what it does itself all is exact.
     let jdk = run(&["stats", "--in", "java.util.Arrays", &trace("callers.trcxml")]);
     assert!(jdk.out.contains("\n20,000 objects (52.5 MiB) counted in 1.4 s\n"), "{}", jdk.out);

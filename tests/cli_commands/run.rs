@@ -176,7 +176,7 @@ fn one_file_for_several_jvms_is_refused() {
     let place = Place::with("Program", PROGRAM);
     let ended = end(&mut place.run(&["--file", "t.trcxml", "sh", "launch"]));
     assert_eq!((ended.status, ended.out.as_str()), (2, ""));
-    let sentence = "martini: sh may start several JVMs, and each needs a trace of its own; \
+    let sentence = "martini: sh may start several JVMs, and each needs its own trace; \
                     put %p (the process id) into the name, as in --file t-%p.trcxml\n";
     assert_eq!(ended.err, sentence);
 }

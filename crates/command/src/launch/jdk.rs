@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn old_and_foreign_launchers_are_refused() {
         let old = parse(Path::new("j"), &settings("1.8.0_402")).unwrap_err().to_string();
-        assert_eq!(old, "j is Java 1.8.0_402, and the demo needs 11 or newer");
+        assert_eq!(old, "j is Java 1.8.0_402, but the demo needs 11 or newer");
         assert!(parse(Path::new("j"), "gcj 4.0").is_err());
     }
 }
