@@ -7,7 +7,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/co
 const HEAD: &str = "\
 # Commands
 
-<!-- Written from the command line's definitions in src/cli. To write it again: MARTINI_UPDATE=1 cargo test -p martini --bins reference -->
+<!-- Written from the command line's definitions in crates/command. To write it again: MARTINI_UPDATE=1 cargo test -p command reference -->
 
 `martini help COMMAND` shows the same on a terminal, `martini man COMMAND` as a manual page. What the tables and the JSON mean:
 [stats](stats.md), [tree](tree.md), [locks and threads](locks.md), [safepoints](safepoints.md), [heap dumps](heap-dump.md).
@@ -110,7 +110,7 @@ fn the_reference_page_says_what_the_command_line_does() {
     assert!(
         written == page,
         "docs/reference/commands.md differs from the command line; write it again: \
-         MARTINI_UPDATE=1 cargo test -p martini --bins reference"
+         MARTINI_UPDATE=1 cargo test -p command reference"
     );
 }
 

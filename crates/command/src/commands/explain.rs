@@ -270,6 +270,6 @@ mod tests {
             std::fs::write(page, &text).expect("the page can be written");
         }
         let kept = std::fs::read_to_string(page).unwrap_or_default();
-        assert_eq!(text, kept, "write it again: MARTINI_UPDATE=1 cargo test -p martini --bins summary");
+        assert_eq!(text, kept, "write it again: MARTINI_UPDATE=1 cargo test -p command summary");
     }
 }

@@ -22,18 +22,18 @@ use crate::render::{notes, safepoints as render};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns of operations:
-  count         how often all threads were stopped for it
-  to safepoint  how long it took in all until they had stopped
-  slow          how many took 1 ms or more to reach
-  longest       the longest of these
-  in all        how long it took in all until they were let go
+  count         number of safepoints for the operation
+  to safepoint  total time until all threads had stopped
+  slow          safepoints that took 1 ms or more to reach
+  longest       the slowest of these
+  in all        total time until the threads were resumed
 
 Columns of late threads:
-  time          their part of the time that slow safepoints took to reach: what
-                passed while they were the ones that had not stopped
+  time          their share of the time to reach slow safepoints, while they
+                had not stopped yet
   share         of all that time
-  delayed       how many safepoints they delayed
-  longest       the largest part of one safepoint
+  delayed       number of safepoints they delayed
+  longest       the largest delay of one safepoint
 
 Examples:
   martini safepoints app.trcxml
