@@ -1,6 +1,6 @@
-//! A mutex that a panic does not close: the agent catches panics, and goes on.
+//! Locks that a panic does not close: the agent catches panics, and goes on.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 
 /// A [`std::sync::Mutex`] of which what was left behind by a panic is used as it is.
 #[derive(Debug, Default)]
@@ -15,5 +15,21 @@ impl<T> Mutex<T> {
     /// Waits until nobody else holds it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A [`std::sync::RwLock`] of which what was left behind by a panic is used as it is.
+#[derive(Debug, Default)]
+pub struct RwLock<T>(std::sync::RwLock<T>);
+
+impl<T> RwLock<T> {
+    /// Waits until nobody writes.
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody else holds it.
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

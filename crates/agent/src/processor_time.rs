@@ -6,9 +6,8 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::OnceLock;
 
-use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni};
 use rustc_hash::FxHashMap;
 
@@ -101,18 +100,9 @@ struct Known {
 /// The feature.
 pub(crate) struct ProcessorTimes {
     core: &'static Core,
-    /// `Thread.eetop`, which only platform threads have.
-    eetop: OnceLock<Eetop>,
     /// The living platform threads.
     known: Mutex<FxHashMap<u32, Known>>,
 }
-
-struct Eetop(jfieldID);
-
-// SAFETY: an id of a class that is never unloaded, which JNI lets every thread use.
-unsafe impl Send for Eetop {}
-// SAFETY: as above.
-unsafe impl Sync for Eetop {}
 
 impl ProcessorTimes {
     /// What it writes into the trace.
@@ -122,7 +112,7 @@ impl ProcessorTimes {
 
     /// For a recording.
     pub(crate) fn new(core: &'static Core) -> ProcessorTimes {
-        ProcessorTimes { core, eetop: OnceLock::new(), known: Mutex::default() }
+        ProcessorTimes { core, known: Mutex::default() }
     }
 
     /// What a living thread has had by now; `None` of a thread that is not known.
@@ -137,21 +127,15 @@ impl ProcessorTimes {
 }
 
 impl Feature for ProcessorTimes {
-    fn begin(&'static self, jni: Jni) -> Result<(), String> {
-        // SAFETY: a live local reference, deleted when it is done with.
-        unsafe {
-            let class = jni.find_class(c"java/lang/Thread").map_err(|error| jni.cleared(error))?;
-            let eetop = jni.get_field_id(class, c"eetop", c"J").map_err(|error| jni.cleared(error));
-            jni.delete_local_ref(class);
-            let _ = self.eetop.set(Eetop(eetop?));
-        }
+    fn begin(&'static self, _: Jni) -> Result<(), String> {
         Ok(())
     }
 
     unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         // SAFETY: by the caller's promise; null is the current thread.
         let (id, before) = unsafe {
-            if self.eetop.get().is_none_or(|eetop| jni.get_long_field(thread, eetop.0) == 0) {
+            // A virtual one.
+            if self.core.jvm.threads.address(jni, thread).is_none() {
                 return;
             }
             let is_current = self.core.jvm.threads.find_current() == Some(index);

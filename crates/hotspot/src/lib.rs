@@ -25,6 +25,7 @@ use jvmti::{Env, Jni};
 use buffers::BufferLayout;
 use memory::JavaThread;
 use monitors::MonitorLayout;
+use os_threads::OsThreads;
 use return_addresses::StackLayout;
 use safepoints::SafepointLayout;
 use walk::Walker;
@@ -39,6 +40,7 @@ pub struct Hotspot {
     stacks: OnceLock<Option<StackLayout>>,
     buffers: OnceLock<Option<BufferLayout>>,
     monitors: OnceLock<Option<MonitorLayout>>,
+    os_threads: OnceLock<Option<OsThreads>>,
     safepoints: OnceLock<Result<SafepointLayout, &'static str>>,
     walker: OnceLock<Walker>,
     finding_walker: Mutex<()>,
@@ -68,6 +70,11 @@ impl Hotspot {
     /// Where monitors have their owners, if that was looked up and is known.
     pub fn monitors(&self) -> Option<&MonitorLayout> {
         self.monitors.get()?.as_ref()
+    }
+
+    /// Which thread of the system each of the VM's is, if that is known; from VMInit on.
+    pub fn os_threads(&self, env: Env, jni: Jni) -> Option<&OsThreads> {
+        self.os_threads.get_or_init(|| OsThreads::find(jni, JavaThread::current(env, jni)?)).as_ref()
     }
 
     /// Where the state of safepoints is, from VMInit on.

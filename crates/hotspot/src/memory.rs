@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni};
 
 /// The address of a thread's `JavaThread`.
@@ -13,28 +12,13 @@ impl JavaThread {
     /// The address for the current thread, as `java.lang.Thread.eetop` has it; `None` if there is no such field.
     pub fn current(env: Env, jni: Jni) -> Option<JavaThread> {
         let thread = env.get_current_thread().ok()?;
-        // SAFETY: a live local reference, deleted when it is done with.
-        unsafe {
-            let found = JavaThread::of(jni, thread);
-            jni.delete_local_ref(thread);
-            found
-        }
-    }
-
-    /// The address for a platform thread that lives; `None` for others.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to a thread.
-    pub unsafe fn of(jni: Jni, thread: jobject) -> Option<JavaThread> {
-        // SAFETY: by the caller's promise; the local reference is deleted when it is done with.
+        // SAFETY: live local references, deleted when they are done with.
         unsafe {
             let class = jni.get_object_class(thread);
-            let eetop = jni.get_field_id(class, c"eetop", c"J");
-            if eetop.is_err() {
-                jni.exception_clear();
-            }
+            let eetop = jni.get_field_id(class, c"eetop", c"J").inspect_err(|_| jni.exception_clear());
             let address = eetop.map(|eetop| jni.get_long_field(thread, eetop) as usize);
             jni.delete_local_ref(class);
+            jni.delete_local_ref(thread);
             address.ok().filter(|&address| address != 0).map(JavaThread)
         }
     }

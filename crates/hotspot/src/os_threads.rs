@@ -1,6 +1,6 @@
 //! What HotSpot keeps of the system's threads: which one a `JavaThread` runs on, and what it waits for.
 
-use jvmti::Field;
+use jvmti::{Field, Jni};
 
 use super::doubtful;
 use super::memory::JavaThread;
@@ -8,6 +8,8 @@ use super::memory::JavaThread;
 /// Offsets in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct OsThreads {
+    /// From a `JavaThread` to the JNI environment inside it.
+    env: usize,
     /// From a `JavaThread` to the address of its `OSThread`.
     os_thread: usize,
     /// In an `OSThread`.
@@ -17,8 +19,9 @@ pub struct OsThreads {
 
 impl OsThreads {
     /// The layout of this VM, if it exports one that holds for the current thread, whose `JavaThread` is given.
-    pub fn find(current: JavaThread) -> Option<OsThreads> {
+    pub(crate) fn find(jni: Jni, current: JavaThread) -> Option<OsThreads> {
         let layout = OsThreads {
+            env: (jni.as_raw() as usize).checked_sub(current.0)?,
             os_thread: Field::offset_of(c"JavaThread", c"_osthread")
                 .or_else(|| Field::offset_of(c"Thread", c"_osthread"))?,
             tid: Field::offset_of(c"OSThread", c"_thread_id")?,
@@ -26,6 +29,11 @@ impl OsThreads {
         };
         // SAFETY: no argument.
         (layout.tid(current) == Some(unsafe { libc::gettid() })).then_some(layout)
+    }
+
+    /// The `JavaThread` of the current thread.
+    pub fn current(&self, jni: Jni) -> JavaThread {
+        JavaThread(jni.as_raw() as usize - self.env)
     }
 
     /// The number of the thread in the system; `None` if it has ended, or does not run yet.

@@ -7,7 +7,6 @@ use jvmti::{Env, Field, Jni, exported};
 
 use super::doubtful;
 use super::memory::{JavaThread, load_u32};
-use super::os_threads::OsThreads;
 
 /// `SafepointSynchronize::_state`.
 const STATE: &str = "_ZN20SafepointSynchronize6_stateE";
@@ -26,7 +25,6 @@ pub struct SafepointLayout {
     state: usize,
     /// In a `JavaThread`: its state.
     thread_state: usize,
-    os_threads: OsThreads,
 }
 
 impl SafepointLayout {
@@ -46,11 +44,11 @@ impl SafepointLayout {
         }
         let state = address(STATE).ok_or("libjvm.so is stripped and has no symbol for it")?;
         let current = JavaThread::current(env, jni).ok_or("cannot find its address in a thread")?;
-        let exports = || Some((Field::offset_of(c"JavaThread", c"_thread_state")?, OsThreads::find(current)?));
-        let (thread_state, os_threads) = exports().ok_or("the JVM does not export thread states")?;
+        let thread_state = Field::offset_of(c"JavaThread", c"_thread_state");
+        let thread_state = thread_state.ok_or("the JVM does not export thread states")?;
         let is_right = doubtful::half(current.0 + thread_state) == Some(IN_NATIVE)
             && doubtful::half(state).is_some_and(|state| state <= SYNCHRONIZED);
-        let layout = SafepointLayout { state, thread_state, os_threads };
+        let layout = SafepointLayout { state, thread_state };
         if is_right { Ok(layout) } else { Err("its layout is unknown") }
     }
 
@@ -68,10 +66,5 @@ impl SafepointLayout {
     pub unsafe fn is_running(&self, thread: JavaThread) -> bool {
         // SAFETY: by the caller's promise.
         !matches!(unsafe { load_u32(thread.0 + self.thread_state) }, IN_NATIVE | BLOCKED)
-    }
-
-    /// The number of a thread in the system; `None` if its memory does not show it.
-    pub fn tid(&self, thread: JavaThread) -> Option<libc::pid_t> {
-        self.os_threads.tid(thread)
     }
 }

@@ -1,6 +1,6 @@
 //! The threads that events refer to: what the trace says of them.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use trace::ids::ThreadId;
 use super::table::Table;
 use crate::clock::Ticks;
 use crate::ids::{IdSource, RecordingNumber, ThreadIndex};
-use crate::mutex::Mutex;
+use crate::mutex::RwLock;
 
 /// Names of a thread.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl ThreadRecord {
 
     /// Whether a recording has announced it.
     pub fn is_announced(&self, recording: RecordingNumber) -> bool {
-        self.announced.load(Ordering::Relaxed) == recording.0
+        self.announced.load(Ordering::SeqCst) == recording.0
     }
 
     /// The thread begins to wait, and the trace shows it or not.
@@ -122,15 +122,19 @@ impl ThreadRecord {
 
 /// `Thread.tid`, the number of a thread in Java, which no other thread ever has; 0 while its constructor runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct JavaNumber(i64);
+pub struct JavaNumber(pub i64);
 
-/// The field of `java.lang.Thread`.
-struct NumberField(jfieldID);
+/// The fields of `java.lang.Thread` by which threads are told apart.
+struct ThreadFields {
+    tid: jfieldID,
+    /// The address of what the VM has of a platform thread; 0 for a virtual thread and for one that does not run.
+    eetop: jfieldID,
+}
 
-// SAFETY: an id, used on every thread.
-unsafe impl Send for NumberField {}
+// SAFETY: ids, used on every thread.
+unsafe impl Send for ThreadFields {}
 // SAFETY: as above.
-unsafe impl Sync for NumberField {}
+unsafe impl Sync for ThreadFields {}
 
 /// The class of all virtual threads, a global reference, and the field of `java.lang.VirtualThread` with the platform thread that carries
 /// one. Whoever looks for that class by its name initialises it, which starts threads: it is asked for its field once there is a virtual
@@ -195,8 +199,8 @@ pub struct Threads {
     env: Env,
     ids: &'static IdSource,
     table: Table<ThreadRecord>,
-    number: OnceLock<NumberField>,
-    by_number: Mutex<FxHashMap<JavaNumber, ThreadIndex>>,
+    fields: OnceLock<ThreadFields>,
+    by_number: RwLock<FxHashMap<JavaNumber, ThreadIndex>>,
     virtual_threads: OnceLock<VirtualThreads>,
 }
 
@@ -207,8 +211,8 @@ impl Threads {
             env,
             ids,
             table: Table::new(),
-            number: OnceLock::new(),
-            by_number: Mutex::default(),
+            fields: OnceLock::new(),
+            by_number: RwLock::default(),
             virtual_threads: OnceLock::new(),
         }
     }
@@ -235,7 +239,7 @@ impl Threads {
 
     /// True the first time that a recording asks: then it announces the thread to its features.
     pub fn announce(&self, index: ThreadIndex, recording: RecordingNumber) -> bool {
-        let announced = |record: &ThreadRecord| record.announced.swap(recording.0, Ordering::Relaxed);
+        let announced = |record: &ThreadRecord| record.announced.swap(recording.0, Ordering::SeqCst);
         self.get(index).is_some_and(|record| announced(record) != recording.0)
     }
 
@@ -256,9 +260,10 @@ impl Threads {
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
-    pub fn find_number(&self, jni: Jni) -> Result<(), String> {
-        if self.number.get().is_none() {
-            let _ = self.number.set(NumberField(tid_field(jni).map_err(|error| jni.cleared(error))?));
+    pub fn find_fields(&self, jni: Jni) -> Result<(), String> {
+        if self.fields.get().is_none() {
+            let field = |name| thread_field(jni, name).map_err(|error| jni.cleared(error));
+            let _ = self.fields.set(ThreadFields { tid: field(c"tid")?, eetop: field(c"eetop")? });
             match VirtualThreads::find(jni) {
                 Ok(found) => drop(self.virtual_threads.set(found)),
                 Err(_) => jni.exception_clear(),
@@ -271,11 +276,22 @@ impl Threads {
     ///
     /// # Safety
     /// `thread` is a live reference to a thread, or null.
-    unsafe fn number(&self, jni: Jni, thread: jobject) -> Option<JavaNumber> {
-        let field = self.number.get().filter(|_| !thread.is_null())?;
+    pub unsafe fn number(&self, jni: Jni, thread: jobject) -> Option<JavaNumber> {
+        let fields = self.fields.get().filter(|_| !thread.is_null())?;
         // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
-        let number = unsafe { jni.get_long_field(thread, field.0) };
+        let number = unsafe { jni.get_long_field(thread, fields.tid) };
         (number != 0).then_some(JavaNumber(number))
+    }
+
+    /// The address of what the VM has of a thread; `None` for a virtual thread and for one that does not run.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub unsafe fn address(&self, jni: Jni, thread: jobject) -> Option<usize> {
+        let fields = self.fields.get()?;
+        // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
+        let address = unsafe { jni.get_long_field(thread, fields.eetop) } as usize;
+        (address != 0).then_some(address)
     }
 
     /// Any thread, if it is registered.
@@ -285,7 +301,12 @@ impl Threads {
     pub unsafe fn find(&self, jni: Jni, thread: jobject) -> Option<ThreadIndex> {
         // SAFETY: by the caller's promise.
         let number = unsafe { self.number(jni, thread) }?;
-        self.by_number.lock().get(&number).copied()
+        self.of_number(number)
+    }
+
+    /// The thread of that number in Java, if it is registered.
+    pub fn of_number(&self, number: JavaNumber) -> Option<ThreadIndex> {
+        self.by_number.read().get(&number).copied()
     }
 
     /// Any thread, registered if it is new; its names are looked up if it has any by now.
@@ -295,16 +316,17 @@ impl Threads {
     pub unsafe fn resolve(&self, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
         // SAFETY: by the caller's promise.
         unsafe {
-            let index = self.of_number(self.number(jni, thread), now);
+            let index = self.resolve_number(self.number(jni, thread), now);
             self.name(index, jni, thread, NameStage::Constructed);
             index
         }
     }
 
     /// The thread of that number in Java, registered if it is new.
-    fn of_number(&self, number: Option<JavaNumber>, now: Ticks) -> ThreadIndex {
+    fn resolve_number(&self, number: Option<JavaNumber>, now: Ticks) -> ThreadIndex {
         let Some(number) = number else { return self.register(now) };
-        *self.by_number.lock().entry(number).or_insert_with(|| self.register(now))
+        let known = self.of_number(number);
+        known.unwrap_or_else(|| *self.by_number.write().entry(number).or_insert_with(|| self.register(now)))
     }
 
     /// The current thread, if it is registered and was asked for before.
@@ -333,7 +355,7 @@ impl Threads {
                     if thread.is_null() { self.env.get_current_thread().unwrap_or(null_mut()) } else { null_mut() };
                 let number = self.number(jni, if current.is_null() { thread } else { current });
                 jni.delete_local_ref(current);
-                let index = self.of_number(number, now);
+                let index = self.resolve_number(number, now);
                 self.mark(thread, index);
                 index
             });
@@ -381,7 +403,7 @@ impl Threads {
     pub unsafe fn note_number(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
         // SAFETY: by the caller's promise.
         if let Some(number) = unsafe { self.number(jni, thread) } {
-            self.by_number.lock().insert(number, index);
+            self.by_number.write().insert(number, index);
         }
     }
 
@@ -420,10 +442,15 @@ impl Threads {
 /// # Errors
 /// JNI does not find it; an exception is pending.
 pub fn tid_field(jni: Jni) -> Result<jfieldID, JniError> {
+    thread_field(jni, c"tid")
+}
+
+/// A field of `java.lang.Thread`, a long.
+fn thread_field(jni: Jni, name: &CStr) -> Result<jfieldID, JniError> {
     let class = jni.find_class(c"java/lang/Thread")?;
     // SAFETY: a live local reference, deleted at once.
     unsafe {
-        let field = jni.get_field_id(class, c"tid", c"J");
+        let field = jni.get_field_id(class, name, c"J");
         jni.delete_local_ref(class);
         field
     }

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-use jvmti::jni_sys::{jfieldID, jobject};
+use jvmti::jni_sys::jobject;
 use jvmti::{Env, Jni, JniError, Management};
 
 use super::Core;
@@ -16,7 +16,6 @@ use super::context::{LocalThread, ThreadContext, enter};
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::ThreadIndex;
-use agent_base::tables::threads::tid_field;
 
 /// The accounting of this VM, as far as it can be used.
 #[derive(Default)]
@@ -26,26 +25,12 @@ pub struct Accounting {
 
 /// How to read it.
 #[derive(Clone, Copy)]
-struct Meter {
-    management: Management,
-    /// `java.lang.Thread.tid`.
-    tid: jfieldID,
-}
-
-// SAFETY: a field id of a class that is never unloaded, which JNI lets every thread use.
-unsafe impl Send for Meter {}
-// SAFETY: as above.
-unsafe impl Sync for Meter {}
+struct Meter(Management);
 
 impl Meter {
     /// Finds the accounting and tests it on allocations of known size.
     fn find(jni: Jni, env: Env) -> Result<Meter, &'static str> {
-        let management = Management::find(jni).ok_or("this JVM does not offer it")?;
-        let tid = tid_field(jni).map_err(|_| {
-            jni.exception_clear();
-            "java.lang.Thread has no tid"
-        })?;
-        let meter = Meter { management, tid };
+        let meter = Meter(Management::find(jni).ok_or("this JVM does not offer it")?);
         match meter.is_exact(jni, env) {
             Ok(true) => Ok(meter),
             Ok(false) => Err("it does not follow allocations of known size"),
@@ -60,9 +45,9 @@ impl Meter {
     fn is_exact(self, jni: Jni, env: Env) -> Result<bool, JniError> {
         let mut exact = true;
         for length in [1, 1000, 200_000] {
-            let before = self.management.current_thread_allocated_bytes(jni);
+            let before = self.0.current_thread_allocated_bytes(jni);
             let array = jni.new_byte_array(length)?;
-            let after = self.management.current_thread_allocated_bytes(jni);
+            let after = self.0.current_thread_allocated_bytes(jni);
             // SAFETY: a live local reference, deleted at once.
             let size = unsafe {
                 let size = env.get_object_size(array);
@@ -73,14 +58,6 @@ impl Meter {
             exact &= accounted.is_some() && accounted == size.ok().map(|bytes| bytes as u64);
         }
         Ok(exact)
-    }
-
-    /// # Safety
-    /// `thread` is a live reference to a thread.
-    unsafe fn thread_bytes(self, jni: Jni, thread: jobject) -> Option<u64> {
-        // SAFETY: by the caller's promise; the field is one of java.lang.Thread.
-        let tid = unsafe { jni.get_long_field(thread, self.tid) };
-        self.management.thread_allocated_bytes(jni, tid)
     }
 }
 
@@ -96,13 +73,13 @@ impl Accounting {
 
     /// Bytes that the JVM accounts to the thread of that number in Java since it started; `None` if it does not say.
     pub fn thread_bytes(&self, jni: Jni, java_id: i64) -> Option<u64> {
-        self.meter()?.management.thread_allocated_bytes(jni, java_id)
+        self.meter()?.0.thread_allocated_bytes(jni, java_id)
     }
 
     /// Bytes that the JVM accounts to the current platform thread since it started; `None` if it does not say.
     #[inline]
     pub fn current_thread_bytes(&self, jni: Jni) -> Option<u64> {
-        self.meter()?.management.current_thread_allocated_bytes(jni)
+        self.meter()?.0.current_thread_allocated_bytes(jni)
     }
 }
 
@@ -125,11 +102,21 @@ pub fn begin(core: &Core, jni: Jni) {
 /// # Safety
 /// `thread` is a live reference to it.
 pub unsafe fn begin_thread(core: &Core, jni: Jni, thread: jobject, index: ThreadIndex) {
-    if let (Some(meter), Some(record)) = (core.jvm.accounting.meter(), core.jvm.threads.get(index)) {
+    if let Some(record) = core.jvm.threads.get(index).filter(|_| core.jvm.accounting.meter().is_some()) {
         // SAFETY: by the caller's promise.
-        let bytes = unsafe { meter.thread_bytes(jni, thread) };
+        let bytes = unsafe { bytes_of(core, jni, thread) };
         record.excluded_bytes.store(bytes.unwrap_or(0), Ordering::Relaxed);
     }
+}
+
+/// Bytes that the JVM accounts to a thread since it started; `None` if it does not say.
+///
+/// # Safety
+/// `thread` is a live reference to it.
+unsafe fn bytes_of(core: &Core, jni: Jni, thread: jobject) -> Option<u64> {
+    // SAFETY: by the caller's promise.
+    let number = unsafe { core.jvm.threads.number(jni, thread) }?;
+    core.jvm.accounting.thread_bytes(jni, number.0)
 }
 
 /// The current thread ends: its last account.
@@ -156,8 +143,7 @@ pub fn end(core: &'static Core, jni: Jni) {
 pub fn each_account(core: &Core, jni: Jni, mut visit: impl FnMut(ThreadIndex, Option<u64>)) {
     core.jvm.threads.each_living(jni, |thread, index| {
         // SAFETY: a live reference from `each_living`.
-        let bytes = core.jvm.accounting.meter().and_then(|meter| unsafe { meter.thread_bytes(jni, thread) });
-        visit(index, bytes);
+        visit(index, unsafe { bytes_of(core, jni, thread) });
     });
 }
 

@@ -8,12 +8,14 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 use jvmti::jni_sys::{JNIEnv, jobject};
 use jvmti::{Jni, guard};
 use trace::ids::ObjectId;
 
 use super::Core;
+use super::living::LivingThread;
 use super::lost::Dropped;
 use agent_base::clock::Ticks;
 use agent_base::events::buffer::{Producer, channel};
@@ -34,6 +36,8 @@ pub struct ThreadContext {
     pub current: ThreadIndex,
     /// A virtual thread runs on it, which may have begun on another carrier what it ends here.
     pub is_virtual: bool,
+    /// What the others see of it, once it carried a virtual thread.
+    living: Option<Arc<LivingThread>>,
     /// The buffer does not show yet that `current` runs: there was no room.
     owes_switch: bool,
     /// It ends, and the trace does not say so: nothing is pushed any more.
@@ -91,6 +95,8 @@ impl ThreadContext {
     fn switch(&mut self, thread: ThreadIndex) {
         self.current = thread;
         self.is_virtual = thread != self.carrier;
+        self.living = self.living.take().or_else(|| self.core.living.get(self.carrier));
+        self.living.as_ref().inspect(|living| living.set_running(thread));
         self.owes_switch = true;
         // Without room it can wait until there is some for an event.
         self.make_room(0);
@@ -184,14 +190,11 @@ impl LocalThread {
     /// # Safety
     /// `thread` is a live reference to it.
     pub(crate) unsafe fn mount(&mut self, jni: Jni, thread: jobject, index: ThreadIndex, now: Ticks) {
-        let core = self.thread.core;
-        if core.jvm.threads.announce(index, core.number) {
-            // SAFETY: by the caller's promise.
-            core.features().for_each(|feature| unsafe { feature.thread_found(jni, thread, index) });
-            // Without it the first event that names the thread defines it.
-            if self.thread.make_room(1) {
-                self.thread.push(Event::ThreadStart(index), now);
-            }
+        // SAFETY: by the caller's promise.
+        let is_new = unsafe { self.thread.core.thread_found(jni, thread, index, || ()) };
+        // Without it the first event that names the thread defines it.
+        if is_new && self.thread.make_room(1) {
+            self.thread.push(Event::ThreadStart(index), now);
         }
         self.switch(jni, index);
     }
@@ -357,6 +360,7 @@ fn make_context(core: &'static Core, jni: Jni, now: Ticks, before: *mut LocalThr
         carrier,
         current: carrier,
         is_virtual: false,
+        living: None,
         owes_switch: false,
         is_left_out: false,
         object_tags: core.tags.for_objects(carrier),

@@ -8,6 +8,7 @@ pub mod context;
 pub mod current;
 pub mod deep_stacks;
 pub mod feature;
+pub mod living;
 pub mod lost;
 pub(crate) mod rewriting;
 pub mod schedule;
@@ -21,6 +22,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use agent_options::{Options, Stacks as FindStacks};
+use jvmti::jni_sys::jobject;
 use jvmti::sys::CAN_SUPPORT_VIRTUAL_THREADS;
 use jvmti::{Collector, Env, Jni, Vm};
 use trace::model::ArrayCode;
@@ -51,6 +53,7 @@ use feature::Feature;
 use hotspot::Hotspot;
 use hotspot::return_addresses::StackLayout;
 use hotspot::safe_mode::SafeMode;
+use living::LivingThreads;
 use lost::{DroppedCounts, Lost};
 use rewriting::RewritingCounts;
 use source::AllocationSource;
@@ -193,6 +196,8 @@ pub struct Core {
     pub pool: Arc<Pool>,
     /// When collections ran.
     pub collections: Collections,
+    /// Its platform threads, as far as a feature reads their memory.
+    pub living: LivingThreads,
     /// Weak references to followed objects.
     pub weak_refs: WeakRefs,
     /// Events that were not recorded, by reason.
@@ -258,6 +263,7 @@ impl Core {
             start,
             pool: Pool::new(options.buffer_bytes / RECORD_BYTES, progress.clone()),
             collections: Collections::new(options.dump.when.ever()),
+            living: LivingThreads::default(),
             weak_refs: WeakRefs::default(),
             lost: Lost::default(),
             dropped: DroppedCounts::default(),
@@ -390,6 +396,36 @@ impl Core {
     /// Looks up how frames lie on stacks, from VMInit on.
     pub fn find_stack_layout(&self, jni: Jni) {
         self.reads_stacks().inspect(|hotspot| hotspot.find_stacks(self.jvm.env, jni));
+    }
+
+    /// Has the living threads registered, if a feature wants to know, from VMInit on and before events of threads come.
+    pub fn register_threads(&self, jni: Jni) {
+        if let Some(hotspot) = self.hotspot.filter(|_| self.records_locks() || self.options.samples.any()) {
+            self.living.open(hotspot, hotspot.os_threads(self.jvm.env, jni));
+        }
+    }
+
+    /// A thread is there that has sent no start event. True the first time: after `first`, features are told.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to it.
+    pub unsafe fn thread_found(
+        &'static self,
+        jni: Jni,
+        thread: jobject,
+        index: ThreadIndex,
+        first: impl FnOnce(),
+    ) -> bool {
+        let is_new = self.jvm.threads.announce(index, self.number);
+        if is_new {
+            first();
+            // SAFETY: by the caller's promise.
+            unsafe {
+                self.living.found(self, jni, thread, index);
+                self.features().for_each(|feature| feature.thread_found(jni, thread, index));
+            }
+        }
+        is_new
     }
 
     /// How frames lie on stacks, if that is used and known.

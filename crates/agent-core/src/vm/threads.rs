@@ -46,6 +46,7 @@ pub unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, t
                 if !core.jvm.threads.announce(local.thread.carrier, core.number) {
                     return;
                 }
+                core.living.starts(jni, local.thread.carrier);
                 // SAFETY: the VM passes a live reference to the thread.
                 unsafe {
                     core.jvm.threads.name(local.thread.carrier, jni, thread, NameStage::Constructed);
@@ -78,8 +79,13 @@ pub unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thr
         let jni = unsafe {
             let jni = Jni::from_raw(jni);
             // Others may have found it, and it has not reported anything itself.
-            let found = core.jvm.threads.find_current().or_else(|| core.jvm.threads.find(jni, thread));
-            let record = found.and_then(|index| core.jvm.threads.get(index));
+            let threads = &core.jvm.threads;
+            let found = threads.find_current().or_else(|| threads.find(jni, thread));
+            // Who finds it from now on, while a recording begins, knows that it ends.
+            let found = found.or_else(|| core.is_late.then(|| threads.resolve(jni, thread, Ticks::now())));
+            let record = found.and_then(|index| threads.get(index));
+            record.inspect(|record| record.set_ended());
+            core.living.leave(jni);
             if core.is_late && !record.is_some_and(|record| record.is_announced(core.number)) {
                 return Entry::end(jni);
             }

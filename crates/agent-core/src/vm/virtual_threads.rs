@@ -88,6 +88,7 @@ pub unsafe extern "system" fn end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jt
     unsafe {
         on_carrier(jni, |core, jni, local| {
             let index = core.jvm.threads.resolve_own(jni, thread, Ticks::now(), NameStage::Constructed);
+            core.jvm.threads.get(index).inspect(|record| record.set_ended());
             core.features().for_each(|feature| feature.thread_leaves(jni, thread, index));
             if local.thread.admit(1, Dropped::Thread) {
                 // As at the end of a platform thread.

@@ -46,8 +46,6 @@ use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
 use handler::{Handled, Unused, on_signal};
-use hotspot::memory::JavaThread;
-use hotspot::os_threads::OsThreads;
 use hotspot::walk::Walker;
 #[cfg(not(target_arch = "x86_64"))]
 use other as system_call;
@@ -81,20 +79,12 @@ struct Engine {
     interval: Option<u64>,
     wall: Option<Duration>,
     registry: Mutex<Registry>,
-    vm: VmLayout,
     /// CPU time of the process when it began, and from its end on what it had until then.
     begun: u64,
     used: AtomicU64,
     is_stopping: AtomicBool,
     /// Samples for which there was no memory that the writer knows of.
     known_unwritten: AtomicU64,
-}
-
-/// Where the VM keeps threads.
-struct VmLayout {
-    os_threads: OsThreads,
-    /// From a `JavaThread` to the JNI environment inside it.
-    env: usize,
 }
 
 static CURRENT: Current<Cpu> = Current::none();
@@ -219,8 +209,7 @@ impl Cpu {
     fn prepare(&self, jni: Jni) -> Result<Engine, String> {
         let core = self.core;
         let hotspot = core.hotspot.ok_or("safe mode does not read the JVM's private memory")?;
-        let current = JavaThread::current(core.jvm.env, jni).ok_or("cannot find the JVM's thread structures")?;
-        let vm = VmLayout::find(jni, current)?;
+        core.living.layout().ok_or("cannot map the JVM's threads to OS threads")?;
         let (walker, loads) = hotspot.trusted_walker(core.jvm.env, jni, core.jvm.java)?;
         let signal = OwnSignal::claim(std::iter::once(libc::SIGPROF).chain(real_time_signals()), on_signal)?;
         let handled = match core.jvm.keep(Unused::default).take() {
@@ -246,7 +235,6 @@ impl Cpu {
             interval,
             wall: samples.wall,
             registry: Mutex::new(registry),
-            vm,
             begun: CpuClock::PROCESS.nanos().unwrap_or(0),
             used: AtomicU64::new(0),
             is_stopping: AtomicBool::new(false),
@@ -256,10 +244,14 @@ impl Cpu {
 }
 
 impl Engine {
-    /// A thread that runs Java is sampled from now on.
-    fn add(&self, tid: libc::pid_t, thread: JavaThread, index: ThreadIndex) {
-        let vm = VmThread { java_thread: thread, state: self.vm.os_threads.state(thread) };
-        self.registry.lock().add(tid, Who::Java(index), Some(vm));
+    /// A thread that runs Java is sampled from now on, unless it ends.
+    fn add(&self, index: ThreadIndex) {
+        let living = &self.core.living;
+        let (Some(thread), Some(layout)) = (living.get(index), living.layout()) else { return };
+        thread.while_alive(|| {
+            let vm = VmThread { java_thread: thread.java, state: layout.state(thread.java) };
+            self.registry.lock().add(thread.tid, Who::Java(index), Some(vm));
+        });
     }
 
     /// Samples no more.
@@ -270,18 +262,6 @@ impl Engine {
         }
         let used = CpuClock::PROCESS.nanos().unwrap_or(0).saturating_sub(self.begun);
         self.used.store(used, Ordering::Relaxed);
-    }
-}
-
-impl VmLayout {
-    fn find(jni: Jni, current: JavaThread) -> Result<VmLayout, String> {
-        let os_threads = OsThreads::find(current).ok_or("cannot map the JVM's threads to OS threads")?;
-        let env = (jni.as_raw() as usize).checked_sub(current.0).ok_or("unknown layout of the JVM's threads")?;
-        Ok(VmLayout { os_threads, env })
-    }
-
-    fn current(&self, jni: Jni) -> JavaThread {
-        JavaThread(jni.as_raw() as usize - self.env)
     }
 }
 
@@ -299,14 +279,8 @@ impl Feature for Cpu {
         Ok(())
     }
 
-    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
-        let Some(engine) = self.engine.get() else { return };
-        // SAFETY: by the caller's promise. A virtual thread has none.
-        let java_thread = unsafe { JavaThread::of(jni, thread) };
-        // Between the two the thread may end, and its number is not found then.
-        if let Some((java_thread, tid)) = java_thread.and_then(|t| Some((t, engine.vm.os_threads.tid(t)?))) {
-            engine.add(tid, java_thread, index);
-        }
+    unsafe fn thread_found(&'static self, _: Jni, _: jobject, index: ThreadIndex) {
+        self.engine.get().inspect(|engine| engine.add(index));
     }
 
     fn resume(&'static self, _: Jni) {
@@ -318,17 +292,15 @@ impl Feature for Cpu {
         }
     }
 
-    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, _: jobject) {
-        if let Some(engine) = self.engine.get() {
-            engine.add(own_tid(), engine.vm.current(jni), local.thread.carrier);
-        }
+    unsafe fn thread_start(&'static self, _: Jni, local: &mut LocalThread, _: jobject) {
+        self.engine.get().inspect(|engine| engine.add(local.thread.carrier));
     }
 
     // Also when the trace takes nothing any more: the VM frees what the handler reads of the thread.
     unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, _: ThreadIndex) {
         let Some(engine) = self.engine.get() else { return };
         // SAFETY: by the caller's promise. A virtual thread has none, and its carrier goes on.
-        if unsafe { JavaThread::of(jni, thread) }.is_some() {
+        if unsafe { self.core.jvm.threads.address(jni, thread) }.is_some() {
             engine.registry.lock().remove(own_tid());
         }
     }

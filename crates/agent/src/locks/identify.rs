@@ -5,7 +5,7 @@ use jvmti::jni_sys::jobject;
 use trace::ids::ObjectId;
 
 use super::Locks;
-use super::state::{JavaId, LockThread};
+use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::{StackIndex, ThreadIndex};
@@ -28,27 +28,15 @@ impl Locks {
     ) -> ThreadIndex {
         let threads = &self.core.jvm.threads;
         // SAFETY: by the caller's promise.
-        let id = self.fields.get().map(|fields| JavaId(unsafe { jni.get_long_field(thread, fields.thread.tid) }));
-        if let Some((_, index)) = state.thread.filter(|(known, _)| Some(*known) == id) {
+        let number = unsafe { threads.number(jni, thread) };
+        if let Some((_, index)) = state.thread.filter(|(known, _)| Some(*known) == number) {
             return index;
         }
         // SAFETY: by the caller's promise.
         let index = unsafe { threads.resolve_own(jni, thread, now, NameStage::Constructed) };
         let has_names = threads.get(index).is_some_and(|record| record.names.get().is_some());
-        state.thread = id.filter(|&id| id != JavaId::NONE && has_names).map(|id| (id, index));
+        state.thread = number.filter(|_| has_names).map(|number| (number, index));
         index
-    }
-
-    /// Another thread.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to a thread.
-    pub(super) unsafe fn other_thread(&self, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
-        // SAFETY: by the caller's promise.
-        let number = self.fields.get().map(|fields| unsafe { jni.get_long_field(thread, fields.thread.tid) });
-        let known = number.and_then(|number| self.registry.of_number(number as u64));
-        // SAFETY: by the caller's promise.
-        known.unwrap_or_else(|| unsafe { self.core.jvm.threads.resolve(jni, thread, now) })
     }
 
     /// The id of an object on which threads wait; if it has none yet, it gets one, and an event reports it. `monitor` is its

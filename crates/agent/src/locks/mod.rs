@@ -1,7 +1,7 @@
 //! Threads that wait for each other (`locks=on`): for which lock, how long, and who owns it.
 //!
 //! `monitors` handles JVMTI's events, `parking` the waits of `java.util.concurrent`, `sleeping` those for nothing but time, both by
-//! `hooks`; `owner` and `thread_registry` find the owner, `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the
+//! `hooks`; `owner` and `usage` find the owner, `identify` the lock; `snapshot` answers data requests. `time_budget` bounds the
 //! cost of the stacks of owners. What threads do when they do not wait: `processor_time`, another feature.
 
 mod hooks;
@@ -14,10 +14,11 @@ mod section;
 mod sleeping;
 mod snapshot;
 mod state;
-mod thread_registry;
+mod thread_references;
 mod time_budget;
 mod usage;
 
+use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +33,6 @@ use jvmti::{Jni, Turn};
 use agent_base::clock::Ticks;
 use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::mutex::Mutex;
-use agent_base::tables::threads::tid_field;
 use agent_base::tables::threads::{Beginning, WaitState};
 use agent_core::core::Core;
 use agent_core::core::context::{LocalThread, Reporter, ThreadContext};
@@ -46,7 +46,7 @@ use hotspot::monitors::MonitorLayout;
 use section::LockSection;
 use snapshot::SnapshotScope;
 use state::LockThread;
-use thread_registry::{ThreadFields, ThreadRegistry};
+use thread_references::ThreadReferences;
 use time_budget::TimeBudget;
 use usage::OwnerQuestion;
 
@@ -74,8 +74,10 @@ const FIRST_TO_KEEP_CODE: u32 = 23;
 pub(crate) struct Locks {
     core: &'static Core,
     options: LockOptions,
-    registry: ThreadRegistry,
-    fields: OnceLock<&'static Fields>,
+    /// If owners are asked for their stacks, or for what they own.
+    references: Option<ThreadReferences>,
+    /// Fields of the class library.
+    fields: OnceLock<&'static parking::Fields>,
     /// How JVMTI is asked for an owner.
     question: OnceLock<OwnerQuestion>,
     parking: OnceLock<parking::Proxy>,
@@ -97,17 +99,6 @@ pub(crate) struct Locks {
     snapshots: Mutex<Vec<Option<LockSnapshot>>>,
 }
 
-/// Fields of the class library.
-struct Fields {
-    thread: ThreadFields,
-    juc: parking::Fields,
-}
-
-// SAFETY: ids and global references of classes that are never unloaded, which JNI lets every thread use.
-unsafe impl Send for Fields {}
-// SAFETY: as above.
-unsafe impl Sync for Fields {}
-
 static CURRENT: Current<Locks> = Current::none();
 
 impl Locks {
@@ -126,7 +117,7 @@ impl Locks {
         let hooked = options.juc.then_some(&parking::PARKS).into_iter().chain(sleeps.filter(|_| is_cheap)).collect();
         Locks {
             core,
-            registry: ThreadRegistry::new(takes_stacks || asks_threads),
+            references: (takes_stacks || asks_threads).then(ThreadReferences::default),
             options,
             fields: OnceLock::new(),
             question: OnceLock::new(),
@@ -242,13 +233,9 @@ impl Locks {
         self.core.jvm.threads.get(thread).map_or(Beginning::Unseen, |record| record.end_wait(state))
     }
 
-    /// # Safety
-    /// `thread` is a live reference to a thread that runs and has not had its end event.
-    unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
-        if let Some(fields) = self.fields.get() {
-            // SAFETY: by the caller's promise.
-            unsafe { self.registry.enter(jni, self.layout(), fields.thread, thread, index) };
-        }
+    /// A new local reference to a thread that lives; null if there is none.
+    fn reference(&self, jni: Jni, index: ThreadIndex) -> jobject {
+        self.references.as_ref().map_or(null_mut(), |references| references.get(jni, index))
     }
 }
 
@@ -298,11 +285,11 @@ impl Feature for Locks {
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         let env = self.core.jvm.env;
         // Its references to classes are the same in all recordings.
-        let known: &'static OnceLock<Fields> = self.core.jvm.keep(OnceLock::new);
+        let known: &'static OnceLock<parking::Fields> = self.core.jvm.keep(OnceLock::new);
         let fields = match known.get() {
             Some(fields) => fields,
             None => {
-                let found = Fields::find(jni).map_err(|error| jni.cleared(error))?;
+                let found = parking::Fields::find(jni).map_err(|error| jni.cleared(error))?;
                 known.get_or_init(|| found)
             }
         };
@@ -322,7 +309,7 @@ impl Feature for Locks {
 
     unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
         // SAFETY: by the caller's promise.
-        unsafe { self.register(jni, thread, index) }
+        self.references.iter().for_each(|references| unsafe { references.enter(jni, thread, index) });
     }
 
     fn resume(&'static self, jni: Jni) {
@@ -333,26 +320,16 @@ impl Feature for Locks {
 
     unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
         // SAFETY: by the caller's promise.
-        unsafe { self.register(jni, thread, local.thread.carrier) }
+        unsafe { self.thread_found(jni, thread, local.thread.carrier) }
     }
 
-    unsafe fn thread_leaves(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
-        self.core.jvm.threads.get(index).inspect(|record| record.set_ended());
-        if let Some(fields) = self.fields.get() {
-            // SAFETY: by the caller's promise.
-            unsafe { self.registry.leave(jni, fields.thread, thread, index) };
-        }
+    unsafe fn thread_leaves(&'static self, jni: Jni, _: jobject, index: ThreadIndex) {
+        self.references.iter().for_each(|references| references.leave(jni, index));
     }
 
-    fn switched(&'static self, jni: Jni, local: &mut LocalThread) {
-        let (thread, state): (&mut ThreadContext, &mut LockThread) = local.with();
+    fn switched(&'static self, _: Jni, local: &mut LocalThread) {
+        let (_, state): (&mut ThreadContext, &mut LockThread) = local.with();
         state.blocked = None;
-        if state.mounted.is_none() {
-            state.mounted = self.layout().and_then(|layout| self.registry.mounted(layout.current(jni)));
-        }
-        if let Some(mounted) = &state.mounted {
-            mounted.store(thread.current.0, Ordering::Relaxed);
-        }
     }
 
     fn stop(&'static self, jni: Jni, end: End) {
@@ -371,28 +348,14 @@ impl Feature for Locks {
     fn stopped(&'static self, jni: Jni, _: End) {
         // Not before: a thread that ends has to have reported the end of its park, too.
         self.parking.get().inspect(|proxy| proxy.set_on(jni, false));
-        self.registry.close();
     }
 
     fn release(&'static self, jni: Jni) {
-        self.registry.release(jni);
+        self.references.iter().for_each(|references| references.release(jni));
         *self.snapshots.lock() = Vec::new();
     }
 
     fn rewriter(&'static self) -> Option<&'static dyn Rewriter> {
         (!self.hooks.is_empty()).then_some(&self.hooks)
-    }
-}
-
-impl Fields {
-    fn find(jni: Jni) -> Result<Fields, jvmti::JniError> {
-        let class = jni.find_class(c"java/lang/Thread")?;
-        // SAFETY: a live local reference, deleted at the end.
-        unsafe {
-            let thread = ThreadFields { eetop: jni.get_field_id(class, c"eetop", c"J")?, tid: tid_field(jni)? };
-            let juc = parking::Fields::find(jni, class)?;
-            jni.delete_local_ref(class);
-            Ok(Fields { thread, juc })
-        }
     }
 }

@@ -53,7 +53,7 @@ pub(super) unsafe extern "system" fn contended_enter(
             let layout = locks.layout().map(|layout| (layout, layout.current(jni)));
             let word = layout.and_then(|(layout, current)| layout.pending_owner(current));
             let mut owner = match (layout, word) {
-                (Some((layout, current)), Some(word)) => owner_of(layout, &locks.registry, word, current, object),
+                (Some((layout, current)), Some(word)) => owner_of(locks.core, layout, word, current, object),
                 _ => Owner::Unknown,
             };
             let monitor = layout.map_or(MonitorAddress::default(), |(layout, current)| layout.pending_monitor(current));
@@ -73,7 +73,7 @@ pub(super) unsafe extern "system" fn contended_enter(
             if owner == Owner::Unknown || matches!(owner, Owner::Thread(owner) if has_ended(owner)) {
                 locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
             } else if let Owner::Thread(owner) = owner {
-                let reference = || locks.registry.reference(jni, owner);
+                let reference = || locks.reference(jni, owner);
                 let stack = locks.owner_stack(jni, state, now, reference, || match layout {
                     Some((layout, current)) => layout.pending_owner(current) == word,
                     None => {
@@ -129,7 +129,7 @@ unsafe fn compare(
     for _ in 0..COMPARISONS {
         let word = layout.pending_owner(current)?;
         // SAFETY: by the caller's promise.
-        let Owner::Thread(read) = (unsafe { owner_of(layout, &locks.registry, word, current, object) }) else {
+        let Owner::Thread(read) = (unsafe { owner_of(locks.core, layout, word, current, object) }) else {
             return None;
         };
         let now = Ticks::now();

@@ -10,10 +10,14 @@
 //! | the number of a `java.lang.Thread` | 24 and later |
 //! | 1, "anonymous": the owner has the object on its lock stack, a list in its `JavaThread` | 21 and later, as a rule from 23 on |
 
+use std::sync::Arc;
+
 use jvmti::jni_sys::jobject;
 
-use super::thread_registry::ThreadRegistry;
 use agent_base::ids::ThreadIndex;
+use agent_base::tables::threads::JavaNumber;
+use agent_core::core::Core;
+use agent_core::core::living::LivingThread;
 use hotspot::memory::JavaThread;
 use hotspot::monitors::{MonitorLayout, OwnerWord, object_address};
 
@@ -37,8 +41,8 @@ const ANONYMOUS: usize = 1;
 /// # Safety
 /// `object` is a local reference of the current thread.
 pub(super) unsafe fn owner_of(
+    core: &Core,
     layout: &MonitorLayout,
-    registry: &ThreadRegistry,
     word: OwnerWord,
     current: JavaThread,
     object: jobject,
@@ -46,28 +50,27 @@ pub(super) unsafe fn owner_of(
     let found = match word.0 {
         FREE => return Owner::Free,
         // SAFETY: by the caller's promise.
-        ANONYMOUS => unsafe { anonymous(layout, registry, current, object) },
-        number if layout.owner_is_number() => registry.of_number(number as u64),
-        address => registry.of_java_thread(JavaThread(address)).or_else(|| registry.of_stack(address)),
+        ANONYMOUS => unsafe { anonymous(core, layout, current, object) },
+        number if layout.owner_is_number() => core.jvm.threads.of_number(JavaNumber(number as i64)),
+        address => core.living.hold().of_address(address).map(|thread| thread.running()),
     };
     found.map_or(Owner::Unknown, Owner::Thread)
 }
 
 /// # Safety
 /// As for `owner_of`.
-unsafe fn anonymous(
-    layout: &MonitorLayout,
-    registry: &ThreadRegistry,
-    current: JavaThread,
-    object: jobject,
-) -> Option<ThreadIndex> {
+unsafe fn anonymous(core: &Core, layout: &MonitorLayout, current: JavaThread, object: jobject) -> Option<ThreadIndex> {
     if let Some(address) = layout.pending_stack_locker(current) {
-        return registry.of_stack(address);
+        return core.living.hold().of_address(address).map(|thread| thread.running());
     }
     // SAFETY: by the caller's promise.
     let address = || unsafe { object_address(object) };
     let before = address();
-    let found = registry.of_lock_stack(layout, before)?;
+    let living = core.living.hold();
+    // SAFETY: the registry is held.
+    let has_locked = |thread: &&Arc<LivingThread>| unsafe { layout.has_locked(thread.java, before) };
+    let found = living.iter().find(has_locked)?.running();
+    drop(living);
     // The object has not moved, nor has the owner released it: only the owner itself replaces the anonymous word.
     (address() == before && layout.pending_owner(current) == Some(OwnerWord(ANONYMOUS))).then_some(found)
 }

@@ -118,13 +118,18 @@ pub(crate) struct Fields {
     /// `isHeldExclusively` of the abstract classes, which throws: a class that does not override it has no single owner.
     undecided: [jmethodID; 2],
     /// `Thread.parkBlocker`.
-    pub(super) blocker: jfieldID,
+    blocker: jfieldID,
 }
 
+// SAFETY: ids and global references of classes that are never unloaded, which JNI lets every thread use.
+unsafe impl Send for Fields {}
+// SAFETY: as above.
+unsafe impl Sync for Fields {}
+
 impl Fields {
-    /// # Safety
-    /// `thread` is a live reference to the class `java.lang.Thread`.
-    pub(super) unsafe fn find(jni: Jni, thread: jclass) -> Result<Fields, JniError> {
+    /// # Errors
+    /// What the VM refuses; an exception is pending then.
+    pub(super) fn find(jni: Jni) -> Result<Fields, JniError> {
         let class = |name| {
             let local = jni.find_class(name)?;
             // SAFETY: a live local reference, deleted at once.
@@ -141,14 +146,14 @@ impl Fields {
             // SAFETY: a global reference.
             unsafe { jni.get_method_id(class, c"isHeldExclusively", c"()Z") }
         };
-        // SAFETY: global references, and the caller's promise.
+        // SAFETY: global references.
         unsafe {
             Ok(Fields {
                 ownable,
                 owner: jni.get_field_id(ownable, c"exclusiveOwnerThread", c"Ljava/lang/Thread;")?,
                 stamped: class(c"java/util/concurrent/locks/StampedLock")?,
                 undecided: [held(queued)?, held(queued_long)?],
-                blocker: jni.get_field_id(thread, c"parkBlocker", c"Ljava/lang/Object;")?,
+                blocker: jni.get_field_id(class(c"java/lang/Thread")?, c"parkBlocker", c"Ljava/lang/Object;")?,
             })
         }
     }
@@ -224,7 +229,7 @@ impl Locks {
     /// # Safety
     /// `thread` is a live reference to a thread.
     pub(super) unsafe fn parked_on(&self, jni: Jni, thread: jobject) -> Option<(jobject, jobject)> {
-        let fields = &self.fields.get()?.juc;
+        let fields = self.fields.get()?;
         // SAFETY: by the caller's promise.
         unsafe {
             let blocker = jni.get_object_field(thread, fields.blocker);
@@ -246,7 +251,7 @@ unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, bl
     // SAFETY: the VM passes this thread's environment, MartiniParking the current thread, and a live object or null.
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            let Some(fields) = locks.fields.get().map(|fields| &fields.juc) else { return };
+            let Some(fields) = locks.fields.get() else { return };
             let is_shown = context.admit(BEGIN_RECORDS, Dropped::Wait);
             locks.note_begin(context.current, WaitState::Parked, is_shown);
             if !is_shown {
@@ -300,7 +305,7 @@ unsafe fn begin_lock_park(
     unsafe {
         let owner = if kind == BlockerKind::OwnableLock { fields.owner(jni, lock) } else { null_mut() };
         if !owner.is_null() {
-            let index = locks.other_thread(jni, owner, now);
+            let index = locks.core.jvm.threads.resolve(jni, owner, now);
             let stack = locks.owner_stack(
                 jni,
                 state,

@@ -1,28 +1,18 @@
 //! What a thread keeps from its last waits, so that it need not ask the VM again.
 
 use std::ptr::null_mut;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 use jvmti::Jni;
-use jvmti::jni_sys::{jlong, jobject, jweak};
+use jvmti::jni_sys::{jobject, jweak};
 use trace::ids::ObjectId;
 
 use agent_base::ids::ThreadIndex;
 use agent_base::tables::classes::BlockerKind;
+use agent_base::tables::threads::JavaNumber;
 use agent_core::core::Core;
 use agent_core::core::context::{FeatureState, Slot, ThreadState};
 use agent_core::stacks::walker::StackWalker;
 use hotspot::monitors::MonitorAddress;
-
-/// `Thread.tid`, which no two threads ever have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct JavaId(pub(super) jlong);
-
-impl JavaId {
-    /// The id of a thread whose constructor is running.
-    pub(super) const NONE: JavaId = JavaId(0);
-}
 
 /// An object that the thread has cached.
 #[derive(Clone, Copy)]
@@ -104,10 +94,8 @@ pub(crate) struct LockThread {
     /// For its own stack when it waits, and for those of others.
     pub(super) walker: Option<StackWalker>,
     pub(super) owner_walker: Option<StackWalker>,
-    /// Shows the other threads which thread it carries.
-    pub(super) mounted: Option<Arc<AtomicU32>>,
     /// The thread that it is, or carries.
-    pub(super) thread: Option<(JavaId, ThreadIndex)>,
+    pub(super) thread: Option<(JavaNumber, ThreadIndex)>,
     pub(super) monitors: MonitorIdCache,
     /// The thread that is blocked here, and the object. Removed when another thread is mounted.
     pub(super) blocked: Option<(ThreadIndex, ObjectId)>,
@@ -130,7 +118,6 @@ impl FeatureState for LockThread {
         LockThread {
             walker: walker(),
             owner_walker: walker(),
-            mounted: None,
             thread: None,
             monitors: MonitorIdCache::default(),
             blocked: None,

@@ -100,7 +100,7 @@ impl Locks {
     /// # Safety
     /// `object` is a live reference.
     unsafe fn lists(&self, jni: Jni, owner: ThreadIndex, object: jobject) -> bool {
-        let thread = self.registry.reference(jni, owner);
+        let thread = self.reference(jni, owner);
         let mut lists = false;
         // SAFETY: live local references, each deleted when it is done with.
         unsafe {

@@ -353,9 +353,7 @@ impl Recording {
                     unsafe {
                         if !agent_thread::is_own(jni, thread) {
                             let index = core.jvm.threads.resolve(jni, thread, now);
-                            if core.jvm.threads.announce(index, core.number) {
-                                found(thread, index);
-                                core.features().for_each(|feature| feature.thread_found(jni, thread, index));
+                            if core.thread_found(jni, thread, index, || found(thread, index)) {
                                 local.thread.push(Event::ThreadStart(index), now);
                             }
                         }
@@ -407,7 +405,8 @@ impl Recording {
         let core = self.core;
         let env = core.jvm.env;
         core.jvm.classes.find_permanent_loaders(jni)?;
-        core.jvm.threads.find_number(jni)?;
+        core.jvm.threads.find_fields(jni)?;
+        core.register_threads(jni);
         core.jvm.classes.find_modules(jni);
         if core.watches_collections() {
             agent_thread::start(env, jni, c"Martini control", control::run)
@@ -460,6 +459,7 @@ impl Recording {
         let core = self.core;
         core.set_reporting(false);
         core.features().for_each(|feature| feature.stopped(jni, end));
+        core.living.close();
         core.collections.wait_until_processed(MAX_WAIT_WITHOUT_DEATHS);
         core.collections.close();
         core.stop_reporting();

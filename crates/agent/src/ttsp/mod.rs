@@ -3,8 +3,7 @@
 //! ```text
 //! log, line     what the VM logs of each stop: exact, for every operation            totals
 //! watch         looks each millisecond whether threads are being stopped             late
-//! living        the threads for which the VM may have to wait
-//! mailbox       asks a late thread where it is, by a signal
+//! //! mailbox       asks a late thread where it is, by a signal
 //! report        what the writer takes
 //! ```
 //!
@@ -12,7 +11,6 @@
 
 mod late;
 mod line;
-mod living;
 mod log;
 mod mailbox;
 mod report;
@@ -25,22 +23,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use jvmti::Jni;
-use jvmti::jni_sys::jobject;
 
 use agent_base::clock::Ticks;
-use agent_base::ids::ThreadIndex;
 use agent_base::message::message;
 use agent_base::mutex::Mutex;
 use agent_base::native_thread;
 use agent_core::core::Core;
-use agent_core::core::context::{LocalThread, enter};
+use agent_core::core::context::enter;
 use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
 use hotspot::Hotspot;
-use hotspot::memory::JavaThread;
 use hotspot::safepoints::SafepointLayout;
 use hotspot::walk::Walker;
-use living::LivingThreads;
 use log::SafepointLog;
 use mailbox::Mailbox;
 use report::Reports;
@@ -59,7 +53,6 @@ pub(crate) struct Safepoints {
     layout: OnceLock<&'static SafepointLayout>,
     /// What walks the stacks of late threads, if that is trusted.
     walker: OnceLock<&'static Walker>,
-    living: LivingThreads,
     watcher: Mutex<Option<JoinHandle<Watcher>>>,
     has_ended: AtomicBool,
     reports: Reports,
@@ -77,7 +70,6 @@ impl Safepoints {
             core,
             layout: OnceLock::new(),
             walker: OnceLock::new(),
-            living: LivingThreads::default(),
             watcher: Mutex::default(),
             has_ended: AtomicBool::new(false),
             reports: Reports::default(),
@@ -101,7 +93,8 @@ impl Safepoints {
 
     fn find_layout(&self, jni: Jni) -> Result<&'static SafepointLayout, &'static str> {
         let hotspot = self.core.hotspot.ok_or("the JVM's private memory is not read")?;
-        hotspot.safepoints(self.core.jvm.env, jni)
+        let layout = hotspot.safepoints(self.core.jvm.env, jni)?;
+        self.core.living.layout().ok_or("cannot map the JVM's threads to OS threads").map(|_| layout)
     }
 
     /// Who asks late threads where they are.
@@ -112,15 +105,6 @@ impl Safepoints {
         let mailbox = Mailbox::open(walker, loads)?;
         let _ = self.walker.set(walker);
         Ok(mailbox)
-    }
-
-    /// # Safety
-    /// `thread` is a live reference to a thread that has not had its end event.
-    unsafe fn register(&self, jni: Jni, thread: jobject, index: ThreadIndex) {
-        // SAFETY: by the caller's promise.
-        if let Some((layout, java)) = self.layout.get().zip(unsafe { JavaThread::of(jni, thread) }) {
-            self.living.enter(layout, java, index);
-        }
     }
 
     /// Runs `body`, which has the VM do something, as a part of the agent.
@@ -145,11 +129,6 @@ impl Feature for Safepoints {
         Ok(())
     }
 
-    unsafe fn thread_found(&'static self, jni: Jni, thread: jobject, index: ThreadIndex) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.register(jni, thread, index) }
-    }
-
     fn resume(&'static self, jni: Jni) {
         let log = match self.inside(jni, || SafepointLog::begin(jni)) {
             Some(Ok(log)) => log,
@@ -170,15 +149,6 @@ impl Feature for Safepoints {
         }
     }
 
-    unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.register(jni, thread, local.thread.carrier) }
-    }
-
-    unsafe fn thread_leaves(&'static self, _: Jni, _: jobject, index: ThreadIndex) {
-        self.living.leave(index);
-    }
-
     fn stop(&'static self, jni: Jni, _: End) {
         self.has_ended.store(true, Ordering::Relaxed);
         let handle = self.watcher.lock().take();
@@ -186,10 +156,6 @@ impl Feature for Safepoints {
         self.inside(jni, || watcher.log.end(jni));
         watcher.read();
         watcher.hand_totals(Ticks::now());
-    }
-
-    fn stopped(&'static self, _: Jni, _: End) {
-        self.living.close();
     }
 
     fn release(&'static self, _: Jni) {

@@ -3,6 +3,7 @@
 //!
 //! It is not attached to the VM, so nothing that it does makes the VM wait.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use trace::time::Nanos;
@@ -15,6 +16,7 @@ use super::mailbox::{Mailbox, NoAnswer};
 use super::report::Report;
 use super::totals::Totals;
 use agent_base::clock::Ticks;
+use agent_core::core::living::LivingThread;
 use hotspot::safepoints::SafepointLayout;
 use hotspot::walk::WalkError;
 
@@ -136,25 +138,30 @@ impl LateFinder {
     fn find(&mut self, safepoints: &Safepoints, now: Ticks, found: &mut LateThreads) {
         let LateFinder { layout, mailbox } = self;
         let mut asked = 0;
-        safepoints.living.each_running(layout, |index, thread| {
+        // SAFETY: the registry is held.
+        let is_running = |thread: &&Arc<LivingThread>| unsafe { layout.is_running(thread.java) };
+        let running: Vec<_> = safepoints.core.living.hold().iter().filter(is_running).cloned().collect();
+        for thread in running {
+            let ask = |mailbox: &mut Mailbox| {
+                let answer = mailbox.ask(thread.tid, thread.java, |place, stack| {
+                    (place.pc, place.walked.map(|()| stack.frames().into()).map_err(WalkError::name))
+                });
+                // It may have stopped before it answered.
+                // SAFETY: the thread does not end meanwhile.
+                let is_late = answer.is_err() || unsafe { layout.is_running(thread.java) };
+                is_late.then(|| answer.map_err(NoAnswer::name))
+            };
             let answer = match mailbox {
-                Err(why) => Err(*why),
-                Ok(_) if asked == MOST_ASKED => Err("notAsked"),
+                Err(why) => Some(Err(*why)),
+                Ok(_) if asked == MOST_ASKED => Some(Err("notAsked")),
                 Ok(mailbox) => {
                     asked += 1;
-                    let answer = mailbox.ask(thread.tid, thread.java, |place, stack| {
-                        (place.pc, place.walked.map(|()| stack.frames().into()).map_err(WalkError::name))
-                    });
-                    // SAFETY: the thread is in the list, which is held.
-                    if answer.is_ok() && !unsafe { layout.is_running(thread.java) } {
-                        // It has stopped, perhaps before it answered.
-                        return;
-                    }
-                    answer.map_err(NoAnswer::name)
+                    thread.while_alive(|| ask(mailbox)).flatten()
                 }
             };
+            let Some(answer) = answer else { continue };
             let (pc, frames) = answer.map_or_else(|why| (None, Err(why)), |(pc, frames)| (Some(pc), frames));
-            found.add(LateThread { thread: index, time: now, late: Nanos(0), frames, pc });
-        });
+            found.add(LateThread { thread: thread.index, time: now, late: Nanos(0), frames, pc });
+        }
     }
 }
