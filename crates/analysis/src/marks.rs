@@ -11,7 +11,7 @@ const MAX_MARKS: usize = 1000;
 
 /// A method that was entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct MarkedMethod {
     /// Its class and name.
     pub method: String,
     /// When, after the beginning of the trace.
@@ -28,7 +28,7 @@ pub struct MarkStats {
 /// The marks of a trace.
 #[derive(Debug, Default)]
 pub struct MarkReport {
-    marks: Vec<Mark>,
+    marks: Vec<MarkedMethod>,
     facts: Facts,
 }
 
@@ -46,7 +46,7 @@ impl MarkStats {
             && self.report.marks.len() < MAX_MARKS
         {
             let at = mark.time.since(self.clock.origin());
-            self.report.marks.push(Mark { method: mark.method.to_string(), at });
+            self.report.marks.push(MarkedMethod { method: mark.method.to_string(), at });
         }
     }
 
@@ -63,7 +63,7 @@ impl MarkStats {
 
 impl MarkReport {
     /// The marks, in the order of the trace.
-    pub fn marks(&self) -> &[Mark] {
+    pub fn marks(&self) -> &[MarkedMethod] {
         &self.marks
     }
 

@@ -16,7 +16,7 @@ pub struct Scope {
 
 /// Where a time lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Position {
     Before,
     #[default]
     Inside,
@@ -75,14 +75,14 @@ impl Clock {
     }
 
     /// Where a time lies.
-    pub(crate) fn place(&self, time: Time) -> Place {
+    pub(crate) fn position(&self, time: Time) -> Position {
         if !self.is_window() {
-            return Place::Inside;
+            return Position::Inside;
         }
         match time.since(self.origin()) {
-            since if since < self.from => Place::Before,
-            since if self.to.is_some_and(|to| since >= to) => Place::After,
-            _ => Place::Inside,
+            since if since < self.from => Position::Before,
+            since if self.to.is_some_and(|to| since >= to) => Position::After,
+            _ => Position::Inside,
         }
     }
 
@@ -108,12 +108,12 @@ mod tests {
         };
         for time in [0, 100, 109, 110, 111, 149, 150, u64::MAX] {
             let clocks = [clock(0, Some(10)), clock(10, Some(50)), clock(50, None)];
-            let inside = clocks.iter().filter(|clock| clock.place(Time(time)) == Place::Inside);
+            let inside = clocks.iter().filter(|clock| clock.position(Time(time)) == Position::Inside);
             assert_eq!(inside.count(), 1, "{time}");
         }
         assert_eq!(clock(10, Some(50)).part(), (Time(110), Time(150)));
         assert_eq!(clock(10, None).part(), (Time(110), Time(200)));
         assert_eq!(clock(500, Some(600)).part(), (Time(600), Time(600)));
-        assert_eq!(clock(u64::MAX, Some(0)).place(Time(u64::MAX)), Place::Before);
+        assert_eq!(clock(u64::MAX, Some(0)).position(Time(u64::MAX)), Position::Before);
     }
 }

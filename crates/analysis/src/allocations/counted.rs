@@ -13,7 +13,7 @@ use super::amount::Amount;
 use super::live::CellIndex;
 use super::shares::Sampled;
 use crate::call_tree::Spread;
-use crate::window::Place;
+use crate::window::Position;
 
 /// What was counted at a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub(super) struct CountedDocument {
 
 impl CountedDocument {
     /// Takes in the count of a site, which lies somewhere, and returns how much more it is than the one before.
-    pub(super) fn site(&mut self, cell: CellIndex, count: &AllocCount, place: Place) -> Amount {
+    pub(super) fn site(&mut self, cell: CellIndex, count: &AllocCount, place: Position) -> Amount {
         let amount = Amount { objects: count.instances, bytes: count.bytes };
         let ids = (count.class, count.method, count.line, count.source);
         let none = SiteCount::default();
@@ -107,9 +107,9 @@ impl CountedDocument {
         (site.cell, site.last) = (cell, amount);
         let count = SiteCount { amount, estimate: count.allocated_bytes };
         match place {
-            Place::Before => (site.before, site.counted) = (count, count),
-            Place::Inside => site.counted = count,
-            Place::After => {}
+            Position::Before => (site.before, site.counted) = (count, count),
+            Position::Inside => site.counted = count,
+            Position::After => {}
         }
         more
     }

@@ -9,22 +9,22 @@ use super::amount::Amount;
 use super::live::CellIndex;
 use super::shares::{Sampled, ShareKey};
 use super::{AllocationStats, line};
-use crate::window::Place;
+use crate::window::Position;
 
 impl AllocationStats {
     /// Takes in the count of a site.
     pub(super) fn counted(&mut self, count: &AllocCount) {
         let document = self.document.unwrap_or(self.clock.origin());
         if let Some(interval) = self.snapshots.written(count.time, document, &self.clock) {
-            if self.snapshots.place() == Place::Inside {
+            if self.snapshots.position() == Position::Inside {
                 self.recorder.iter_mut().for_each(|recorder| recorder.written(interval));
             }
-            self.place_samples(interval.to, self.snapshots.place());
+            self.place_samples(interval.to, self.snapshots.position());
         }
         let cell = self.site_cell(count.class, count.method, count.line);
-        let place = self.snapshots.place();
+        let place = self.snapshots.position();
         let more = self.counted.site(cell, count, place);
-        if place == Place::Inside {
+        if place == Position::Inside {
             self.recorder.iter_mut().for_each(|recorder| recorder.counted(cell, count.time, more));
         }
     }
@@ -41,7 +41,7 @@ impl AllocationStats {
         let more = self.counted.sample(sample);
         let key = ShareKey { cell, stack, thread };
         if self.snapshots.has_written(sample.time) {
-            self.place_sample(key, sample.time, self.snapshots.place(), &more);
+            self.place_sample(key, sample.time, self.snapshots.position(), &more);
         } else {
             self.pending.entry(key).or_default().add(&more);
             self.pending_until = self.pending_until.max(sample.time);
@@ -52,9 +52,9 @@ impl AllocationStats {
     pub(super) fn living(&mut self, count: &LiveCount) {
         let class = self.symbols.class(count.class);
         let cell = self.cell_of((class, None, None, None));
-        match self.clock.place(count.time) {
-            Place::Inside => self.counted.living(cell, count),
-            Place::Before | Place::After => self.facts.live_counts -= 1,
+        match self.clock.position(count.time) {
+            Position::Inside => self.counted.living(cell, count),
+            Position::Before | Position::After => self.facts.live_counts -= 1,
         }
         let living = Amount { objects: count.instances, bytes: count.bytes };
         self.recorder.iter_mut().for_each(|recorder| recorder.walked(cell, count.time, living));
@@ -62,19 +62,19 @@ impl AllocationStats {
 
     /// No counts follow in the document: what was sampled since the last ones counts if its time does.
     pub(super) fn end_samples(&mut self) {
-        self.place_samples(self.pending_until, self.clock.place(self.pending_until));
+        self.place_samples(self.pending_until, self.clock.position(self.pending_until));
         self.pending_until = Time(0);
     }
 
     /// What was sampled by now belongs to the counts of a time.
-    fn place_samples(&mut self, time: Time, place: Place) {
+    fn place_samples(&mut self, time: Time, place: Position) {
         for (key, more) in std::mem::take(&mut self.pending) {
             self.place_sample(key, time, place, &more);
         }
     }
 
-    fn place_sample(&mut self, key: ShareKey, time: Time, place: Place, more: &Sampled) {
-        if place != Place::Inside {
+    fn place_sample(&mut self, key: ShareKey, time: Time, place: Position, more: &Sampled) {
+        if place != Position::Inside {
             self.sampled_outside.entry(key).or_default().add(more);
         } else {
             self.sampled.entry(key).or_default().add(more);

@@ -20,7 +20,7 @@ use super::{AllocationStats, line};
 use crate::call_tree::{Source, SourceIndex, Spread};
 use crate::coverage::Calibration;
 use crate::symbols::ThreadIndex;
-use crate::window::Place;
+use crate::window::Position;
 
 /// Threads with fewer samples are scaled together: by itself each would be scaled by chance alone.
 const LEAST_SAMPLES: u64 = 100;
@@ -170,14 +170,14 @@ impl AllocationStats {
     pub(super) fn sampled_alone(&mut self, sample: &AllocSample) {
         let more = self.counted.sample(sample);
         let cell = self.place_of((sample.class, sample.method, sample.line), sample.stack, sample.thread);
-        let place = self.clock.place(sample.time);
-        if place == Place::Inside {
+        let place = self.clock.position(sample.time);
+        if place == Position::Inside {
             self.alone.cells.entry(cell).or_default().add(&more);
         }
         let from = self.alone.written.or(self.document).unwrap_or(sample.time).min(sample.time);
         let is_new = self.alone.written.is_none_or(|written| written < sample.time);
         self.alone.written = self.alone.written.max(Some(sample.time));
-        if let Some(recorder) = self.recorder.as_mut().filter(|_| place == Place::Inside) {
+        if let Some(recorder) = self.recorder.as_mut().filter(|_| place == Position::Inside) {
             if is_new {
                 recorder.written(Borders { from, to: sample.time });
             }
@@ -189,7 +189,7 @@ impl AllocationStats {
     /// Takes in which of the sampled objects live.
     pub(super) fn lives(&mut self, sample: &LiveSample) {
         let cell = self.place_of((sample.class, sample.method, sample.line), sample.stack, sample.thread);
-        if self.clock.place(sample.time) == Place::Inside {
+        if self.clock.position(sample.time) == Position::Inside {
             self.living.look(cell, sample);
         }
         let living = Amount { objects: sample.instances, bytes: sample.bytes };

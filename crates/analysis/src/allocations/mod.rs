@@ -48,7 +48,7 @@ pub use totals::ObjectTotals;
 
 use crate::stacks::{StackIndex, Stacks};
 use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
-use crate::window::{Clock, Place};
+use crate::window::{Clock, Position};
 use accounts::Accounts;
 use alloc_key::AllocKey;
 use counted::CountedDocument;
@@ -171,7 +171,7 @@ impl AllocationStats {
         let mut collections = std::mem::take(&mut self.collections);
         collections.sort_unstable();
         for object in self.live.drain().chain(std::mem::take(&mut self.survivors)) {
-            if self.clock.place(object.allocated) != Place::Inside {
+            if self.clock.position(object.allocated) != Position::Inside {
                 continue;
             }
             let age = age(&collections, object.allocated);
@@ -272,8 +272,8 @@ impl AllocationStats {
                 cell
             }
         };
-        let place = self.clock.place(alloc.time);
-        if place == Place::Inside {
+        let place = self.clock.position(alloc.time);
+        if place == Position::Inside {
             self.allocated[cell.0 as usize].add(Amount { objects: 1, bytes: alloc.size });
         }
         if let Some(recorder) = &mut self.recorder {
@@ -326,8 +326,8 @@ impl AllocationStats {
             return;
         }
         if let Some(LiveObject { cell, bytes, allocated }) = self.live.remove(object) {
-            let place = self.clock.place(allocated);
-            if place == Place::Inside {
+            let place = self.clock.position(allocated);
+            if place == Position::Inside {
                 self.allocated[cell.0 as usize].remove(Amount { objects: 1, bytes });
             }
             self.recorder.iter_mut().for_each(|recorder| recorder.take_back(cell, place, allocated, bytes));
@@ -348,8 +348,8 @@ impl AllocationStats {
     }
 
     fn died(&mut self, object: LiveObject, time: Time) {
-        let place = self.clock.place(time);
-        if place == Place::After && self.clock.place(object.allocated) == Place::Inside {
+        let place = self.clock.position(time);
+        if place == Position::After && self.clock.position(object.allocated) == Position::Inside {
             self.survivors.push(object);
         }
         if let Some(recorder) = &mut self.recorder {
@@ -359,9 +359,9 @@ impl AllocationStats {
 
     fn collected(&mut self, time: Time, used_space: Option<u64>) {
         self.recorder.iter_mut().for_each(|recorder| recorder.collection_ended(time, used_space));
-        match self.clock.place(time) {
-            Place::Inside => self.collections.push(time),
-            Place::Before | Place::After => self.facts.collections -= 1,
+        match self.clock.position(time) {
+            Position::Inside => self.collections.push(time),
+            Position::Before | Position::After => self.facts.collections -= 1,
         }
     }
 

@@ -11,7 +11,7 @@ use super::naming::SiteNames;
 use super::over_time::{OverTime, Slice, Sum};
 use super::report::{AllocationReport, By, Row};
 use super::subject::Subject;
-use crate::window::Place;
+use crate::window::Position;
 
 /// A row of a table, slice by slice.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ impl AllocationReport {
             pauses: knows_collections.then_some(Nanos(0)),
         });
         let mut over_time = OverTime { slices: slices.collect(), in_steps };
-        let is_in_part = |time| self.clock.place(time) == Place::Inside;
+        let is_in_part = |time| self.clock.position(time) == Position::Inside;
         recorder.add_collections(in_steps, &mut over_time.slices, is_in_part);
         Some(over_time)
     }

@@ -3,7 +3,7 @@
 
 use trace::time::Time;
 
-use crate::window::{Clock, Place};
+use crate::window::{Clock, Position};
 
 /// The borders between which counts were taken into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Borders {
 pub(super) struct Snapshots {
     /// The last interval of the document.
     interval: Option<Borders>,
-    place: Place,
+    position: Position,
     /// What counts of all of them.
     counted: Option<Borders>,
     /// An interval near the part that counts, but outside.
@@ -38,26 +38,26 @@ impl Snapshots {
         let from = self.interval.map_or(document, |interval| interval.to).min(time);
         let interval = Borders { from, to: time };
         // It counts if its middle does: then the borders of the part are moved to the nearest times of writing.
-        self.place = clock.place(Time(from.0 + (time.0 - from.0) / 2));
+        self.position = clock.position(Time(from.0 + (time.0 - from.0) / 2));
         self.interval = Some(interval);
-        match self.place {
-            Place::Inside => {
+        match self.position {
+            Position::Inside => {
                 let counted = self.counted.get_or_insert(interval);
                 counted.from = counted.from.min(interval.from);
                 counted.to = counted.to.max(interval.to);
             }
-            Place::Before => self.missed = Some(interval),
-            Place::After if self.missed.is_none() || clock.place(interval.from) != Place::After => {
+            Position::Before => self.missed = Some(interval),
+            Position::After if self.missed.is_none() || clock.position(interval.from) != Position::After => {
                 self.missed = Some(interval);
             }
-            Place::After => {}
+            Position::After => {}
         }
         Some(interval)
     }
 
     /// Where the last interval lies.
-    pub(super) fn place(&self) -> Place {
-        self.place
+    pub(super) fn position(&self) -> Position {
+        self.position
     }
 
     /// The next document has counts of its own.

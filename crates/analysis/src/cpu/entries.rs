@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 use trace::time::Nanos;
 
-use super::moments::Moment;
 use super::report::CpuReport;
+use super::sample_times::SlotSamples;
 use super::samples::CellKey;
 use crate::allocations::{SiteNames, ThreadSubject};
 use crate::call_tree::{Granularity, Label, Ran};
@@ -44,7 +44,7 @@ impl CpuReport {
     }
 
     /// When they were taken: the width of a slot of time, and the samples of each; `None` if that was not asked for.
-    pub fn moments(&self) -> Option<(Nanos, Vec<Moment>)> {
+    pub fn moments(&self) -> Option<(Nanos, Vec<SlotSamples>)> {
         let numbers: FxHashMap<&CellKey, u32> = self.cells.iter().map(|(key, _)| key).zip(0..).collect();
         Some(self.moments.as_ref()?.of(|key| numbers.get(key).copied()))
     }

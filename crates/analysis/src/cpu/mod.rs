@@ -5,10 +5,10 @@
 
 mod conservation;
 mod entries;
-mod moments;
 mod paths;
 mod report;
 mod rows;
+mod sample_times;
 mod samples;
 mod stacks;
 mod subject;
@@ -21,16 +21,16 @@ use trace::time::{Nanos, Time};
 
 pub use conservation::{Conservation, LostTime, WhyUnknown, WorstThread};
 pub use entries::CpuEntry;
-pub use moments::Moment;
 pub use report::CpuReport;
 pub use rows::{CpuBy, CpuInside, CpuRow};
+pub use sample_times::SlotSamples;
 pub use subject::{CodeKind, CpuSubject};
 pub use threads::VmWork;
 
 use crate::facts::Facts;
 use crate::symbols::Symbols;
-use crate::window::{Clock, Place, Scope};
-use moments::Moments;
+use crate::window::{Clock, Position, Scope};
+use sample_times::SampleTimes;
 use samples::{CellKey, FunctionIndex, Samples};
 use stacks::{TypedStack, TypedStacks};
 use threads::Threads;
@@ -56,7 +56,7 @@ pub struct CpuStats {
     threads: Threads,
     facts: Facts,
     clock: Clock,
-    moments: Option<Moments>,
+    moments: Option<SampleTimes>,
 }
 
 /// What samples of both kinds have in common.
@@ -112,7 +112,7 @@ impl CpuStats {
 
     /// Statistics of all samples of CPU clocks, with when each was taken.
     pub fn with_moments() -> Self {
-        CpuStats { moments: Some(Moments::default()), ..Self::default() }
+        CpuStats { moments: Some(SampleTimes::default()), ..Self::default() }
     }
 
     /// Takes in the next element of the document.
@@ -174,7 +174,7 @@ impl CpuStats {
     }
 
     fn sample(&mut self, sample: &Sample<'_>) {
-        if self.clock.place(sample.time) != Place::Inside {
+        if self.clock.position(sample.time) != Position::Inside {
             return;
         }
         let stack = sample.stack.and_then(|stack| self.stacks.get(stack));

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use trace::model::{ThreadKind, ThreadState};
 use trace::time::Nanos;
 
-use super::moments::Moments;
+use super::sample_times::SampleTimes;
 use super::samples::{CellKey, Samples, Weight};
 use super::stacks::TypedStacks;
 use super::subject::{CodeKind, CpuSubject};
@@ -30,7 +30,7 @@ pub struct CpuReport {
     pub(super) is_selected: bool,
     facts: Facts,
     pub(super) clock: Clock,
-    pub(super) moments: Option<Moments>,
+    pub(super) moments: Option<SampleTimes>,
 }
 
 impl CpuReport {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trace::time::Nanos;
 
-use super::{Blocked, Contention, MOST, Place, Waited, part};
+use super::{Blocked, Contention, LineWaits, MOST, Waited, part};
 use crate::location::Location;
 use crate::locks::{CalledLock, Durations, LockBy, LockReport, LockSubject, ThreadName, TimeTotals};
 
@@ -86,19 +86,19 @@ fn contention<'a>(class: Option<&'a str>, locks: u64, contended: &Durations, len
     }
 }
 
-fn place<'a>((at, waits): (Location<'a>, TimeTotals)) -> Place<'a> {
-    Place { at, waited: Waited { waits: waits.count, total: waits.total } }
+fn place<'a>((at, waits): (Location<'a>, TimeTotals)) -> LineWaits<'a> {
+    LineWaits { at, waited: Waited { waits: waits.count, total: waits.total } }
 }
 
 /// Where threads waited for locks of a class, or where their owners were.
-fn places<'a>(report: &'a LockReport, by: LockBy, class: Option<&str>) -> Vec<Place<'a>> {
-    let mut places: Vec<Place<'a>> = report
+fn places<'a>(report: &'a LockReport, by: LockBy, class: Option<&str>) -> Vec<LineWaits<'a>> {
+    let mut places: Vec<LineWaits<'a>> = report
         .rows(by, false)
         .into_iter()
         .filter(|row| row.contended.count() > 0)
         .filter_map(|row| match row.subject {
             LockSubject::Site { class: of, at: Some(at) } if of == class => {
-                Some(Place { at, waited: Waited { waits: row.contended.count(), total: row.contended.total() } })
+                Some(LineWaits { at, waited: Waited { waits: row.contended.count(), total: row.contended.total() } })
             }
             _ => None,
         })

@@ -264,9 +264,9 @@ pub struct Contention<'a> {
     /// How many threads waited on average, all the time of the trace.
     pub share: f64,
     /// Where threads waited, longest in all first.
-    pub waiters: Vec<Place<'a>>,
+    pub waiters: Vec<LineWaits<'a>>,
     /// Where the owner was meanwhile, longest in all first.
-    pub owners: Vec<Place<'a>>,
+    pub owners: Vec<LineWaits<'a>>,
     /// Who owned a lock longest while others waited, and how long they waited for it.
     pub owner: Option<(ThreadName<'a>, Nanos)>,
 }
@@ -292,7 +292,7 @@ pub struct Waited {
 
 /// A place at which threads waited, or for which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct LineWaits<'a> {
     /// The line.
     pub at: Location<'a>,
     /// The waits.

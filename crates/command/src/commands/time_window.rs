@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agent_options::MethodName;
-use analysis::marks::Mark;
+use analysis::marks::MarkedMethod;
 use anyhow::bail;
 use trace::time::Nanos;
 
@@ -51,14 +51,14 @@ impl TimeFlags {
     }
 }
 
-fn read_marks(path: &Path) -> anyhow::Result<Vec<Mark>> {
+fn read_marks(path: &Path) -> anyhow::Result<Vec<MarkedMethod>> {
     if path.as_os_str() == "-" || !path.is_file() {
         bail!("{}: a METHOD as time needs a regular file, which is read twice; save the trace first", path.display());
     }
     Ok(reading::marks(path)?.report.marks().to_vec())
 }
 
-fn find(path: &Path, marks: &[Mark], method: &MethodName) -> anyhow::Result<Nanos> {
+fn find(path: &Path, marks: &[MarkedMethod], method: &MethodName) -> anyhow::Result<Nanos> {
     let wanted = method.to_string();
     if let Some(mark) = marks.iter().find(|mark| mark.method == wanted) {
         return Ok(mark.at);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analysis::allocations::Location;
-use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, Place, Rising};
+use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising};
 use analysis::locks::{Deadlock, Stuck, ThreadName};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
@@ -172,7 +172,7 @@ fn called(contention: &Contention<'_>) -> String {
     let class = contention.class.unwrap_or("(unknown class)");
     match (contention.single, contention.waiters.first()) {
         (Some(lock), _) if lock.name.is_some() => lock.to_string(),
-        (Some(_), Some(Place { at, .. })) => {
+        (Some(_), Some(LineWaits { at, .. })) => {
             format!("{class} locked in {}.{}", at.class, names::jvm_method_name(at.method))
         }
         _ => class.to_owned(),
@@ -272,7 +272,7 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
     let total = waited.total;
     let locks = counted(*locks, "lock", "locks");
     let mut sentences = vec![format!("{} for {locks}", counted(waited.waits, "wait", "waits"))];
-    if let Some(Place { at, waited }) = waiters.first() {
+    if let Some(LineWaits { at, waited }) = waiters.first() {
         sentences.push(format!("where they wait: {at} ({} of it)", percent(waited.total.0, total.0)));
     }
     if let Some((thread, held)) = owner {
@@ -283,7 +283,7 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
             let known = counted(contention.with_owners_place().waits, "wait", "waits");
             sentences.push(format!("where the owner was is known of {known} only: too few to say"));
         }
-        Some(Place { at, waited: held }) => {
+        Some(LineWaits { at, waited: held }) => {
             let known = contention.with_owners_place();
             let of_what = match known.waits == waited.waits {
                 true => "it".to_owned(),
@@ -391,7 +391,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
 }
 
 fn fields(finding: &Finding<'_>) -> Value {
-    let place = |place: &Place<'_>| json!({ "at": allocation_json::location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
+    let place = |place: &LineWaits<'_>| json!({ "at": allocation_json::location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
     match finding {
         Finding::Deadlock(deadlock) => json!({
             "kind": "deadlock",

@@ -1,7 +1,7 @@
 //! Samples of CPU time: stacks, threads, and when.
 
 use analysis::allocations::Naming;
-use analysis::cpu::{CpuReport, Moment};
+use analysis::cpu::{CpuReport, SlotSamples};
 use serde_json::{Value, json};
 
 use super::cells::{Cells, Key, Written};
@@ -20,7 +20,9 @@ pub(super) fn json(report: &CpuReport, naming: &Naming, cut: f64, names: &mut Na
     let (width, moments) = report.moments().unwrap_or_default();
     let mut moments: Vec<(u64, u32, u64, u64)> = moments
         .iter()
-        .map(|&Moment { slot, entry, samples, time }| (slot, written.numbers[places[entry as usize]], samples, time.0))
+        .map(|&SlotSamples { slot, entry, samples, time }| {
+            (slot, written.numbers[places[entry as usize]], samples, time.0)
+        })
         .collect();
     moments.sort_unstable();
     moments.dedup_by(|next, sum| {

@@ -19,7 +19,7 @@ use super::live::CellIndex;
 use super::parts::Part;
 use super::shares::{Sampled, ShareKey};
 use super::snapshots::Borders;
-use crate::window::Place;
+use crate::window::Position;
 pub(super) use axis::{FEW, MANY, Most};
 
 use axis::Axis;
@@ -123,33 +123,33 @@ impl Recorder {
     }
 
     /// An object was allocated, in the part that counts or elsewhere, which begins at a time.
-    pub(super) fn allocated(&mut self, cell: CellIndex, place: Place, time: Time, begin: Time, bytes: u64) {
+    pub(super) fn allocated(&mut self, cell: CellIndex, place: Position, time: Time, begin: Time, bytes: u64) {
         let change = Change { allocated: Amount { objects: 1, bytes }, ..Change::default() };
         self.change(cell, place, time, begin, change);
     }
 
     /// An object died.
-    pub(super) fn died(&mut self, cell: CellIndex, place: Place, time: Time, begin: Time, bytes: u64) {
+    pub(super) fn died(&mut self, cell: CellIndex, place: Position, time: Time, begin: Time, bytes: u64) {
         let change = Change { died: Amount { objects: 1, bytes }, ..Change::default() };
         self.change(cell, place, time, begin, change);
     }
 
-    fn change(&mut self, cell: CellIndex, place: Place, time: Time, begin: Time, change: Change) {
+    fn change(&mut self, cell: CellIndex, place: Position, time: Time, begin: Time, change: Change) {
         match place {
-            Place::Before => series::Number::add(self.before.entry(cell).or_default(), change),
-            Place::Inside => {
+            Position::Before => series::Number::add(self.before.entry(cell).or_default(), change),
+            Position::Inside => {
                 self.objects.get_or_insert_with(|| Track::new(Axis::even(begin, self.most))).add(cell, time, change)
             }
-            Place::After => {}
+            Position::After => {}
         }
     }
 
     /// Takes back that an object was allocated.
-    pub(super) fn take_back(&mut self, cell: CellIndex, place: Place, time: Time, bytes: u64) {
+    pub(super) fn take_back(&mut self, cell: CellIndex, place: Position, time: Time, bytes: u64) {
         let amount = Amount { objects: 1, bytes };
         match (place, &mut self.objects) {
-            (Place::Before, _) => self.before.entry(cell).or_default().allocated.remove(amount),
-            (Place::Inside, Some(Track { axis, cells })) => {
+            (Position::Before, _) => self.before.entry(cell).or_default().allocated.remove(amount),
+            (Position::Inside, Some(Track { axis, cells })) => {
                 let slot = axis.find(time);
                 series(cells, cell).change(axis, slot, |change| change.allocated.remove(amount));
             }

@@ -12,7 +12,7 @@ const MOST: usize = 200_000;
 
 /// Samples that have everything in common, of one slot of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct SlotSamples {
     /// The number of the slot.
     pub slot: u64,
     /// The number of what they have in common; of [`CpuReport::entries`](super::CpuReport::entries).
@@ -25,20 +25,20 @@ pub struct Moment {
 
 /// All slots.
 #[derive(Clone, Debug)]
-pub(super) struct Moments {
+pub(super) struct SampleTimes {
     width: u64,
     most: usize,
     cells: FxHashMap<CellKey, u32>,
-    moments: Vec<Moment>,
+    moments: Vec<SlotSamples>,
 }
 
-impl Default for Moments {
+impl Default for SampleTimes {
     fn default() -> Self {
-        Moments { width: FIRST_WIDTH, most: MOST, cells: FxHashMap::default(), moments: Vec::new() }
+        SampleTimes { width: FIRST_WIDTH, most: MOST, cells: FxHashMap::default(), moments: Vec::new() }
     }
 }
 
-impl Moments {
+impl SampleTimes {
     pub(super) fn add(&mut self, key: CellKey, since: Nanos, time: Nanos) {
         let new = self.cells.len() as u32;
         let entry = *self.cells.entry(key).or_insert(new);
@@ -48,7 +48,7 @@ impl Moments {
                 last.samples += 1;
                 last.time = Nanos(last.time.0.saturating_add(time.0));
             }
-            _ => self.moments.push(Moment { slot, entry, samples: 1, time }),
+            _ => self.moments.push(SlotSamples { slot, entry, samples: 1, time }),
         }
         if self.moments.len() > self.most {
             self.make_room();
@@ -66,19 +66,21 @@ impl Moments {
     }
 
     /// The width of a slot, and what is in each, in the order of time. `number` of each kind of samples.
-    pub(super) fn of(&self, number: impl Fn(&CellKey) -> Option<u32>) -> (Nanos, Vec<Moment>) {
+    pub(super) fn of(&self, number: impl Fn(&CellKey) -> Option<u32>) -> (Nanos, Vec<SlotSamples>) {
         let mut numbers = vec![None; self.cells.len()];
         self.cells.iter().for_each(|(key, &cell)| numbers[cell as usize] = number(key));
-        let known =
-            self.moments.iter().filter_map(|moment| Some(Moment { entry: numbers[moment.entry as usize]?, ..*moment }));
-        let mut moments: Vec<Moment> = known.collect();
+        let known = self
+            .moments
+            .iter()
+            .filter_map(|moment| Some(SlotSamples { entry: numbers[moment.entry as usize]?, ..*moment }));
+        let mut moments: Vec<SlotSamples> = known.collect();
         join(&mut moments);
         (Nanos(self.width), moments)
     }
 }
 
 /// Makes one of those of the same slot that have everything in common.
-fn join(moments: &mut Vec<Moment>) {
+fn join(moments: &mut Vec<SlotSamples>) {
     moments.sort_unstable_by_key(|moment| (moment.slot, moment.entry));
     moments.dedup_by(|next, sum| {
         let is_same = (next.slot, next.entry) == (sum.slot, sum.entry);
@@ -110,7 +112,7 @@ mod tests {
             state: None,
         };
         let keys = [key(1), key(2)];
-        let mut moments = Moments::default();
+        let mut moments = SampleTimes::default();
         for number in 0..300_000_u64 {
             moments.add(keys[(number % 2) as usize], Nanos(number * 10_000_000), Nanos(5));
         }
