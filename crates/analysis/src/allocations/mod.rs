@@ -1,109 +1,85 @@
 //! Heap statistics: what was allocated, what is alive, how old it is, and where it came from.
 //!
-//! The columns are those of TPTP's memory views. Memory grows with the objects that are alive at one time
-//! and with the names in the trace, not with the trace.
+//! [`AllocationStats`] reads a trace once, and hands each element to the part that knows its kind: single objects, counts of sites,
+//! samples, looks at what lives. All of them add to [`cells`]. The columns are those of TPTP's memory views. Memory grows with the
+//! objects that are alive at one time and with the names in the trace, not with the trace.
 
-mod accounts;
-mod alloc_key;
-mod amount;
-mod counted;
-mod counting;
-mod entries;
-mod estimates;
-mod lines;
-mod live;
-mod living;
+mod breakdown;
+mod cells;
+mod counts;
+mod intervals;
+mod looks;
 mod naming;
+mod objects;
 mod over_time;
-mod part_report;
-mod parts;
-mod paths;
 mod report;
-mod shares;
-mod slice_report;
-mod snapshots;
-mod subject;
+mod rows;
+mod samples;
+mod sources;
+mod stacks;
 mod totals;
-mod weighted;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use trace::ids::{ObjectId, StackId};
-use trace::model::{Element, ObjAlloc, ObjFree, StackDef};
+use rustc_hash::FxHashMap;
+use trace::ids::ObjectId;
+use trace::model::{AllocCount, AllocSample, Element, LiveCount, LiveSample, ObjAlloc, ObjFree, ThreadCount};
 use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
 pub use crate::window::Scope;
-pub use accounts::{Account, ThreadSubject};
-pub use amount::Amount;
-pub use entries::{Entry, Estimate, Known};
-pub use lines::{Inside, Line};
+pub use cells::ThreadSubject;
 pub use naming::{Naming, SiteNames};
-pub use over_time::{OverTime, Slice};
-pub use part_report::{CountedPart, PartOfTrace};
-pub use report::{AllocationReport, By, Row};
-pub use slice_report::RowOverTime;
-pub use subject::Subject;
-pub use totals::ObjectTotals;
+pub use over_time::{OverTime, RowOverTime, Slice};
+pub use report::{Account, AllocationReport, CountedPart, PartOfTrace};
+pub use rows::{By, Inside, Line, Row, Subject};
+pub use stacks::Entry;
+pub use totals::{Amount, ObjectTotals};
 
-use crate::stacks::{StackIndex, Stacks};
-use crate::symbols::{ClassIndex, SiteIndex, Symbols, ThreadIndex};
+use crate::symbols::ThreadIndex;
 use crate::window::{Clock, Position};
-use accounts::Accounts;
-use alloc_key::AllocKey;
-use counted::CountedDocument;
-use estimates::{AloneDocument, Estimates};
-use live::{CellIndex, LiveObject, LiveObjects};
-use living::LiveSamples;
+use breakdown::Breakdown;
+use cells::{CellIds, CellIndex, Cells};
+use counts::Counts;
+use intervals::{Borders, Intervals};
+use looks::LastLook;
+use objects::{Freed, LiveObject, Objects};
 use over_time::{FEW, MANY, Recorder};
-use parts::Cell;
-use shares::{Sampled, ShareKey, Shares};
-use snapshots::Snapshots;
-
-/// What an object is counted under.
-type CellKey = (ClassIndex, Option<ThreadIndex>, Option<SiteIndex>, Option<StackIndex>);
+use samples::{ByShare, Sampled, Samples, ShareKey, Shares, add_all};
+use sources::Sources;
+use totals::Living;
 
 /// Gathers the statistics of a trace, element by element.
 #[derive(Clone, Debug, Default)]
 pub struct AllocationStats {
-    symbols: Symbols,
-    stacks: Stacks,
-    cells: Vec<Cell>,
-    /// What was allocated in each cell, kept apart because every allocation changes it.
-    allocated: Vec<Amount>,
-    cell_index: FxHashMap<CellKey, CellIndex>,
-    /// A shortcut from the ids of an allocation to its cell, one look-up instead of five: this is the hot path. Emptied whenever
-    /// an id changes its meaning.
-    shortcut: FxHashMap<AllocKey, CellIndex>,
-    live: LiveObjects,
-    /// Objects that were announced because a thread waits for them, and that nobody allocated in the document.
-    announced: FxHashSet<ObjectId>,
-    counted: CountedDocument,
-    /// What the document's samples say of each site as it is named by them.
-    sampled: FxHashMap<ShareKey, Sampled>,
-    /// The same, outside of the part of the trace that counts.
-    sampled_outside: FxHashMap<ShareKey, Sampled>,
-    shares: FxHashMap<ShareKey, Sampled>,
-    shares_outside: FxHashMap<ShareKey, Sampled>,
-    accounts: Accounts,
-    /// What samples of the document say where nothing is counted.
-    alone: AloneDocument,
-    estimates: Estimates,
-    /// Which of the sampled objects live.
-    living: LiveSamples,
-    /// When the document's collections ended.
-    collections: Vec<Time>,
-    /// Objects that died behind the part of the trace that counts.
-    survivors: Vec<LiveObject>,
+    document: Document,
+    cells: Cells,
     facts: Facts,
     clock: Clock,
-    /// When the document begins.
-    document: Option<Time>,
-    snapshots: Snapshots,
-    /// What was sampled since counts were written last, and the time of the last of it.
-    pending: FxHashMap<ShareKey, Sampled>,
-    pending_until: Time,
+    intervals: Intervals,
+    /// What samples say of sites that are counted: in the part of the trace that counts, and elsewhere.
+    inside: ByShare,
+    outside: ByShare,
+    /// What they say where nothing is counted.
+    sources: Sources,
+    /// The sampled objects that live.
+    sampled_living: FxHashMap<CellIndex, Living>,
+    /// The last account of each thread.
+    accounts: FxHashMap<ThreadIndex, ThreadCount>,
     recorder: Option<Recorder>,
+}
+
+/// What is known of the document that is read, and forgotten with its ids.
+#[derive(Clone, Debug, Default)]
+struct Document {
+    begin: Option<Time>,
+    /// Its agent counts sites, to which its samples belong.
+    is_counting: bool,
+    objects: Objects,
+    counts: Counts,
+    samples: Samples,
+    /// The last walk of the heap, and the last look at the sampled objects.
+    walk: LastLook,
+    look: LastLook,
 }
 
 impl AllocationStats {
@@ -127,274 +103,278 @@ impl AllocationStats {
     pub fn element(&mut self, element: &Element<'_>) {
         self.facts.note(element);
         self.clock.note(element);
-        let redefined = match element {
-            Element::ObjAlloc(alloc) => return self.allocated(alloc),
-            Element::ObjFree(free) => return self.freed(free),
+        match element {
+            Element::ObjAlloc(alloc) => self.allocated(alloc),
+            Element::ObjFree(free) => self.freed(free),
             Element::GcStart(start) => {
-                return self.recorder.iter_mut().for_each(|recorder| recorder.collection_began(start.time));
+                self.recorder.iter_mut().for_each(|recorder| recorder.collection_began(start.time));
             }
-            Element::GcFinish(finish) => return self.collected(finish.time, finish.used_space),
-            Element::MonContendedEnter(event) => return self.monitor(event.object),
-            Element::MonWait(event) => return self.monitor(event.object),
-            Element::MonStillOwned(event) => return self.monitor(event.object),
-            Element::MonitorUsage(event) => return self.monitor(event.object),
-            Element::ThreadInfo(event) => return event.object.into_iter().for_each(|object| self.monitor(object)),
-            Element::AllocCount(count) => return self.counted(count),
-            Element::AllocSample(sample) => return self.sampled(sample),
-            Element::LiveSample(sample) => return self.lives(sample),
+            Element::GcFinish(finish) => self.collected(finish.time, finish.used_space),
+            Element::MonContendedEnter(event) => self.waited_for(event.object),
+            Element::MonWait(event) => self.waited_for(event.object),
+            Element::MonStillOwned(event) => self.waited_for(event.object),
+            Element::MonitorUsage(event) => self.waited_for(event.object),
+            Element::ThreadInfo(event) => event.object.into_iter().for_each(|object| self.waited_for(object)),
+            Element::AllocCount(count) => self.counted(count),
+            Element::AllocSample(sample) => self.sampled(sample),
+            Element::LiveSample(sample) => self.looked(sample),
+            Element::LiveCount(count) => self.walked(count),
             Element::AgentCreate(agent) => {
-                return self.alone.is_counting =
-                    agent.agent_parameters.split(',').any(|option| option == "heap=counts");
+                let mut options = agent.agent_parameters.split(',');
+                self.document.is_counting = options.any(|option| option == "heap=counts");
             }
-            Element::ThreadEnd(end) => return self.counted.thread_ended(end.thread),
-            Element::LiveCount(count) => return self.living(count),
-            Element::TraceStart(start) => return self.document = Some(start.time),
-            Element::ThreadCount(count) => {
-                let thread = self.symbols.thread(count.thread);
-                return self.accounts.insert(thread, count);
-            }
-            Element::ClassDef(_) | Element::MethodDef(_) => self.symbols.define_code(element),
-            Element::ThreadStart(thread) => {
-                self.symbols.define_thread(thread.thread_id, &thread.thread_name, &thread.group_name)
-            }
-            Element::StackDef(stack) => self.define_stack(stack),
-            _ => false,
-        };
-        if redefined {
-            self.shortcut.clear();
+            Element::ThreadEnd(end) => self.document.samples.thread_ended(end.thread),
+            Element::TraceStart(start) => self.document.begin = Some(start.time),
+            Element::ThreadCount(count) => _ = self.accounts.insert(self.cells.thread_of(count.thread), count.clone()),
+            _ => self.cells.define(element),
         }
     }
 
-    /// Ends a document. What is alive stays alive; all ids lose their meaning, for the next document has its own.
+    /// Ends a document. All ids lose their meaning, for the next document has its own.
     pub fn end_document(&mut self) {
         self.facts.documents += 1;
-        let mut collections = std::mem::take(&mut self.collections);
-        collections.sort_unstable();
-        for object in self.live.drain().chain(std::mem::take(&mut self.survivors)) {
-            if self.clock.position(object.allocated) != Position::Inside {
-                continue;
-            }
-            let age = age(&collections, object.allocated);
-            self.cells[object.cell.0 as usize].totals.survived(object.bytes, age);
+        let Document { mut objects, counts, samples, mut walk, mut look, .. } = std::mem::take(&mut self.document);
+        for (LiveObject { cell, bytes, .. }, age) in objects.end_document(&self.clock) {
+            self.cells.totals_mut(cell).living.add_aged(Amount { objects: 1, bytes }, age, 1);
         }
-        self.end_alone();
-        self.living.end_document();
-        self.end_samples();
-        let sampled = std::mem::take(&mut self.sampled);
-        let sampled = self.of_counted_sites(sampled);
-        let outside = std::mem::take(&mut self.sampled_outside);
-        for (key, sampled) in self.of_counted_sites(outside) {
-            self.shares_outside.entry(key).or_default().add(&sampled);
-        }
-        let spreads = sampled.iter().map(|(key, sampled)| (key.cell, sampled.bytes));
-        if let Some(estimates) = self.counted.take_estimates(spreads) {
-            for (cell, bytes, variance) in estimates.cells {
-                self.cells[cell.0 as usize].totals.estimated(bytes, Some(variance));
-            }
-            if estimates.unmatched > 0 {
-                self.facts.count("callers.unmatched", None, estimates.unmatched);
-            }
-        }
-        for (key, sampled) in sampled {
-            self.shares.entry(key).or_default().add(&sampled);
-        }
-        for (cell, source, count) in self.counted.take_sites() {
-            self.allocated[cell.0 as usize].add(count.amount);
-            if let Some(bytes) = count.estimate {
-                self.cells[cell.0 as usize].totals.estimated(bytes, None);
-            }
-            if source.is_some() {
-                let (objects, bytes) = &mut self.facts.counted_by_vm;
-                *objects = objects.saturating_add(count.amount.objects);
-                *bytes = bytes.saturating_add(count.amount.bytes);
-            }
-        }
-        for (cell, amount) in self.counted.take_living() {
-            self.cells[cell.0 as usize].totals.living(amount);
-        }
-        self.snapshots.end_document();
-        self.document = None;
+        walk.end_document().for_each(|(cell, found)| self.cells.totals_mut(cell).living.add(&found));
+        self.sampled_living.extend(look.end_document());
+        self.end_samples(counts, samples);
+        self.intervals.end_document();
         self.recorder.iter_mut().for_each(Recorder::end_document);
-        self.announced.clear();
-        self.stacks.end_document();
-        self.shortcut.clear();
-        self.symbols.end_document();
+        self.cells.end_document();
     }
 
     /// The statistics of the documents that ended.
     pub fn finish(mut self) -> AllocationReport {
-        let accounts = (!self.clock.is_window()).then_some(&self.accounts);
-        self.estimates.enter(&self.cells, &mut self.allocated, accounts);
-        if !self.estimates.is_empty() {
-            let scale = |cell: CellIndex| self.estimates.scale(self.cells[cell.0 as usize].thread);
-            self.living.scale(scale);
+        let accounts = if self.clock.is_window() { &FxHashMap::default() } else { &self.accounts };
+        self.sources.enter(&mut self.cells, accounts);
+        if !self.sources.is_empty() {
+            let scale = |cell: CellIndex| self.sources.scale(self.cells.cell(cell).thread);
+            self.sampled_living.iter_mut().for_each(|(&cell, living)| living.scale(scale(cell)));
             self.recorder.iter_mut().for_each(|recorder| recorder.scale(scale));
         }
         // What a walk of the heap has counted needs no samples.
         if self.facts.live_counts == 0 {
-            self.living.iter().for_each(|(cell, living)| self.cells[cell.0 as usize].totals.lives(living));
+            self.sampled_living.iter().for_each(|(&cell, living)| self.cells.totals_mut(cell).living.add(living));
         }
-        for (cell, &amount) in self.cells.iter_mut().zip(&self.allocated) {
-            cell.totals.allocated(amount);
-        }
-        self.facts.undefined_ids += self.symbols.undefined();
-        self.recorder.iter_mut().for_each(|recorder| recorder.finish(self.clock.part()));
+        self.facts.undefined_ids += self.cells.undefined();
+        self.recorder.iter_mut().for_each(|recorder| recorder.finish(&self.clock));
         if self.clock.is_window() {
             let is_counted = self.facts.allocations == 0 && self.facts.site_counts > 0;
-            let counted = self.snapshots.counted().filter(|_| is_counted).map(|counted| (counted.from, counted.to));
+            let counted = self.intervals.counted().filter(|_| is_counted).map(|counted| (counted.from, counted.to));
             let (begin, end) = counted.unwrap_or(self.clock.part());
             (self.facts.begin, self.facts.end) = (Some(begin), Some(end));
         }
         AllocationReport {
-            symbols: self.symbols,
-            stacks: self.stacks,
-            cells: self.cells,
-            shares: Shares::new(self.shares, self.shares_outside),
-            restricted: FxHashSet::default(),
+            breakdown: Breakdown::new(self.cells, Shares::new(self.inside, self.outside), self.sources),
             is_selected: false,
             accounts: self.accounts,
-            estimates: self.estimates,
-            living: self.living,
+            sampled_living: self.sampled_living,
             facts: self.facts,
             clock: self.clock,
-            snapshots: self.snapshots,
+            intervals: self.intervals,
             recorder: self.recorder,
         }
     }
 
     fn allocated(&mut self, alloc: &ObjAlloc) {
-        let key = AllocKey::of(alloc);
-        let cell = match key.and_then(|key| self.shortcut.get(&key)) {
-            Some(&cell) => cell,
-            None => {
-                let cell = self.cell(alloc);
-                self.shortcut.extend(key.map(|key| (key, cell)));
-                cell
-            }
-        };
-        let place = self.clock.position(alloc.time);
-        if place == Position::Inside {
-            self.allocated[cell.0 as usize].add(Amount { objects: 1, bytes: alloc.size });
+        let &ObjAlloc { class, thread, method, line, stack, obj_id, size, time, .. } = alloc;
+        let cell = self.cells.of_object(CellIds { class, thread, method, line, stack });
+        let amount = Amount { objects: 1, bytes: size };
+        if self.clock.position(time) == Position::Inside {
+            self.cells.totals_mut(cell).allocated.add(amount);
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.allocated(cell, place, alloc.time, self.clock.part().0, alloc.size);
+            recorder.change(&self.clock, cell, time, |change| change.allocated.add(amount));
         }
-        let object = LiveObject { cell, bytes: alloc.size, allocated: alloc.time };
-        if let Some(older) = self.live.insert(alloc.obj_id, object) {
+        let object = LiveObject { cell, bytes: size, allocated: time };
+        if let Some(older) = self.document.objects.allocated(obj_id, object) {
             self.facts.reused_ids += 1;
-            self.died(older, alloc.time);
+            self.died(older, time);
         }
-        self.announced.remove(&alloc.obj_id);
-    }
-
-    fn cell(&mut self, alloc: &ObjAlloc) -> CellIndex {
-        let class = self.symbols.class(alloc.class);
-        let thread = alloc.thread.map(|thread| self.symbols.thread(thread));
-        let stack = alloc.stack.map(|stack| self.stack(stack));
-        let site = match (alloc.method, stack) {
-            (Some(method), _) => Some(self.symbols.site(method, alloc.line.and_then(line))),
-            (None, Some(stack)) => self.stacks.frames(stack).first().copied(),
-            (None, None) => None,
-        };
-        self.cell_of((class, thread, site, stack))
-    }
-
-    /// The stack behind an id; an undefined id gets an empty one.
-    fn stack(&mut self, id: StackId) -> StackIndex {
-        if let Some(stack) = self.stacks.get(id) {
-            return stack;
-        }
-        self.facts.undefined_ids += 1;
-        self.stacks.define(id, Vec::new());
-        self.stacks.get(id).expect("it has just been defined")
-    }
-
-    fn cell_of(&mut self, key: CellKey) -> CellIndex {
-        let (class, thread, site, stack) = key;
-        *self.cell_index.entry(key).or_insert_with(|| {
-            self.cells.push(Cell { class, thread, site, stack, totals: ObjectTotals::default() });
-            self.allocated.push(Amount::default());
-            CellIndex(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 combinations of names"))
-        })
     }
 
     /// Takes an object back that was counted, but is in the trace only because a thread waits for it: such ones are announced
     /// like an allocation, without the thread.
-    fn monitor(&mut self, object: ObjectId) {
-        let is_announced = |cell: &CellIndex| self.cells[cell.0 as usize].thread.is_none();
-        if self.live.cell(object).filter(is_announced).is_none() {
-            return;
+    fn waited_for(&mut self, object: ObjectId) {
+        let is_announced = |cell: CellIndex| self.cells.cell(cell).thread.is_none();
+        let Some(object) = self.document.objects.waited_for(object, is_announced) else { return };
+        let LiveObject { cell, bytes, allocated } = object;
+        let amount = Amount { objects: 1, bytes };
+        if self.clock.position(allocated) == Position::Inside {
+            self.cells.totals_mut(cell).allocated.remove(amount);
         }
-        if let Some(LiveObject { cell, bytes, allocated }) = self.live.remove(object) {
-            let place = self.clock.position(allocated);
-            if place == Position::Inside {
-                self.allocated[cell.0 as usize].remove(Amount { objects: 1, bytes });
-            }
-            self.recorder.iter_mut().for_each(|recorder| recorder.take_back(cell, place, allocated, bytes));
-            self.facts.allocations -= 1;
-            self.facts.monitors += 1;
-            self.announced.insert(object);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.change(&self.clock, cell, allocated, |change| change.allocated.remove(amount));
         }
+        self.facts.allocations -= 1;
+        self.facts.monitors += 1;
     }
 
     fn freed(&mut self, free: &ObjFree) {
-        if self.announced.remove(&free.object) {
-            self.facts.frees -= 1;
-        } else if let Some(object) = self.live.remove(free.object) {
-            self.died(object, free.time);
-        } else {
-            self.facts.unknown_frees += 1;
+        match self.document.objects.freed(free.object) {
+            Freed::Object(object) => self.died(object, free.time),
+            Freed::Announced => self.facts.frees -= 1,
+            Freed::Unknown => self.facts.unknown_frees += 1,
         }
     }
 
     fn died(&mut self, object: LiveObject, time: Time) {
-        let place = self.clock.position(time);
-        if place == Position::After && self.clock.position(object.allocated) == Position::Inside {
-            self.survivors.push(object);
-        }
+        self.document.objects.died(object, time, &self.clock);
+        let amount = Amount { objects: 1, bytes: object.bytes };
         if let Some(recorder) = &mut self.recorder {
-            recorder.died(object.cell, place, time, self.clock.part().0, object.bytes);
+            recorder.change(&self.clock, object.cell, time, |change| change.died.add(amount));
         }
     }
 
     fn collected(&mut self, time: Time, used_space: Option<u64>) {
         self.recorder.iter_mut().for_each(|recorder| recorder.collection_ended(time, used_space));
         match self.clock.position(time) {
-            Position::Inside => self.collections.push(time),
+            Position::Inside => self.document.objects.collected(time),
             Position::Before | Position::After => self.facts.collections -= 1,
         }
     }
 
-    /// Remembers the frames of a stack; says whether its id meant another stack before.
-    fn define_stack(&mut self, stack: &StackDef<'_>) -> bool {
-        self.stacks.define(stack.stack_id, self.symbols.sites(&stack.frames))
+    /// Takes in the count of a site.
+    fn counted(&mut self, count: &AllocCount) {
+        let &AllocCount { class, method, line, time, .. } = count;
+        let ids = CellIds { class, thread: None, method, line, stack: None };
+        let cell = self.cells.of(ids);
+        let begin = self.document.begin.unwrap_or(self.clock.origin());
+        let interval = self.intervals.written(time, begin, &self.clock);
+        let position = self.intervals.position();
+        let more = self.document.counts.site(cell, ids, count, position);
+        if position == Position::Inside {
+            let totals = self.cells.totals_mut(cell);
+            totals.allocated.add(more.amount);
+            more.estimate.into_iter().for_each(|bytes| totals.estimated(bytes, None));
+            if count.source.is_some() {
+                let (objects, bytes) = &mut self.facts.counted_by_vm;
+                *objects = objects.saturating_add(more.amount.objects);
+                *bytes = bytes.saturating_add(more.amount.bytes);
+            }
+            self.recorder.iter_mut().for_each(|recorder| recorder.counted(interval, cell, time, more.amount));
+        }
+        if let Some(interval) = interval {
+            for (key, more) in self.document.samples.take_pending() {
+                self.sampled_until(interval.to, key, position, &more);
+            }
+        }
     }
-}
 
-/// A source line as the trace gives it; 0 and negative numbers stand for "unknown" and "native".
-fn line(number: i64) -> Option<u32> {
-    u32::try_from(number).ok().filter(|&line| line > 0)
-}
+    /// Takes in what was sampled. Samples stand behind the counts of their time; those of a thread that ends are older than the next
+    /// counts, to which they belong.
+    fn sampled(&mut self, sample: &AllocSample) {
+        let &AllocSample { class, thread, method, line, stack, time, .. } = sample;
+        let ids = CellIds { class, thread, method, line, stack };
+        let more = self.document.samples.more(ids, sample);
+        if !self.document.is_counting && self.document.counts.is_empty() {
+            let cell = self.cells.of(ids);
+            return self.sampled_alone(cell, time, &more);
+        }
+        let cell = self.cells.of(CellIds { thread: None, stack: None, ..ids });
+        let stack = stack.map(|stack| self.cells.stack(stack));
+        let key = ShareKey { cell, stack, thread: thread.map(|thread| self.cells.thread_of(thread)) };
+        if self.intervals.has_written(time) {
+            self.sampled_until(time, key, self.intervals.position(), &more);
+        } else {
+            self.document.samples.wait(key, time, &more);
+        }
+    }
 
-/// How many collections an object survived that was allocated at a time and is alive: those that ended strictly later, as TPTP's
-/// views count. `collections` is sorted.
-fn age(collections: &[Time], allocated: Time) -> u32 {
-    let before = collections.partition_point(|&end| end <= allocated);
-    u32::try_from(collections.len() - before).unwrap_or(u32::MAX)
+    /// Takes in samples that belong to the counts of a time.
+    fn sampled_until(&mut self, time: Time, key: ShareKey, position: Position, more: &Sampled) {
+        self.document.samples.add(key, position, more);
+        if position == Position::Inside {
+            self.recorder.iter_mut().for_each(|recorder| recorder.sampled(key, time, more));
+        }
+    }
+
+    /// Takes in what was sampled where nothing is counted.
+    fn sampled_alone(&mut self, cell: CellIndex, time: Time, more: &Sampled) {
+        let before = self.document.samples.written_alone(time);
+        if self.clock.position(time) != Position::Inside {
+            return;
+        }
+        self.document.samples.alone.entry(cell).or_default().add(more);
+        if let Some(recorder) = &mut self.recorder {
+            let from = before.or(self.document.begin).unwrap_or(time).min(time);
+            let interval = before.is_none_or(|before| before < time).then_some(Borders { from, to: time });
+            let amount = Amount { objects: more.instances.round() as u64, bytes: more.bytes.weight.round() as u64 };
+            recorder.counted(interval, cell, time, amount);
+        }
+    }
+
+    /// Ends the samples of a document.
+    fn end_samples(&mut self, counts: Counts, mut samples: Samples) {
+        // No counts follow: what was sampled since the last ones counts if its time does.
+        let position = self.clock.position(samples.pending_until());
+        samples.take_pending().into_iter().for_each(|(key, more)| samples.add(key, position, &more));
+        for (cell, sampled) in std::mem::take(&mut samples.alone) {
+            if counts.is_empty() {
+                self.sources.add(cell, &sampled);
+                continue;
+            }
+            // Nobody said that sites are counted, but they are.
+            let own = self.cells.cell(cell);
+            let key = ShareKey { cell: self.cells.of_site(own), stack: own.stack, thread: own.thread };
+            samples.add(key, Position::Inside, &sampled);
+        }
+        let by_site = |samples: ByShare| -> Vec<(ShareKey, Sampled)> {
+            let site = |key: ShareKey| ShareKey { cell: counts.site_of(key, &self.cells), ..key };
+            samples.into_iter().map(|(key, sampled)| (site(key), sampled)).collect()
+        };
+        let (inside, outside) = (by_site(samples.inside), by_site(samples.outside));
+        if let Some(estimates) = counts.end_document(inside.iter().map(|(key, sampled)| (key.cell, sampled.bytes))) {
+            for (cell, bytes, variance) in estimates.cells {
+                self.cells.totals_mut(cell).estimated(bytes, Some(variance));
+            }
+            if estimates.unmatched > 0 {
+                self.facts.count("callers.unmatched", None, estimates.unmatched);
+            }
+        }
+        add_all(&mut self.inside, inside);
+        add_all(&mut self.outside, outside);
+    }
+
+    /// Takes in which of the sampled objects live.
+    fn looked(&mut self, sample: &LiveSample) {
+        let &LiveSample { class, thread, method, line, stack, time, .. } = sample;
+        let cell = self.cells.of(CellIds { class, thread, method, line, stack });
+        let amount = Amount { objects: sample.instances, bytes: sample.bytes };
+        if self.clock.position(time) == Position::Inside
+            && let Some(found) = self.document.look.found(cell, time)
+        {
+            let age = u32::try_from(sample.age).unwrap_or(u32::MAX);
+            found.add_aged(amount, age, sample.samples);
+            found.samples = found.samples.saturating_add(sample.samples);
+            found.variance += (sample.error as f64).powi(2);
+        }
+        self.recorder.iter_mut().for_each(|recorder| recorder.walked(cell, time, amount));
+    }
+
+    /// Takes in the living instances of a class.
+    fn walked(&mut self, count: &LiveCount) {
+        let ids = CellIds { class: count.class, thread: None, method: None, line: None, stack: None };
+        let (cell, amount) = (self.cells.of(ids), Amount { objects: count.instances, bytes: count.bytes });
+        match self.clock.position(count.time) {
+            // Two classes of one name share a cell.
+            Position::Inside => {
+                let found = self.document.walk.found(cell, count.time);
+                found.into_iter().for_each(|found| found.amount.add(amount));
+            }
+            Position::Before | Position::After => self.facts.live_counts -= 1,
+        }
+        self.recorder.iter_mut().for_each(|recorder| recorder.walked(cell, count.time, amount));
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use trace::ids::StackId;
 
-    #[test]
-    fn equal_times_do_not_count_as_survived() {
-        let collections = [Time(10), Time(20), Time(20), Time(30)];
-        assert_eq!(age(&collections, Time(9)), 4);
-        assert_eq!(age(&collections, Time(10)), 3);
-        assert_eq!(age(&collections, Time(20)), 1);
-        assert_eq!(age(&collections, Time(30)), 0);
-    }
+    use super::*;
 
     #[test]
     fn an_undefined_stack_changes_no_numbers_but_its_own() {
@@ -417,11 +397,5 @@ mod tests {
         let sum = report.sum(|_| true);
         assert_eq!((sum.total(), sum.total_bytes(), sum.live()), (3, 48, 3));
         assert_eq!(report.facts().undefined_ids, 2);
-    }
-
-    #[test]
-    fn lines_below_one_are_unknown() {
-        assert_eq!(line(7), Some(7));
-        assert_eq!((line(0), line(-1), line(i64::MAX)), (None, None, None));
     }
 }

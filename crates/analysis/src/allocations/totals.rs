@@ -1,65 +1,129 @@
-//! The numbers of one row: how many objects, how large, how old.
+//! How many objects, how large, how old: the numbers of a cell, and of a row.
 
-use super::amount::Amount;
-use super::living::Living;
 use crate::ages::AgeSpread;
 use crate::call_tree::error;
+
+/// A number of objects, and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Objects.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// So many times as much.
+fn scaled(number: u64, scale: f64) -> u64 {
+    (number as f64 * scale).round() as u64
+}
+
+impl Amount {
+    /// So many times as much.
+    pub(super) fn scaled(self, scale: f64) -> Amount {
+        Amount { objects: scaled(self.objects, scale), bytes: scaled(self.bytes, scale) }
+    }
+
+    /// Adds another amount; stays at the largest numbers there are if a hostile trace exceeds them.
+    pub(super) fn add(&mut self, other: Amount) {
+        self.objects = self.objects.saturating_add(other.objects);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
+    /// Takes back what was added before.
+    pub(super) fn remove(&mut self, other: Amount) {
+        self.objects = self.objects.saturating_sub(other.objects);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+    }
+}
+
+/// Objects that live.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Living {
+    pub(super) amount: Amount,
+    /// Bytes of those that have survived a collection.
+    pub(super) survived_bytes: u64,
+    /// Of how many samples they are known, if they are not counted.
+    pub(super) samples: u64,
+    /// The standard error of their bytes, squared.
+    pub(super) variance: f64,
+    /// Of those that the trace reports one by one, or of samples.
+    pub(super) ages: AgeSpread,
+}
+
+impl Living {
+    /// Adds objects that have survived `age` collections; of some of them this is known.
+    pub(super) fn add_aged(&mut self, amount: Amount, age: u32, known: u64) {
+        self.amount.add(amount);
+        if age > 0 {
+            self.survived_bytes = self.survived_bytes.saturating_add(amount.bytes);
+        }
+        self.ages.push_some(age, known);
+    }
+
+    /// Adds a group that shares no object with this one.
+    pub(super) fn add(&mut self, other: &Living) {
+        self.amount.add(other.amount);
+        self.survived_bytes = self.survived_bytes.saturating_add(other.survived_bytes);
+        self.samples = self.samples.saturating_add(other.samples);
+        self.variance += other.variance;
+        self.ages.add(&other.ages);
+    }
+
+    /// Makes the samples stand for so many times as much.
+    pub(super) fn scale(&mut self, scale: f64) {
+        self.amount = self.amount.scaled(scale);
+        self.survived_bytes = scaled(self.survived_bytes, scale);
+        self.variance *= scale * scale;
+    }
+}
 
 /// Counts, sizes and ages of a group of objects (of a class, a package, a site, a thread, or all of them).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectTotals {
-    total: u64,
-    live: u64,
-    total_bytes: u64,
-    live_bytes: u64,
-    survived_bytes: u64,
+    pub(super) allocated: Amount,
+    pub(super) living: Living,
+    /// How many of the bytes the JIT let be allocated.
     estimated_bytes: Option<u64>,
-    /// Of how many samples the live objects are known, if they are not counted.
-    live_samples: u64,
-    /// The standard error of their bytes, squared.
-    live_variance: f64,
     /// The standard error of these, squared, as the samples say; `None` if they do not.
     estimate_variance: Option<f64>,
-    /// Of the live objects that the trace reports one by one.
-    ages: AgeSpread,
 }
 
 impl ObjectTotals {
     /// Objects ever reported.
     pub fn total(&self) -> u64 {
-        self.total
+        self.allocated.objects
     }
 
     /// Objects not collected when the trace ended.
     pub fn live(&self) -> u64 {
-        self.live
+        self.living.amount.objects
     }
 
     /// Objects collected before the trace ended. Not known where objects are counted instead of reported
     /// one by one: some of the live ones may be older than the trace, so this is 0 at least.
     pub fn collected(&self) -> u64 {
-        self.total.saturating_sub(self.live)
+        self.allocated.objects.saturating_sub(self.living.amount.objects)
     }
 
     /// Bytes of all objects ever reported ("total size"). Stays at the largest number there is if a hostile trace exceeds it.
     pub fn total_bytes(&self) -> u64 {
-        self.total_bytes
+        self.allocated.bytes
     }
 
     /// Bytes of the live objects ("active size").
     pub fn live_bytes(&self) -> u64 {
-        self.live_bytes
+        self.living.amount.bytes
     }
 
     /// Bytes of the live objects that have survived a collection: the others may be garbage that none has removed yet. 0 where ages are
     /// not known.
     pub fn survived_bytes(&self) -> u64 {
-        self.survived_bytes
+        self.living.survived_bytes
     }
 
     /// Bytes of the collected objects.
     pub fn collected_bytes(&self) -> u64 {
-        self.total_bytes.saturating_sub(self.live_bytes)
+        self.allocated.bytes.saturating_sub(self.living.amount.bytes)
     }
 
     /// How many of the bytes the JIT let be allocated, as a sampler estimates; `None` if none ran.
@@ -69,7 +133,7 @@ impl ObjectTotals {
 
     /// Bytes that sites executed and the JIT did not let be allocated, as a sampler estimates; `None` if none ran.
     pub fn removed_bytes(&self) -> Option<u64> {
-        self.estimated_bytes.map(|bytes| self.total_bytes.saturating_sub(bytes))
+        self.estimated_bytes.map(|bytes| self.allocated.bytes.saturating_sub(bytes))
     }
 
     /// How far the estimate may be off, with a confidence of 95 % and more, where one object is sampled every `interval`
@@ -82,53 +146,37 @@ impl ObjectTotals {
     pub fn estimate_error(&self, interval: u64) -> Option<u64> {
         let interval = interval as f64;
         let variance = self.estimate_variance.unwrap_or(self.estimated_bytes? as f64 * interval);
-        Some(error(variance.max(2.25 * interval * interval)).min(self.total_bytes))
+        Some(error(variance.max(2.25 * interval * interval)).min(self.allocated.bytes))
     }
 
     /// Collections that the live objects survived, on average; `None` if none is live, or ages are not known.
     pub fn average_age(&self) -> Option<f64> {
-        self.ages.average()
+        self.living.ages.average()
     }
 
     /// Number of different ages among the live objects. Few mean "allocated once", many mean "always allocated, never released".
     pub fn generations(&self) -> u64 {
-        self.ages.generations()
+        self.living.ages.generations()
     }
 
     /// The age of the oldest live object; `None` if none is live, or ages are not known.
     pub fn oldest(&self) -> Option<u32> {
-        self.ages.oldest()
+        self.living.ages.oldest()
     }
 
     /// Do survivors accumulate? See [`AgeSpread::is_growing`]; of samples, do they spread over the ages as leaked objects do?
     pub fn is_growing(&self) -> bool {
-        if self.live_samples > 0 { self.ages.are_spread() } else { self.ages.is_growing() }
+        if self.living.samples > 0 { self.living.ages.are_spread() } else { self.living.ages.is_growing() }
     }
 
     /// Of how many samples the live objects are known; 0 if they are counted.
     pub fn live_samples(&self) -> u64 {
-        self.live_samples
+        self.living.samples
     }
 
     /// How far the bytes of the live objects may be off with a confidence of 95 %; 0 if they are counted.
     pub fn live_error(&self) -> u64 {
-        error(self.live_variance).min(self.live_bytes)
-    }
-
-    /// Counts objects that live, as samples say.
-    pub(super) fn lives(&mut self, living: &Living) {
-        self.live = self.live.saturating_add(living.objects);
-        self.live_bytes = self.live_bytes.saturating_add(living.bytes);
-        self.survived_bytes = self.survived_bytes.saturating_add(living.survived_bytes);
-        self.live_samples = self.live_samples.saturating_add(living.samples);
-        self.live_variance += living.variance;
-        self.ages.add(&living.ages);
-    }
-
-    /// Counts objects that a walk of the heap found.
-    pub(super) fn living(&mut self, amount: Amount) {
-        self.live = self.live.saturating_add(amount.objects);
-        self.live_bytes = self.live_bytes.saturating_add(amount.bytes);
+        error(self.living.variance).min(self.living.amount.bytes)
     }
 
     /// Counts bytes that a sampler estimates to have been allocated, and the square of their standard error if it says so.
@@ -139,35 +187,13 @@ impl ObjectTotals {
         }
     }
 
-    /// Counts objects that were allocated.
-    pub(super) fn allocated(&mut self, amount: Amount) {
-        self.total = self.total.saturating_add(amount.objects);
-        self.total_bytes = self.total_bytes.saturating_add(amount.bytes);
-    }
-
-    /// Counts an object, allocated before, that is still alive at the end, having survived `age` collections.
-    pub(super) fn survived(&mut self, bytes: u64, age: u32) {
-        self.live += 1;
-        self.live_bytes = self.live_bytes.saturating_add(bytes);
-        if age > 0 {
-            self.survived_bytes = self.survived_bytes.saturating_add(bytes);
-        }
-        self.ages.push(age);
-    }
-
     /// Adds a group that shares no object with this one.
     pub(super) fn add(&mut self, other: &ObjectTotals) {
-        self.total = self.total.saturating_add(other.total);
-        self.live = self.live.saturating_add(other.live);
+        self.allocated.add(other.allocated);
+        self.living.add(&other.living);
         if let Some(bytes) = other.estimated_bytes {
             self.estimated(bytes, other.estimate_variance);
         }
-        self.total_bytes = self.total_bytes.saturating_add(other.total_bytes);
-        self.live_bytes = self.live_bytes.saturating_add(other.live_bytes);
-        self.survived_bytes = self.survived_bytes.saturating_add(other.survived_bytes);
-        self.live_samples = self.live_samples.saturating_add(other.live_samples);
-        self.live_variance += other.live_variance;
-        self.ages.add(&other.ages);
     }
 }
 
@@ -178,7 +204,7 @@ mod tests {
     #[test]
     fn an_estimate_is_as_good_as_its_samples_are_many() {
         let totals = |executed, estimated_bytes| ObjectTotals {
-            total_bytes: executed,
+            allocated: Amount { objects: 1, bytes: executed },
             estimated_bytes,
             ..ObjectTotals::default()
         };
@@ -195,7 +221,7 @@ mod tests {
 
     #[test]
     fn samples_that_know_their_error_are_asked_for_it() {
-        let mut totals = ObjectTotals { total_bytes: 50_000, ..ObjectTotals::default() };
+        let mut totals = ObjectTotals { allocated: Amount { objects: 1, bytes: 50_000 }, ..ObjectTotals::default() };
         totals.estimated(6_000, Some(90_000.0));
         totals.estimated(4_000, Some(160_000.0));
         assert_eq!((totals.estimated_bytes(), totals.estimate_error(100)), (Some(10_000), Some(1_000)));
@@ -209,10 +235,10 @@ mod tests {
         let mut other = ObjectTotals::default();
         for totals in [&mut one, &mut other] {
             for age in [0, 1, 4] {
-                totals.allocated(Amount { objects: 1, bytes: 16 });
-                totals.survived(16, age);
+                totals.allocated.add(Amount { objects: 1, bytes: 16 });
+                totals.living.add_aged(Amount { objects: 1, bytes: 16 }, age, 1);
             }
-            totals.allocated(Amount { objects: 1, bytes: 100 });
+            totals.allocated.add(Amount { objects: 1, bytes: 100 });
         }
         one.add(&other);
         assert_eq!((one.total(), one.live(), one.collected()), (8, 6, 2));
@@ -226,8 +252,8 @@ mod tests {
     fn sizes_that_no_heap_has_do_not_overflow() {
         let mut totals = ObjectTotals::default();
         for _ in 0..2 {
-            totals.allocated(Amount { objects: 1, bytes: u64::MAX });
-            totals.survived(u64::MAX, 0);
+            totals.allocated.add(Amount { objects: 1, bytes: u64::MAX });
+            totals.living.add_aged(Amount { objects: 1, bytes: u64::MAX }, 0, 1);
         }
         let mut sum = totals.clone();
         sum.add(&totals);
@@ -237,7 +263,7 @@ mod tests {
     #[test]
     fn what_is_all_collected_has_no_age() {
         let mut totals = ObjectTotals::default();
-        totals.allocated(Amount { objects: 1, bytes: 24 });
+        totals.allocated.add(Amount { objects: 1, bytes: 24 });
         assert_eq!(totals.average_age(), None);
         assert_eq!(totals.generations(), 0);
     }

@@ -13,7 +13,7 @@ use crate::location::Location;
 pub use label::Label;
 pub(crate) use label::library_name;
 pub use ran::{Ran, RanWeights};
-pub(crate) use spread::Spread;
+pub use spread::Spread;
 
 /// Deeper frames than this are counted for the last one: a stack of a hostile trace may have any number.
 const DEEPEST: usize = 600;
@@ -173,17 +173,17 @@ pub(crate) struct Path<'a> {
 
 /// A source whose weight is exact and spread over paths by samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SourceIndex(pub(crate) u32);
+pub struct SourceIndex(pub(crate) u32);
 
 /// What is known of a source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source {
+pub struct Source {
     /// Its weight.
-    pub(crate) weight: f64,
+    pub weight: f64,
     /// All of its samples.
-    pub(crate) whole: Spread,
+    pub whole: Spread,
     /// The weight is exact; otherwise it is what the samples stand for.
-    pub(crate) is_exact: bool,
+    pub is_exact: bool,
 }
 
 impl Source {

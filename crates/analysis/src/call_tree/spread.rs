@@ -2,13 +2,13 @@
 
 /// What samples say of a part, or of the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Spread {
+pub struct Spread {
     /// How many there are.
-    pub(crate) samples: u64,
+    pub samples: u64,
     /// What they stand for.
-    pub(crate) weight: f64,
+    pub weight: f64,
     /// The standard error of that, squared.
-    pub(crate) variance: f64,
+    pub variance: f64,
 }
 
 impl Spread {

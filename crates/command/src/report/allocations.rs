@@ -1,6 +1,7 @@
 //! Allocations: stacks, classes, threads, and when.
 
 use analysis::allocations::{AllocationReport, Entry, Naming, OverTime};
+use analysis::call_tree::{Source, SourceIndex};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use trace::time::Time;
@@ -58,7 +59,7 @@ struct Pieces {
     tree: Tree,
     cells: Cells,
     /// The number of each source of estimates, by trace and what it is there.
-    sources: FxHashMap<(usize, u32), usize>,
+    sources: FxHashMap<(usize, SourceIndex), usize>,
 }
 
 impl Pieces {
@@ -97,9 +98,9 @@ impl Pieces {
                     thread: names.number(entry.thread.map(|thread| thread.name)),
                     named: entry.named.map(|at| frame(names, trace, at)),
                     innermost: entry.frames.first().map(|&at| frame(names, trace, at)),
-                    source: entry.estimate.map(|estimate| {
+                    source: entry.share.map(|(source, _)| {
                         let new = self.sources.len();
-                        *self.sources.entry((trace, estimate.source)).or_insert(new) as u32
+                        *self.sources.entry((trace, source)).or_insert(new) as u32
                     }),
                 };
                 self.cells.add(key, &values(&entry), &known_by_samples(&entry), &changes(&entry));
@@ -109,11 +110,11 @@ impl Pieces {
 
     fn json(self, reports: &[&AllocationReport], cut: f64, names: &mut Names) -> serde_json::Map<String, Value> {
         let mut json = self.cells.write(&self.tree, cut, names).json;
-        let mut by_number: Vec<(usize, (usize, u32))> =
+        let mut by_number: Vec<(usize, (usize, SourceIndex))> =
             self.sources.into_iter().map(|(source, at)| (at, source)).collect();
-        by_number.sort_unstable();
+        by_number.sort_unstable_by_key(|&(number, _)| number);
         let sources = by_number.into_iter().filter_map(|(_, (trace, source))| reports[trace].source(source)).map(
-            |(weight, is_exact, whole)| {
+            |Source { weight, is_exact, whole }| {
                 json!([number(weight), is_exact, whole.samples, number(whole.weight), number(whole.variance)])
             },
         );
@@ -128,10 +129,7 @@ fn values(entry: &Entry<'_>) -> Values {
 }
 
 fn known_by_samples(entry: &Entry<'_>) -> Known {
-    entry.estimate.map_or([0.0; 3], |estimate| {
-        let part = estimate.part;
-        [part.samples as f64, part.weight, part.variance]
-    })
+    entry.share.map_or([0.0; 3], |(_, part)| [part.samples as f64, part.weight, part.variance])
 }
 
 fn changes(entry: &Entry<'_>) -> Vec<(u32, Values)> {

@@ -2,24 +2,18 @@
 //! trace.
 
 use super::axis::{Axis, Slot};
-use crate::allocations::amount::Amount;
+use crate::allocations::totals::Amount;
 
 /// What is added up by slice.
 pub(super) trait Number: Copy + Default {
     fn add(&mut self, other: Self);
 }
 
-impl Number for Amount {
-    fn add(&mut self, other: Self) {
-        Amount::add(self, other);
-    }
-}
-
 /// Objects that were allocated, and those that died.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Change {
-    pub(super) allocated: Amount,
-    pub(super) died: Amount,
+pub(in crate::allocations) struct Change {
+    pub(in crate::allocations) allocated: Amount,
+    pub(in crate::allocations) died: Amount,
 }
 
 impl Number for Change {
@@ -52,25 +46,18 @@ pub(super) struct Series<N> {
 }
 
 impl<N: Number> Series<N> {
-    /// Adds to a slice that the axis has by now.
-    pub(super) fn add(&mut self, axis: &Axis, slot: Slot, number: N) {
-        self.halve(axis);
-        match self.slots.last_mut() {
-            Some((last, sum)) if *last == slot => sum.add(number),
-            Some((last, _)) if *last > slot => match self.slots.binary_search_by_key(&slot, |&(slot, _)| slot) {
-                Ok(at) => self.slots[at].1.add(number),
-                Err(at) => self.slots.insert(at, (slot, number)),
-            },
-            _ => self.slots.push((slot, number)),
-        }
-    }
-
-    /// Changes what a slice has, if it has anything.
+    /// Changes what a slice has, which the axis has by now.
     pub(super) fn change(&mut self, axis: &Axis, slot: Slot, change: impl FnOnce(&mut N)) {
         self.halve(axis);
-        if let Ok(at) = self.slots.binary_search_by_key(&slot, |&(slot, _)| slot) {
-            change(&mut self.slots[at].1);
+        let at = match self.slots.last() {
+            Some((last, _)) if *last == slot => self.slots.len() - 1,
+            Some((last, _)) if *last > slot => self.slots.partition_point(|&(before, _)| before < slot),
+            _ => self.slots.len(),
+        };
+        if self.slots.get(at).is_none_or(|&(found, _)| found != slot) {
+            self.slots.insert(at, (slot, N::default()));
         }
+        change(&mut self.slots[at].1);
     }
 
     /// Changes what each slice has.

@@ -1,15 +1,15 @@
-//! The objects that are alive at the current point of a trace: the only part of the statistics that grows with the heap.
+//! Objects that are reported one by one: those that are alive at the current point of a trace are the only part of the statistics that
+//! grows with the heap.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::ObjectId;
 use trace::time::Time;
 
-/// Index of the group (class, thread and site) that an object counts for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct CellIndex(pub(super) u32);
+use super::cells::CellIndex;
+use crate::window::{Clock, Position};
 
 /// What has to be known of a live object. Its time, not the number of collections so far, because the times of a trace may
 /// run backwards and a collection written later may have ended earlier.
@@ -18,6 +18,76 @@ pub(super) struct LiveObject {
     pub(super) cell: CellIndex,
     pub(super) bytes: u64,
     pub(super) allocated: Time,
+}
+
+/// The objects of a document, and what decides how old they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Objects {
+    live: LiveObjects,
+    /// Objects that were announced because a thread waits for them, and that nobody allocated in the document.
+    announced: FxHashSet<ObjectId>,
+    /// When collections ended, in the part of the trace that counts.
+    collections: Vec<Time>,
+    /// Objects of that part that died behind it.
+    survivors: Vec<LiveObject>,
+}
+
+/// What an id meant whose object died.
+pub(super) enum Freed {
+    Object(LiveObject),
+    Announced,
+    Unknown,
+}
+
+impl Objects {
+    /// Adds an object; gives back the one that had the same id, if it was still alive.
+    pub(super) fn allocated(&mut self, id: ObjectId, object: LiveObject) -> Option<LiveObject> {
+        self.announced.remove(&id);
+        self.live.insert(id, object)
+    }
+
+    /// Takes an object out that is in the trace only because a thread waits for it.
+    pub(super) fn waited_for(&mut self, id: ObjectId, is_announced: impl Fn(CellIndex) -> bool) -> Option<LiveObject> {
+        self.live.cell(id).filter(|&cell| is_announced(cell))?;
+        self.announced.insert(id);
+        self.live.remove(id)
+    }
+
+    /// Takes an object out.
+    pub(super) fn freed(&mut self, id: ObjectId) -> Freed {
+        if self.announced.remove(&id) {
+            return Freed::Announced;
+        }
+        self.live.remove(id).map_or(Freed::Unknown, Freed::Object)
+    }
+
+    /// An object died at a time.
+    pub(super) fn died(&mut self, object: LiveObject, time: Time, clock: &Clock) {
+        if clock.position(time) == Position::After && clock.position(object.allocated) == Position::Inside {
+            self.survivors.push(object);
+        }
+    }
+
+    /// A collection ended that counts.
+    pub(super) fn collected(&mut self, time: Time) {
+        self.collections.push(time);
+    }
+
+    /// Takes out all objects that live at the end of the part that counts, each with its age.
+    pub(super) fn end_document(&mut self, clock: &Clock) -> impl Iterator<Item = (LiveObject, u32)> {
+        let Objects { mut live, mut collections, survivors, .. } = std::mem::take(self);
+        collections.sort_unstable();
+        let objects = live.drain().chain(survivors);
+        let objects = objects.filter(|object| clock.position(object.allocated) == Position::Inside);
+        objects.map(move |object| (object, age(&collections, object.allocated)))
+    }
+}
+
+/// How many collections an object survived that was allocated at a time and is alive: those that ended strictly later, as TPTP's
+/// views count. `collections` is sorted.
+fn age(collections: &[Time], allocated: Time) -> u32 {
+    let before = collections.partition_point(|&end| end <= allocated);
+    u32::try_from(collections.len() - before).unwrap_or(u32::MAX)
 }
 
 /// An object in 16 bytes. Arrays beyond 4 GiB are so rare that their size is kept aside.
@@ -58,14 +128,14 @@ impl Hasher for NeighbourHasher {
 
 /// Live objects by id.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LiveObjects {
+struct LiveObjects {
     objects: HashMap<ObjectId, PackedObject, BuildHasherDefault<NeighbourHasher>>,
     large: FxHashMap<ObjectId, u64>,
 }
 
 impl LiveObjects {
     /// Adds an object; gives back the one that had the same id, if it was still alive.
-    pub(super) fn insert(&mut self, id: ObjectId, object: LiveObject) -> Option<LiveObject> {
+    fn insert(&mut self, id: ObjectId, object: LiveObject) -> Option<LiveObject> {
         let large_before = if self.large.is_empty() { None } else { self.large.remove(&id) };
         let bytes = u32::try_from(object.bytes).unwrap_or(LARGE);
         if bytes == LARGE {
@@ -76,19 +146,19 @@ impl LiveObjects {
     }
 
     /// Takes an object out; `None` if no live object has this id.
-    pub(super) fn remove(&mut self, id: ObjectId) -> Option<LiveObject> {
+    fn remove(&mut self, id: ObjectId) -> Option<LiveObject> {
         let packed = self.objects.remove(&id)?;
         let large = if packed.bytes == LARGE { self.large.remove(&id) } else { None };
         Some(packed.unpack(large))
     }
 
     /// The group that a live object counts for.
-    pub(super) fn cell(&self, id: ObjectId) -> Option<CellIndex> {
+    fn cell(&self, id: ObjectId) -> Option<CellIndex> {
         self.objects.get(&id).map(|object| object.cell)
     }
 
     /// Takes all objects out, in no particular order, and gives their memory back.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = LiveObject> + use<> {
+    fn drain(&mut self) -> impl Iterator<Item = LiveObject> + use<> {
         let mut large = std::mem::take(&mut self.large);
         std::mem::take(&mut self.objects).into_iter().map(move |(id, packed)| packed.unpack(large.remove(&id)))
     }
@@ -105,6 +175,15 @@ mod tests {
     use std::hash::BuildHasher;
 
     use super::*;
+
+    #[test]
+    fn equal_times_do_not_count_as_survived() {
+        let collections = [Time(10), Time(20), Time(20), Time(30)];
+        assert_eq!(age(&collections, Time(9)), 4);
+        assert_eq!(age(&collections, Time(10)), 3);
+        assert_eq!(age(&collections, Time(20)), 1);
+        assert_eq!(age(&collections, Time(30)), 0);
+    }
 
     fn object(bytes: u64) -> LiveObject {
         LiveObject { cell: CellIndex(3), bytes, allocated: Time(7) }

@@ -6,21 +6,14 @@
 //! otherwise have all that they made where it was, and the others nothing.
 
 use rustc_hash::FxHashMap;
-use trace::ids::{ClassId, MethodId};
-use trace::model::{AllocSample, LiveSample};
-use trace::time::Time;
+use trace::model::ThreadCount;
 
-use super::accounts::Accounts;
-use super::amount::Amount;
-use super::live::CellIndex;
-use super::parts::Cell;
-use super::shares::{Sampled, ShareKey};
-use super::snapshots::Borders;
-use super::{AllocationStats, line};
+use super::cells::{Cell, CellIndex, Cells};
+use super::samples::Sampled;
+use super::totals::Amount;
 use crate::call_tree::{Source, SourceIndex, Spread};
 use crate::coverage::Calibration;
 use crate::symbols::ThreadIndex;
-use crate::window::Position;
 
 /// Threads with fewer samples are scaled together: by itself each would be scaled by chance alone.
 const LEAST_SAMPLES: u64 = 100;
@@ -29,19 +22,9 @@ const UNACCOUNTED: SourceIndex = SourceIndex(u32::MAX);
 /// The source of what threads of few samples made.
 const TOGETHER: SourceIndex = SourceIndex(u32::MAX - 1);
 
-/// The samples of the document that is read.
-#[derive(Clone, Debug, Default)]
-pub(super) struct AloneDocument {
-    /// The document's agent counts sites, to which its samples belong.
-    pub(super) is_counting: bool,
-    cells: FxHashMap<CellIndex, Sampled>,
-    /// When samples were written last.
-    written: Option<Time>,
-}
-
 /// What samples say of objects that nothing counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Estimates {
+pub(super) struct Sources {
     cells: FxHashMap<CellIndex, Sampled>,
     /// Of which source the samples of each thread are a part.
     source_of: FxHashMap<Option<ThreadIndex>, SourceIndex>,
@@ -54,7 +37,7 @@ fn source_of(thread: ThreadIndex) -> SourceIndex {
     SourceIndex((1 << 31) | thread.rank() as u32)
 }
 
-impl Estimates {
+impl Sources {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.cells.is_empty()
@@ -70,8 +53,13 @@ impl Estimates {
         &self.calibration
     }
 
+    /// Adds samples of a cell.
+    pub(super) fn add(&mut self, cell: CellIndex, sampled: &Sampled) {
+        self.cells.entry(cell).or_default().add(sampled);
+    }
+
     /// What samples say of a cell, and of which source it is a part.
-    pub(super) fn of(&self, index: CellIndex, cell: &Cell) -> Option<(SourceIndex, Spread)> {
+    pub(super) fn of(&self, index: CellIndex, cell: Cell) -> Option<(SourceIndex, Spread)> {
         let sampled = self.cells.get(&index)?;
         Some((*self.source_of.get(&cell.thread)?, sampled.bytes))
     }
@@ -81,12 +69,7 @@ impl Estimates {
         self.sources.get(&index).copied()
     }
 
-    /// The standard error of what samples say of parts of sources, squared.
-    pub(super) fn variance(&self, parts: &FxHashMap<SourceIndex, Spread>) -> f64 {
-        parts.iter().filter_map(|(index, part)| Some(self.sources.get(index)?.variance(part))).sum()
-    }
-
-    /// The same of all that was sampled: what is scaled to exact accounts has none.
+    /// The standard error of all that was sampled, squared: what is scaled to exact accounts has none.
     pub(super) fn variance_of_all(&self) -> f64 {
         self.sources.values().filter(|source| !source.is_exact).map(|source| source.whole.variance).sum()
     }
@@ -97,16 +80,15 @@ impl Estimates {
         source.filter(|source| source.is_exact).map_or(1.0, |source| source.weight / source.whole.weight)
     }
 
-    /// Enters what samples say of each cell; with `accounts`, scaled to these.
-    pub(super) fn enter(&mut self, cells: &[Cell], allocated: &mut [Amount], accounts: Option<&Accounts>) {
+    /// Enters what samples say of each cell, scaled to the accounts of the threads, where they have one.
+    pub(super) fn enter(&mut self, cells: &mut Cells, accounts: &FxHashMap<ThreadIndex, ThreadCount>) {
         let mut threads: FxHashMap<Option<ThreadIndex>, Spread> = FxHashMap::default();
         for (index, sampled) in &self.cells {
-            threads.entry(cells[index.0 as usize].thread).or_default().add(&sampled.bytes);
+            threads.entry(cells.cell(*index).thread).or_default().add(&sampled.bytes);
         }
         let exact: FxHashMap<ThreadIndex, u64> = accounts
-            .into_iter()
-            .flat_map(Accounts::iter)
-            .filter_map(|(thread, numbers)| Some((thread, numbers.vm_bytes.filter(|&bytes| bytes > 0)?)))
+            .iter()
+            .filter_map(|(&thread, account)| Some((thread, account.vm_bytes.filter(|&bytes| bytes > 0)?)))
             .collect();
         let mut accounted: FxHashMap<SourceIndex, u64> = FxHashMap::default();
         for (&thread, whole) in &threads {
@@ -133,11 +115,11 @@ impl Estimates {
             source.weight = account.map_or(source.whole.weight, |bytes| bytes as f64);
             self.calibration.add(&source.whole, account);
         }
-        for (index, sampled) in &self.cells {
-            let at = index.0 as usize;
-            let scale = self.scale(cells[at].thread);
+        for (&index, sampled) in &self.cells {
+            let scale = self.scale(cells.cell(index).thread);
             let objects = (sampled.instances * scale).round() as u64;
-            allocated[at].add(Amount { objects, bytes: (sampled.bytes.weight * scale).round() as u64 });
+            let amount = Amount { objects, bytes: (sampled.bytes.weight * scale).round() as u64 };
+            cells.totals_mut(index).allocated.add(amount);
         }
     }
 }
@@ -157,71 +139,5 @@ impl Calibration {
             let (lowest, highest) = self.scales.unwrap_or((scale, scale));
             self.scales = Some((lowest.min(scale), highest.max(scale)));
         }
-    }
-}
-
-impl AllocationStats {
-    /// Whether samples of the document belong to no counts.
-    pub(super) fn are_samples_alone(&self) -> bool {
-        !self.alone.is_counting && !self.counted.has_sites()
-    }
-
-    /// Takes in what was sampled where nothing is counted.
-    pub(super) fn sampled_alone(&mut self, sample: &AllocSample) {
-        let more = self.counted.sample(sample);
-        let cell = self.place_of((sample.class, sample.method, sample.line), sample.stack, sample.thread);
-        let place = self.clock.position(sample.time);
-        if place == Position::Inside {
-            self.alone.cells.entry(cell).or_default().add(&more);
-        }
-        let from = self.alone.written.or(self.document).unwrap_or(sample.time).min(sample.time);
-        let is_new = self.alone.written.is_none_or(|written| written < sample.time);
-        self.alone.written = self.alone.written.max(Some(sample.time));
-        if let Some(recorder) = self.recorder.as_mut().filter(|_| place == Position::Inside) {
-            if is_new {
-                recorder.written(Borders { from, to: sample.time });
-            }
-            let amount = Amount { objects: more.instances.round() as u64, bytes: more.bytes.weight.round() as u64 };
-            recorder.counted(cell, sample.time, amount);
-        }
-    }
-
-    /// Takes in which of the sampled objects live.
-    pub(super) fn lives(&mut self, sample: &LiveSample) {
-        let cell = self.place_of((sample.class, sample.method, sample.line), sample.stack, sample.thread);
-        if self.clock.position(sample.time) == Position::Inside {
-            self.living.look(cell, sample);
-        }
-        let living = Amount { objects: sample.instances, bytes: sample.bytes };
-        self.recorder.iter_mut().for_each(|recorder| recorder.walked(cell, sample.time, living));
-    }
-
-    /// Ends the document's samples of what nothing counts.
-    pub(super) fn end_alone(&mut self) {
-        let AloneDocument { cells, .. } = std::mem::take(&mut self.alone);
-        for (index, sampled) in cells {
-            if !self.counted.has_sites() {
-                self.estimates.cells.entry(index).or_default().add(&sampled);
-                continue;
-            }
-            // Nobody said that sites are counted, but they are.
-            let Cell { class, thread, site, stack, .. } = self.cells[index.0 as usize];
-            let cell = self.cell_of((class, None, site, None));
-            self.sampled.entry(ShareKey { cell, stack, thread }).or_default().add(&sampled);
-        }
-    }
-
-    /// The cell of a site on a stack and a thread.
-    fn place_of(
-        &mut self,
-        (class, method, number): (ClassId, Option<MethodId>, Option<i64>),
-        stack: Option<trace::ids::StackId>,
-        thread: Option<trace::ids::ThreadId>,
-    ) -> CellIndex {
-        let class = self.symbols.class(class);
-        let site = method.map(|method| self.symbols.site(method, number.and_then(line)));
-        let stack = stack.map(|stack| self.stack(stack));
-        let thread = thread.map(|thread| self.symbols.thread(thread));
-        self.cell_of((class, thread, site, stack))
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct Borders {
 
 /// The intervals of a trace's documents.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Snapshots {
+pub(super) struct Intervals {
     /// The last interval of the document.
     interval: Option<Borders>,
     position: Position,
@@ -24,7 +24,7 @@ pub(super) struct Snapshots {
     missed: Option<Borders>,
 }
 
-impl Snapshots {
+impl Intervals {
     /// Whether counts of this time were already written, so that what belongs to them is complete.
     pub(super) fn has_written(&self, time: Time) -> bool {
         self.interval.is_some_and(|interval| time <= interval.to)
