@@ -2,11 +2,11 @@
 //!
 //! Counts are cumulative, so of each only the last is kept: memory grows with the sites, not with the trace.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::model::{AllocCount, CountSource};
 
 use super::cells::{Cell, CellIds, CellIndex, Cells};
-use super::samples::ShareKey;
+use super::samples::{ByShare, Sampled, ShareKey};
 use super::totals::Amount;
 use crate::call_tree::Spread;
 use crate::window::Position;
@@ -19,13 +19,26 @@ pub(super) struct SiteCount {
     pub(super) estimate: Option<u64>,
 }
 
-/// How a cell was counted.
-#[derive(Clone, Copy, Debug, Default)]
-struct CountedCell {
-    /// Bytes that the VM counted in the part of the trace that counts: the JIT cannot remove them.
-    by_vm: u64,
-    /// Bytecode has counted there.
-    is_executed: bool,
+/// What is known of a site.
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    cell: CellIndex,
+    /// The last count.
+    last: Amount,
+    /// The last count before the part of the trace that counts, and the last one in it.
+    before: SiteCount,
+    counted: SiteCount,
+}
+
+impl Site {
+    fn in_part(&self) -> SiteCount {
+        let mut amount = self.counted.amount;
+        amount.remove(self.before.amount);
+        // What was estimated before has to be known as well, unless there was nothing.
+        let before = self.before.estimate.or((self.before.amount == Amount::default()).then_some(0));
+        let estimate = self.counted.estimate.zip(before).map(|(estimate, before)| estimate.saturating_sub(before));
+        SiteCount { amount, estimate }
+    }
 }
 
 /// Bytes that were really allocated, as a sampler estimates.
@@ -40,75 +53,96 @@ pub(super) struct Estimates {
 /// The counts of one document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// The last of each. By ids, because classes of one name share a cell and each has counts of its own.
-    last: FxHashMap<(CellIds, Option<CountSource>), SiteCount>,
-    cells: FxHashMap<CellIndex, CountedCell>,
+    /// By ids, because classes of one name share a cell and each has counts of its own.
+    sites: FxHashMap<(CellIds, Option<CountSource>), Site>,
 }
 
 impl Counts {
-    /// Takes in the count of a site, and returns how much more it is than the one before. `position`: where in the trace it was
-    /// counted.
-    pub(super) fn site(&mut self, cell: CellIndex, ids: CellIds, count: &AllocCount, position: Position) -> SiteCount {
-        let now = SiteCount {
-            amount: Amount { objects: count.instances, bytes: count.bytes },
-            estimate: count.allocated_bytes,
-        };
-        let before = std::mem::replace(self.last.entry((ids, count.source)).or_default(), now);
-        let mut amount = now.amount;
-        amount.remove(before.amount);
-        // What was estimated before has to be known as well, unless there was nothing.
-        let estimated = before.estimate.or((before.amount == Amount::default()).then_some(0));
-        let estimate = now.estimate.zip(estimated).map(|(now, before)| now.saturating_sub(before));
-        let counted = self.cells.entry(cell).or_default();
-        match count.source {
-            Some(CountSource::Vm) if position == Position::Inside => {
-                counted.by_vm = counted.by_vm.saturating_add(amount.bytes)
-            }
-            Some(CountSource::Vm) => {}
-            None => counted.is_executed = true,
+    /// Takes in the count of a site, at a position in the trace, and returns how much more it is than the one before.
+    pub(super) fn site(&mut self, cell: CellIndex, ids: CellIds, count: &AllocCount, position: Position) -> Amount {
+        let amount = Amount { objects: count.instances, bytes: count.bytes };
+        let none = SiteCount::default();
+        let new = Site { cell, last: Amount::default(), before: none, counted: none };
+        let site = self.sites.entry((ids, count.source)).or_insert(new);
+        let mut more = amount;
+        more.remove(site.last);
+        (site.cell, site.last) = (cell, amount);
+        let count = SiteCount { amount, estimate: count.allocated_bytes };
+        match position {
+            Position::Before => (site.before, site.counted) = (count, count),
+            Position::Inside => site.counted = count,
+            Position::After => {}
         }
-        SiteCount { amount, estimate }
+        more
     }
 
     /// Whether nothing was counted so far.
     pub(super) fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.sites.is_empty()
     }
 
-    /// The counted site to which samples belong. A method that allocates for its caller is counted where it is called, or, where that
-    /// cannot be rewritten, in the method itself: so where nothing is counted at the site of a sample, it is one of the innermost frame
-    /// at which something is.
-    pub(super) fn site_of(&self, key: ShareKey, cells: &Cells) -> CellIndex {
-        let own = cells.cell(key.cell);
-        let frames = cells.stack_of(key.of(own)).iter();
-        let callers = frames.filter_map(|&site| cells.find(Cell { site: Some(site), ..own }));
-        std::iter::once(key.cell).chain(callers).find(|cell| self.cells.contains_key(cell)).unwrap_or(key.cell)
+    /// What was counted at each site in the part of the trace that counts, and by whom.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (CellIndex, Option<CountSource>, SiteCount)> {
+        self.sites.iter().map(|(&(_, source), site)| (site.cell, source, site.in_part()))
     }
 
-    /// Ends the document. Gives back what a sampler estimates by what it sampled in each cell; `None` if none ran.
-    pub(super) fn end_document(self, sampled: impl Iterator<Item = (CellIndex, Spread)>) -> Option<Estimates> {
-        let counted = self.cells;
-        let mut cells: FxHashMap<CellIndex, (u64, f64)> = FxHashMap::default();
+    /// Samples by the counted site to which they belong. A method that allocates for its caller is counted where it is called, or, where
+    /// that cannot be rewritten, in the method itself: so where nothing is counted at the site of a sample, it is one of the innermost
+    /// frame at which something is.
+    pub(super) fn by_site(&self, samples: ByShare, cells: &Cells) -> Vec<(ShareKey, Sampled)> {
+        let counted: FxHashSet<CellIndex> = self.sites.values().map(|site| site.cell).collect();
+        let site = |key: ShareKey| {
+            let own = cells.cell(key.cell);
+            let frames = cells.stack_of(key.of(own)).iter();
+            let callers = frames.filter_map(|&site| cells.find(Cell { site: Some(site), ..own }));
+            std::iter::once(key.cell).chain(callers).find(|cell| counted.contains(cell)).unwrap_or(key.cell)
+        };
+        samples.into_iter().map(|(key, sampled)| (ShareKey { cell: site(key), ..key }, sampled)).collect()
+    }
+
+    /// What a sampler estimates by what it sampled in each cell; `None` if none ran.
+    pub(super) fn estimates(&self, sampled: impl Iterator<Item = (CellIndex, Spread)>) -> Option<Estimates> {
+        let mut cells: FxHashMap<CellIndex, Estimate> = FxHashMap::default();
         for (cell, spread) in sampled {
-            let (bytes, variance) = cells.entry(cell).or_default();
-            *bytes = bytes.saturating_add(spread.weight as u64);
-            *variance += spread.variance;
+            let estimate = cells.entry(cell).or_default();
+            estimate.sampled = estimate.sampled.saturating_add(spread.weight as u64);
+            estimate.variance += spread.variance;
         }
         if cells.is_empty() {
             return None;
         }
-        counted.keys().for_each(|&cell| _ = cells.entry(cell).or_default());
+        for (cell, source, count) in self.iter() {
+            let estimate = cells.entry(cell).or_default();
+            estimate.is_counted = true;
+            match source {
+                Some(CountSource::Vm) => estimate.by_vm = estimate.by_vm.saturating_add(count.amount.bytes),
+                None => estimate.is_executed = true,
+            }
+        }
         let mut estimates = Estimates::default();
-        for (cell, (bytes, variance)) in cells {
-            match counted.get(&cell) {
-                Some(counted) if counted.is_executed => {
-                    estimates.cells.push((cell, bytes.max(counted.by_vm), variance));
-                }
+        for (cell, Estimate { sampled, variance, by_vm, is_counted, is_executed }) in cells {
+            match is_counted {
+                true if is_executed => estimates.cells.push((cell, sampled.max(by_vm), variance)),
                 // The VM counted all of it.
-                Some(counted) => estimates.cells.push((cell, counted.by_vm, 0.0)),
-                None => estimates.unmatched = estimates.unmatched.saturating_add(bytes),
+                true => estimates.cells.push((cell, by_vm, 0.0)),
+                false => estimates.unmatched = estimates.unmatched.saturating_add(sampled),
             }
         }
         Some(estimates)
     }
+}
+
+/// What a sampler says of a cell.
+#[derive(Default)]
+struct Estimate {
+    /// Bytes for which samples stand.
+    sampled: u64,
+    /// The standard error of these, squared.
+    variance: f64,
+    /// Bytes that the VM counted, which the JIT cannot remove.
+    by_vm: u64,
+    /// Something was counted there.
+    is_counted: bool,
+    /// Bytecode has counted there.
+    is_executed: bool,
 }

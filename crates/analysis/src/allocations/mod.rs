@@ -139,7 +139,7 @@ impl AllocationStats {
         }
         walk.end_document().for_each(|(cell, found)| self.cells.totals_mut(cell).living.add(&found));
         self.sampled_living.extend(look.end_document());
-        self.end_samples(counts, samples);
+        self.end_counts(&counts, samples);
         self.intervals.end_document();
         self.recorder.iter_mut().for_each(Recorder::end_document);
         self.cells.end_document();
@@ -246,15 +246,7 @@ impl AllocationStats {
         let position = self.intervals.position();
         let more = self.document.counts.site(cell, ids, count, position);
         if position == Position::Inside {
-            let totals = self.cells.totals_mut(cell);
-            totals.allocated.add(more.amount);
-            more.estimate.into_iter().for_each(|bytes| totals.estimated(bytes, None));
-            if count.source.is_some() {
-                let (objects, bytes) = &mut self.facts.counted_by_vm;
-                *objects = objects.saturating_add(more.amount.objects);
-                *bytes = bytes.saturating_add(more.amount.bytes);
-            }
-            self.recorder.iter_mut().for_each(|recorder| recorder.counted(interval, cell, time, more.amount));
+            self.recorder.iter_mut().for_each(|recorder| recorder.counted(interval, cell, time, more));
         }
         if let Some(interval) = interval {
             for (key, more) in self.document.samples.take_pending() {
@@ -306,8 +298,18 @@ impl AllocationStats {
         }
     }
 
-    /// Ends the samples of a document.
-    fn end_samples(&mut self, counts: Counts, mut samples: Samples) {
+    /// Ends the counts and the samples of a document.
+    fn end_counts(&mut self, counts: &Counts, mut samples: Samples) {
+        for (cell, source, count) in counts.iter() {
+            let totals = self.cells.totals_mut(cell);
+            totals.allocated.add(count.amount);
+            count.estimate.into_iter().for_each(|bytes| totals.estimated(bytes, None));
+            if source.is_some() {
+                let (objects, bytes) = &mut self.facts.counted_by_vm;
+                *objects = objects.saturating_add(count.amount.objects);
+                *bytes = bytes.saturating_add(count.amount.bytes);
+            }
+        }
         // No counts follow: what was sampled since the last ones counts if its time does.
         let position = self.clock.position(samples.pending_until());
         samples.take_pending().into_iter().for_each(|(key, more)| samples.add(key, position, &more));
@@ -321,12 +323,8 @@ impl AllocationStats {
             let key = ShareKey { cell: self.cells.of_site(own), stack: own.stack, thread: own.thread };
             samples.add(key, Position::Inside, &sampled);
         }
-        let by_site = |samples: ByShare| -> Vec<(ShareKey, Sampled)> {
-            let site = |key: ShareKey| ShareKey { cell: counts.site_of(key, &self.cells), ..key };
-            samples.into_iter().map(|(key, sampled)| (site(key), sampled)).collect()
-        };
-        let (inside, outside) = (by_site(samples.inside), by_site(samples.outside));
-        if let Some(estimates) = counts.end_document(inside.iter().map(|(key, sampled)| (key.cell, sampled.bytes))) {
+        let [inside, outside] = [samples.inside, samples.outside].map(|samples| counts.by_site(samples, &self.cells));
+        if let Some(estimates) = counts.estimates(inside.iter().map(|(key, sampled)| (key.cell, sampled.bytes))) {
             for (cell, bytes, variance) in estimates.cells {
                 self.cells.totals_mut(cell).estimated(bytes, Some(variance));
             }

@@ -177,7 +177,7 @@ impl Shares {
 
     /// Nothing was sampled.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.values().all(|site| site.shares.is_empty())
     }
 
     /// Some sample has its stack.
