@@ -5,8 +5,6 @@ mod commands;
 mod exit;
 mod input;
 mod launch;
-#[cfg(test)]
-mod reference;
 mod render;
 mod report;
 mod top;
@@ -143,5 +141,45 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The command as a whole and each subcommand but `help`.
+    fn described() -> Vec<clap::Command> {
+        let mut root = Cli::command();
+        root.build();
+        let commands: Vec<_> = root.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
+        std::iter::once(root).chain(commands).collect()
+    }
+
+    #[test]
+    fn help_has_examples_and_fits_80_columns() {
+        for mut command in described() {
+            let name = command.get_name().to_owned();
+            let after_help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after_help.contains("Examples:\n  martini "), "{name}");
+            let help = command.render_long_help().to_string();
+            for line in help.lines().chain(after_help.lines()) {
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+            }
+        }
+    }
+
+    /// Packages carry these pages; they are the reference of commands, flags and options.
+    #[test]
+    fn the_manual_names_every_command_flag_and_option() {
+        let page = |command: &clap::Command| man::page(command.clone()).replace('\\', "");
+        let described = described();
+        let root = page(&described[0]);
+        for command in &described[1..] {
+            assert!(root.contains(&format!("martini-{}(1)", command.get_name())), "{}", command.get_name());
+            let page = page(command);
+            for flag in command.get_arguments().filter_map(|arg| arg.get_long()) {
+                assert!(page.contains(&format!("fB--{flag}fR")), "martini {}: --{flag}", command.get_name());
+            }
+        }
+        let run = page(described.iter().find(|command| command.get_name() == "run").expect("there is a command run"));
+        for option in agent_options::OPTIONS {
+            assert!(run.contains(&format!("fB--{}fR", option.name)), "{}", option.name);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The options of the agent. One table ([`OPTIONS`]) drives parsing, `martini run --help` and the reference page.
+//! The options of the agent. One table ([`OPTIONS`]) drives parsing, `martini help run` and the manual pages.
 //!
 //! The agent and the command share this crate, so the command needs nothing else of the agent.
 //!
@@ -17,7 +17,6 @@ mod memory;
 mod method;
 mod pairs;
 mod raw;
-mod reference;
 mod resolve;
 mod resolved;
 mod spec;
@@ -33,7 +32,6 @@ pub use kind::Choice;
 pub use method::MethodName;
 pub use pairs::format_pair;
 pub use raw::{RawOptions, if_taken};
-pub use reference::reference;
 pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, SampleOptions, Stacks};
 pub use spec::{DefaultValue, Group, Need, OptionSpec};
 pub use switch::{OFF, is_switched_off};

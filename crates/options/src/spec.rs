@@ -68,7 +68,7 @@ impl Group {
     pub const ALL: [Group; 7] =
         [Group::Heap, Group::Trace, Group::Filters, Group::Locks, Group::Cpu, Group::Dumps, Group::Jvm];
 
-    /// The title in help and on the reference page.
+    /// The title in help.
     pub fn title(self) -> &'static str {
         match self {
             Group::Heap => "Allocations",

@@ -54,7 +54,7 @@ const ROW: OptionSpec = OptionSpec {
     kind: Kind::OneOf(&[]),
 };
 
-/// Every option, in the order in which help and the reference page list them.
+/// Every option, in the order of help.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "heap",

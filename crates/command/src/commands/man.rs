@@ -24,8 +24,13 @@ pub(crate) fn run(arguments: &Arguments, mut root: clap::Command) -> anyhow::Res
             None => anyhow::bail!("martini has no command '{name}'; `martini --help` lists them"),
         },
     };
-    let mut page = Vec::new();
-    clap_mangen::Man::new(described).render(&mut page)?;
-    std::io::stdout().lock().write_all(&page)?;
+    std::io::stdout().lock().write_all(page(described).as_bytes())?;
     Ok(exit::OK)
+}
+
+/// The manual page of a command.
+pub(crate) fn page(described: clap::Command) -> String {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(described).render(&mut page).expect("writing to memory");
+    String::from_utf8(page).expect("clap writes UTF-8")
 }

@@ -236,7 +236,7 @@ fn long_help(spec: &OptionSpec) -> String {
     }
     let sentences = [spec.more, spec.needs.sentence().unwrap_or_default()].join(" ");
     if !sentences.trim().is_empty() {
-        // The table marks words of code as Markdown does, for the reference page.
+        // The table marks words of code as Markdown does.
         paragraphs.push(sentences.trim().replace('`', ""));
     }
     if let Some((name, value)) = spec.examples.first().and_then(|example| example.split_once('=')) {
