@@ -12,6 +12,7 @@ use super::tree::{Tree, resolved};
 /// Flags in the documents that are not `martini`'s: those of the benchmark program, of cargo and of other tools.
 const FOREIGN_FLAGS: &[&str] = &[
     "--against",
+    "--features",
     "--jdk",
     "--json",
     "--limit",
@@ -19,6 +20,7 @@ const FOREIGN_FLAGS: &[&str] = &[
     "--nocapture",
     "--objects",
     "--program",
+    "--profile",
     "--release",
     "--rounds",
     "--schema",
