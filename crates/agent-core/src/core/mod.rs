@@ -54,7 +54,6 @@ use hotspot::Hotspot;
 use hotspot::return_addresses::StackLayout;
 use hotspot::safe_mode::SafeMode;
 use living::LivingThreads;
-use living::LivingThreads;
 use lost::{DroppedCounts, Lost};
 use rewriting::RewritingCounts;
 use source::AllocationSource;
