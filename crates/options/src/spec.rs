@@ -107,11 +107,11 @@ impl Need {
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Need::Nothing => None,
-            Need::Objects => Some("Only with `heap=events` and `heap=vm`."),
+            Need::Objects => Some("Requires `heap=events` or `heap=vm`."),
             Need::Counts => Some("Requires `heap=counts`."),
             Need::Totals => Some("Requires `heap=counts` or `sampled`."),
-            Need::Locks => Some("Only when locks are recorded."),
-            Need::Dump => Some("Only with `dump`."),
+            Need::Locks => Some("Requires lock recording."),
+            Need::Dump => Some("Requires `dump`."),
         }
     }
 

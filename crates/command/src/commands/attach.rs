@@ -201,7 +201,7 @@ mod tests {
             "{old:?}"
         );
         assert!(!notes(25, true, &[("heap", "events")])[0].contains("JDK-8324241"));
-        assert!(notes(21, false, &[("juc", "on")])[0].starts_with("--juc rewrites a class of the JDK, which makes"));
+        assert!(notes(21, false, &[("juc", "on")])[0].starts_with("--juc rewrites a class of the JDK; before JDK 23"));
         assert!(notes(25, false, &[("juc", "on")]).is_empty());
         assert!(notes(21, true, &[("heap", "off"), ("locks", "on")])[0].contains("JEP 451"));
         assert!(notes(21, false, &[("heap", "off"), ("locks", "on")]).is_empty());

@@ -70,6 +70,6 @@ mod tests {
     #[test]
     fn the_line_shows_size_and_rate() {
         let line = line(3 << 30, 90 << 20, Duration::from_secs(2));
-        assert_eq!(line, "martini: the trace has 3.0 GiB and grows by 45.0 MiB a second");
+        assert_eq!(line, "martini: the trace has 3.0 GiB and grows by 45.0 MiB/s");
     }
 }
