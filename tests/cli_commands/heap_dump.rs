@@ -101,7 +101,7 @@ fn what_is_no_dump_is_named() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0\x01").unwrap();
     let ended = run(&["heap", file.path().to_str().unwrap()]);
-    assert!(ended.status == 2 && ended.err.contains("ends at byte 32"), "{}", ended.err);
+    assert!(ended.status == 2 && ended.err.contains("is truncated at byte 32"), "{}", ended.err);
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn a_timeline_takes_the_place_of_a_timeline_only() {
     let (kept, link) = (folder.path().join("keep.txt"), folder.path().join("link.json"));
     std::fs::write(&kept, "to be kept").unwrap();
     std::os::unix::fs::symlink(&kept, &link).unwrap();
-    for (file, part) in [(&kept, "is no timeline of Martini's; choose another --timeline"), (&link, "symbolic link")] {
+    for (file, part) in [(&kept, "is not a Martini timeline; choose another --timeline"), (&link, "symbolic link")] {
         let ended = run(&["threads", "--timeline", file.to_str().unwrap(), &trace("contention.trcxml")]);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""));
         assert!(ended.err.starts_with("martini: ") && ended.err.contains(part), "{}", ended.err);

@@ -235,7 +235,7 @@ fn what_cannot_run_is_refused_before_anything_starts() {
     }
     let ended = end(place.run(&[&java, "-version"]).env("MARTINI_AGENT", "/no/such/agent.so"));
     assert_eq!((ended.status, ended.out.as_str()), (2, ""));
-    assert!(ended.err.starts_with("martini: MARTINI_AGENT names /no/such/agent.so"), "{}", ended.err);
+    assert!(ended.err.starts_with("martini: MARTINI_AGENT is set to /no/such/agent.so"), "{}", ended.err);
 }
 
 /// Starts the endless program and waits until it runs; gives the child and the process id of the JVM.
