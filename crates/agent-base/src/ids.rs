@@ -54,7 +54,7 @@ pub struct IdSource(AtomicU64);
 
 impl IdSource {
     /// A sequence that begins with 1.
-    pub const fn new() -> IdSource {
+    pub const fn from_one() -> IdSource {
         IdSource(AtomicU64::new(1))
     }
 

@@ -9,7 +9,7 @@ pub struct Random(u64);
 
 impl Random {
     /// Begins anywhere.
-    pub fn new() -> Random {
+    pub fn anywhere() -> Random {
         // The standard library's hashers begin with keys of the system's chance.
         Random(RandomState::new().build_hasher().finish() | 1)
     }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn as_much_happens_as_the_probability_says() {
-        let mut random = Random::new();
+        let mut random = Random::anywhere();
         const TRIES: u32 = 200_000;
         for probability in [0.5, 1.0 / 64.0, 1.0] {
             let found = (0..TRIES).filter(|_| random.happens(probability)).count() as f64 / f64::from(TRIES);
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn numbers_below_an_end_are_all_there() {
-        let mut random = Random::new();
+        let mut random = Random::anywhere();
         let mut found = [0_u32; 7];
         (0..70_000).for_each(|_| found[random.below(7) as usize] += 1);
         // Six standard errors of 10,000.

@@ -87,6 +87,9 @@ impl Output {
     }
 
     /// Writes whole elements.
+    ///
+    /// # Errors
+    /// The file takes no more.
     pub fn write(&mut self, text: &[u8]) -> io::Result<()> {
         if let Sink::NewZip(file) = &mut self.sink
             && let Some(file) = file.take()

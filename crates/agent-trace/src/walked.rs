@@ -40,6 +40,7 @@ impl KnownStacks {
 }
 
 /// All that was defined.
+#[derive(Default)]
 pub(super) struct Walked {
     stacks: KnownStacks,
     /// By the walker's number.
@@ -49,18 +50,6 @@ pub(super) struct Walked {
     symbols: NativeSymbols,
     /// By the number that `symbols` gives.
     functions: FxHashMap<u32, FunctionId>,
-}
-
-impl Default for Walked {
-    fn default() -> Walked {
-        Walked {
-            stacks: KnownStacks::default(),
-            methods: FxHashMap::default(),
-            classes: FxHashMap::default(),
-            symbols: NativeSymbols::new(),
-            functions: FxHashMap::default(),
-        }
-    }
 }
 
 impl Document {

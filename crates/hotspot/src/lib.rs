@@ -83,7 +83,7 @@ impl Hotspot {
     /// Why that is not known: part of a sentence.
     pub fn safepoints(&self, env: Env, jni: Jni) -> Result<&SafepointLayout, &'static str> {
         let find = || {
-            let mut symbols = NativeSymbols::new();
+            let mut symbols = NativeSymbols::default();
             SafepointLayout::find(env, jni, |symbol| symbols.address_of("libjvm.so", symbol))
         };
         self.safepoints.get_or_init(find).as_ref().map_err(|&why| why)

@@ -68,9 +68,9 @@ pub struct NativeSymbols {
     bytes_left: usize,
 }
 
-impl NativeSymbols {
+impl Default for NativeSymbols {
     /// Knows nothing yet, and reads nothing before the first address.
-    pub fn new() -> NativeSymbols {
+    fn default() -> NativeSymbols {
         NativeSymbols {
             mappings: Mappings::new(),
             objects: Vec::new(),
@@ -81,7 +81,9 @@ impl NativeSymbols {
             bytes_left: BYTES_OF_TABLES,
         }
     }
+}
 
+impl NativeSymbols {
     /// The function of an address. A return address is that behind the call: subtract 1 to have the call's.
     pub fn resolve(&mut self, pc: usize) -> (FunctionNumber, &Function) {
         let number = self.number_of(pc);

@@ -22,7 +22,7 @@ fn a_function_of_this_process(number: usize) -> usize {
 
 #[test]
 fn functions_of_the_process_itself_are_found() {
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     let own = a_function_of_this_process as fn(usize) -> usize as usize;
     let (number, name, library) = resolved(&mut symbols, own);
     assert!(name.ends_with("native_symbols::tests::a_function_of_this_process"), "{name}");
@@ -36,7 +36,7 @@ fn functions_of_the_process_itself_are_found() {
 
 #[test]
 fn functions_of_libc_have_their_plain_names() {
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     let (_, name, library) = resolved(&mut symbols, libc::write as *const () as usize);
     assert_eq!(name, "write");
     assert!(library.contains("libc"), "{library}");
@@ -48,7 +48,7 @@ fn functions_of_libc_have_their_plain_names() {
 
 #[test]
 fn an_address_of_no_object_is_unknown() {
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     let (nowhere, name, library) = resolved(&mut symbols, 16);
     assert_eq!((name.as_str(), library.as_str()), (UNKNOWN, ""));
     let on_the_heap = Box::new(0_u64);
@@ -61,7 +61,7 @@ fn an_address_of_no_object_is_unknown() {
 fn the_kernels_own_code_has_names() {
     // SAFETY: reads an entry of the process's auxiliary vector.
     let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     let address = (0..0x2000).step_by(16).map(|offset| resolved(&mut symbols, vdso + offset));
     let found: Vec<String> = address.filter(|(_, _, library)| library == "vdso").map(|(_, name, _)| name).collect();
     assert!(found.iter().any(|name| name.contains("clock_gettime")), "{found:?}");
@@ -69,7 +69,7 @@ fn the_kernels_own_code_has_names() {
 
 #[test]
 fn a_library_that_comes_later_and_whose_file_goes_is_found() {
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     resolved(&mut symbols, a_function_of_this_process as fn(usize) -> usize as usize);
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("libcopied-here.so.1");
@@ -94,7 +94,7 @@ fn a_library_that_comes_later_and_whose_file_goes_is_found() {
 }
 
 fn libc_path() -> (NativeSymbols, PathBuf) {
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     let mapping = symbols.mappings.of(libc::write as *const () as usize).expect("libc").clone();
     (symbols, mapping.path().expect("a path").to_owned())
 }
@@ -119,7 +119,7 @@ fn functions_and_variables_of_the_jvm_are_found() {
         let symbol = |name: &std::ffi::CStr| libc::dlsym(library, name.as_ptr());
         (symbol(c"JNI_CreateJavaVM"), symbol(c"gHotSpotVMStructs"))
     };
-    let mut symbols = NativeSymbols::new();
+    let mut symbols = NativeSymbols::default();
     let (_, name, library) = resolved(&mut symbols, create as usize + 4);
     assert_eq!((name.as_str(), library.as_str()), ("JNI_CreateJavaVM", "libjvm.so"));
     assert_eq!(symbols.address_of("libjvm.so", "gHotSpotVMStructs"), Some(vm as usize));
@@ -141,8 +141,7 @@ fn tables_are_bounded() {
     assert!(functions.bytes() > 10_000);
     assert!(FunctionTable::new(&image, table, functions.bytes() - 1).is_none());
 
-    let mut symbols = NativeSymbols::new();
-    symbols.bytes_left = 100;
+    let mut symbols = NativeSymbols { bytes_left: 100, ..NativeSymbols::default() };
     let (_, name, library) = resolved(&mut symbols, libc::write as *const () as usize);
     assert_eq!(name, format!("[{library}]"));
 }

@@ -55,6 +55,9 @@ impl ObjectShard {
 
     /// Tags an object that is not reported.
     ///
+    /// # Errors
+    /// A JVMTI call fails.
+    ///
     /// # Safety
     /// `object` is a live reference.
     pub unsafe fn mark_dropped(self, object: jobject) -> jvmti::Result<()> {
@@ -63,6 +66,9 @@ impl ObjectShard {
     }
 
     /// Tags the object with its id.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `object` is a live reference.
@@ -80,6 +86,9 @@ pub struct ClassShard(Env);
 impl ClassShard {
     /// The number noted with a class, if there is one.
     ///
+    /// # Errors
+    /// A JVMTI call fails.
+    ///
     /// # Safety
     /// `class` is a live reference to a class.
     pub unsafe fn class(self, class: jclass) -> jvmti::Result<Option<ClassIndex>> {
@@ -89,6 +98,9 @@ impl ClassShard {
     }
 
     /// Notes the number of a class.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `class` is a live reference to a class.
@@ -139,6 +151,9 @@ impl Tags {
 
     /// Has the VM sample an object per so many bytes on average; the first environment gets the events. A thread takes the interval over
     /// at its next sample.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     pub fn set_sampling_interval(&self, bytes: u32) -> jvmti::Result<()> {
         self.envs[0].set_heap_sampling_interval(i32::try_from(bytes).unwrap_or(i32::MAX))
     }

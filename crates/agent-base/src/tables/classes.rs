@@ -125,7 +125,7 @@ impl Classes {
             env,
             ids,
             start: Ticks::now(),
-            table: Table::new(),
+            table: Table::empty(),
             registering: Turn::free(),
             permanent_loaders: OnceLock::new(),
             layouts: OnceLock::new(),
@@ -163,9 +163,12 @@ impl Classes {
     }
 
     /// Whether a loader lives as long as the VM: the boot, platform or system loader.
-    pub fn is_permanent(&self, jni: Jni, loader: jobject) -> bool {
+    ///
+    /// # Safety
+    /// `loader` is a live local reference or null.
+    pub unsafe fn is_permanent(&self, jni: Jni, loader: jobject) -> bool {
         let known = || self.permanent_loaders.get().into_iter().flatten();
-        // SAFETY: `loader` is a live local reference, the others are global ones.
+        // SAFETY: by the caller's promise; the others are global references.
         loader.is_null() || known().any(|known| unsafe { jni.is_same_object(known.0, loader) })
     }
 
@@ -175,6 +178,9 @@ impl Classes {
     }
 
     /// Notes when a class was loaded, as long as the class has no number.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `class` is a live reference.
@@ -190,6 +196,9 @@ impl Classes {
     }
 
     /// The number of a class, which is registered if it is new.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `class` is a live reference.
@@ -219,7 +228,8 @@ impl Classes {
         // an ordinary class with such a name is only looked up more often.
         let last = signature.rsplit('/').next().unwrap_or_default();
         let hidden = signature.contains('.') || last.starts_with(|c: char| c.is_ascii_digit());
-        let unloadable = hidden || !self.is_permanent(jni, loader);
+        // SAFETY: it is that local reference.
+        let unloadable = hidden || !unsafe { self.is_permanent(jni, loader) };
         // SAFETY: a local reference that is not used any more; deleting null is allowed.
         unsafe { jni.delete_local_ref(loader) };
         // SAFETY: by the caller's promise.
@@ -244,6 +254,9 @@ impl Classes {
     }
 
     /// Notes how large instances of a class are, unless that is known.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `instance` is a live reference to an object of exactly that class.

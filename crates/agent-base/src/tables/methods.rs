@@ -81,7 +81,7 @@ struct KnownMethods {
 impl Methods {
     /// An empty table.
     pub fn new(env: Env, ids: &'static IdSource) -> Methods {
-        Methods { env, ids, table: Table::new(), known: Mutex::default(), redefined: Redefined::default() }
+        Methods { env, ids, table: Table::empty(), known: Mutex::default(), redefined: Redefined::default() }
     }
 
     /// The VM may have given other code to any class: ids are looked up again.
@@ -103,6 +103,9 @@ impl Methods {
     }
 
     /// The number of a method, which is registered if it is new.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `method` is a valid method id.

@@ -17,7 +17,7 @@ pub struct Table<T> {
 
 impl<T> Table<T> {
     /// An empty table.
-    pub const fn new() -> Table<T> {
+    pub const fn empty() -> Table<T> {
         Table { segments: [const { OnceLock::new() }; SEGMENTS], len: Mutex::new(0) }
     }
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn entries_stay_where_they_were_pushed() {
-        let table = Table::new();
+        let table = Table::empty();
         for i in 0..10_000u32 {
             assert_eq!(table.push_with(|index| index * 3), i);
         }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn readers_see_whole_entries_while_a_writer_appends() {
-        let table = Table::new();
+        let table = Table::empty();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 (0..20_000u32).for_each(|_| {

@@ -210,7 +210,7 @@ impl Threads {
         Threads {
             env,
             ids,
-            table: Table::new(),
+            table: Table::empty(),
             fields: OnceLock::new(),
             by_number: RwLock::default(),
             virtual_threads: OnceLock::new(),

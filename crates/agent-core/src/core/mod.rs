@@ -95,7 +95,7 @@ impl Jvm {
     /// # Errors
     /// Why the agent cannot serve it: one sentence.
     pub fn new(vm: Vm, env: Env) -> Result<Jvm, String> {
-        static IDS: IdSource = IdSource::new();
+        static IDS: IdSource = IdSource::from_one();
         let version = env.get_system_property(c"java.vm.specification.version").ok();
         let java = version.and_then(|version| std::str::from_utf8(&version).ok()?.parse().ok());
         let java = java.ok_or("cannot read this JVM's version; JDK 11 to 25 are supported")?;

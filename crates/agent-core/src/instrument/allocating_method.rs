@@ -38,6 +38,9 @@ pub fn may_load_classes(name: &[u8]) -> bool {
 }
 
 /// Whether the current thread is in a native method whose objects are counted where it is called, as `Object.clone` most often.
+///
+/// # Errors
+/// A JVMTI call fails.
 pub fn is_counted_above(core: &Core, jni: Jni, natives: &mut StackCache<bool>) -> jvmti::Result<bool> {
     let reader = core.stack_reader(jni);
     let was = match natives.look_up(0, 1, reader) {
@@ -64,6 +67,9 @@ fn is_counted_where_called(core: &Core, method: &MethodRecord) -> bool {
 }
 
 /// The method that makes an object on the current thread, if it is among the innermost frames.
+///
+/// # Errors
+/// A JVMTI call fails.
 pub fn allocating_method(
     core: &Core,
     jni: Jni,

@@ -107,8 +107,11 @@ impl Instrumentation {
     fn is_rewritten(&self, class: jclass, name: &[u8]) -> bool {
         let env = self.core.jvm.env;
         // SAFETY: a live reference.
-        let is_modifiable = || unsafe { env.is_modifiable_class(class) }.unwrap_or(false);
-        !is_helper(name) && is_modifiable() && names_one(env, class, &helpers::internal_names())
+        unsafe {
+            !is_helper(name)
+                && env.is_modifiable_class(class).unwrap_or(false)
+                && names_one(env, class, &helpers::internal_names())
+        }
     }
 
     /// A class has been linked on the current thread: if it waited for that it is retransformed, for this recording, or to get its

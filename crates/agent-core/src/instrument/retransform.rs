@@ -292,8 +292,11 @@ pub fn internal_name(signature: &[u8]) -> Option<&[u8]> {
 
 /// Whether the class may call or be one of the methods of these names: its constant pool has such a text. Bytecode of a loaded
 /// class does not show whom it calls.
-pub fn names_one(env: Env, class: jclass, names: &[&[u8]]) -> bool {
-    // SAFETY: a live local reference.
+///
+/// # Safety
+/// `class` is a live reference.
+pub unsafe fn names_one(env: Env, class: jclass, names: &[&[u8]]) -> bool {
+    // SAFETY: by the caller's promise.
     let Ok(pool) = (unsafe { env.get_constant_pool(class) }) else { return true };
     names.iter().any(|name| memchr::memmem::find(&pool, &[&[1, 0, name.len() as u8], *name].concat()).is_some())
 }
@@ -308,8 +311,11 @@ pub(super) unsafe fn is_initialised(env: Env, class: jclass) -> bool {
 }
 
 /// Whether code of the class that may still run has one of these instructions.
-pub fn has_site(env: Env, class: jclass, opcodes: &[u8]) -> bool {
-    // SAFETY: a live local reference; the methods are of this class.
+///
+/// # Safety
+/// `class` is a live reference.
+pub unsafe fn has_site(env: Env, class: jclass, opcodes: &[u8]) -> bool {
+    // SAFETY: by the caller's promise; the methods are of this class.
     unsafe {
         // Loaded but not linked yet, it shows no methods; the VM links it to retransform it.
         let Ok(methods) = env.get_class_methods(class) else { return names_one(env, class, &[b"Code"]) };

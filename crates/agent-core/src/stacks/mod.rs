@@ -37,7 +37,7 @@ pub struct Stacks {
 impl Stacks {
     /// No stack yet.
     pub(crate) fn new(ids: &'static IdSource) -> Stacks {
-        Stacks { ids, table: Table::new(), bytes: AtomicUsize::new(0), by_frames: Mutex::default() }
+        Stacks { ids, table: Table::empty(), bytes: AtomicUsize::new(0), by_frames: Mutex::default() }
     }
 
     /// The stack of that number, if it is not "none".

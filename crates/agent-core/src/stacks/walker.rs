@@ -180,6 +180,9 @@ impl StackWalker {
     }
 
     /// The stack of the current thread.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     pub fn walk(&mut self, skip: FramesToSkip, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
         // Two more, since some frames of the VM have no Java method.
         let max_frames = skip.skipped() + self.room(skip) + 2;
@@ -235,6 +238,9 @@ impl StackWalker {
     }
 
     /// The stack of another thread, from its innermost frame on that is not MartiniParking's; that thread stops for it.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
     ///
     /// # Safety
     /// `thread` is a live reference to a thread.

@@ -186,11 +186,11 @@ impl Rewriter for Alloc {
     unsafe fn wants(&self, class: jclass) -> bool {
         let env = self.core.jvm.env;
         // SAFETY: by the caller's promise.
-        let is_object =
-            unsafe { env.get_class_signature(class) }.is_ok_and(|signature| *signature == *b"Ljava/lang/Object;");
-        is_object
-            || has_site(env, class, ARRAY_OPCODES)
-            || self.core.source.has_hooks() && names_one(env, class, NAMES_OF_EVENTS.all())
+        unsafe {
+            env.get_class_signature(class).is_ok_and(|signature| *signature == *b"Ljava/lang/Object;")
+                || has_site(env, class, ARRAY_OPCODES)
+                || self.core.source.has_hooks() && names_one(env, class, NAMES_OF_EVENTS.all())
+        }
     }
 
     fn rewrites_all(&self) -> bool {

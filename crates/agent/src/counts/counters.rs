@@ -106,7 +106,7 @@ impl Counters {
     /// No counters but number 0, which stands for none, and the two sites that have a constant.
     pub(crate) fn new() -> Counters {
         let counters = Counters {
-            table: Table::new(),
+            table: Table::empty(),
             names: Mutex::default(),
             at_dynamic_sites: Mutex::default(),
             vm_objects: Mutex::default(),

@@ -172,8 +172,8 @@ pub(super) struct Rewritings {
 impl Rewritings {
     pub(super) fn new() -> Rewritings {
         Rewritings {
-            rewritings: Table::new(),
-            methods: Table::new(),
+            rewritings: Table::empty(),
+            methods: Table::empty(),
             classes: Mutex::default(),
             unloadable: Mutex::default(),
             users: WeakUsers::default(),
@@ -222,7 +222,8 @@ impl Rewritings {
         let Some(rewriting) = self.rewritings.get(part.rewriting.0) else { return };
         match (origin, &rewriting.declaring) {
             (Origin::Loader(loader), &Declaring::FoundByName(Some(kept)))
-                if !core.jvm.classes.is_permanent(jni, loader) =>
+                // SAFETY: by the caller's promise.
+                if !unsafe { core.jvm.classes.is_permanent(jni, loader) } =>
             {
                 // SAFETY: by the caller's promise.
                 unsafe { self.hold(jni, loader, kept, part) };

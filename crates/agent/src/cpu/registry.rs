@@ -111,7 +111,7 @@ impl Registry {
             left_out: 0,
             seen: 0,
             agent: 0,
-            random: Random::new(),
+            random: Random::anywhere(),
             is_closed: false,
         }
     }

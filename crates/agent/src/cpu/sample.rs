@@ -39,5 +39,5 @@ pub(super) static EMPTY: Sample = Sample {
     in_kernel: false,
     state: None,
     walked: Ok(()),
-    stack: RawStack::new(),
+    stack: RawStack::empty(),
 };

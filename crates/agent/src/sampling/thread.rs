@@ -57,7 +57,7 @@ impl SamplerThread {
     pub(super) fn own(&mut self) -> &mut Own {
         self.own.get_or_insert_with(|| {
             let walker = StackWalker::new(DEPTH);
-            Box::new(Own { walker, allocating_methods: AllocatingMethods::default(), random: Random::new() })
+            Box::new(Own { walker, allocating_methods: AllocatingMethods::default(), random: Random::anywhere() })
         })
     }
 }

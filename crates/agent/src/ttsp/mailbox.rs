@@ -72,7 +72,7 @@ unsafe impl Sync for Shared {}
 static REQUEST: Shared = Shared(UnsafeCell::new(Request {
     thread: JavaThread(0),
     place: Place { pc: 0, walked: Ok(()) },
-    stack: RawStack::new(),
+    stack: RawStack::empty(),
 }));
 static STAGE: AtomicU64 = AtomicU64::new(FREE);
 /// The system's number of the thread that is asked.

@@ -59,7 +59,7 @@ pub struct RawStack {
 
 impl RawStack {
     /// An empty one.
-    pub const fn new() -> RawStack {
+    pub const fn empty() -> RawStack {
         RawStack { frames: [Frame::NONE; MAX_FRAMES], length: 0, is_truncated: false }
     }
 

@@ -43,7 +43,7 @@ impl Walker {
     }
 
     fn test(&self, env: Env, jni: Jni, thread: JavaThread) -> Result<(), String> {
-        let stack = Box::new(RawStack::new());
+        let stack = Box::new(RawStack::empty());
         let mut test = Test { walker: self, env, thread, stack, compared: 0, difference: None };
         TEST.store((&raw mut test).cast(), Ordering::Release);
         // SAFETY: the class has no loader but the boot loader; a method of it without arguments; the reference is deleted at once.

@@ -75,7 +75,7 @@ pub(crate) fn end() {
 
 /// The current thread gets signals from now on.
 pub(crate) fn add(thread: JavaThread, jni: Jni) {
-    let local = Local { thread, jni: jni.as_raw(), stack: RawStack::new(), vm_frames: compared::frames() };
+    let local = Local { thread, jni: jni.as_raw(), stack: RawStack::empty(), vm_frames: compared::frames() };
     LOCAL.set(Box::into_raw(Box::new(local)));
     THREADS.lock().push(current_id());
 }

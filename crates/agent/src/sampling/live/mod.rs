@@ -56,7 +56,7 @@ pub(super) struct Following {
 impl Following {
     /// None yet.
     pub(super) fn new() -> Following {
-        let reservoir = Reservoir::new(MOST, Random::new());
+        let reservoir = Reservoir::new(MOST, Random::anywhere());
         Following {
             fresh: Mutex::new(Fresh { objects: Vec::new(), room: MOST, chance: Chance::default() }),
             known: Mutex::new(Known { reservoir, tested: GcNumber(0), next_test: Instant::now() }),
