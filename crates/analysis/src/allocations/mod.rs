@@ -138,7 +138,7 @@ impl AllocationStats {
             self.cells.totals_mut(cell).living.add_aged(Amount { objects: 1, bytes }, age, 1);
         }
         walk.end_document().for_each(|(cell, found)| self.cells.totals_mut(cell).living.add(&found));
-        self.sampled_living.extend(look.end_document());
+        look.end_document().for_each(|(cell, found)| _ = self.sampled_living.insert(cell, found));
         self.end_counts(&counts, samples);
         self.intervals.end_document();
         self.recorder.iter_mut().for_each(Recorder::end_document);
