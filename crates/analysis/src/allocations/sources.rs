@@ -1,6 +1,6 @@
 //! Samples of objects where nothing is counted (`sampled=SIZE`): what they say is all that is known.
 //!
-//! The JVM's own accounts of its threads are exact. So what the samples of a thread stand for is scaled to the account of that thread:
+//! The JVM's own accounts of its threads (`Thread::cooked_allocated_bytes` of HotSpot's `runtime/thread.inline.hpp`) are exact. So what the samples of a thread stand for is scaled to the account of that thread:
 //! the thread's sum is exact then, and the samples say how it is spread. Threads of few samples are scaled together, to the sum of
 //! their accounts with those of threads without any sample: of a thousand threads with a sample or none each, those with one would
 //! otherwise have all that they made where it was, and the others nothing.

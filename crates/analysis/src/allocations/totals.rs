@@ -140,9 +140,9 @@ impl ObjectTotals {
     /// bytes on average, or more often.
     ///
     /// The samples have a standard error of their own, but not those that did not come: of three intervals one sample is expected to be
-    /// seen with such a confidence. Traces before Martini's samples have none: an object of s bytes, sampled with the probability p,
-    /// contributes s²(1-p)/p to the estimate's variance, at most s times the interval: so for all of them it is at most the
-    /// interval times their bytes.
+    /// seen with such a confidence (the rule of three: e⁻³ is 5 %). Traces before Martini's samples have none: an object of s bytes,
+    /// sampled with the probability p, contributes s²(1-p)/p to the estimate's variance (Horvitz and Thompson, 1952), at most s times the
+    /// interval: so for all of them it is at most the interval times their bytes.
     pub fn estimate_error(&self, interval: u64) -> Option<u64> {
         let interval = interval as f64;
         let variance = self.estimate_variance.unwrap_or(self.estimated_bytes? as f64 * interval);

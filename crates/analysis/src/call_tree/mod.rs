@@ -277,7 +277,8 @@ fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: 
     }
 }
 
-/// What a number may be off with a confidence of 95 %, by its standard error squared.
+/// How far a number may be off with a confidence of 95 %, by its standard error squared: twice the standard error, as of a normal
+/// distribution. In the unit of the number.
 pub(crate) fn error(variance: f64) -> u64 {
     (2.0 * variance.sqrt()).round() as u64
 }

@@ -21,8 +21,9 @@ impl Spread {
 
     /// Of this whole, the standard error of a part's share (from 0 to 1), squared.
     ///
-    /// That of a ratio of two estimates, but never less than of a share of which nothing is known but how many of the samples are in it
-    /// (the variance of a beta distribution): one sample in one place does not prove that all of it is there.
+    /// That of a ratio of two estimates (Cochran, Sampling Techniques, 1977, chapter 6), but never less than that of a share of which only
+    /// the number of samples is known (the variance of the beta distribution with k + 1 and n - k + 1, for k of n samples): one sample
+    /// in one place does not prove that all of it is there.
     pub(crate) fn variance_of_share(&self, part: &Spread) -> f64 {
         if self.weight <= 0.0 {
             return 1.0;

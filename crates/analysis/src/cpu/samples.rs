@@ -45,7 +45,8 @@ pub(super) struct CellKey {
 pub(super) struct Weight {
     pub(super) samples: u64,
     pub(super) time: Nanos,
-    /// Of each sample the length squared, added up.
+    /// Of each sample the length squared, added up, in square nanoseconds: the variance of the sum (Horvitz and Thompson, 1952), where
+    /// a sample is rare.
     squares: f64,
 }
 

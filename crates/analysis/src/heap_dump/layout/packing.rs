@@ -1,4 +1,5 @@
-//! Where HotSpot puts the fields of a class, as far as the size of its instances depends on that.
+//! Where HotSpot puts the fields of a class, as far as the size of its instances depends on that: since JDK 15
+//! `classfile/fieldLayoutBuilder.cpp`, before that `ClassFileParser::layout_fields` of `classfile/classFileParser.cpp`.
 
 use hprof::BasicType;
 
