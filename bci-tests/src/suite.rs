@@ -27,6 +27,11 @@ use crate::{java, martini, workdir};
 /// If set, every test runs.
 const FULL: &str = "MARTINI_FULL";
 
+/// Whether every test is to run, not only the covering set.
+pub fn runs_all() -> bool {
+    std::env::var_os(FULL).is_some()
+}
+
 /// Names the file to which each test appends a line: `passed` or `failed`, its seconds and name; or `skipped`, what, and why.
 const LOG: &str = "MARTINI_TEST_LOG";
 
@@ -59,7 +64,7 @@ impl Suite {
         }));
         let (words, arguments) = words(std::env::args());
         let is_exact = arguments.iter().any(|argument| argument == "--exact");
-        let all = is_exact || std::env::var_os(FULL).is_some();
+        let all = is_exact || runs_all();
         let trials = suite.chosen(&words, all);
         let arguments = Arguments::from_iter(arguments);
         if !arguments.list {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use bci_tests::jdk::Jdk;
 use bci_tests::martini::{profile_folder, workspace};
-use bci_tests::{java, jdk, process};
+use bci_tests::{java, jdk, process, suite};
 
 /// Microseconds between the signals to all threads.
 const PERIOD: u32 = 300;
@@ -55,8 +55,12 @@ fn sum(outcomes: &Outcomes, names: &[&str]) -> u64 {
 #[test]
 fn stacks_are_those_of_the_vm_on_every_jdk() {
     let agent = agent();
-    for jdk in jdk::each_feature().into_iter().filter(|jdk| jdk.feature >= 11) {
-        for flags in [&["-XX:+UseSerialGC"][..], &["-XX:+UseG1GC", "-XX:TieredStopAtLevel=1"]] {
+    let jdks = jdk::each_feature();
+    for (turn, jdk) in jdks.iter().enumerate() {
+        // The newest in both ways, the others in turn, unless all tests are to run.
+        let ways = [&["-XX:+UseSerialGC"][..], &["-XX:+UseG1GC", "-XX:TieredStopAtLevel=1"]];
+        let is_newest = turn + 1 == jdks.len();
+        for flags in if suite::runs_all() || is_newest { &ways[..] } else { &ways[turn % 2..=turn % 2] } {
             let (by_signal, by_jvmti, text) = walked(jdk, &agent, flags);
             let shown = || format!("{jdk} {flags:?}:\n{text}");
             // Where the VM itself can see the stack, all are the same. Of a virtual thread whose outer frames are in the heap ours
