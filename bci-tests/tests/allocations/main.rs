@@ -1,15 +1,13 @@
 //! Allocations: what the trace holds of them is what the programs did, in each mode, on each JDK and collector.
 
-mod by_the_vm;
 mod callers;
-mod class_lifecycle;
+mod classes;
 mod estimates;
 mod explain;
 mod filters;
 mod heap_use;
 mod jit_and_vm;
 mod mechanisms;
-mod modules;
 mod object_deaths;
 mod real_programs;
 mod redefined;
@@ -31,7 +29,6 @@ fn main() -> ExitCode {
         mechanisms::tests,
         real_programs::tests,
         shapes::tests,
-        modules::tests,
         object_deaths::tests,
         jit_and_vm::tests,
         estimates::tests,
@@ -43,8 +40,7 @@ fn main() -> ExitCode {
         heap_use::tests,
         sites::tests,
         redefined::tests,
-        class_lifecycle::tests,
         thread_accounts::tests,
-        by_the_vm::tests,
+        classes::tests,
     ])
 }

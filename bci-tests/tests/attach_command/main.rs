@@ -1,7 +1,6 @@
 //! `martini attach` and the commands beside it, on JVMs that run already: the program is left as it was, and a trace of it is there.
 
 mod apart;
-mod java8;
 mod killed;
 mod refused;
 mod server;
@@ -21,16 +20,7 @@ use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
 fn main() -> ExitCode {
-    Suite::run(&[
-        apart::tests,
-        java8::tests,
-        killed::tests,
-        refused::tests,
-        server::tests,
-        spark::tests,
-        top::tests,
-        watched::tests,
-    ])
+    Suite::run(&[apart::tests, killed::tests, refused::tests, server::tests, spark::tests, top::tests, watched::tests])
 }
 
 /// Records with every engine.

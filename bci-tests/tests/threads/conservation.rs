@@ -3,22 +3,23 @@
 use bci_tests::jdk::{Collector, Jdk};
 use bci_tests::profiled::Profiled;
 use bci_tests::suite::Suite;
-use trace::model::ThreadKind;
+use trace::model::{ThreadKind, ThreadState};
 
 use super::samples::{Samples, Thread};
-
-const MILLIS: u64 = 1_000_000;
-/// Between two samples.
-const INTERVAL: u64 = 10 * MILLIS;
-/// Between the clock's two readings and the timer's, at the beginning and the end of a thread.
-const BETWEEN: u64 = 2 * MILLIS;
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and_collector(each_thread_adds_up);
     suite.each_jdk(a_fine_interval_adds_up);
     suite.each_jdk(locks_beside_samples_have_each_thread_once);
     suite.versions(21..).each(virtual_threads_are_known_on_their_carriers);
+    suite.each_version(who_waits_is_seen_waiting);
 }
+
+const MILLIS: u64 = 1_000_000;
+/// Between two samples.
+const INTERVAL: u64 = 10 * MILLIS;
+/// Between the clock's two readings and the timer's, at the beginning and the end of a thread.
+const BETWEEN: u64 = 2 * MILLIS;
 
 /// Samples and losses of each thread are its time, within one interval and one part in a hundred.
 #[track_caller]
@@ -103,4 +104,21 @@ fn virtual_threads_are_known_on_their_carriers(jdk: &Jdk) {
     assert_eq!(of_virtual.len(), 8, "{of_virtual:?}");
     assert!(of_virtual.keys().all(|name| name.starts_with("v-")), "{of_virtual:?}");
     assert!(known * 10 >= computing * 9, "{known} of {computing}");
+}
+
+fn who_waits_is_seen_waiting(jdk: &Jdk) {
+    let ran = Profiled::on(jdk).options("wall=5ms").main("running.Main").args(&["1000"]).run_and_read::<Samples>();
+    assert_eq!(ran.err(), "");
+    let samples = &ran.trace;
+    let share = |name: &str, state: ThreadState| {
+        let states = &samples.of(name).states;
+        assert!(states.len() > 10, "{name} was looked at: {states:?}");
+        states.iter().filter(|&&seen| seen == state).count() * 100 / states.len()
+    };
+    assert!(share("r-parked", ThreadState::Waiting) > 90, "{:?}", samples.of("r-parked"));
+    assert!(share("r-compute", ThreadState::Runnable) > 90, "{:?}", samples.of("r-compute"));
+    // It lived for a second, of which each look has its part.
+    let wall = samples.of("r-parked").wall;
+    assert!(wall > 700_000_000, "{wall}");
+    assert!(samples.threads.values().all(|thread| thread.sampled == 0));
 }

@@ -3,12 +3,11 @@
 mod bad_ground;
 mod conservation;
 mod samples;
-mod waiting;
 
 use std::process::ExitCode;
 
 use bci_tests::suite::Suite;
 
 fn main() -> ExitCode {
-    Suite::run(&[conservation::tests, waiting::tests, bad_ground::tests])
+    Suite::run(&[conservation::tests, bad_ground::tests])
 }
