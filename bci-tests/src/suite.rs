@@ -91,7 +91,10 @@ impl Suite {
             let number = |listed: &[Listed]| listed.iter().filter(|listed| !listed.trial.has_ignored_flag()).count();
             let of = number(&self.listed);
             self.listed.retain(|listed| listed.covers);
-            say(&format!("covering set: {} of {of} tests; {FULL}=1 runs all", number(&self.listed)));
+            let chosen = number(&self.listed);
+            if chosen < of {
+                say(&format!("covering set: {chosen} of {of} tests; {FULL}=1 runs all"));
+            }
         }
         self.listed.into_iter().map(|listed| listed.trial).collect()
     }
