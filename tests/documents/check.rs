@@ -18,7 +18,6 @@ const FOREIGN_FLAGS: &[&str] = &[
     "--limit",
     "--markdown",
     "--nocapture",
-    "--objects",
     "--program",
     "--profile",
     "--release",
@@ -27,14 +26,9 @@ const FOREIGN_FLAGS: &[&str] = &[
     "--variant",
     "--minutes",
     "--only",
-    "--collector",
-    "--short",
-    "--jobs",
-    "--keep",
     "--seed",
     "--runs",
     "--attach",
-    "--samples",
 ];
 
 /// Beginnings of words in code that look like paths of the tree and are names of Java.
