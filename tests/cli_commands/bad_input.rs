@@ -86,8 +86,7 @@ fn a_trace_cut_anywhere_is_read_up_to_there() {
 fn a_trace_of_tptp_without_end_is_not_called_cut_off() {
     let open = text("heap.trcxml").split("<traceEnd").next().unwrap().to_owned();
     let [stats, _] = both(open.as_bytes());
-    let note =
-        "note: the trace has no end tag, as other profilers often left it; whether something is missing is not known";
+    let note = "note: the trace has no end tag, as often with other profilers; something may be missing";
     assert!(stats.out.contains(note) && !stats.out.contains("cut off"), "{}", stats.out);
     let counted = open + "<martiniCount key=\"classes.rewritten\" value=\"1\"/>\n";
     let [stats, _] = both(counted.as_bytes());
@@ -107,7 +106,7 @@ fn a_trace_that_is_being_written_is_not_called_cut_off() {
         assert!(!ended.out.contains("as when the JVM"), "{}", ended.out);
     }
     let growing = run(&["stats", path.to_str().unwrap()]).out;
-    assert!(growing.contains("and the trace is still being written; wait, or choose a shorter every="), "{growing}");
+    assert!(growing.contains("and the trace is still being written; wait, or use a shorter every="), "{growing}");
 }
 
 #[test]
@@ -134,8 +133,8 @@ fn undefined_and_reused_ids_are_tolerated_and_noted() {
     assert!(stats.out.contains("(undefined class 500)"), "{}", stats.out);
     for note in [
         "note: 1 id of a class, thread, method or stack is used without a definition",
-        "note: 1 death is reported of objects whose allocation is not in the trace",
-        "note: 1 object id is used again while the object lives; the older object counts as collected",
+        "note: 1 death is reported for objects whose allocation is not in the trace",
+        "note: 1 object id is reused while the object lives; the older object counts as collected",
     ] {
         assert!(stats.out.contains(note), "{note}: {}", stats.out);
     }

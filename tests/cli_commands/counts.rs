@@ -52,8 +52,8 @@ Where, in your code:
         1        16 B                    -  demo.Cell at demo.Main.run(Main.java:15)
 
 note: 1 class or method was not rewritten (method too large), so allocations there may be missing
-coverage: 99.96 % of the 1,604,368 bytes that the JVM accounted are counted, 528 are missing
-coverage: of the 3.1 MiB that sites executed, the JIT removed 1.5 MiB at least (49.93 %)
+coverage: 99.96 % of the 1,604,368 bytes that the JVM accounted for are counted, 528 are missing
+coverage: of the 3.1 MiB that sites executed, the JIT removed at least 1.5 MiB (49.93 %)
 
 ";
     assert_eq!(stats(&[]), expected);
@@ -104,7 +104,7 @@ fn an_unknown_coverage_is_shown_with_its_reason() {
     for (text, reason) in [
         (
             counts.split("<traceEnd").next().unwrap().to_owned(),
-            "the trace was cut off; of the threads that the JVM accounted, ",
+            "the trace was cut off; of the threads with an account, ",
         ),
         (counts.replace("<traceEnd", &count("limit.reached")), "the trace was ended at its limit"),
         (counts.replace("<traceEnd", &count("coverage.filtered")), "filters leave classes out of the trace"),
@@ -116,7 +116,7 @@ fn an_unknown_coverage_is_shown_with_its_reason() {
         let ended = run(&["stats", path.to_str().unwrap()]);
         let coverage: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("coverage: ")).collect();
         assert_eq!(coverage.len(), 1, "{}", ended.out);
-        assert!(coverage[0].starts_with("coverage: not known, because "), "{}", coverage[0]);
+        assert!(coverage[0].starts_with("coverage: unknown: "), "{}", coverage[0]);
         assert!(coverage[0].contains(reason), "{}", coverage[0]);
     }
 }
@@ -132,14 +132,14 @@ fn counts_that_were_not_yet_written_are_no_other_profiler() {
     for (text, why) in [
         (
             without.split("<traceEnd").next().unwrap().to_owned(),
-            "and the trace was cut off before; a shorter every= helps",
+            "and the trace was cut off before; use a shorter every=",
         ),
-        (limited, "it was ended at its limit before the first were written; a larger limit= helps"),
-        (without, "no site that is counted was executed"),
+        (limited, "it reached its limit before the first snapshot; use a larger limit="),
+        (without, "no counted site was executed"),
     ] {
         std::fs::write(&path, text).unwrap();
         let out = run(&["stats", path.to_str().unwrap()]).out;
-        assert!(out.contains("note: no numbers are in the trace: ") && out.contains(why), "{why}: {out}");
+        assert!(out.contains("note: the trace has no numbers: ") && out.contains(why), "{why}: {out}");
         assert!(!out.contains("without the heap profiler"), "{out}");
     }
 }

@@ -47,7 +47,7 @@ fn without_options_sites_are_counted() {
     let is_found = |row: &str| row.contains("  190.7 MiB ") && row.ends_with("  Program.lambda$main$0(Program.java:4)");
     assert!(row.is_some_and(is_found), "{}", ended.err);
     let coverage = coverage_of(&ended);
-    assert!(coverage.contains(" that the JVM accounted are counted, "), "{coverage}");
+    assert!(coverage.contains(" that the JVM accounted for are counted, "), "{coverage}");
     assert!(coverage.contains("the worst thread above 10 MB is \"maker\" with "), "{coverage}");
     let trace = std::fs::read_to_string(folder.path().join("t.trcxml")).unwrap();
     assert!(!trace.contains("<objAlloc "));
@@ -98,7 +98,7 @@ fn a_trace_that_is_not_exact_enough_fails_with_a_sentence() {
     );
     let ended = run(folder.path(), &[&exact[..], &["100", "--limit", "100k", "--heap", "events"]].concat(), &[]);
     assert_eq!(ended.status, 125);
-    assert!(ended.err.contains("not known, because the trace was ended at its limit"), "{}", ended.err);
+    assert!(ended.err.contains("unknown: the trace was ended at its limit"), "{}", ended.err);
     // The program's own failure comes first.
     let ended = run(folder.path(), &[&exact[..], &["100", "--exclude", "byte"]].concat(), &["3"]);
     assert_eq!(ended.status, 3);

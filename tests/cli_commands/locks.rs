@@ -124,7 +124,7 @@ fn threads_show_what_they_did_when() {
   900 ms   580 ms   300 ms      2      0 s      0  20.0 ms      1  blocked    ....BBB......p.......bBBBBBB  worker-1
   900 ms   600 ms   300 ms      2      0 s      0      0 s      0  blocked    .....BBBBBBb............bBBB  worker-2
   1.00 s   745 ms  55.0 ms      2   200 ms      1      0 s      0  blocked  ...............WWWWWW.......BB  main
-  over time: a character is 33.6 ms; B blocked, W waiting, P parked, S sleeping (small: a part of it), . none of these
+  over time: one character is 33.6 ms; B blocked, W waiting, P parked, S sleeping (lower case: part of it), . none of these
 ";
     assert!(ended.out.contains(expected), "{}", ended.out);
 }
@@ -142,7 +142,7 @@ fn sleep_and_processors_are_distinguished() {
   510 ms   110 ms        -        -          -      0 s      0      0 s      0    400 ms     ended       ....SSSSSSSSSSSS.          request
 ";
     assert!(ended.out.contains(expected), "{}", ended.out);
-    assert!(ended.out.contains("no thread waits for another"), "{}", ended.out);
+    assert!(ended.out.contains("no thread waited for another"), "{}", ended.out);
     let row = |arguments: &[&str]| {
         let json = read_json("threads", &[arguments, &[&trace("times.trcxml")]].concat());
         json["threads"][0].clone()
@@ -351,7 +351,7 @@ fn traces_without_waits_say_so() {
     for command in ["locks", "threads"] {
         let ended = run(&[command, &trace("heap.trcxml")]);
         assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-        assert!(ended.out.contains("note: no thread waits in this trace"), "{}", ended.out);
+        assert!(ended.out.contains("note: no thread waited in this trace"), "{}", ended.out);
     }
 }
 
@@ -393,12 +393,11 @@ fn waits_that_cost_more_than_the_locks_are_shown() {
     let out = tables(&[]);
     let (_, waits) = out.split_once("Other waits, longer than those for locks\n").expect("they are there");
     assert!(waits.contains(" 1.18 s ") && waits.contains("Worker.java:20") && !waits.contains("getTask"), "{out}");
-    let left_out =
-        "left out: 10 waits for 1.80 s of idle threads for work (pools, timers); --waits --idle counts them\n";
+    let left_out = "left out: 10 waits for 1.80 s by idle threads (pools, timers); --waits --idle includes them\n";
     assert!(waits.ends_with(&format!("  {left_out}\n")), "{out}");
     // Where the locks cost more, one line is enough.
     let out = locks(&[&trace("contention.trcxml")]).out;
-    assert!(out.contains("\n  for anything but locks: 1 wait for 200 ms; --waits shows them\n"), "{out}");
+    assert!(out.contains("\n  other waits: 1 wait for 200 ms; --waits shows them\n"), "{out}");
     let idle = tables(&["--waits", "--idle", "--by", "site"]);
     assert!(idle.contains("TimerThread.mainLoop") && !idle.contains("left out"), "{idle}");
     assert!(tables(&["--waits"]).contains(left_out));
@@ -423,13 +422,13 @@ fn the_json_has_idle_threads_and_other_waits_apart() {
 #[test]
 fn the_share_of_waits_with_owner_stacks_is_below_the_table() {
     let out = locks(&["--by", "holder", &trace("waits.trcxml")]).out;
-    assert!(out.contains("\n  owner stacks of 2 of 3 waits (66 %), 70.0 ms of 100 ms\n"), "{out}");
+    assert!(out.contains("\n  owner stacks known for 2 of 3 waits (66 %), 70.0 ms of 100 ms\n"), "{out}");
     let without = text("waits.trcxml").replace(" ownerStackIdRef=\"51\"", "");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.trcxml");
     std::fs::write(&path, without).unwrap();
     let out = locks(&["--by", "holder", path.to_str().unwrap()]).out;
-    assert!(out.contains("\n  owner stacks of 0 of 3 waits (0 %), 0 s of 100 ms\n"), "{out}");
+    assert!(out.contains("\n  owner stacks known for 0 of 3 waits (0 %), 0 s of 100 ms\n"), "{out}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Samples of CPU time and of objects, on traces whose numbers are known.
 
+use std::fs::File;
+
 use serde_json::Value;
 
-use crate::support::{run, trace};
+use crate::support::{end, martini, run, trace};
 
 fn json(arguments: &[&str]) -> Value {
     let ended = run(&[arguments, &["--json"]].concat());
@@ -30,6 +32,21 @@ fn tables_of_samples_are_exact_as_json() {
     assert!(part["nanos"].as_u64().unwrap() < 2_000_000_000);
     let wall = json(&["stats", "--wall", &path]);
     assert_eq!((&wall["of"], &wall["samples"]), (&"wall".into(), &80.into()));
+}
+
+/// What comes through a pipe cannot be read again.
+#[test]
+fn a_trace_without_objects_is_read_once() {
+    for (command, name, of) in [
+        ("stats", "cpu.trcxml", "340 samples: 3.45 s of CPU time"),
+        ("tree", "cpu.trcxml", "CPU time, top down: 340 samples"),
+        ("tree", "contention.trcxml", "Waits for locks, top down: 7 waits"),
+    ] {
+        let input = File::open(trace(name)).expect("the trace is there");
+        let piped = end(martini().args([command, "-"]).stdin(input));
+        assert!(piped.status == 0 && piped.out.contains(of), "{command} {name}: {}", piped.out);
+        assert_eq!(run(&[command, &trace(name)]).out.replace(&trace(name), "-"), piped.out);
+    }
 }
 
 #[test]

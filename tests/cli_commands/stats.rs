@@ -77,7 +77,7 @@ Where, in your code:
      1      1          0         16 B        16 B      1.0     1  demo.Cell at demo.Main.run(Main.java:15)
      0      1          1          0 B        16 B        -     0  demo.Cell at demo.Main.run(Main.java:14)
 
-coverage: not known, because the trace does not hold what the JVM accounted to its threads
+coverage: unknown: the trace does not hold what the JVM accounted to its threads
 
 ";
     assert_eq!(tables, expected);
@@ -104,7 +104,7 @@ fn objects_that_threads_wait_for_are_not_allocations() {
         assert_eq!((&shown["allocations"], &shown["sum"]["total"]), (&json!(0), &json!(0)), "{name}");
         assert_eq!(shown["tables"]["class"], json!([]), "{name}");
         let out = run(&["stats", &path]).out;
-        assert!(out.contains("recorded without the heap profiler; it holds ") && out.contains(note), "{out}");
+        assert!(out.contains("recorded without the heap profiler; it has ") && out.contains(note), "{out}");
     }
 }
 
@@ -222,7 +222,7 @@ fn a_flag_without_effect_is_noted() {
         (
             &["--sort", "age"],
             "counts.trcxml",
-            "--sort age has no effect: the trace has no deaths and no ages; record them with martini run --sampled, or --heap events",
+            "--sort age has no effect: the trace has no deaths or ages; record them with martini run --sampled, or --heap events",
         ),
     ] {
         for form in [&[][..], &["--json"]] {
@@ -300,8 +300,8 @@ fn documents_of_one_file_have_ids_of_their_own() {
 fn a_trace_of_the_old_agent_says_that_it_has_no_allocations() {
     let ended = run(&["stats", &trace("jvmpi.trcxml")]);
     assert_eq!(ended.status, 0);
-    let note = "note: no allocation is in the trace: it was recorded without the heap profiler; \
-                it holds 2 call events of methods";
+    let note = "note: the trace has no allocations: it was recorded without the heap profiler; \
+                it has 2 call events of methods";
     assert!(ended.out.contains(note), "{}", ended.out);
     assert!(ended.out.contains("Java Profiling Agent 1.000, pid 42 on old"), "{}", ended.out);
     assert!(ended.out.contains("note: the trace has no end tag"), "{}", ended.out);

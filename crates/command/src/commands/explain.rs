@@ -17,7 +17,7 @@ use crate::input::whole::{self, Whole};
 use crate::render::explain::{self as render, Source};
 use crate::render::human::{bytes, printable, shell_word};
 use crate::render::page::{Page, PageArguments, Width};
-use crate::render::{conservation, coverage, lock_summary, notes, run_summary, safepoints};
+use crate::render::{conservation, coverage, head, lock_summary, notes, run_summary, safepoints};
 
 /// Report the main findings: growth, churn, expensive locks
 ///
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         if arguments.json {
             return Ok(explained.to_json());
         }
-        writeln!(out, "{}{}", path.display().bold(), origin(path, &whole, out))?;
+        head::write(path, &whole.allocations, out)?;
         explained.write(out)?;
         writeln!(out)?;
         Ok(Value::Null)
@@ -227,11 +227,6 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// What stands behind the name of a trace.
-fn origin(path: &Path, whole: &Whole, out: &Page<'_>) -> String {
-    out.behind(&path.display().to_string(), &format!("({})", notes::origin(&whole.allocations)))
-}
-
 /// Whether the trace was recorded without the heap profiler.
 fn is_without_heap(whole: &Whole) -> bool {
     let is_off = |origin: &Origin| {
@@ -255,8 +250,9 @@ mod tests {
     /// What `run` prints, as it is kept in `tests/pages`.
     #[test]
     fn a_summary_has_ten_lines() {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let trace = Path::new("tests/traces/explain.trcxml");
-        let whole = whole::whole(trace).expect("it is there");
+        let whole = whole::whole(&project.join(trace)).expect("it is there");
         let mut text = Vec::new();
         let mut page = Page::new(&mut text, Width(80));
         Explained::new(trace, &whole, Vec::new()).write_short(None, &mut page).expect("there is room");
@@ -265,11 +261,11 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         // What goes on in the next line is one line more.
         assert!(text.lines().filter(|line| !line.starts_with("    ") || line.contains("%  ")).count() <= 10, "{text}");
-        let page = Path::new("tests/pages/summary.txt");
+        let page = project.join("tests/pages/summary.txt");
         if std::env::var_os("MARTINI_UPDATE").is_some_and(|value| value == "1") {
-            std::fs::write(page, &text).expect("the page can be written");
+            std::fs::write(&page, &text).expect("the page can be written");
         }
-        let kept = std::fs::read_to_string(page).unwrap_or_default();
+        let kept = std::fs::read_to_string(&page).unwrap_or_default();
         assert_eq!(text, kept, "write it again: MARTINI_UPDATE=1 cargo test -p command summary");
     }
 }

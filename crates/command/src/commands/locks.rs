@@ -15,9 +15,9 @@ use crate::commands::per_file::each;
 use crate::commands::selection::{note, row_limit, whole_number};
 use crate::input::reading::{self, Reading};
 use crate::render::human::{counted, duration};
-use crate::render::lock_tables::{self, LockColumn};
+use crate::render::locks::{self, LockColumn};
 use crate::render::page::{Page, PageArguments};
-use crate::render::{blocking_graph, lock_json, lock_stacks, lock_summary};
+use crate::render::{blocking_graph, lock_stacks, lock_summary};
 
 /// Show which locks threads wait for, how long, and who owns them
 ///
@@ -162,8 +162,8 @@ impl Arguments {
         default_top: usize,
     ) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
         let mut rows = report.rows(by, self.selection.pools);
-        rows.retain(|row| lock_tables::lengths(row, waits).count() > 0);
-        lock_tables::sort_locks(&mut rows, self.sort, waits);
+        rows.retain(|row| locks::lengths(row, waits).count() > 0);
+        locks::sort_locks(&mut rows, self.sort, waits);
         let left = rows.split_off(rows.len().min(row_limit(self.top, default_top)));
         (rows, left)
     }
@@ -228,7 +228,7 @@ fn write_table(
     let is_empty = rows.is_empty();
     if !is_empty {
         writeln!(out)?;
-        lock_tables::locks(&rows, by, waits).write(out)?;
+        locks::view(by, waits).table(&rows).write(out)?;
         write_left_out(&left, waits, out)?;
     }
     if by == LockBy::Holder && !waits {
@@ -244,7 +244,7 @@ fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut Page<'_>) -> std:
     if left.is_empty() {
         return Ok(());
     }
-    let lengths = || left.iter().map(|row| lock_tables::lengths(row, waits));
+    let lengths = || left.iter().map(|row| locks::lengths(row, waits));
     let total = lengths().fold(0_u64, |sum, lengths| sum.saturating_add(lengths.total().0));
     writeln!(
         out,
@@ -260,15 +260,13 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) ->
     let all = [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair];
     let tables = all.into_iter().filter(|&by| arguments.by.is_none_or(|rows| LockBy::from(rows) == by));
     let tables: Vec<LockBy> = tables.collect();
-    let rows = |by, waits| -> Value {
-        arguments.rows(report, by, waits, 0).0.iter().map(|row| lock_json::row(row, waits)).collect()
-    };
+    let rows = |by, waits| -> Value { locks::view(by, waits).array(&arguments.rows(report, by, waits, 0).0) };
     let of = |waits| -> serde_json::Map<_, _> {
-        tables.iter().map(|&by| (lock_json::table_name(by).to_owned(), rows(by, waits))).collect()
+        tables.iter().map(|&by| (locks::table_name(by).to_owned(), rows(by, waits))).collect()
     };
-    let mut fields = lock_json::head(path, reading);
-    fields.extend(lock_json::sums(&report.sums()));
-    fields.extend(lock_json::ends(report));
+    let mut fields = locks::head_json(path, reading);
+    fields.extend(locks::sums_json(&report.sums()));
+    fields.extend(locks::ends_json(report));
     fields.insert("tables".to_owned(), of(arguments.waits).into());
     if !arguments.waits {
         fields.insert("wait_tables".to_owned(), of(true).into());

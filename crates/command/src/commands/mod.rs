@@ -20,8 +20,6 @@ pub(crate) mod run;
 pub(crate) mod safepoints;
 mod selection;
 pub(crate) mod stats;
-mod stats_over_time;
-mod stats_samples;
 mod summary;
 pub(crate) mod threads;
 mod time_window;

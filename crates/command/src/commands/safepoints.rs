@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use analysis::safepoints::{LateBy, LateRow, SafepointReport};
 use clap::ValueEnum;
-use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use trace::filter::Pattern;
+use trace::time::Nanos;
 
 use crate::commands::per_file::each;
 use crate::commands::selection::{row_limit, whole_number};
 use crate::input::reading::{self, Reading};
 use crate::render::page::{Page, PageArguments};
-use crate::render::{notes, safepoints as render};
+use crate::render::{head, notes, safepoints as render};
 
 /// Show how long threads took to reach safepoints, and which were late
 ///
@@ -109,22 +109,20 @@ fn print(
     out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
     let report = &reading.report;
-    let name = path.display().to_string();
-    let origin = out.behind(&name, &format!("({})", notes::origin(reading)));
-    writeln!(out, "{}{origin}", name.bold())?;
+    head::write(path, reading, out)?;
     out.write_sentence(0, &render::sums(report))?;
     writeln!(out)?;
     let mut operations = report.operations();
     let left = operations.split_off(operations.len().min(row_limit(arguments.top, DEFAULT_TOP))).len();
     if !operations.is_empty() {
-        render::operations(&operations).write_top(left, out)?;
+        render::operations().table(&operations).write_top(left, out)?;
     }
     for by in arguments.tables() {
         let (rows, left) = arguments.rows(report, by, DEFAULT_TOP);
         if rows.is_empty() {
             continue;
         }
-        render::late(&rows, by, &report.slow()).write_top(left, out)?;
+        render::late(by, report.slow().sync).table(&rows).write_top(left, out)?;
         if arguments.stacks && by == LateBy::Line {
             render::write_stacks(&rows, out)?;
         }
@@ -143,8 +141,7 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<SafepointReport
     fields.insert("complete".to_owned(), json!(notes::is_complete(reading)));
     for by in arguments.tables() {
         let rows = arguments.rows(&reading.report, by, 0).0;
-        let rows: Vec<Value> = rows.iter().map(render::late_json).collect();
-        fields.insert(render::table_name(by).to_owned(), rows.into());
+        fields.insert(render::table_name(by).to_owned(), render::late(by, Nanos(0)).array(&rows));
     }
     fields.into()
 }

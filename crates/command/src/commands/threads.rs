@@ -19,10 +19,10 @@ use crate::commands::selection::{row_limit, whole_number};
 use crate::commands::time_window::TimeWindow;
 use crate::input::reading::{self, Reading};
 use crate::render::human::counted;
-use crate::render::lock_tables::{self, ThreadColumn};
 use crate::render::page::{Page, PageArguments};
 use crate::render::table::write_left_out;
-use crate::render::{lock_json, lock_summary};
+use crate::render::threads::{self, ThreadColumn};
+use crate::render::{lock_summary, locks};
 
 /// Show how each thread spent its time: running, blocked, waiting, parked, sleeping
 ///
@@ -137,7 +137,7 @@ fn read_into(
 
 fn rows<'a>(arguments: &Arguments, report: &'a LockReport) -> Vec<ThreadSummary<'a>> {
     let mut rows = report.threads(arguments.selection.pools, |name| arguments.selection.selects(name));
-    lock_tables::sort_threads(&mut rows, arguments.sort);
+    threads::sort_threads(&mut rows, arguments.sort);
     rows
 }
 
@@ -152,12 +152,12 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         writeln!(out, "No thread in the trace matches --thread.")?;
     } else if !rows.is_empty() {
         writeln!(out)?;
-        lock_tables::threads(&rows, report).write(out)?;
+        threads::view(&rows, report).table(&rows).write(out)?;
     }
     lock_summary::write_left_out(&left, out)?;
     if !rows.is_empty() {
-        out.write_sentence(2, &lock_tables::legend(report.slice(), report.is_log()))?;
-        if let Some(legend) = lock_tables::processor_legend(&rows) {
+        out.write_sentence(2, &threads::legend(report.slice(), report.is_log()))?;
+        if let Some(legend) = threads::processor_legend(&rows) {
             out.write_sentence(2, legend)?;
         }
     }
@@ -169,7 +169,7 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         let left = others.len().saturating_sub(limit);
         others.truncate(limit);
         writeln!(out, "\n{}", "VM and native threads:".bold())?;
-        lock_tables::other_threads(&others).write(out)?;
+        threads::other_threads(&others).write(out)?;
         write_left_out(left, out)?;
     }
     lock_summary::write_notes(reading, out)?;
@@ -179,8 +179,8 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) -> Value {
     let mut rows = rows(arguments, &reading.report);
     rows.truncate(row_limit(arguments.top, 0));
-    let mut fields = lock_json::head(path, reading);
+    let mut fields = locks::head_json(path, reading);
     fields.insert("slice_nanos".to_owned(), reading.report.slice().0.into());
-    fields.insert("threads".to_owned(), rows.iter().map(|row| lock_json::thread(row, &reading.report)).collect());
+    fields.insert("threads".to_owned(), threads::view(&rows, &reading.report).array(&rows));
     fields.into()
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use agent_options::MethodName;
+use analysis::allocations::{AllocationReport, CountedPart};
 use analysis::marks::MarkedMethod;
 use anyhow::bail;
 use trace::time::Nanos;
@@ -114,6 +115,25 @@ impl TimeWindow {
             );
         }
         Ok(())
+    }
+
+    /// Checks the flags against a trace of objects, and that counts were written in the part that counts.
+    ///
+    /// # Errors
+    /// They were not, or as of [`check`](Self::check).
+    pub(crate) fn check_objects(self, path: &Path, report: &AllocationReport) -> anyhow::Result<()> {
+        self.check(path, Some(report.length()))?;
+        let seconds = |nanos: Nanos| nanos.0 as f64 / 1e9;
+        match report.counted_part() {
+            Some(CountedPart::Nothing(Some(near))) => bail!(
+                "{}: --from and --to are too close: counts were written at {:.3} and {:.3} s; choose these or a longer \
+                 range",
+                path.display(),
+                seconds(near.from),
+                seconds(near.to)
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -6,25 +6,25 @@ mod waits;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::allocations::{AllocationReport, By, Location, Scope, Subject};
+use analysis::allocations::{By, Location, Scope, Subject};
 use analysis::call_tree::{Direction, Granularity, Grouping, Node, TreeOptions};
 use analysis::cpu::SampleClock;
+use analysis::locks::{LockStats, Selection};
 use analysis::own_code::OwnCode;
 use anyhow::bail;
 use clap::ValueEnum;
-use owo_colors::OwoColorize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::commands::per_file::each;
 use crate::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
-use crate::commands::stats_over_time::check_counted_part;
-use crate::commands::time_window::TimeFlags;
+use crate::commands::time_window::{TimeFlags, TimeWindow};
+use crate::input::contents::{Contents, contents};
 use crate::input::reading::{self, Reading, Report};
 use crate::render::human::{bytes, counted};
 use crate::render::page::{Page, PageArguments};
 use crate::render::tree::Style;
-use crate::render::{allocation_json, coverage, line_table, notes, tree, tree_json};
+use crate::render::{allocations, coverage, head, notes, tree};
 
 /// Show call trees of allocations, lock waits or CPU samples
 ///
@@ -156,67 +156,39 @@ const DEFAULT_CUT: f64 = 1.0;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        if let Some(clock) = arguments.clock() {
-            return samples::show(arguments, path, clock, out);
-        }
-        arguments.check_for_objects(path)?;
-        if arguments.locks || arguments.waits {
-            return waits::show(arguments, path, &waits::read(arguments, path)?, out);
-        }
-        // What cannot be read again is not asked for its waits.
-        let is_file = path.as_os_str() != "-" && path.is_file();
-        match arguments.read(path) {
-            Ok(reading) if arguments.live => show_allocations(arguments, path, &reading, out),
-            Ok(reading) if is_file && samples::are_all(&reading.report) => {
-                samples::show(arguments, path, SampleClock::Cpu, out)
+        let window = arguments.window.of(path)?;
+        match arguments.read(path, window)? {
+            Contents::Objects(reading) => {
+                window.check_objects(path, &reading.report)?;
+                show_allocations(arguments, path, &reading, out)
             }
-            Ok(reading) if is_file && !has_allocations(&reading.report) => match waits::read(arguments, path)? {
-                found if waits::are_any(&found.report) => waits::show(arguments, path, &found, out),
-                _ => show_allocations(arguments, path, &reading, out),
-            },
-            Ok(reading) => show_allocations(arguments, path, &reading, out),
-            Err(error) => match waits::read(arguments, path) {
-                Ok(found) if is_file && found.report.is_log() => waits::show(arguments, path, &found, out),
-                _ => Err(error),
-            },
+            Contents::Samples(reading) => samples::show(arguments, path, window, reading, out),
+            Contents::Waits(reading) => waits::show(arguments, path, window, &reading, out),
         }
     })
 }
 
-fn has_allocations(report: &AllocationReport) -> bool {
-    report.has_objects()
-}
-
 impl Arguments {
-    /// Which samples are asked for.
-    fn clock(&self) -> Option<SampleClock> {
-        self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall))
-    }
-
-    /// Checks that what is asked of objects or waits is something that they have.
+    /// Reads the part of a trace that counts: what is asked for, or else what the trace holds.
     ///
     /// # Errors
-    /// They have not.
-    fn check_for_objects(&self, path: &Path) -> anyhow::Result<()> {
-        match self.by {
-            Some(Group::Carrier) => {
-                bail!("{}: carrier threads are known only for samples; add --cpu or --wall", path.display())
-            }
-            _ => Ok(()),
+    /// The trace cannot be read, or what is asked for has no such groups.
+    fn read(&self, path: &Path, window: TimeWindow) -> anyhow::Result<Contents> {
+        let scope = Scope { from: window.from(), to: window.to(), over_time: false };
+        if let Some(clock) = self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall)) {
+            return Ok(Contents::Samples(reading::samples(path, clock, &scope)?));
         }
-    }
-
-    /// Reads the allocations of the part of a trace that counts.
-    ///
-    /// # Errors
-    /// The trace cannot be read, or has nothing of this part.
-    fn read(&self, path: &Path) -> anyhow::Result<Reading> {
-        let window = self.window.of(path)?;
-        let (from, to) = (window.from(), window.to());
-        let reading = reading::allocations_in(path, &Scope { from, to, over_time: false })?;
-        window.check(path, Some(reading.report.length()))?;
-        check_counted_part(path, &reading.report)?;
-        Ok(reading)
+        if self.by == Some(Group::Carrier) {
+            bail!("{}: carrier threads are known only for samples; add --cpu or --wall", path.display());
+        }
+        if self.locks || self.waits || reading::is_log(path) {
+            let selection = Selection { from: scope.from, to: scope.to, ..Selection::default() };
+            return Ok(Contents::Waits(reading::locks(path, LockStats::new(selection, None))?));
+        }
+        match self.live {
+            true => Ok(Contents::Objects(Box::new(reading::allocations_in(path, &scope)?))),
+            false => contents(path, &scope, true),
+        }
     }
 
     fn options(&self) -> TreeOptions {
@@ -245,7 +217,7 @@ impl Arguments {
     /// That modules are asked for and not known.
     fn no_modules(&self, are_unknown: bool) -> Vec<String> {
         let are_unknown = self.frames == Frames::Module && are_unknown;
-        are_unknown.then(|| line_table::NO_MODULES.to_owned()).into_iter().collect()
+        are_unknown.then(|| allocations::NO_MODULES.to_owned()).into_iter().collect()
     }
 
     fn selects(&self, class: &str) -> bool {
@@ -271,7 +243,7 @@ fn show_allocations(
         true => report.live_tree(&arguments.options(), |class| arguments.selects(class), code),
         false => report.tree(&arguments.options(), |class| arguments.selects(class), code),
     };
-    if !arguments.filter.is_empty() && has_allocations(report) {
+    if !arguments.filter.is_empty() && report.has_objects() {
         let classes = report.rows(By::Class, |_| true);
         let names = classes.iter().filter_map(|row| match row.subject {
             Subject::Class(name) => Some(name),
@@ -284,10 +256,10 @@ fn show_allocations(
         notes
             .push("the trace has no live objects; record them with martini run --sampled, or --heap events".to_owned());
     }
-    if has_allocations(report) && !report.has_stacks() {
-        notes.push(line_table::no_stacks(report));
+    if report.has_objects() && !report.has_stacks() {
+        notes.push(allocations::no_stacks(report));
     }
-    notes.extend(arguments.no_modules(has_allocations(report) && !report.has_modules()));
+    notes.extend(arguments.no_modules(report.has_objects() && !report.has_modules()));
     notes.extend(notes::of_allocations(reading));
     let shown = Shown {
         root,
@@ -323,18 +295,12 @@ fn show<R: Report>(
         return Ok(Value::Null);
     }
     if arguments.json {
-        let facts = reading.report.facts();
-        return Ok(json!({
-            "path": path.display().to_string(),
-            "complete": notes::is_complete(reading),
-            "agents": facts.origins.iter().map(allocation_json::origin).collect::<Vec<_>>(),
-            "of": shown.key,
-            "nodes": tree_json::nodes(root),
-        }));
+        let mut document = head::short_json(path, reading);
+        document.insert("of".to_owned(), shown.key.into());
+        document.insert("nodes".to_owned(), tree::json(root));
+        return Ok(document.into());
     }
-    let name = path.display().to_string();
-    let origin = out.behind(&name, &format!("({})", notes::origin(reading)));
-    writeln!(out, "{}{origin}", name.bold())?;
+    head::write(path, reading, out)?;
     let direction = if arguments.bottom_up { "bottom up" } else { "top down" };
     let objects = counted(root.count, shown.nouns[0], shown.nouns[1]);
     let head = format!("{}, {direction}: {objects}, {}", shown.title, (shown.amount)(root.weight));
@@ -342,8 +308,8 @@ fn show<R: Report>(
         0.0 => String::new(),
         cut => format!("; nodes below {cut} % are hidden"),
     };
-    let head = out.sentence(0, &format!("{head}{cut}"));
-    writeln!(out, "{head}\n")?;
+    out.write_sentence(0, &format!("{head}{cut}"))?;
+    writeln!(out)?;
     if root.count > 0 {
         let style = Style {
             amount: shown.amount,

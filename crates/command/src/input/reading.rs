@@ -206,6 +206,11 @@ pub(crate) fn locks(path: &Path, stats: LockStats<'_>) -> anyhow::Result<Reading
     }
 }
 
+/// Whether a file is a lock log. What cannot be opened twice is not looked at.
+pub(crate) fn is_log(path: &Path) -> bool {
+    path.is_file() && File::open(path).and_then(beginning).is_ok_and(|bytes| is_lock_log(&bytes))
+}
+
 /// Reads a trace or a lock log from what cannot be opened twice.
 fn either(path: &Path, mut input: impl Read, stats: LockStats<'_>) -> anyhow::Result<Reading<LockReport>> {
     let beginning = beginning(&mut input).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;

@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn two_readers_find_what_one_finds() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/explain.trcxml");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces/explain.trcxml");
         let found = [super::super::reading::trace(&path, TraceStats::new()), twice(&path, TraceStats::new())];
         let [one, two] = found.map(|reading| {
             let Reading { report, bytes, malformed, broken, .. } = reading.unwrap();

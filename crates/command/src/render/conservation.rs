@@ -32,7 +32,7 @@ fn sentence(conservation: &Conservation) -> String {
     let both = Nanos(found.0.saturating_add(lost.0));
     let Some(((found, lost), both)) = of_clocks(found).zip(of_clocks(lost)).zip(of_clocks(both)) else {
         let lost = percent(conservation.lost_share());
-        return format!("{lost} without their stack{reasons}{}", unknown(conservation));
+        return format!("{lost} without a stack{reasons}{}", unknown(conservation));
     };
     let clocks = duration(conservation.clocks);
     let mut sentence = format!("{found} + {lost} lost{reasons} = {both} of the {clocks} on the threads' CPU clocks");
@@ -41,11 +41,11 @@ fn sentence(conservation: &Conservation) -> String {
         sentence.push_str(&format!("; the worst thread above 1 s is {:?} with {share}", printable(&worst.thread)));
     }
     if conservation.not_seen.0 > conservation.clocks.0 / NEGLIGIBLE {
-        sentence.push_str(&format!("; {} of threads that were never sampled", duration(conservation.not_seen)));
+        sentence.push_str(&format!("; {} in threads that were never sampled", duration(conservation.not_seen)));
     }
     if conservation.threads_without_clock > 0 {
         let threads = counted(conservation.threads_without_clock, "thread", "threads");
-        sentence.push_str(&format!("; {} of {threads} whose clock is not known", duration(conservation.without_clock)));
+        sentence.push_str(&format!("; {} in {threads} whose clock is unknown", duration(conservation.without_clock)));
     }
     sentence
 }
@@ -72,10 +72,10 @@ fn reasons(conservation: &Conservation) -> String {
 
 fn unknown(conservation: &Conservation) -> String {
     let why = match conservation.why_unknown {
-        Some(WhyUnknown::Window) => "only a part of the trace counts (--from, --to), and clocks are of the whole",
-        Some(WhyUnknown::Selected) => "only some stacks are shown (--in), and clocks are of all",
-        Some(WhyUnknown::CutOff) => "the trace was cut off, and clocks are written at its end",
-        Some(WhyUnknown::NoClocks) => "the trace does not hold the threads' CPU clocks",
+        Some(WhyUnknown::Window) => "only part of the trace is selected (--from, --to), and the clocks cover all of it",
+        Some(WhyUnknown::Selected) => "only some stacks are selected (--in), and the clocks cover all",
+        Some(WhyUnknown::CutOff) => "the trace was cut off before the clocks, which are written at its end",
+        Some(WhyUnknown::NoClocks) => "the trace has no CPU clocks of threads",
         Some(WhyUnknown::NotOfClocks) | None => return String::new(),
     };
     format!("; not compared with the CPU clocks, because {why}")
@@ -145,8 +145,8 @@ mod tests {
         conservation.why_unknown = Some(WhyUnknown::NoClocks);
         assert_eq!(
             sentence(&conservation),
-            "1.2 % without their stack (in a stub 75.0 %, frame not known 25.0 %); not compared with the CPU clocks, because \
-             the trace does not hold the threads' CPU clocks"
+            "1.2 % without a stack (in a stub 75.0 %, frame not known 25.0 %); not compared with the CPU clocks, because \
+             the trace has no CPU clocks of threads"
         );
     }
 }

@@ -25,7 +25,7 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
     let Some(seen) = coverage.seen() else { return vec![unknown(coverage)] };
     let verb = if coverage.is_counted { "counted" } else { "in the trace" };
     let mut sentence = format!(
-        "{} of the {} that the JVM accounted are {verb}, {} missing",
+        "{} of the {} that the JVM accounted for are {verb}, {} missing",
         percent(seen),
         counted(coverage.accounted, "byte", "bytes"),
         match coverage.missing {
@@ -35,7 +35,7 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
         }
     );
     if coverage.is_late && coverage.missing > 0 {
-        sentence.push_str(" (calls that were under way when the recording began are not seen)");
+        sentence.push_str(" (calls in progress when the recording began are not seen)");
     }
     if let Some(worst) = &coverage.worst {
         let thread = printable(&worst.thread);
@@ -45,14 +45,14 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
     if coverage.excess > 0 {
         sentences.push(match coverage.is_counted {
             true => format!(
-                "of the {} that sites executed, the JIT removed {} at least ({})",
+                "of the {} that sites executed, the JIT removed at least {} ({})",
                 bytes(coverage.reported),
                 bytes(coverage.excess),
                 percent(Millionths::of(coverage.excess, coverage.reported))
             ),
             false => {
                 let excess = counted(coverage.excess, "byte is", "bytes are");
-                format!("{excess} in the trace that the JVM did not account")
+                format!("{excess} in the trace that the JVM did not account for")
             }
         });
     }
@@ -63,26 +63,26 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
 fn sampled(calibration: &Calibration, is_part: bool) -> String {
     let mut sentence = format!("estimated from {}", counted(calibration.samples, "sampled object", "sampled objects"));
     if is_part {
-        sentence.push_str(", which are not scaled to what the JVM accounted, because only a part of the trace counts");
+        sentence.push_str(", not scaled to the JVM's accounts, because only part of the trace is selected");
         return sentence;
     }
     if calibration.accounted > 0 {
         let scale = calibration.accounted as f64 / (calibration.estimated as f64).max(1.0);
         let scales = match calibration.scales {
             Some((lowest, highest)) if lowest < highest => format!("{lowest:.2} to {highest:.2}"),
-            _ => format!("{scale:.2} in all"),
+            _ => format!("{scale:.2}"),
         };
         sentence.push_str(&format!(
-            "; the JVM's accounts of its threads are exact, and samples are scaled to them, those of threads of fewer than \
-             100 samples together: by {scales}"
+            "; scaled by {scales} to the JVM's exact per-thread accounts (threads with fewer than 100 samples are scaled \
+             together)"
         ));
     }
     if calibration.unsampled > 0 {
-        sentence.push_str(&format!("; {} of threads without a sample are left out", bytes(calibration.unsampled)));
+        sentence.push_str(&format!("; {} of threads without a sample is left out", bytes(calibration.unsampled)));
     }
     if calibration.uncalibrated > 0 {
         sentence
-            .push_str(&format!("; {} of threads without an account are not scaled", bytes(calibration.uncalibrated)));
+            .push_str(&format!("; {} of threads without an account is not scaled", bytes(calibration.uncalibrated)));
     }
     sentence
 }
@@ -93,12 +93,12 @@ fn unknown(coverage: &Coverage) -> String {
     let known = match coverage.accounted {
         0 => String::new(),
         accounted => format!(
-            "; of the threads that the JVM accounted, {} of {} are in the trace",
+            "; of the threads with an account, {} of {} are in the trace",
             bytes(accounted.saturating_sub(coverage.missing)),
             bytes(accounted)
         ),
     };
-    format!("not known, because {reason}{known}")
+    format!("unknown: {reason}{known}")
 }
 
 /// The sentence for a trace that is less complete than required; `None` if it is complete enough.
@@ -106,12 +106,12 @@ pub(crate) fn shortfall(coverage: &Coverage, required: f64) -> Option<String> {
     match coverage.seen() {
         Some(seen) if seen.percent() >= required => None,
         Some(seen) => Some(format!(
-            "{} of what the JVM accounted are in the trace, but --require-exact asks for {required} %",
+            "{} of what the JVM accounted for is in the trace, but --require-exact asks for {required} %",
             percent(seen)
         )),
         None => {
             let reason = coverage.why_unknown.as_ref().map(reason).unwrap_or_default();
-            Some(format!("--require-exact asks for {required} %, but the coverage is not known, because {reason}"))
+            Some(format!("--require-exact asks for {required} %, but the coverage is unknown: {reason}"))
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_single_missing_byte_is_shown() {
         let sentences = sentences(&coverage(99_999_999, 100_000_000));
-        let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted are in the trace, 1 is missing; the worst \
+        let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted for are in the trace, 1 is missing; the worst \
                         thread above 10 MB is \"main\" with 99.99 %";
         assert_eq!(sentences, [expected]);
     }
@@ -186,8 +186,8 @@ mod tests {
     #[test]
     fn what_ran_before_a_late_recording_is_a_reason() {
         let late = Coverage { is_late: true, ..coverage(99, 100) };
-        let expected = "99.00 % of the 100 bytes that the JVM accounted are in the trace, 1 is missing (calls that were under way when \
-                        the recording began are not seen)";
+        let expected = "99.00 % of the 100 bytes that the JVM accounted for are in the trace, 1 is missing (calls in progress when the \
+                        recording began are not seen)";
         assert_eq!(sentences(&late), [expected]);
     }
 
@@ -205,9 +205,8 @@ mod tests {
         assert_eq!(
             sentences(&sampled),
             [
-                "estimated from 2,345 sampled objects; the JVM's accounts of its threads are exact, and samples are scaled to \
-                 them, those of threads of fewer than 100 samples together: by 0.98 to 1.03; 2.0 KiB of threads without a \
-                 sample are left out"
+                "estimated from 2,345 sampled objects; scaled by 0.98 to 1.03 to the JVM's exact per-thread accounts (threads \
+                 with fewer than 100 samples are scaled together); 2.0 KiB of threads without a sample is left out"
             ]
         );
     }
@@ -215,7 +214,7 @@ mod tests {
     #[test]
     fn excess_bytes_are_shown() {
         let sentences = sentences(&coverage(101, 100));
-        assert_eq!(sentences[1], "1 byte is in the trace that the JVM did not account");
+        assert_eq!(sentences[1], "1 byte is in the trace that the JVM did not account for");
     }
 
     #[test]
@@ -223,22 +222,19 @@ mod tests {
         let mut coverage = coverage(300, 100);
         coverage.is_counted = true;
         let sentences = sentences(&coverage);
-        assert_eq!(sentences[0], "100.00 % of the 100 bytes that the JVM accounted are counted, none is missing");
-        assert_eq!(sentences[1], "of the 300 B that sites executed, the JIT removed 200 B at least (66.66 %)");
+        assert_eq!(sentences[0], "100.00 % of the 100 bytes that the JVM accounted for are counted, none is missing");
+        assert_eq!(sentences[1], "of the 300 B that sites executed, the JIT removed at least 200 B (66.66 %)");
     }
 
     #[test]
     fn too_little_and_unknown_are_both_a_shortfall() {
         assert_eq!(shortfall(&coverage(999, 1000), 99.9), None);
         let short = shortfall(&coverage(998, 1000), 99.9).unwrap();
-        assert_eq!(short, "99.80 % of what the JVM accounted are in the trace, but --require-exact asks for 99.9 %");
+        assert_eq!(short, "99.80 % of what the JVM accounted for is in the trace, but --require-exact asks for 99.9 %");
         let mut unknown = coverage(1000, 1000);
         unknown.mark_unknown(WhyUnknown::CutOff);
         let short = shortfall(&unknown, 50.0).unwrap();
-        assert_eq!(
-            short,
-            "--require-exact asks for 50 %, but the coverage is not known, because the trace was cut off"
-        );
+        assert_eq!(short, "--require-exact asks for 50 %, but the coverage is unknown: the trace was cut off");
         assert_eq!(json(&unknown)["seen_percent"], Value::Null);
         assert_eq!(json(&unknown)["why_unknown"], "the trace was cut off");
     }

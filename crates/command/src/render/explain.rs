@@ -11,8 +11,10 @@ use serde_json::{Map, Value, json};
 use trace::names;
 
 use crate::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
+use crate::render::locks::{name, stuck_json};
 use crate::render::page::Page;
-use crate::render::{allocation_json, explain_cpu, lock_json, safepoints};
+use crate::render::view::{self, location};
+use crate::render::{explain_cpu, safepoints};
 
 /// The trace of a finding, for the commands that show more of it.
 pub(crate) struct Source<'p> {
@@ -102,21 +104,21 @@ fn nothing(explanation: &Explanation<'_>) -> String {
         looked_at.push(format!("collections took {} of the time", human::share(share)));
     }
     if let Some(time) = explanation.on_processors {
-        looked_at.push(format!("{} on processors", duration(time)));
+        looked_at.push(format!("{} of CPU time", duration(time)));
     }
     match explanation.contended {
-        Some(most) => looked_at.push(format!("threads waited {} for the lock that cost most", duration(most))),
+        Some(most) => looked_at.push(format!("threads waited {} for the most contended lock", duration(most))),
         None if explanation.has_waits => looked_at.push("no lock was contended".to_owned()),
         None => {}
     }
     if let Some(sync) = explanation.to_safepoint {
-        looked_at.push(format!("threads took {} to stop for safepoints", duration(sync)));
+        looked_at.push(format!("{} to reach safepoints", duration(sync)));
     }
     if looked_at.is_empty() {
-        return "nothing stands out: the trace has neither allocations nor waits nor samples".to_owned();
+        return "nothing stands out: the trace has no allocations, waits or samples".to_owned();
     }
-    let filters = if explanation.is_filtered { "; filters leave classes out of the trace" } else { "" };
-    let ages = if explanation.has_few_ages { "; too few collections to see what grows" } else { "" };
+    let filters = if explanation.is_filtered { "; filters exclude classes from the trace" } else { "" };
+    let ages = if explanation.has_few_ages { "; too few collections to detect growth" } else { "" };
     format!("nothing stands out: {}{filters}{ages}", looked_at.join(", "))
 }
 
@@ -124,7 +126,7 @@ fn nothing(explanation: &Explanation<'_>) -> String {
 fn head(finding: &Finding<'_>) -> (&'static str, String) {
     match finding {
         Finding::Deadlock(deadlock) => {
-            ("deadlock:", format!("{} wait for each other, since {}", threads(deadlock), duration(deadlock.length)))
+            ("deadlock:", format!("{} have waited for each other for {}", threads(deadlock), duration(deadlock.length)))
         }
         Finding::Stuck(blocked) => {
             let waited = counted(blocked.threads, "thread was", "threads were");
@@ -136,7 +138,7 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             ("growth:", format!("{} ({} of what survived a collection){at}", bytes(*live), human::share(*share)))
         }
         Finding::Rise(Rising { rise, .. }) => {
-            ("growth:", format!("from {} to {} are in use after collections", bytes(rise.from), bytes(rise.to)))
+            ("growth:", format!("heap in use after collections rose from {} to {}", bytes(rise.from), bytes(rise.to)))
         }
         Finding::Churn(Churn { at, bytes: churned, executed, share, error, .. }) => {
             // The share has the same error as its bytes, which are not 0.
@@ -144,7 +146,7 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
                 .map_or(String::new(), |error| format!(" ± {}", human::share(share * error as f64 / *churned as f64)));
             let churned = bytes(*churned);
             let executed = executed.map(bytes).filter(|executed| *executed != churned);
-            let executed = executed.map_or(String::new(), |all| format!(", {all} with what the JIT removed,"));
+            let executed = executed.map_or(String::new(), |all| format!(", {all} including what the JIT removed,"));
             ("churn:", format!("{churned} ({}{error} of all){executed} at {at}", human::share(*share)))
         }
         Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
@@ -153,7 +155,7 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             // Several may wait at the same time.
             let share = match *share {
                 share if share < 1.0 => format!("{} of the time", human::share(share)),
-                threads => format!("{threads:.1} of them all the time"),
+                threads => format!("{threads:.1} threads at a time on average"),
             };
             ("lock:", format!("threads waited {} for {lock}, {share}", duration(waited.total)))
         }
@@ -162,7 +164,7 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
                 format!(", {} of it for {}", percent(worst.time.0, sync.0), worst.subject)
             });
             let share = human::share(*share);
-            ("late:", format!("all threads waited {} ({share} of the time) until one stopped{most}", duration(*sync)))
+            ("late:", format!("threads waited {} ({share} of the time) to reach safepoints{most}", duration(*sync)))
         }
     }
 }
@@ -193,8 +195,8 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
         Finding::Rise(rising) => {
             let collections = count(rising.rise.collections);
             let mut sentences = vec![format!(
-                "the least that was in use after a collection became more in each third of {collections}: a leak, or a \
-                 cache that still fills"
+                "minimum heap use after a collection rose in each third of {collections} collections: a leak, or a cache that \
+                 is still filling"
             )];
             if !rising.live.is_empty() {
                 let live = rising.live.iter().map(|(class, size)| format!("{} of {class}", bytes(*size)));
@@ -239,9 +241,9 @@ fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
     let samples: u64 = growth.classes.iter().map(|class| class.samples).sum();
     let oldest = growth.classes.iter().map(|class| class.oldest).max().unwrap_or(0);
     let known = match samples {
-        0 => format!("of {} different ages: allocated all the time, and not released", count(ages)),
+        0 => format!("survivors of {} different ages: allocated steadily, never released", count(ages)),
         _ => format!(
-            "by {}, of {} different ages, the oldest still alive after {}: allocated all the time, and not released",
+            "estimated from {}: survivors of {} different ages, the oldest alive after {}: allocated steadily, never released",
             counted(samples, "sample", "samples"),
             count(ages),
             counted(oldest.into(), "collection", "collections"),
@@ -251,15 +253,15 @@ fn growth_sentences(growth: &Growth<'_>) -> Vec<String> {
 }
 
 fn churn_sentences(churn: &Churn<'_>, explanation: &Explanation<'_>) -> Vec<String> {
-    let rate = churn.rate.map_or(String::new(), |rate| format!("{} a second, ", bytes(rate)));
+    let rate = churn.rate.map_or(String::new(), |rate| format!("{}/s, ", bytes(rate)));
     let by = |at: Option<Location<'_>>| match at {
         Some(at) if at != churn.at => format!(" by {}.{}", at.class, names::jvm_method_name(at.method)),
         _ => String::new(),
     };
     let inside = churn
         .inside
-        .map_or(String::new(), |inside| format!(", most in {}{}", inside.class, by(churn.called.or(inside.at))));
-    let mut sentences = vec![format!("{rate}most of it is soon garbage: work for the collector{inside}")];
+        .map_or(String::new(), |inside| format!("; mainly {}{}", inside.class, by(churn.called.or(inside.at))));
+    let mut sentences = vec![format!("{rate}most of it dies young{inside}")];
     if let (Some((collections, pauses)), Some(share)) = (explanation.collections, explanation.pause_share()) {
         let collections = counted(collections, "collection", "collections");
         sentences.push(format!("{collections} took {}, {} of the time", duration(pauses), human::share(share)));
@@ -273,28 +275,28 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
     let locks = counted(*locks, "lock", "locks");
     let mut sentences = vec![format!("{} for {locks}", counted(waited.waits, "wait", "waits"))];
     if let Some(LineWaits { at, waited }) = waiters.first() {
-        sentences.push(format!("where they wait: {at} ({} of it)", percent(waited.total.0, total.0)));
+        sentences.push(format!("waiting at {at} ({})", percent(waited.total.0, total.0)));
     }
     if let Some((thread, held)) = owner {
-        sentences.push(format!("who holds it: {thread} ({} of it)", percent(held.0, total.0)));
+        sentences.push(format!("owned by {thread} ({})", percent(held.0, total.0)));
     }
     match owners.first() {
         Some(_) if is_hardly_known(contention) => {
             let known = counted(contention.with_owners_place().waits, "wait", "waits");
-            sentences.push(format!("where the owner was is known of {known} only: too few to say"));
+            sentences.push(format!("owner stacks are known for only {known}: too few to locate the owner"));
         }
         Some(LineWaits { at, waited: held }) => {
             let known = contention.with_owners_place();
             let of_what = match known.waits == waited.waits {
-                true => "it".to_owned(),
+                true => String::new(),
                 false => {
-                    format!("the {} of which the owner's stack is known", counted(known.waits, "wait", "waits"))
+                    format!(" of the {} with owner stacks", counted(known.waits, "wait", "waits"))
                 }
             };
             let share = percent(held.total.0, known.total.0);
-            sentences.push(format!("where the owner was: {at} ({share} of {of_what})"));
+            sentences.push(format!("owner at {at} ({share}{of_what})"));
         }
-        None => sentences.push("where the owner was is not in the trace".to_owned()),
+        None => sentences.push("the trace has no owner stacks".to_owned()),
     }
     sentences
 }
@@ -387,25 +389,25 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
         "most_contended_nanos": explanation.contended.map(|most| most.0),
         "to_safepoint_nanos": explanation.to_safepoint.map(|sync| sync.0),
     });
-    [("findings".to_owned(), findings.into()), ("looked_at".to_owned(), looked_at)].into_iter().collect()
+    view::fields(json!({ "findings": findings, "looked_at": looked_at }))
 }
 
 fn fields(finding: &Finding<'_>) -> Value {
-    let place = |place: &LineWaits<'_>| json!({ "at": allocation_json::location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
+    let place = |place: &LineWaits<'_>| json!({ "at": location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
     match finding {
         Finding::Deadlock(deadlock) => json!({
             "kind": "deadlock",
             "nanos": deadlock.length.0,
-            "threads": deadlock.members.iter().map(lock_json::stuck).collect::<Vec<_>>(),
+            "threads": deadlock.members.iter().map(stuck_json).collect::<Vec<_>>(),
         }),
         Finding::Stuck(blocked) => json!({
             "kind": "stuck",
             "threads": blocked.threads,
-            "longest": lock_json::stuck(&blocked.longest),
+            "longest": stuck_json(&blocked.longest),
         }),
         Finding::Growth(growth) => json!({
             "kind": "growth",
-            "at": growth.at.as_ref().map(allocation_json::location),
+            "at": growth.at.as_ref().map(location),
             "survived_bytes": growth.bytes,
             "share": growth.share,
             "classes": growth.classes.iter().map(growing).collect::<Vec<_>>(),
@@ -419,15 +421,15 @@ fn fields(finding: &Finding<'_>) -> Value {
         }),
         Finding::Churn(churn) => json!({
             "kind": "churn",
-            "at": allocation_json::location(&churn.at),
+            "at": location(&churn.at),
             "bytes": churn.bytes,
             "executed_bytes": churn.executed,
             "error_bytes": churn.error,
             "share": churn.share,
             "bytes_per_second": churn.rate,
             "class": churn.inside.map(|inside| inside.class),
-            "allocated_by": churn.inside.and_then(|inside| inside.at).as_ref().map(allocation_json::location),
-            "called": churn.called.as_ref().map(allocation_json::location),
+            "allocated_by": churn.inside.and_then(|inside| inside.at).as_ref().map(location),
+            "called": churn.called.as_ref().map(location),
         }),
         Finding::Cpu(found) => explain_cpu::json(found),
         Finding::Contention(contention) => json!({
@@ -449,7 +451,7 @@ fn fields(finding: &Finding<'_>) -> Value {
             "share": lateness.share,
             "safepoints": lateness.stops,
             "longest_sync_nanos": lateness.longest.0,
-            "worst": lateness.worst.as_ref().map(safepoints::late_json),
+            "worst": lateness.worst.as_ref().map(|worst| safepoints::late_json(worst)),
         }),
     }
 }
@@ -468,7 +470,7 @@ fn growing(class: &Growing<'_>) -> Value {
 }
 
 fn owner((thread, held): &(ThreadName<'_>, trace::time::Nanos)) -> Value {
-    json!({ "thread": lock_json::name(thread), "nanos": held.0 })
+    json!({ "thread": name(thread), "nanos": held.0 })
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use analysis::cpu::CpuSubject;
 use analysis::explain::{Busy, CpuUse};
 use serde_json::{Value, json};
 
-use crate::render::allocation_json;
 use crate::render::human::{self, duration, percent};
+use crate::render::view::location;
 
 /// What took how much, in a sentence.
 pub(super) fn head(found: &CpuUse<'_>) -> String {
@@ -15,8 +15,8 @@ pub(super) fn head(found: &CpuUse<'_>) -> String {
     };
     let what = match found.what {
         Busy::Line(at) => format!("at {at}"),
-        Busy::Collector => "in threads that collect garbage".to_owned(),
-        Busy::Compiler => "in threads that compile".to_owned(),
+        Busy::Collector => "in GC threads".to_owned(),
+        Busy::Compiler => "in JIT compiler threads".to_owned(),
         Busy::Kernel => "in the kernel".to_owned(),
         Busy::Lost => "without a stack".to_owned(),
     };
@@ -35,11 +35,11 @@ pub(super) fn sentences(found: &CpuUse<'_>) -> Vec<String> {
                 .collect()
         }
         Busy::Collector => {
-            vec!["the program makes more garbage than its heap has room for, or the heap is full".to_owned()]
+            vec!["the program allocates too much for its heap, or the heap is nearly full".to_owned()]
         }
-        Busy::Compiler => vec!["the JVM is not warm yet, or compiles the same code again and again".to_owned()],
-        Busy::Kernel => vec!["reading and writing, locks, memory: the tree says who calls it".to_owned()],
-        Busy::Lost => vec!["the shares of lines may be too low by that".to_owned()],
+        Busy::Compiler => vec!["the JVM is still warming up, or compiles the same code repeatedly".to_owned()],
+        Busy::Kernel => vec!["I/O, locks or memory management: the tree shows the callers".to_owned()],
+        Busy::Lost => vec!["shares of lines may be too low by this much".to_owned()],
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn json(found: &CpuUse<'_>) -> Value {
             Busy::Lost => "lost",
         },
         "at": match &found.what {
-            Busy::Line(at) => allocation_json::location(at),
+            Busy::Line(at) => location(at),
             _ => Value::Null,
         },
         "nanos": found.time.0,

@@ -60,6 +60,11 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     share(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
 }
 
+/// A part of a whole in percent, always with one decimal; none of nothing.
+pub(crate) fn tenths(part: u64, whole: u64) -> String {
+    format!("{:.1} %", if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 })
+}
+
 /// A share in percent, with a decimal where whole numbers would not do.
 pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;

@@ -68,10 +68,10 @@ fn write_one(stuck: &Stuck<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
     let state = stuck.state.as_str();
     let line = format!("{}: {state} for {}{lock}{owner}", stuck.thread, duration(stuck.length));
     out.write_sentence(2, &printable(&line))?;
-    write_stack(&stuck.stack, "    ", out)?;
+    write_stack(&stuck.stack, 4, out)?;
     if !stuck.owner_stack.is_empty() {
         writeln!(out, "    the owner was at")?;
-        write_stack(&stuck.owner_stack, "      ", out)?;
+        write_stack(&stuck.owner_stack, 6, out)?;
     }
     Ok(())
 }
@@ -90,22 +90,23 @@ pub(crate) fn write_longest(
         let line = format!("{}: {length} at {after}, {} waited", row.subject, longest.waiter);
         let line = out.sentence(2, &printable(&line));
         writeln!(out, "\n{}", line.bold())?;
-        write_stack(&longest.stack, "    ", out)?;
+        write_stack(&longest.stack, 4, out)?;
         if let Some(owner) = longest.owner {
             out.write_sentence(4, &printable(&format!("{owner} owned it")))?;
-            write_stack(&longest.owner_stack, "      ", out)?;
+            write_stack(&longest.owner_stack, 6, out)?;
         }
     }
     Ok(())
 }
 
-fn write_stack(stack: &[Location<'_>], indent: &str, out: &mut Page<'_>) -> std::io::Result<()> {
+/// Writes a call stack behind `indent` columns.
+pub(crate) fn write_stack(stack: &[Location<'_>], indent: usize, out: &mut Page<'_>) -> std::io::Result<()> {
     for frame in stack.iter().take(FRAMES) {
-        let frame = out.fit(indent.len(), &printable(&format!("at {frame}")));
-        writeln!(out, "{indent}{frame}")?;
+        let frame = out.fit(indent, &printable(&format!("at {frame}")));
+        writeln!(out, "{:indent$}{frame}", "")?;
     }
     match stack.len().saturating_sub(FRAMES) {
         0 => Ok(()),
-        left => writeln!(out, "{indent}... and {} more", counted(left as u64, "frame", "frames")),
+        left => writeln!(out, "{:indent$}... and {} more", "", counted(left as u64, "frame", "frames")),
     }
 }

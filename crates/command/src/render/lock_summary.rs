@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use analysis::locks::{LockReport, ThreadSummary, TimeTotals, WaitSums};
-use owo_colors::OwoColorize;
 use trace::time::Nanos;
 
 use crate::input::reading::Reading;
 use crate::render::human::{bytes, count, counted, duration};
-use crate::render::notes;
 use crate::render::page::Page;
+use crate::render::{head, notes};
 
 /// The first lines: which trace this is, and how much its threads waited.
 pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut Page<'_>) -> io::Result<()> {
@@ -20,9 +19,7 @@ pub(crate) fn write_head(path: &Path, reading: &Reading<LockReport>, out: &mut P
         None if report.is_log() => format!("lock log, {}", bytes(reading.bytes)),
         None => notes::origin(reading),
     };
-    let path = path.display().to_string();
-    let origin = out.behind(&path, &format!("({origin})"));
-    writeln!(out, "{}{origin}", path.bold())?;
+    head::write_named(path, &origin, out)?;
     out.write_sentence(0, &sums(report))
 }
 
@@ -44,7 +41,7 @@ pub(crate) fn sums(report: &LockReport) -> String {
     let threads = counted(report.thread_count(), "thread", "threads");
     let threads = match report.other_thread_count() {
         0 => threads,
-        others => format!("{threads} (and {others} of the VM and of native code)"),
+        others => format!("{threads} (and {others} VM and native threads)"),
     };
     format!("{threads} in {}: {}", duration(length), stalls.join(", "))
 }
@@ -56,7 +53,7 @@ pub(crate) fn write_owner_stacks(sums: &WaitSums, out: &mut Page<'_>) -> io::Res
         return Ok(());
     }
     let sentence = format!(
-        "owner stacks of {} of {} ({} %), {} of {}",
+        "owner stacks known for {} of {} ({} %), {} of {}",
         count(with.count),
         counted(contended.count, "wait", "waits"),
         u128::from(with.count) * 100 / u128::from(contended.count),
@@ -66,8 +63,7 @@ pub(crate) fn write_owner_stacks(sums: &WaitSums, out: &mut Page<'_>) -> io::Res
     if with.count == 0 {
         writeln!(out)?;
     }
-    let sentence = out.sentence(2, &sentence);
-    writeln!(out, "{sentence}")
+    out.write_sentence(2, &sentence)
 }
 
 /// What threads waited for besides locks, where that is not shown.
@@ -80,7 +76,7 @@ pub(crate) fn write_waited(sums: &WaitSums, out: &mut Page<'_>) -> io::Result<()
         return Ok(());
     }
     let waits = counted(waited.count, "wait", "waits");
-    writeln!(out, "  for anything but locks: {waits} for {}; --waits shows them", duration(waited.total))
+    writeln!(out, "  other waits: {waits} for {}; --waits shows them", duration(waited.total))
 }
 
 /// How much of what threads waited is in no table, since they had nothing to do.
@@ -91,11 +87,10 @@ pub(crate) fn write_idle(sums: &WaitSums, out: &mut Page<'_>) -> io::Result<()> 
     }
     let waits = counted(idle.count, "wait", "waits");
     let sentence = format!(
-        "left out: {waits} for {} of idle threads for work (pools, timers); --waits --idle counts them",
+        "left out: {waits} for {} by idle threads (pools, timers); --waits --idle includes them",
         duration(idle.total)
     );
-    let sentence = out.sentence(2, &sentence);
-    writeln!(out, "{sentence}")
+    out.write_sentence(2, &sentence)
 }
 
 /// The last lines: what is missing or wrong in the numbers.
@@ -116,7 +111,7 @@ pub(crate) fn write_left_out(left: &[ThreadSummary<'_>], out: &mut Page<'_>) -> 
         duration(Nanos(left.iter().fold(0_u64, |sum, row| sum.saturating_add(state(row).total.0))))
     };
     let sentence = format!(
-        "... and {} more: {} blocked, {} waiting, {} parked, {} sleeping; --top 0 shows all, --pools adds up those of a pool",
+        "... and {} more: {} blocked, {} waiting, {} parked, {} sleeping; --top 0 shows all, --pools merges pools",
         counted(members, "thread", "threads"),
         sum(|row| row.blocked),
         sum(|row| row.waiting),

@@ -1,14 +1,15 @@
-//! What happens when: a table of slices of time, and rows with a small picture of theirs. As JSON all slices, exactly.
+//! What happens when: a table of slices of time, and rows with a small picture of theirs. JSON has all slices, exactly.
 
 use analysis::allocations::{Amount, By, OverTime, RowOverTime, Slice};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use trace::time::{Nanos, Time};
 
-use crate::render::allocation_json;
-use crate::render::allocation_tables::noun;
-use crate::render::human::{bytes, count, duration, printable};
+use crate::render::allocations::{noun, subject};
+use crate::render::human::{bytes, duration};
 use crate::render::page::Width;
 use crate::render::table::Table;
+use crate::render::view::Cell::{Bytes, Count, Name};
+use crate::render::view::View;
 
 /// Slices of the text at most.
 const MOST: usize = 24;
@@ -40,73 +41,60 @@ impl Picture {
     }
 
     fn slices_with(&self, beginning: Time, has_bar: bool, has_objects: bool) -> Table {
-        let has = |known: fn(&Slice) -> bool| self.slices.iter().any(known);
-        let has_live = has(|slice| slice.live.is_some());
-        let has_used = has(|slice| slice.used_bytes.is_some());
-        let has_collections = has(|slice| slice.collections.is_some());
-        let mut headings = vec!["from"];
-        headings.extend(has_objects.then_some("total"));
-        headings.extend(["total size", "per second"]);
-        headings.extend(has_live.then_some("active size"));
-        headings.extend(has_used.then_some("heap used"));
-        headings.extend(has_collections.then_some(["gcs", "pauses"]).into_iter().flatten());
-        headings.push(if has_bar { "rate" } else { "" });
-        let rates: Vec<Option<f64>> = self.slices.iter().map(|slice| rate(slice, slice.allocated)).collect();
-        let most = rates.iter().flatten().copied().fold(0.0, f64::max);
-        let unknown = || "-".to_owned();
-        let mut table = Table::new(headings);
-        for (slice, rate) in self.slices.iter().zip(rates) {
-            let mut row = vec![self.seconds(slice.begin.since(beginning))];
-            row.extend(has_objects.then(|| count(slice.allocated.objects)));
-            row.push(bytes(slice.allocated.bytes));
-            row.push(rate.map_or_else(unknown, |rate| format!("{}/s", bytes(rate as u64))));
-            if has_live {
-                row.push(slice.live.map_or_else(unknown, |live| bytes(live.bytes)));
-            }
-            if has_used {
-                row.push(slice.used_bytes.map_or_else(unknown, bytes));
-            }
-            if has_collections {
-                row.push(slice.collections.map_or_else(unknown, count));
-                row.push(slice.pauses.map_or_else(unknown, duration));
-            }
-            row.push(if has_bar { bar(rate.unwrap_or(0.0), most) } else { String::new() });
-            table.push(row);
-        }
-        table
+        let most = self.slices.iter().filter_map(|slice| rate(slice, slice.allocated)).fold(0.0, f64::max);
+        let has = |heading: &'static str, known: fn(&Slice) -> bool| self.slices.iter().any(known).then_some(heading);
+        View::new()
+            .text("from", |slice: &Slice| self.seconds(slice.begin.since(beginning)))
+            .text(has_objects.then_some("total"), |slice| Count(slice.allocated.objects))
+            .text("total size", |slice| Bytes(slice.allocated.bytes))
+            .text("per second", |slice| Some(format!("{}/s", bytes(rate(slice, slice.allocated)? as u64))))
+            .text(has("active size", |slice| slice.live.is_some()), |slice| slice.live.map(|live| Bytes(live.bytes)))
+            .text(has("heap used", |slice| slice.used_bytes.is_some()), |slice| slice.used_bytes.map(Bytes))
+            .text(has("gcs", |slice| slice.collections.is_some()), |slice| slice.collections.map(Count))
+            .text(has("pauses", |slice| slice.collections.is_some()), |slice| slice.pauses)
+            .text(if has_bar { "rate" } else { "" }, move |slice| match has_bar {
+                true => bar(rate(slice, slice.allocated).unwrap_or(0.0), most),
+                false => String::new(),
+            })
+            .table(&self.slices)
     }
 
-    /// A row for each row, with its picture.
-    pub(crate) fn rows(&self, rows: &[RowOverTime<'_>], by: By) -> Table {
+    /// Rows, each with its picture; as JSON with a number for each slice.
+    pub(crate) fn rows<'a, 'r: 'a>(&'a self, rows: &[RowOverTime<'_>], by: By) -> View<'a, RowOverTime<'r>> {
+        let list = |amounts: &[Amount], number: fn(&Amount) -> u64| amounts.iter().map(number).collect::<Vec<_>>();
         let has_errors = rows.iter().any(|RowOverTime { row, .. }| row.error.is_some());
-        let mut headings = vec!["total", "total size"];
-        headings.extend(has_errors.then_some("error"));
-        headings.extend(["over time", noun(by)]);
-        let mut table = Table::new(headings);
-        for RowOverTime { row, allocated, .. } in rows {
-            let mut cells = vec![count(row.totals.total()), bytes(row.totals.total_bytes())];
-            if has_errors {
-                cells.push(row.error.map_or_else(String::new, |error| format!("± {}", bytes(error))));
-            }
-            cells.push(self.curve(allocated));
-            cells.push(printable(&row.subject.to_string()));
-            table.push(cells);
-        }
-        table
+        View::new()
+            .both("total", "total", |of: &RowOverTime<'r>| Count(of.row.totals.total()))
+            .both("total size", "total_bytes", |of| Bytes(of.row.totals.total_bytes()))
+            .text(has_errors.then_some("error"), |of| match of.row.error {
+                Some(error) => format!("± {}", bytes(error)),
+                None => String::new(),
+            })
+            .text("over time", |of| self.curve(&of.allocated))
+            .text(noun(by), |of| Name(of.row.subject.to_string()))
+            .json(|of| subject(&of.row.subject))
+            .json(move |of| {
+                json!({
+                    "error_bytes": of.row.error,
+                    "objects": list(&of.allocated, |amount| amount.objects),
+                    "bytes": list(&of.allocated, |amount| amount.bytes),
+                    "live_bytes": of.live.as_ref().map(|live| list(live, |amount| amount.bytes)),
+                })
+            })
     }
 
     /// What a character of the pictures means.
     pub(crate) fn legend(&self) -> String {
         let first = self.slices.first().map_or(Nanos(0), |slice| slice.end.since(slice.begin));
         let slice = match self.in_steps {
-            false => format!("a row of the first table, of {}", duration(first)),
+            false => format!("one row of the first table ({})", duration(first)),
             true if self.joined > 1 => {
-                format!("a row of the first table: each {}th time the numbers were written", self.joined)
+                format!("one row of the first table ({} snapshots)", self.joined)
             }
-            true => "a row of the first table: from one time at which the numbers were written to the next".to_owned(),
+            true => "one row of the first table (one snapshot)".to_owned(),
         };
         format!(
-            "over time: a character is {slice}; its height is bytes per second, the highest of each row in full; . none"
+            "over time: one character is {slice}; its height is bytes per second, relative to the row's maximum; . none"
         )
     }
 
@@ -143,8 +131,8 @@ impl Picture {
     }
 }
 
-/// All slices.
-pub(crate) fn json(over_time: &OverTime) -> Map<String, Value> {
+/// All slices in JSON, exactly.
+pub(crate) fn slices_json(over_time: &OverTime) -> Value {
     let slice = |slice: &Slice| {
         json!({
             "begin_nanos": slice.begin.0,
@@ -158,26 +146,7 @@ pub(crate) fn json(over_time: &OverTime) -> Map<String, Value> {
             "pause_nanos": slice.pauses.map(|pauses| pauses.0),
         })
     };
-    let slices: Value = over_time.slices.iter().map(slice).collect();
-    Map::from_iter([("slices".to_owned(), slices)])
-}
-
-/// Rows, in their order, with a number for each slice.
-pub(crate) fn rows_json(rows: &[RowOverTime<'_>]) -> Value {
-    let list = |amounts: &[Amount], number: fn(&Amount) -> u64| -> Value { amounts.iter().map(number).collect() };
-    let row = |RowOverTime { row, allocated, live }: &RowOverTime<'_>| {
-        let mut fields = allocation_json::subject(&row.subject);
-        fields.extend([
-            ("total".to_owned(), row.totals.total().into()),
-            ("total_bytes".to_owned(), row.totals.total_bytes().into()),
-            ("error_bytes".to_owned(), row.error.into()),
-            ("objects".to_owned(), list(allocated, |amount| amount.objects)),
-            ("bytes".to_owned(), list(allocated, |amount| amount.bytes)),
-            ("live_bytes".to_owned(), live.as_ref().map_or(Value::Null, |live| list(live, |amount| amount.bytes))),
-        ]);
-        Value::Object(fields)
-    };
-    rows.iter().map(row).collect()
+    over_time.slices.iter().map(slice).collect()
 }
 
 /// A part of the most, as a bar.

@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::io;
 
 use analysis::allocations::{AllocationReport, Line, SiteNames};
-use analysis::cpu::{CpuBy, CpuReport, CpuSubject};
-use analysis::locks::{LockBy, LockReport};
+use analysis::cpu::{CpuBy, CpuReport, CpuRow, CpuSubject};
+use analysis::locks::{LockBy, LockReport, LockRow};
 use trace::time::Nanos;
 
-use crate::render::cpu_tables;
-use crate::render::human::{bytes, count, duration, percent, printable};
-use crate::render::line_table::marked;
+use crate::render::human::{percent, printable};
 use crate::render::page::Page;
-use crate::render::table::Table;
+use crate::render::view::Cell::{Bytes, Count, Name};
+use crate::render::view::View;
+use crate::render::{allocations, samples};
 
 /// Lines of findings and rows together: with the head, the headings, the coverage and the next commands these are ten.
 const LINES: usize = 6;
@@ -37,19 +37,13 @@ pub(crate) fn write_lines(
     lines.truncate(rows);
     let all = report.sum(|_| true).total_bytes();
     let has_error = lines.iter().any(|line| line.row.error.is_some());
-    let mut headings = vec!["size", "share", "±", "where, in your code"];
-    if !has_error {
-        headings.remove(2);
-    }
-    let mut table = Table::new(headings);
-    for line in &lines {
-        let mut row = vec![bytes(size(line)), percent(size(line), all)];
-        if has_error {
-            row.push(line.row.error.map_or("exact".to_owned(), |error| percent(error, all)));
-        }
-        row.push(marked(&line.row.subject));
-        table.push(row);
-    }
+    let share = move |part| percent(part, all);
+    let table = View::new()
+        .text("size", |line: &Line<'_>| Bytes(size(line)))
+        .text("share", |line| share(size(line)))
+        .text(has_error.then_some("±"), |line| line.row.error.map_or("exact".to_owned(), share))
+        .text("where, in your code", |line| allocations::marked(&line.row.subject))
+        .table(&lines);
     if lines.is_empty() { Ok(()) } else { table.write(out) }
 }
 
@@ -71,31 +65,28 @@ pub(crate) fn write_cpu(report: &CpuReport, names: &SiteNames, rows: usize, out:
     });
     lines.truncate(rows);
     let whole = report.sum().1;
-    let mut table = Table::new(vec!["cpu", "share", "±", "where, in your code"]);
-    for line in &lines {
-        let share = |time: Nanos| percent(time.0, whole.0);
-        table.push(vec![duration(line.time), share(line.time), share(line.error), cpu_tables::marked(&line.subject)]);
-    }
+    let share = move |time: Nanos| percent(time.0, whole.0);
+    let table = View::new()
+        .text("cpu", |line: &CpuRow<'_>| line.time)
+        .text("share", |line| share(line.time))
+        .text("±", |line| share(line.error))
+        .text("where, in your code", |line| samples::marked(&line.subject))
+        .table(&lines);
     if lines.is_empty() { Ok(()) } else { table.write(out) }
 }
 
 /// Writes where threads wait longest, for whatever.
 pub(crate) fn write_waits(report: &LockReport, rows: usize, out: &mut Page<'_>) -> io::Result<()> {
-    let waits = report.rows(LockBy::Site, false).into_iter();
-    let mut waits: Vec<_> = waits
-        .map(|row| {
-            let total = Nanos(row.contended.total().0.saturating_add(row.waited.total().0));
-            (total, row.contended.count() + row.waited.count(), printable(&row.subject.to_string()))
-        })
-        .collect();
-    waits.sort_by_key(|(total, _, name)| (Reverse(*total), name.clone()));
+    let total = |row: &LockRow<'_>| Nanos(row.contended.total().0.saturating_add(row.waited.total().0));
+    let mut waits = report.rows(LockBy::Site, false);
+    waits.sort_by_cached_key(|row| (Reverse(total(row)), printable(&row.subject.to_string())));
     waits.truncate(rows);
-    let mut table = Table::new(vec!["waited", "times", "where threads wait"]);
-    let is_empty = waits.is_empty();
-    for (total, times, name) in waits {
-        table.push(vec![duration(total), count(times), name]);
-    }
-    if is_empty { Ok(()) } else { table.write(out) }
+    let table = View::new()
+        .text("waited", total)
+        .text("times", |row| Count(row.contended.count() + row.waited.count()))
+        .text("where threads wait", |row| Name(row.subject.to_string()))
+        .table(&waits);
+    if waits.is_empty() { Ok(()) } else { table.write(out) }
 }
 
 #[cfg(test)]

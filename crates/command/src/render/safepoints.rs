@@ -2,32 +2,32 @@
 
 use std::io::{self, Write};
 
-use analysis::allocations::Location;
 use analysis::safepoints::{LateBy, LateInside, LateRow, LateSubject, Operation, SafepointReport, SlowSums, StopSums};
 use serde_json::{Map, Value, json};
+use trace::time::Nanos;
 
-use crate::render::allocation_json;
-use crate::render::human::{self, count, counted, duration, percent, printable};
+use crate::render::human::{self, counted, duration, percent, printable};
+use crate::render::lock_stacks::write_stack;
 use crate::render::page::Page;
-use crate::render::table::{Below, Table};
+use crate::render::table::Below;
+use crate::render::view::Cell::{Count, Name};
+use crate::render::view::{View, fields, location, stack};
 
 /// At most so many lines below a row say what ran there.
 const MOST_INSIDE: usize = 3;
-/// Frames of a stack that text shows.
-const FRAMES: usize = 12;
 
 /// All safepoints, in a sentence.
 pub(crate) fn sums(report: &SafepointReport) -> String {
     let StopSums { count, sync, total } = report.sums();
     let SlowSums { count: slow, sync: slow_sync, longest } = report.slow();
     let all = format!(
-        "{}: {} until all threads had stopped, {} in all",
+        "{}: {} to stop all threads, {} in all",
         counted(count, "safepoint", "safepoints"),
         duration(sync),
         duration(total)
     );
     match slow {
-        0 => format!("{all}; none took 1 ms to reach"),
+        0 => format!("{all}; none took 1 ms or more to reach"),
         _ => format!(
             "{all}; {} took 1 ms or more to reach, {} together, the longest {}",
             human::count(slow),
@@ -37,41 +37,43 @@ pub(crate) fn sums(report: &SafepointReport) -> String {
     }
 }
 
-/// A table of the VM's operations.
-pub(crate) fn operations(operations: &[Operation<'_>]) -> Table {
-    let mut table = Table::new(vec!["count", "to safepoint", "slow", "longest", "in all", "operation"]);
-    for Operation { name, all, slow } in operations {
-        table.push(vec![
-            count(all.count),
-            duration(all.sync),
-            count(slow.count),
-            // Those that took less are in no element of their own.
-            if slow.count == 0 { "< 1 ms".to_owned() } else { duration(slow.longest) },
-            duration(all.total),
-            printable(name.unwrap_or("(unknown)")),
-        ]);
-    }
-    table
+/// The VM's operations.
+pub(crate) fn operations<'a, 'r: 'a>() -> View<'a, Operation<'r>> {
+    View::new()
+        .both("count", "safepoints", |row: &Operation<'r>| Count(row.all.count))
+        .both("to safepoint", "sync_nanos", |row| row.all.sync)
+        .both("slow", "slow", |row| Count(row.slow.count))
+        // Those that took less are in no element of their own.
+        .text("longest", |row| longest(&row.slow).map_or("< 1 ms".to_owned(), duration))
+        .both("in all", "total_nanos", |row| row.all.total)
+        .text("operation", |row| Name(row.name.unwrap_or("(unknown)").to_owned()))
+        .json(|row| json!({ "operation": row.name, "longest_sync_nanos": longest(&row.slow).map(|time| time.0) }))
 }
 
-/// A table of who was late, of all that took `slow` to reach.
-pub(crate) fn late(rows: &[LateRow<'_>], by: LateBy, slow: &SlowSums) -> Table {
-    let heading = match by {
-        LateBy::Line => "late at",
-        LateBy::Thread => "late thread",
-    };
-    let mut table = Table::new(vec!["time", "share", "delayed", "longest", heading]);
-    for row in rows {
-        let cells = vec![
-            duration(row.time),
-            percent(row.time.0, slow.sync.0),
-            count(row.stops),
-            duration(row.longest),
-            printable(&row.subject.to_string()),
-        ];
-        table.push_above(cells, inside(row));
-    }
-    table
+fn longest(slow: &SlowSums) -> Option<Nanos> {
+    (slow.count > 0).then_some(slow.longest)
+}
+
+/// Who was late, of all that took `slow` to reach.
+pub(crate) fn late<'a, 'r: 'a>(by: LateBy, slow: Nanos) -> View<'a, LateRow<'r>> {
+    let (all, heading) = (slow.0, if by == LateBy::Line { "late at" } else { "late thread" });
+    View::new()
+        .both("time", "nanos", |row: &LateRow<'r>| row.time)
+        .text("share", move |row| percent(row.time.0, all))
+        .both("delayed", "delayed", |row| Count(row.stops))
+        .both("longest", "longest_nanos", |row| row.longest)
+        .both(heading, "name", |row| Name(row.subject.to_string()))
+        .below(inside)
+        .json(|row| {
+            let at = if let LateSubject::Line(at) = &row.subject { location(at) } else { Value::Null };
+            let inside = row.inside.iter().map(|(inside, time)| json!({ "in": inside.to_string(), "nanos": time.0 }));
+            json!({ "at": at, "inside": inside.collect::<Vec<_>>(), "stack": stack(&row.stack) })
+        })
+}
+
+/// A row in JSON.
+pub(crate) fn late_json(row: &LateRow<'_>) -> Value {
+    late(LateBy::Line, Nanos(0)).object(row).into()
 }
 
 /// What ran in a row, unless its name says that already.
@@ -102,13 +104,7 @@ fn inside(row: &LateRow<'_>) -> Vec<Below> {
 pub(crate) fn write_stacks(rows: &[LateRow<'_>], out: &mut Page<'_>) -> io::Result<()> {
     for row in rows.iter().filter(|row| !row.stack.is_empty()) {
         out.write_sentence(2, &printable(&format!("{}: {}", row.subject, duration(row.time))))?;
-        for frame in row.stack.iter().take(FRAMES) {
-            let frame = out.fit(4, &printable(&format!("at {frame}")));
-            writeln!(out, "    {frame}")?;
-        }
-        if let Some(left) = row.stack.len().checked_sub(FRAMES).filter(|&left| left > 0) {
-            writeln!(out, "    ... and {} more", counted(left as u64, "frame", "frames"))?;
-        }
+        write_stack(&row.stack, 4, out)?;
         writeln!(out)?;
     }
     Ok(())
@@ -124,48 +120,15 @@ pub(crate) fn table_name(by: LateBy) -> &'static str {
 
 /// Totals and operations, with exact numbers.
 pub(crate) fn json(report: &SafepointReport) -> Map<String, Value> {
-    let operations: Vec<Value> = report.operations().iter().map(operation_json).collect();
-    let slow = report.slow();
-    let mut fields = stops_json(&report.sums());
-    fields.extend([
-        ("slow".to_owned(), json!(slow.count)),
-        ("slow_sync_nanos".to_owned(), json!(slow.sync.0)),
-        ("longest_sync_nanos".to_owned(), json!((slow.count > 0).then_some(slow.longest.0))),
-        ("unseen_nanos".to_owned(), json!(report.unseen().0)),
-        ("operations".to_owned(), operations.into()),
-    ]);
-    fields
-}
-
-fn stops_json(sums: &StopSums) -> Map<String, Value> {
-    let fields = [("safepoints", sums.count), ("sync_nanos", sums.sync.0), ("total_nanos", sums.total.0)];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
-}
-
-fn operation_json(operation: &Operation<'_>) -> Value {
-    let mut fields = stops_json(&operation.all);
-    fields.insert("operation".to_owned(), json!(operation.name));
-    fields.insert("slow".to_owned(), json!(operation.slow.count));
-    let longest = (operation.slow.count > 0).then_some(operation.slow.longest.0);
-    fields.insert("longest_sync_nanos".to_owned(), json!(longest));
-    fields.into()
-}
-
-/// A row, with exact numbers.
-pub(crate) fn late_json(row: &LateRow<'_>) -> Value {
-    let at = match row.subject {
-        LateSubject::Line(at) => allocation_json::location(&at),
-        _ => Value::Null,
-    };
-    let inside = row.inside.iter().map(|(inside, time)| json!({ "in": inside.to_string(), "nanos": time.0 }));
-    let stack = |frames: &[Location<'_>]| frames.iter().map(allocation_json::location).collect::<Vec<_>>();
-    json!({
-        "name": row.subject.to_string(),
-        "at": at,
-        "nanos": row.time.0,
-        "delayed": row.stops,
-        "longest_nanos": row.longest.0,
-        "inside": inside.collect::<Vec<_>>(),
-        "stack": stack(&row.stack),
-    })
+    let (all, slow) = (report.sums(), report.slow());
+    fields(json!({
+        "safepoints": all.count,
+        "sync_nanos": all.sync.0,
+        "total_nanos": all.total.0,
+        "slow": slow.count,
+        "slow_sync_nanos": slow.sync.0,
+        "longest_sync_nanos": longest(&slow).map(|time| time.0),
+        "unseen_nanos": report.unseen().0,
+        "operations": operations().array(&report.operations()),
+    }))
 }

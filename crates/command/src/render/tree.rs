@@ -1,4 +1,4 @@
-//! Call trees as text: a node for each line, with what is below it. What is called from one place only stands below its caller without
+//! Call trees, as text and in JSON. Text has a node for each line, with what is below it. What is called from one place only stands below its caller without
 //! further indentation, and in runs of frames that are nobody's own only the first and the last are shown.
 
 use std::io::{self, Write};
@@ -7,10 +7,12 @@ use analysis::allocations::Location;
 use analysis::call_tree::{Label, Node, Ran};
 use analysis::own_code::OwnCode;
 use owo_colors::OwoColorize;
+use serde_json::{Value, json};
 use trace::names;
 
-use crate::render::human::{count, counted, printable};
+use crate::render::human::{count, counted, printable, tenths};
 use crate::render::page::{Page, shorten_packages};
+use crate::render::view::location;
 
 /// Runs of known frames that are longer lose what is in the middle.
 const LONGEST_RUN: usize = 3;
@@ -207,9 +209,8 @@ impl Lines<'_> {
 
     /// Share, weight and error as text.
     fn numbers(&self, (weight, error): (u64, u64)) -> [String; 3] {
-        let share = if self.whole == 0 { 0.0 } else { weight as f64 * 100.0 / self.whole as f64 };
         let error = if error > 0 { (self.style.amount)(error) } else { String::new() };
-        [format!("{share:.1} %"), (self.style.amount)(weight), error]
+        [tenths(weight, self.whole), (self.style.amount)(weight), error]
     }
 
     /// Whether all that is worth a line goes on in one child.
@@ -303,4 +304,54 @@ fn fold(node: &Node<'_>, path: &mut Vec<String>, out: &mut Page<'_>) -> io::Resu
         path.pop();
     }
     Ok(())
+}
+
+/// The nodes of a tree in JSON, each before those below it.
+pub(crate) fn json(root: &Node<'_>) -> Value {
+    let mut nodes = Vec::new();
+    add_json(root, 0, &mut nodes);
+    nodes.into()
+}
+
+fn add_json(node: &Node<'_>, depth: usize, nodes: &mut Vec<Value>) {
+    let kind = match &node.label {
+        None => "root",
+        Some(Label::Line(_)) => "line",
+        Some(Label::Method { .. }) => "method",
+        Some(Label::Code(_)) => "code",
+        Some(Label::Package(_)) => "package",
+        Some(Label::Module(_)) => "module",
+        Some(Label::Class(_)) => "class",
+        Some(Label::Thread(_)) => "thread",
+        Some(Label::NoStack) => "no_stack",
+        Some(Label::Function { .. }) => "function",
+        Some(Label::Library(_)) => "library",
+        Some(Label::Kernel) => "kernel",
+        Some(Label::VmThreads(_)) => "vm_threads",
+        Some(Label::NativeThreads(_)) => "native_threads",
+        Some(Label::Lost(_)) => "lost",
+        Some(Label::State(_)) => "state",
+    };
+    let mut fields = json!({
+        "depth": depth,
+        "kind": kind,
+        "name": node.label.map(|label| label.to_string()),
+        "at": match &node.label {
+            Some(Label::Line(at)) => location(at),
+            _ => Value::Null,
+        },
+        "is_jdk": node.label.is_some_and(|label| label.is_jdk()),
+        "count": node.count,
+        "weight": node.weight,
+        "error": node.error,
+        "own": node.own,
+        "left_out": node.left_out,
+        "left_out_weight": node.left_out_weight,
+    });
+    if !node.ran.most(0.0).is_empty() {
+        let ran = Ran::ALL.into_iter().map(|ran| (ran.mark().to_owned(), json!(node.ran.of(ran).round() as u64)));
+        fields["ran"] = Value::Object(ran.collect());
+    }
+    nodes.push(fields);
+    node.children.iter().for_each(|child| add_json(child, depth + 1, nodes));
 }

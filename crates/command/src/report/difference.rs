@@ -14,7 +14,7 @@ use super::names::Names;
 use super::pairs::Pairs;
 use super::{allocations, both, cpu, length, page};
 use crate::input::whole::Whole;
-use crate::render::{lock_json, lock_tables};
+use crate::render::locks as render;
 
 /// More rows of a table are left out.
 const MOST_ROWS: usize = 1000;
@@ -78,14 +78,14 @@ fn locks(reports: [&LockReport; 2]) -> Value {
             let mut pairs = Pairs::default();
             for (trace, rows) in rows.iter().enumerate() {
                 for row in rows {
-                    let lengths = lock_tables::lengths(row, waits);
+                    let lengths = render::lengths(row, waits);
                     if lengths.count() > 0 {
                         let values = [lengths.total().0 as f64, lengths.count() as f64];
                         pairs.add(trace, row.subject.to_string(), values);
                     }
                 }
             }
-            tables.insert(format!("{kind}.{}", lock_json::table_name(by)), pairs.json(MOST_ROWS));
+            tables.insert(format!("{kind}.{}", render::table_name(by)), pairs.json(MOST_ROWS));
         }
     }
     let mut threads = Pairs::default();

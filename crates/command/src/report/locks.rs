@@ -8,7 +8,7 @@ use trace::time::Time;
 
 use super::names::{Names, shown};
 use super::waits::Waits;
-use crate::render::{lock_json, lock_tables};
+use crate::render::locks as render;
 
 /// More rows of a table are left out, the shortest waits.
 const MOST_ROWS: usize = 500;
@@ -21,7 +21,7 @@ pub(super) fn json(report: &LockReport, waits: Waits, origin: Time, names: &mut 
     for by in [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair] {
         for (kind, waits) in [("locks", false), ("waits", true)] {
             let table = table(&report.rows(by, false), waits);
-            tables.insert(format!("{kind}.{}", lock_json::table_name(by)), table);
+            tables.insert(format!("{kind}.{}", render::table_name(by)), table);
         }
     }
     let mut threads = report.threads(false, |_| true);
@@ -30,7 +30,7 @@ pub(super) fn json(report: &LockReport, waits: Waits, origin: Time, names: &mut 
     threads.truncate(MOST_THREADS);
     json!({
         "tables": tables,
-        "ends": lock_json::ends(report),
+        "ends": render::ends_json(report),
         "threads": threads.iter().map(|row| thread(row, origin)).collect::<Vec<_>>(),
         "threads_left": left,
         "slice": report.slice().0,
@@ -40,15 +40,15 @@ pub(super) fn json(report: &LockReport, waits: Waits, origin: Time, names: &mut 
 }
 
 fn table(rows: &[LockRow<'_>], waits: bool) -> Value {
-    let mut rows: Vec<&LockRow<'_>> = rows.iter().filter(|row| lock_tables::lengths(row, waits).count() > 0).collect();
+    let mut rows: Vec<&LockRow<'_>> = rows.iter().filter(|row| render::lengths(row, waits).count() > 0).collect();
     rows.sort_by(|a, b| {
-        let total = |row: &LockRow<'_>| Reverse(lock_tables::lengths(row, waits).total());
+        let total = |row: &LockRow<'_>| Reverse(render::lengths(row, waits).total());
         total(a).cmp(&total(b)).then_with(|| a.subject.cmp(&b.subject))
     });
     let left = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
     let row = |row: &&LockRow<'_>| {
-        let lengths = lock_tables::lengths(row, waits);
+        let lengths = render::lengths(row, waits);
         let longest = row.longest[usize::from(waits)].as_ref();
         let stack = |stack: &[analysis::allocations::Location<'_>]| {
             stack.iter().take(40).map(|at| shown(&at.to_string())).collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use analysis::explain::TraceReport;
 use analysis::locks::{LockBy, pool_name};
 
 use crate::render::human::printable;
-use crate::render::{cpu_tables, line_table};
+use crate::render::{allocations, samples};
 
 /// The most values of a row.
 pub(crate) const VALUES: usize = 5;
@@ -152,7 +152,7 @@ impl Figures {
         let names = cpu.site_names(&own);
         let mut cpu_lines = Rows::new();
         for row in cpu.rows(CpuBy::Line, &names) {
-            add(&mut cpu_lines, cpu_tables::marked(&row.subject), [row.time.0, row.total.0, 0, 0, 0]);
+            add(&mut cpu_lines, samples::marked(&row.subject), [row.time.0, row.total.0, 0, 0, 0]);
         }
         let mut waits = Rows::new();
         for row in locks.rows(LockBy::Monitor, false) {
@@ -218,7 +218,7 @@ impl Figures {
 fn lines(report: &AllocationReport, own: &Naming) -> Rows {
     let mut rows = Rows::new();
     for line in report.lines(&report.site_names(own), |_| true) {
-        add(&mut rows, line_table::marked(&line.row.subject), allocated(&line.row.totals));
+        add(&mut rows, allocations::marked(&line.row.subject), allocated(&line.row.totals));
     }
     rows
 }

@@ -16,10 +16,9 @@ use super::object::{contents_json, write_contents};
 use super::references::{ClassNode, Direction, class_table, class_tree};
 use super::source::{Data, Form, Heap, Source, Traced};
 use super::{Arguments, head, parse_id, sites, trace};
-use crate::render::allocation_tables::{Column, TableKind};
+use crate::render::allocations::{self, ObjectColumn};
 use crate::render::human::{self, bytes};
 use crate::render::page::Page;
-use crate::render::{allocation_json, allocation_tables};
 
 /// Shows the classes of a name, or the one with an id.
 pub(crate) fn show(arguments: &Arguments, source: &Source, wanted: &str, out: &mut Page<'_>) -> anyhow::Result<Value> {
@@ -77,13 +76,13 @@ fn traced_rows(
         if rows.is_empty() || by == By::Site && !report.has_sites() {
             continue;
         }
-        allocation_tables::sort(&mut rows, Column::ActiveSize);
+        allocations::sort(&mut rows, ObjectColumn::ActiveSize);
         rows.truncate(arguments.top());
         if arguments.json {
-            let table = allocation_json::table_name(by).to_owned();
-            json.insert(table, allocation_json::rows(&rows, report));
+            let table = allocations::table_name(by).to_owned();
+            json.insert(table, allocations::json(&rows, report));
         } else {
-            allocation_tables::table(&rows, by, TableKind::of(report)).write(out)?;
+            allocations::table(&rows, by, report).write(out)?;
             writeln!(out)?;
         }
     }

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::Arguments;
 use super::source::Traced;
-use crate::render::allocation_json;
-use crate::render::allocation_tables::{self, Column, TableKind};
+use crate::render::allocations::{self, ObjectColumn};
 use crate::render::page::Page;
 
 /// The classes and sites whose survivors accumulate, those of most live bytes first.
@@ -18,11 +17,11 @@ pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut Page<'_>
     let by = if report.has_sites() { By::Site } else { By::Class };
     let mut rows: Vec<Row<'_>> = report.rows(by, |class| arguments.selects(class));
     rows.retain(|row| row.totals.is_growing());
-    allocation_tables::sort(&mut rows, Column::ActiveSize);
+    allocations::sort(&mut rows, ObjectColumn::ActiveSize);
     let all = rows.len();
     rows.truncate(arguments.top());
     if arguments.json {
-        return Ok(allocation_json::rows(&rows, report));
+        return Ok(allocations::json(&rows, report));
     }
     if report.facts().collections == 0 {
         return Ok(Value::Null);
@@ -32,6 +31,6 @@ pub(crate) fn growing(arguments: &Arguments, traced: &Traced, out: &mut Page<'_>
         writeln!(out, "  nothing grows with every collection\n")?;
         return Ok(Value::Null);
     }
-    allocation_tables::table(&rows, by, TableKind::of(report)).write_top(all - rows.len(), out)?;
+    allocations::table(&rows, by, report).write_top(all - rows.len(), out)?;
     Ok(Value::Null)
 }

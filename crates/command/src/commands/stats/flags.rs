@@ -7,10 +7,10 @@ use analysis::allocations::{AllocationReport, By, Location, Naming, Subject};
 use clap::ValueEnum;
 use trace::filter::Pattern;
 
-use super::{Arguments, Names};
+use super::Arguments;
+use super::objects::Names;
 use crate::commands::selection::{note, note_unmatched, selects_site};
-use crate::render::allocation_tables::{Column, TableKind};
-use crate::render::line_table::how_to_record;
+use crate::render::allocations::{ObjectColumn, TableKind, how_to_record};
 
 /// Notes each flag that has no effect on this trace.
 pub(super) fn note_without_effect(arguments: &Arguments, path: &Path, report: &AllocationReport, names: &Names) {
@@ -55,10 +55,10 @@ pub(super) fn note_without_effect(arguments: &Arguments, path: &Path, report: &A
 }
 
 /// Whether rows of samples are sorted by the time on the stack; notes a column that these have not.
-pub(super) fn by_total(sort: Option<Column>, path: &Path) -> bool {
+pub(super) fn by_total(sort: Option<ObjectColumn>, path: &Path) -> bool {
     match sort {
         None => false,
-        Some(Column::Total) => true,
+        Some(ObjectColumn::Total) => true,
         Some(column) => {
             let column = column.to_possible_value().expect("no column is hidden");
             note(path, &format!("--sort {} has no effect on samples; --sort total does", column.get_name()));

@@ -3,39 +3,34 @@
 use std::io::Write;
 use std::path::Path;
 
-use analysis::allocations::{AllocationReport, Location, Scope};
-use analysis::cpu::SampleClock;
+use analysis::allocations::Location;
+use analysis::cpu::{CpuReport, SampleClock};
 use anyhow::bail;
 use serde_json::Value;
 use trace::time::Nanos;
 
 use super::{Arguments, Group, Shown};
-use crate::input::reading;
+use crate::commands::time_window::TimeWindow;
+use crate::input::reading::Reading;
 use crate::render::human::duration;
 use crate::render::page::Page;
-use crate::render::{conservation, cpu_json, notes};
+use crate::render::samples::{clock_name, time_heading};
+use crate::render::{conservation, notes};
 
-/// Whether a trace has samples of CPU clocks, and no allocations.
-pub(super) fn are_all(report: &AllocationReport) -> bool {
-    report.facts().cpu_samples > 0 && !report.has_objects()
-}
-
-/// Shows the samples of a clock.
+/// Shows samples.
 ///
 /// # Errors
-/// The trace cannot be read, or has nothing of the part that counts; the output cannot be written.
+/// They have no such groups, or nothing of the part that counts; the output cannot be written.
 pub(super) fn show(
     arguments: &Arguments,
     path: &Path,
-    clock: SampleClock,
+    window: TimeWindow,
+    mut reading: Reading<CpuReport>,
     out: &mut Page<'_>,
 ) -> anyhow::Result<Value> {
     if arguments.by == Some(Group::Class) {
         bail!("{}: samples have no object class; use --by thread or --frames class", path.display());
     }
-    let window = arguments.window.of(path)?;
-    let scope = Scope { from: window.from(), to: window.to(), over_time: false };
-    let mut reading = reading::samples(path, clock, &scope)?;
     window.check(path, Some(reading.report.whole_length()))?;
     if !arguments.code.is_empty() {
         reading.report.retain(|at: &Location<'_>| arguments.passes(at));
@@ -47,18 +42,15 @@ pub(super) fn show(
     let has_samples = root.count > 0;
     let shown = Shown {
         root,
-        title: match clock {
+        title: match report.sample_clock() {
             SampleClock::Cpu => "CPU time",
             SampleClock::Wall => "Wall clock time",
         },
         nouns: ["sample", "samples"],
         amount: |nanos| duration(Nanos(nanos)),
-        heading: match clock {
-            SampleClock::Cpu => "cpu",
-            SampleClock::Wall => "time",
-        },
+        heading: time_heading(report.sample_clock()),
         leaf: "",
-        key: cpu_json::of(clock),
+        key: clock_name(report.sample_clock()),
         notes,
     };
     let mut document = super::show(arguments, path, &reading, &shown, out)?;

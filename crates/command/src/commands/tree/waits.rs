@@ -4,44 +4,35 @@ use std::io::Write;
 use std::path::Path;
 
 use analysis::allocations::Location;
-use analysis::locks::{LockReport, LockStats, Selection, WaitKind};
+use analysis::locks::{LockReport, WaitKind};
 use serde_json::Value;
 use trace::time::Nanos;
 
 use super::{Arguments, Shown};
 use crate::commands::selection::note;
-use crate::input::reading::{self, Reading};
+use crate::commands::time_window::TimeWindow;
+use crate::input::reading::Reading;
 use crate::render::human::duration;
 use crate::render::notes;
 use crate::render::page::Page;
 
-/// Reads the waits of a part of a trace, or of a lock log.
-///
-/// # Errors
-/// It cannot be read, or has nothing of this part.
-pub(super) fn read(arguments: &Arguments, path: &Path) -> anyhow::Result<Reading<LockReport>> {
-    let window = arguments.window.of(path)?;
-    let selection = Selection { from: window.from(), to: window.to(), ..Selection::default() };
-    let reading = reading::locks(path, LockStats::new(selection, None))?;
-    window.check(path, reading.report.span().map(|(begin, end)| end.since(begin)))?;
-    Ok(reading)
-}
-
 /// Whether any thread waited.
-pub(super) fn are_any(report: &LockReport) -> bool {
+fn are_any(report: &LockReport) -> bool {
     report.stalls().iter().any(|totals| totals.count > 0)
 }
 
 /// Shows who waits for what.
 ///
 /// # Errors
-/// The output cannot be written.
+/// There is nothing of the part that counts; the output cannot be written.
 pub(super) fn show(
     arguments: &Arguments,
     path: &Path,
+    window: TimeWindow,
     reading: &Reading<LockReport>,
     out: &mut Page<'_>,
 ) -> anyhow::Result<Value> {
+    window.check(path, reading.report.span().map(|(begin, end)| end.since(begin)))?;
     let passes = |at: &Location<'_>| arguments.passes(at);
     let code: Option<&dyn Fn(&Location<'_>) -> bool> = (!arguments.code.is_empty()).then_some(&passes);
     let kind = if arguments.waits { WaitKind::Other } else { WaitKind::Contended };

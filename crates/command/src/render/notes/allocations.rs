@@ -90,18 +90,18 @@ fn is_of_counts(origin: &Origin) -> bool {
 fn no_counts(reading: &Reading) -> String {
     let is_limited = reading.report.facts().counts.iter().any(|count| count.key == "limit.reached");
     let why = match (is_limited, is_complete(reading), reading.is_growing) {
-        (true, ..) => "it was ended at its limit before the first were written; a larger limit= helps",
-        (_, true, _) => "no site that is counted was executed",
+        (true, ..) => "it reached its limit before the first snapshot; use a larger limit=",
+        (_, true, _) => "no counted site was executed",
         (.., true) => {
-            "heap=counts writes them at the end and each every=SECONDS (1 by default), and the trace is still being written; \
-             wait, or choose a shorter every="
+            "heap=counts writes them every=SECONDS (1 by default) and at the end, and the trace is still being written; wait, \
+             or use a shorter every="
         }
         _ => {
-            "heap=counts writes them at the end and each every=SECONDS (1 by default), and the trace was cut off before; a \
-             shorter every= helps"
+            "heap=counts writes them every=SECONDS (1 by default) and at the end, and the trace was cut off before; use a \
+             shorter every="
         }
     };
-    format!("no numbers are in the trace: {why}")
+    format!("the trace has no numbers: {why}")
 }
 
 /// Which part of the trace counts, if not all of it.
@@ -110,12 +110,12 @@ fn part(reading: &Reading) -> Option<String> {
     let part = reading.report.part_of_trace()?;
     Some(match reading.report.counted_part() {
         Some(CountedPart::Between(part)) => format!(
-            "the borders of --from and --to were moved to times at which counts were written: from {} to {} s",
+            "--from and --to were moved to snapshots of the counts: {} to {} s",
             seconds(part.from),
             seconds(part.to)
         ),
         _ => format!(
-            "only what was allocated from {} to {to} s counts; what is live, and ages, are those at {to} s",
+            "only allocations from {} to {to} s are counted; live objects and ages are those at {to} s",
             seconds(part.from),
             to = seconds(part.to)
         ),
@@ -140,34 +140,34 @@ fn sentences(reading: &Reading, keeps: impl Fn(&Count) -> bool) -> Vec<String> {
         notes.push(no_counts(reading));
     } else if !reading.report.has_objects() {
         let holds = match (facts.calls, facts.monitors) {
-            _ if facts.cpu_samples > 0 => "; it holds samples of CPU time, which --cpu shows".to_owned(),
+            _ if facts.cpu_samples > 0 => "; it has samples of CPU time (--cpu)".to_owned(),
             (0, 0) => String::new(),
             (0, monitors) => {
                 let objects = counted(monitors, "object", "objects");
-                format!("; it holds {objects} that threads wait for, which `martini locks` shows")
+                format!("; it has {objects} that threads wait for (martini locks)")
             }
-            (calls, _) => format!("; it holds {} of methods", counted(calls, "call event", "call events")),
+            (calls, _) => format!("; it has {} of methods", counted(calls, "call event", "call events")),
         };
-        notes.push(format!("no allocation is in the trace: it was recorded without the heap profiler{holds}"));
+        notes.push(format!("the trace has no allocations: it was recorded without the heap profiler{holds}"));
     } else if facts.end.is_none_or(|end| end.0 == 0) {
-        notes.push("the trace has no times, so ages and generations are not known".to_owned());
+        notes.push("the trace has no times, so ages and generations are unknown".to_owned());
     }
     notes.extend(part(reading));
     if reading.report.is_spread_from_outside() {
         notes.push(
-            "code of which no sample lies between --from and --to is spread over its callers as in the rest of the trace; their \
-             share in this time may differ by more than ± says"
+            "code without a sample between --from and --to is attributed to its callers as in the rest of the trace; their \
+             shares in this time may differ by more than ±"
                 .to_owned(),
         );
     }
     notes.extend(completeness(reading));
     if facts.unknown_frees > 0 {
         let frees = counted(facts.unknown_frees, "death is", "deaths are");
-        notes.push(format!("{frees} reported of objects whose allocation is not in the trace"));
+        notes.push(format!("{frees} reported for objects whose allocation is not in the trace"));
     }
     if facts.reused_ids > 0 {
         let ids = counted(facts.reused_ids, "object id is", "object ids are");
-        notes.push(format!("{ids} used again while the object lives; the older object counts as collected"));
+        notes.push(format!("{ids} reused while the object lives; the older object counts as collected"));
     }
     notes.extend(counters::notes(&facts.counts, keeps));
     notes

@@ -18,7 +18,7 @@ const TIMES: Unit = Unit::Of("time", "times");
 
 /// Samples of the one sampler, whether callers asked for them or somebody who follows objects.
 const SAMPLES: Unit = Unit::Of("sample was", "samples were");
-const MERGED: &str = "{n} kept without thread or stack, since there were too many different ones";
+const MERGED: &str = "{n} kept without thread or stack: too many different ones";
 const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
 const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
 
@@ -46,17 +46,17 @@ const NOTES: [(&str, Unit, &str); 36] = [
     (
         "limit.reached",
         Unit::Bytes,
-        "the trace was ended when it had {n} (--limit); what the program did after that is not in it",
+        "the trace reached its limit of {n} (--limit); what the program did later is not in it",
     ),
     (
         "buffer.waits",
         TIMES,
-        "the program waited {n} until the trace was written; --include, --exclude or a larger --buffer helps",
+        "the program waited {n} for the trace to be written; use --include, --exclude or a larger --buffer",
     ),
     (
         "events.dropped",
         Unit::Of("event was", "events were"),
-        "{n} left out{detail}, since the trace could not be written in time: its reader or file system took nothing for seconds",
+        "{n} dropped{detail}: the reader or file system of the trace accepted nothing for seconds",
     ),
     ("events.lost", Unit::Of("event was", "events were"), "{n} lost{detail}"),
     (
@@ -67,7 +67,7 @@ const NOTES: [(&str, Unit, &str); 36] = [
     (
         "callers.unmatched",
         Unit::Bytes,
-        "the sampler estimates that {n} were allocated where no site counts; the tables leave them out",
+        "an estimated {n} were allocated where no site counts; the tables leave them out",
     ),
     ("callers.merged", SAMPLES, MERGED),
     ("callers.cut", SAMPLES_WITH, CUT),
@@ -76,46 +76,42 @@ const NOTES: [(&str, Unit, &str); 36] = [
     (
         "sampled.unfollowed",
         Unit::Of("sampled object was", "sampled objects were"),
-        "{n} not followed, since memory for that is limited; the others stand for them, so what lives has a larger error",
+        "{n} not followed: memory for that is limited; the others stand for them, so live sizes have a larger error",
     ),
     ("cpu.cut", SAMPLES_WITH, "{n} a stack of 1,024 frames or more, of which only the innermost are kept"),
     (
         "cpu.byProcess",
         TIMES,
-        "the system gives no timer for each thread, so one for all was used: threads are seen as often as they run, but not each by its own clock",
+        "the system has no per-thread timers, so one process timer was used: threads are sampled as often as they run, but not by their own clocks",
     ),
     (
         "stacks.full",
         Unit::Of("object has", "objects have"),
-        "{n} as many frames as were recorded{detail}: what called the outermost may be missing; a larger --stack shows it",
+        "{n} as many frames as were recorded{detail}: outer callers may be missing; use a larger --stack",
     ),
     (
         "stackCache.mismatches",
         TIMES,
-        "a check found a wrong call stack in the stack cache {n}{detail}; the cache was switched off, and stacks before that may be wrong",
+        "a check found a wrong call stack in the stack cache {n}{detail}; the cache was switched off, and earlier stacks may be wrong",
     ),
     ("frees.late", Unit::Of("object", "objects"), "{n} died, but in no collection of the trace; they count as live"),
     (
         "gc.unprocessed",
         Unit::Of("collection was", "collections were"),
-        "{n} closed before all deaths in it were known; those deaths count for a later collection",
+        "{n} closed before all deaths in it were known; the deaths count for a later collection",
     ),
     (
         "owners.mismatches",
         TIMES,
-        "a lock's owner in the JVM's memory was not the one that JVMTI named {n}; JVMTI was asked from then on, and owners before that may be wrong",
+        "a lock's owner in the JVM's memory differed from JVMTI's {n}; JVMTI was used from then on, and earlier owners may be wrong",
     ),
-    ("owners.unknown", TIMES, "the owner of a lock had ended or was not known {n}"),
-    (
-        "owners.notAsked",
-        TIMES,
-        "the JVM was not asked for the owner of a lock {n}: asking takes long, so it is limited",
-    ),
+    ("owners.unknown", TIMES, "the owner of a lock had ended or was unknown {n}"),
+    ("owners.notAsked", TIMES, "the JVM was not asked for the owner of a lock {n}: asking is slow, so it is limited"),
     ("owners.terminated", TIMES, "the owner of a lock had ended before the trace named it {n}"),
     (
         "ownerStacks.skipped",
         TIMES,
-        "the stack of a lock's owner was not taken {n}: taking stacks of other threads is limited to a share of the time",
+        "the stack of a lock's owner was not taken {n}: this is limited to a share of the time",
     ),
     (
         "ownerStacks.stale",
@@ -125,49 +121,45 @@ const NOTES: [(&str, Unit, &str); 36] = [
     (
         "waits.withoutBegin",
         Unit::Of("wait had", "waits had"),
-        "{n} begun before the recording, and count as running time",
+        "{n} begun before the recording and count as running time",
     ),
     (
         "waits.withoutEnd",
         Unit::Of("wait had", "waits had"),
-        "{n} no end in the trace; they count until their thread did something else",
+        "{n} no end in the trace and count until their thread did something else",
     ),
     (
         "monitors.classInit",
         TIMES,
-        "threads waited {n} until another thread had initialised a class; the JVM does not report when such a wait begins, so it \
-         counts as running time",
+        "threads waited {n} for another thread to initialise a class; the JVM does not report when such waits begin, so they \
+         count as running time",
     ),
     (
         "lockNames.cut",
         TIMES,
-        "some locks may be without the name of their field: the heap was too large to look at all of it in a second",
+        "some locks may lack the name of their field: the heap was too large to search in a second",
     ),
     ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
-    (
-        "imported.leftOut",
-        Unit::Of("event", "events"),
-        "{n} of the recording that was imported have no place in a trace",
-    ),
+    ("imported.leftOut", Unit::Of("event", "events"), "{n} of the imported recording have no equivalent in a trace"),
     (
         "imported.withoutSize",
         Unit::Of("sample of an object does", "samples of objects do"),
-        "{n} not say how large the object is: each counts as one object, so there are more objects than that",
+        "{n} not say how large the object is: each counts as one object, so the real number is higher",
     ),
     (
         "imported.withoutPeriod",
         Unit::Of("sample was", "samples were"),
-        "{n} left out, since the recording does not say for how long one stands",
+        "{n} left out: the recording does not say what time each stands for",
     ),
     (
         "imported.overlapping",
         Unit::Of("wait or pause was", "waits or pauses were"),
-        "{n} cut off or left out, since the recording has another one of the same thread at that time",
+        "{n} shortened or left out: the recording has another of the same thread at that time",
     ),
     (
         "imported.lost",
         Unit::Of("sample of CPU time was", "samples of CPU time were"),
-        "{n} lost by the JVM; for how long they stand is not known",
+        "{n} lost by the JVM; the time they stand for is unknown",
     ),
     ("imported.broken", TIMES, "the rest of the recording could not be read{detail}"),
     ("imported.threshold", Unit::Nanos, "waits of less than {n} were not recorded{detail}"),
@@ -185,9 +177,9 @@ fn before(counters: &[Count]) -> Option<String> {
     let value = |key: &str| counters.iter().find(|counter| counter.key == key).map(|counter| counter.value);
     let threads = counted(value("before.threads")?, "thread", "threads");
     Some(match value("before.objects").zip(value("before.bytes")) {
-        None => format!("{threads} ran before the recording began; what was done and made until then is not in it"),
+        None => format!("{threads} ran before the recording began; what happened until then is not in it"),
         Some((objects, size)) => format!(
-            "{threads} ran, and {} ({}) lived, before the recording began; what was done and made until then is not in it",
+            "{threads} ran and {} ({}) lived before the recording began; what happened until then is not in it",
             counted(objects, "object", "objects"),
             bytes(size)
         ),
@@ -238,11 +230,11 @@ mod tests {
     #[test]
     fn what_was_there_before_is_one_sentence() {
         let mut counters = vec![counter("before.threads", None, 1)];
-        let sentence = "1 thread ran before the recording began; what was done and made until then is not in it";
+        let sentence = "1 thread ran before the recording began; what happened until then is not in it";
         assert_eq!(notes(&counters, |_| true), [sentence]);
         counters.extend([counter("before.objects", None, 2000), counter("before.bytes", None, 4096)]);
-        let sentence = "1 thread ran, and 2,000 objects (4.0 KiB) lived, before the recording began; what was done and made \
-                        until then is not in it";
+        let sentence = "1 thread ran and 2,000 objects (4.0 KiB) lived before the recording began; what happened until then \
+                        is not in it";
         assert_eq!(notes(&counters, |_| true), [sentence]);
     }
 

@@ -14,10 +14,10 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
     let [blocked, waiting, parked, sleeping] = report.stalls().map(|stall| stall.count);
     if blocked + waiting + parked == 0 && without_begin == 0 {
         notes.push(match report.is_log() {
-            true => "no thread waits in this log".to_owned(),
-            false if sleeping > 0 => "no thread waits for another: nothing was contended in what is counted".to_owned(),
-            false => "no thread waits in this trace: nothing was contended in what is counted, or it was recorded \
-                      without the lock profiler"
+            true => "no thread waited in this log".to_owned(),
+            false if sleeping > 0 => "no thread waited for another: no contention in what is selected".to_owned(),
+            false => "no thread waited in this trace: no contention in what is selected, or it was recorded without \
+                      the lock profiler"
                 .to_owned(),
         });
     }
@@ -29,7 +29,7 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
     }
     if without_begin > 0 {
         let ends = counted(without_begin, "wait has", "waits have");
-        notes.push(format!("{ends} an end but no beginning, probably from before the recording; not counted"));
+        notes.push(format!("{ends} an end but no beginning, probably before the recording; not counted"));
     }
     if without_end > 0 {
         let begins = counted(without_end, "wait has", "waits have");
@@ -37,8 +37,8 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
     }
     if shared_names > 0 {
         notes.push(format!(
-            "{} a thread blocked while another of the same name was blocked; which of them continued first is not known, so \
-             single waits may be wrong; sums are not",
+            "{} a thread blocked while another of the same name was blocked; which of them continued first is unknown, so \
+             single waits may be wrong; totals are right",
             counted(shared_names, "time", "times")
         ));
     }

@@ -65,15 +65,14 @@ fn no_end(facts: &Facts, is_growing: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if of_others > 0 {
         let which = which(of_others, "has", "have");
-        notes.push(format!(
-            "{which} no end tag, as other profilers often left it; whether something is missing is not known"
-        ));
+        notes.push(format!("{which} no end tag, as often with other profilers; something may be missing"));
     }
     if cut > 0 && is_growing {
-        notes.push("the trace is still being written; the numbers show what is in it by now".to_owned());
+        notes.push("the trace is still being written; the numbers show what is in it so far".to_owned());
     } else if cut > 0 || facts.documents == 0 {
         let which = which(cut, "was", "were");
-        notes.push(format!("{which} cut off, as when the JVM is killed; the numbers show what was written until then"));
+        notes
+            .push(format!("{which} cut off, as when the JVM is killed; the numbers cover what was written until then"));
     }
     notes
 }

@@ -19,8 +19,7 @@ pub(crate) fn of_safepoints(reading: &Reading<SafepointReport>) -> Vec<String> {
     }
     if report.unseen().0 > 0 {
         notes.push(format!(
-            "of {} ({}) no late thread was seen: the threads that the JVM hides, or the watching thread itself had no \
-             processor",
+            "for {} ({}) no late thread was seen: the JVM hides some threads, or the watching thread itself had no processor",
             duration(report.unseen()),
             percent(report.unseen().0, slow.sync.0)
         ));

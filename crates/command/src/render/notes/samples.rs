@@ -15,10 +15,10 @@ pub(crate) fn samples_summary(report: &CpuReport) -> String {
     let threads = if length.0 == 0 { 0.0 } else { time.0 as f64 / length.0 as f64 };
     match report.sample_clock() {
         SampleClock::Cpu => {
-            format!("{samples} of {time_text} on processors in {}: {threads:.2} of them on average", duration(length))
+            format!("{samples}: {time_text} of CPU time in {}, {threads:.2} processors on average", duration(length))
         }
         SampleClock::Wall => {
-            format!("{samples} of {time_text} of threads' lives in {}: {threads:.1} on average", duration(length))
+            format!("{samples}: {time_text} of thread time in {}, {threads:.1} threads on average", duration(length))
         }
     }
 }
@@ -30,15 +30,16 @@ pub(crate) fn of_samples(reading: &Reading<CpuReport>) -> Vec<String> {
     let mut notes = Vec::new();
     let (taken, flag, what) = match report.sample_clock() {
         SampleClock::Cpu => (facts.cpu_samples, "--cpu", "CPU time"),
-        SampleClock::Wall => (facts.wall_samples, "--wall", "what threads do while they live"),
+        SampleClock::Wall => (facts.wall_samples, "--wall", "thread time"),
     };
     if taken == 0 {
-        notes.push(format!("no sample of {what} is in the trace; record them with martini run {flag}"));
+        notes.push(format!("the trace has no samples of {what}; record them with martini run {flag}"));
     }
     let (asked, delivered) = (report.counted("cpu.interval"), report.counted("cpu.delivered"));
     if report.sample_clock() == SampleClock::Cpu && delivered > asked.saturating_add(asked / 5) {
         let (asked, delivered) = (duration(Nanos(asked)), duration(Nanos(delivered)));
-        notes.push(format!("one sample in {asked} was asked for; the system delivers one in {delivered} of CPU time"));
+        notes
+            .push(format!("one sample per {asked} of CPU time was requested; the system delivers one per {delivered}"));
     }
     if let Some(part) = part(report) {
         notes.push(part);
@@ -51,5 +52,5 @@ pub(crate) fn of_samples(reading: &Reading<CpuReport>) -> Vec<String> {
 fn part(report: &CpuReport) -> Option<String> {
     let seconds = |nanos: Nanos| format!("{:.3}", nanos.0 as f64 / 1e9);
     let (from, to) = report.part_of_trace()?;
-    Some(format!("only samples taken from {} to {} s count", seconds(from), seconds(to)))
+    Some(format!("only samples from {} to {} s are counted", seconds(from), seconds(to)))
 }
