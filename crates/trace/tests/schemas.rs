@@ -188,7 +188,7 @@ fn the_schemas_are_those_of_the_table() {
         assert!(
             found == expected,
             "schemas/{} differs from the table, first in {differing:?}; \
-             write it again: MARTINI_UPDATE=1 cargo test -p trace --test schemas of_the_table",
+             write it again: MARTINI_UPDATE=1 cargo test -p trace of_the_table",
             made.file()
         );
     }

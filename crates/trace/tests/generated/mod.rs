@@ -18,7 +18,8 @@ pub(crate) enum Schema {
 
 use Schema::Strict;
 
-const AGAIN: &str = "Written from the table in crates/trace. To write it again: MARTINI_UPDATE=1 cargo test -p trace --test schemas of_the_table";
+const AGAIN: &str =
+    "Written from the table in crates/trace. To write it again: MARTINI_UPDATE=1 cargo test -p trace of_the_table";
 
 const STRICT: &str = "What Martini writes: the TPTP heap and thread trace with Martini's extensions.
   docs/reference/trace-format.md explains it. Order, define before use, and the pairs of events cannot be said here:
