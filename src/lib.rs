@@ -32,44 +32,27 @@ pub unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_
     if taken { 0 } else { REFUSED }
 }
 
-/// `HeapProxy.registerNatives`, which the JVM finds by this name.
-///
-/// # Safety
-/// Called by the JVM.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_MartiniHeapProxy_registerNatives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: the JVM passes this thread's environment and the class.
-    guard(|| unsafe { agent::register_natives(jni, class) });
+macro_rules! register_natives {
+    ($($function:ident: $natives:path;)+) => {
+        $(
+            /// `registerNatives` of a helper class, which the JVM finds by this name.
+            ///
+            /// # Safety
+            /// Called by the JVM.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "system" fn $function(jni: *mut JNIEnv, class: jclass) {
+                // SAFETY: the JVM passes this thread's environment and the class.
+                guard(|| unsafe { $natives.bind(jni, class) });
+            }
+        )+
+    };
 }
 
-/// `MartiniCounts.registerNatives`, which the JVM finds by this name.
-///
-/// # Safety
-/// Called by the JVM.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_MartiniCounts_registerNatives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: the JVM passes this thread's environment and the class.
-    guard(|| unsafe { agent::register_counts_natives(jni, class) });
-}
-
-/// `MartiniParking.registerNatives`, which the JVM finds by this name.
-///
-/// # Safety
-/// Called by the JVM.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_MartiniParking_registerNatives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: the JVM passes this thread's environment and the class.
-    guard(|| unsafe { agent::register_parking_natives(jni, class) });
-}
-
-/// `MartiniSleep.registerNatives`, which the JVM finds by this name.
-///
-/// # Safety
-/// Called by the JVM.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_MartiniSleep_registerNatives(jni: *mut JNIEnv, class: jclass) {
-    // SAFETY: the JVM passes this thread's environment and the class.
-    guard(|| unsafe { agent::register_sleep_natives(jni, class) });
+register_natives! {
+    Java_java_lang_MartiniHeapProxy_registerNatives: agent::HEAP_PROXY_NATIVES;
+    Java_java_lang_MartiniCounts_registerNatives: agent::COUNTS_NATIVES;
+    Java_java_lang_MartiniParking_registerNatives: agent::PARKING_NATIVES;
+    Java_java_lang_MartiniSleep_registerNatives: agent::SLEEP_NATIVES;
 }
 
 /// `MartiniShutdown.run`, which the JVM finds by this name.

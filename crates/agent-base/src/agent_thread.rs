@@ -6,26 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jvmti::jni_sys::{JNIEnv, jobject, jvalue};
 use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, JVMTI_THREAD_STATE_TERMINATED, jvmtiEnv, jvmtiStartFunction};
-use jvmti::{Env, Jni};
+use jvmti::{Env, Jni, SharedRef};
 
 use super::mutex::Mutex;
 use super::native_thread::OwnTask;
 
-/// A global reference to a thread of the agent's own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct OwnThread(jobject);
-
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for OwnThread {}
-
-/// All of them; there are few.
-static OWN: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
+/// Global references to all of them; there are few.
+static OWN: Mutex<Vec<SharedRef>> = Mutex::new(Vec::new());
 
 /// Threads that look whether a thread is among them.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 /// Those that have ended, whose references somebody may have taken out of the list before.
-static REMOVED: Mutex<Vec<OwnThread>> = Mutex::new(Vec::new());
+static REMOVED: Mutex<Vec<SharedRef>> = Mutex::new(Vec::new());
 
 /// Whether a thread is one of the agent's own.
 ///
@@ -44,18 +37,18 @@ pub unsafe fn is_own(jni: Jni, thread: jobject) -> bool {
 /// Threads that have ended are the agent's no more.
 fn forget_ended(env: Env, jni: Jni) {
     let all = OWN.lock().clone();
-    let has_ended = |own: &&OwnThread| {
+    let has_ended = |own: &&SharedRef| {
         // SAFETY: global references, which are deleted here alone, by one thread at a time: whoever may begin or end a recording.
         let state = unsafe { env.get_thread_state(own.0) };
         state.is_ok_and(|state| state & JVMTI_THREAD_STATE_TERMINATED != 0)
     };
-    let ended: Vec<OwnThread> = all.iter().filter(has_ended).copied().collect();
+    let ended: Vec<SharedRef> = all.iter().filter(has_ended).copied().collect();
     OWN.lock().retain(|own| !ended.contains(own));
     let mut removed = REMOVED.lock();
     removed.extend(ended);
     // Whoever looks from now on does not find them.
     if LOOKING.load(Ordering::SeqCst) == 0 {
-        for OwnThread(reference) in removed.drain(..) {
+        for SharedRef(reference) in removed.drain(..) {
             // SAFETY: a global reference that nobody has any more.
             unsafe { jni.delete_global_ref(reference) };
         }
@@ -85,7 +78,7 @@ pub fn start(env: Env, jni: Jni, name: &CStr, body: jvmtiStartFunction) -> Resul
         let name = jni.new_string_utf(name).map_err(|error| jni.cleared(error))?;
         let thread = jni.new_object(class, constructor, &[jvalue { l: name }]).map_err(|error| jni.cleared(error))?;
         forget_ended(env, jni);
-        let known = OwnThread(jni.new_global_ref(thread));
+        let known = SharedRef(jni.new_global_ref(thread));
         OWN.lock().push(known);
         let started = env.run_agent_thread(thread, run, body as *mut c_void, JVMTI_THREAD_NORM_PRIORITY);
         for local in [class, name, thread] {

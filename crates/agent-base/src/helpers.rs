@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
-use jvmti::jni_sys::{jclass, jfieldID};
+use jvmti::jni_sys::{JNIEnv, jclass, jfieldID};
 use jvmti::{Jni, JniError, NativeMethod};
 
 use super::mutex::Mutex;
@@ -20,6 +20,8 @@ pub struct Helper {
     pub c_name: &'static CStr,
     /// As the trace names it.
     pub dotted_name: &'static str,
+    /// The class file, compiled from its source in `java`.
+    pub bytes: &'static [u8],
 }
 
 macro_rules! helper {
@@ -32,6 +34,7 @@ macro_rules! helper {
                 Err(_) => panic!(),
             },
             dotted_name: concat!("java.lang.", $name),
+            bytes: include_bytes!(concat!("../java/classes/java/lang/", $name, ".class")),
         }
     };
 }
@@ -80,30 +83,38 @@ unsafe impl Sync for HelperClass {}
 
 impl HelperClass {
     /// A static field of the class. Looking it up initialises the class, if it is not initialised yet.
+    fn field(self, jni: Jni, name: &CStr, descriptor: &CStr) -> Result<jfieldID, JniError> {
+        // SAFETY: a global reference.
+        unsafe { jni.get_static_field_id(self.0, name, descriptor) }.inspect_err(|_| jni.exception_clear())
+    }
+
+    fn lost_field(self, jni: Jni) -> Result<jfieldID, JniError> {
+        self.field(jni, c"lost", c"I")
+    }
+
+    /// Sets a static boolean field of the class, which it has.
+    pub fn set_boolean(self, jni: Jni, name: &CStr, on: bool) {
+        if let Ok(field) = self.field(jni, name, c"Z") {
+            // SAFETY: the field is one of the class.
+            unsafe { jni.set_static_boolean_field(self.0, field, on) }
+        }
+    }
+
+    /// Sets a static `int` field of the class.
     ///
     /// # Errors
-    /// What the VM refuses; an exception is pending then.
-    pub fn field(self, jni: Jni, name: &CStr, descriptor: &CStr) -> Result<jfieldID, JniError> {
-        // SAFETY: a global reference.
-        unsafe { jni.get_static_field_id(self.0, name, descriptor) }
+    /// What the VM refuses; no exception is pending any more.
+    pub fn set_int(self, jni: Jni, name: &CStr, value: i32) -> Result<(), JniError> {
+        let field = self.field(jni, name, c"I")?;
+        // SAFETY: the field is one of the class.
+        unsafe { jni.set_static_int_field(self.0, field, value) };
+        Ok(())
     }
 
-    /// Sets a static boolean field of the class.
-    ///
-    /// # Safety
-    /// `field` is one of this class.
-    pub unsafe fn set_boolean(self, jni: Jni, field: jfieldID, on: bool) {
-        // SAFETY: by the caller's promise.
-        unsafe { jni.set_static_boolean_field(self.0, field, on) }
-    }
-
-    /// A static field in which the class counts events that it could not hand over; a lower bound.
-    ///
-    /// # Safety
-    /// `field` is a static `int` of this class.
-    pub unsafe fn count(self, jni: Jni, field: jfieldID) -> u64 {
-        // SAFETY: by the caller's promise.
-        unsafe { jni.get_static_int_field(self.0, field) }.max(0) as u64
+    /// Events that the class could not hand over, which it counts in its field `lost`; a lower bound.
+    pub fn lost(self, jni: Jni) -> u64 {
+        // SAFETY: the field is one of the class.
+        self.lost_field(jni).map_or(0, |field| unsafe { jni.get_static_int_field(self.0, field) }.max(0) as u64)
     }
 
     /// Calls a static method of the class that takes nothing and returns nothing.
@@ -150,14 +161,35 @@ impl Helpers {
         Helpers { java, defined: Mutex::default() }
     }
 
-    /// The class, which is defined from `bytes` if the VM does not have it yet. All recordings begin on one thread at a time.
+    /// The class, if it is defined.
+    pub fn known(&self, helper: &'static Helper) -> Option<HelperClass> {
+        self.defined.lock().iter().find(|(name, _)| *name == helper.internal_name).map(|&(_, class)| class)
+    }
+
+    /// The class, which is defined and initialised if it is not yet, from VMStart on. Most bind their natives then.
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
-    pub fn define(&self, jni: Jni, helper: &'static Helper, bytes: &[u8]) -> Result<HelperClass, JniError> {
-        let known = self.defined.lock().iter().find(|(name, _)| *name == helper.internal_name).map(|&(_, class)| class);
-        if let Some(class) = known {
-            return Ok(class);
+    pub fn start(&self, jni: Jni, helper: &'static Helper) -> Result<HelperClass, JniError> {
+        let class = self.define(jni, helper)?;
+        class.lost_field(jni).map(|_| class)
+    }
+
+    /// The class, which is defined if the VM does not have it yet.
+    ///
+    /// # Errors
+    /// What the VM refuses; no exception is pending any more.
+    pub fn define(&self, jni: Jni, helper: &'static Helper) -> Result<HelperClass, JniError> {
+        self.define_from(jni, helper, helper.bytes)
+    }
+
+    /// The same, from another class file than its own. All recordings begin on one thread at a time.
+    ///
+    /// # Errors
+    /// What the VM refuses; no exception is pending any more.
+    pub fn define_from(&self, jni: Jni, helper: &'static Helper, bytes: &[u8]) -> Result<HelperClass, JniError> {
+        if let Some(known) = self.known(helper) {
+            return Ok(known);
         }
         let older = (self.java < FIRST_WITH_HIDDEN).then(|| rename(bytes, HIDDEN, HIDDEN_BEFORE));
         let bytes = older.as_deref().unwrap_or(bytes);
@@ -178,13 +210,53 @@ pub const fn native(name: &'static CStr, signature: &'static CStr, function: *co
     NativeMethod { name, signature, function }
 }
 
-/// Binds native methods to a helper class, from its own `registerNatives`: the VM prints a warning if that is done from
+/// The native methods of a helper class. It binds them in its own `registerNatives`: the VM prints a warning if that is done from
 /// outside.
-///
-/// # Safety
-/// `class` is live, and each function fits its descriptor and does not unwind.
-pub unsafe fn register_natives(jni: Jni, class: jclass, natives: &[NativeMethod<'_>]) {
-    // An exception stays pending: the class fails to initialise, which is reported where it is used first.
-    // SAFETY: by the caller's promise; the functions stay loaded as long as the VM.
-    let _ = unsafe { jni.register_natives(class, natives) };
+pub struct Natives(&'static [NativeMethod<'static>]);
+
+// SAFETY: names and addresses of functions, which nobody changes.
+unsafe impl Sync for Natives {}
+
+impl Natives {
+    /// These.
+    ///
+    /// # Safety
+    /// Each function fits its descriptor and does not unwind.
+    pub const unsafe fn new(natives: &'static [NativeMethod<'static>]) -> Natives {
+        Natives(natives)
+    }
+
+    /// Binds them, on a call of the class's `registerNatives`.
+    ///
+    /// # Safety
+    /// Called by the VM, with the class whose natives they are.
+    pub unsafe fn bind(&self, jni: *mut JNIEnv, class: jclass) {
+        // An exception stays pending: the class fails to initialise, which is reported where it is used first.
+        // SAFETY: by the promises of the caller and of `new`; the functions stay loaded as long as the VM.
+        let _ = unsafe { Jni::from_raw(jni).register_natives(class, self.0) };
+    }
+}
+
+/// The table of a helper class's native methods: each function, its parameters behind the thread's `Jni`, and the method's name and
+/// descriptor in Java. What the VM passes is live, and no panic leaves the function.
+#[macro_export]
+macro_rules! natives {
+    ($($function:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?, $name:literal, $descriptor:literal;)+) => {{
+        $(
+            unsafe extern "system" fn $function(
+                jni: *mut ::jvmti::jni_sys::JNIEnv,
+                _: ::jvmti::jni_sys::jclass,
+                $($argument: $type),*
+            ) $(-> $result)? {
+                // SAFETY: the VM passes this thread's environment.
+                ::jvmti::guard(|| self::$function(unsafe { ::jvmti::Jni::from_raw(jni) }, $($argument),*))
+            }
+        )+
+        // SAFETY: the functions do not unwind, and fit their descriptors.
+        unsafe {
+            $crate::helpers::Natives::new(&[
+                $($crate::helpers::native($name, $descriptor, $function as *const ::std::ffi::c_void)),+
+            ])
+        }
+    }};
 }

@@ -20,10 +20,10 @@ mod recording;
 mod sampling;
 mod ttsp;
 
-pub use alloc::register_natives;
-pub use counts::{read_own_counts, register_natives as register_counts_natives};
+pub use alloc::NATIVES as HEAP_PROXY_NATIVES;
+pub use counts::{NATIVES as COUNTS_NATIVES, read_own_counts};
 pub use hotspot::walk::compare_in_self_test;
-pub use locks::{register_natives as register_parking_natives, register_sleep_natives};
+pub use locks::{PARKING_NATIVES, SLEEP_NATIVES};
 pub use recording::{stops_on_load, takes_request};
 
 /// All hooks of the VM's shutdown have run.

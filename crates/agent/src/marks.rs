@@ -124,13 +124,10 @@ impl Marks {
 
     /// Visits all classes that are loaded.
     fn each_class(&self, jni: Jni, visit: impl Fn(jclass)) {
-        let Ok(classes) = self.core.jvm.env.get_loaded_classes() else { return };
-        jni.expect_local_refs(classes.len());
-        for &class in classes.iter() {
+        let _ = self.core.jvm.classes.each_loaded(jni, |class| {
             visit(class);
-            // SAFETY: a live local reference, which is done with.
-            unsafe { jni.delete_local_ref(class) };
-        }
+            Ok(())
+        });
     }
 
     /// A breakpoint is reached.

@@ -56,6 +56,32 @@ pub enum ArrayKind {
     Long,
 }
 
+impl ArrayKind {
+    /// The code of the first.
+    const FIRST_CODE: u8 = 4;
+    /// All of them, in the order of their codes, with their descriptors.
+    const ALL: [(ArrayKind, u8); 8] = [
+        (ArrayKind::Boolean, b'Z'),
+        (ArrayKind::Char, b'C'),
+        (ArrayKind::Float, b'F'),
+        (ArrayKind::Double, b'D'),
+        (ArrayKind::Byte, b'B'),
+        (ArrayKind::Short, b'S'),
+        (ArrayKind::Int, b'I'),
+        (ArrayKind::Long, b'J'),
+    ];
+
+    /// Of elements with that descriptor.
+    pub fn of(descriptor: u8) -> Option<ArrayKind> {
+        ArrayKind::ALL.iter().find(|(_, known)| *known == descriptor).map(|(kind, _)| *kind)
+    }
+
+    /// The elements' descriptor.
+    pub fn descriptor(self) -> u8 {
+        ArrayKind::ALL[self as usize].1
+    }
+}
+
 /// A field or method that an instruction names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRef<'a> {
@@ -157,17 +183,8 @@ impl<'a> Instruction<'a> {
         if self.opcode != op::NEWARRAY {
             return None;
         }
-        Some(match self.code.get(usize::from(self.pc) + 1)? {
-            4 => ArrayKind::Boolean,
-            5 => ArrayKind::Char,
-            6 => ArrayKind::Float,
-            7 => ArrayKind::Double,
-            8 => ArrayKind::Byte,
-            9 => ArrayKind::Short,
-            10 => ArrayKind::Int,
-            11 => ArrayKind::Long,
-            _ => return None,
-        })
+        let code = *self.code.get(usize::from(self.pc) + 1)?;
+        ArrayKind::ALL.get(usize::from(code.checked_sub(ArrayKind::FIRST_CODE)?)).map(|(kind, _)| *kind)
     }
 
     /// The number of dimensions that `multianewarray` fills.

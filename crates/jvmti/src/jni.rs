@@ -60,6 +60,8 @@ mod fields;
 mod methods;
 mod references;
 
+pub use references::SharedRef;
+
 fn length(len: usize) -> Result<jint, JniError> {
     jint::try_from(len).map_err(|_| JniError::TooLong(len))
 }

@@ -39,7 +39,7 @@ pub use error::{Error, Result};
 pub use exported::exported;
 pub use guard::{caught_panics, guard};
 pub use heap_room::HeapRoom;
-pub use jni::{Jni, JniError, NativeMethod};
+pub use jni::{Jni, JniError, NativeMethod, SharedRef};
 pub use management::{HeapDumper, Management, is_flag_on, run_diagnostic_command};
 pub use method_ids::classes_are_redefined;
 pub use turn::Turn;

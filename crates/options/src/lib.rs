@@ -37,6 +37,9 @@ pub use spec::{DefaultValue, Group, Need, OptionSpec};
 pub use switch::{OFF, is_switched_off};
 pub use table::{OPTIONS, find};
 
+/// The first feature release that does not throw all compiled code away when the first class is rewritten in a running JVM (JDK-8324241).
+pub const FIRST_TO_KEEP_CODE: u32 = 23;
+
 /// The name of the thread that writes the trace: a JVM has it as long as it is recorded.
 pub const WRITER: &str = "martini-writer";
 

@@ -3,22 +3,17 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jvmti::Jni;
 use jvmti::jni_sys::jweak;
+use jvmti::{Jni, SharedRef};
 
 use crate::mutex::Mutex;
-
-/// A weak reference that is in the table no more.
-struct Removed(jweak);
-
-// SAFETY: JNI lets every thread use a weak global reference.
-unsafe impl Send for Removed {}
 
 /// Who uses the references of a table.
 #[derive(Default)]
 pub struct WeakUsers {
     users: AtomicUsize,
-    removed: Mutex<Vec<Removed>>,
+    /// Those that are in the table no more.
+    removed: Mutex<Vec<SharedRef>>,
 }
 
 impl WeakUsers {
@@ -35,16 +30,16 @@ impl WeakUsers {
     /// # Safety
     /// The references are weak ones that were removed from the table, and nobody else deletes them.
     pub unsafe fn delete(&self, jni: Jni, removed: impl IntoIterator<Item = jweak>) {
-        for Removed(weak) in self.unused(removed) {
+        for SharedRef(weak) in self.unused(removed) {
             // SAFETY: by the caller's promise; whoever took it out of the table has returned.
             unsafe { jni.delete_weak_global_ref(weak) };
         }
     }
 
     /// Those that nobody can use any more.
-    fn unused(&self, removed: impl IntoIterator<Item = jweak>) -> Vec<Removed> {
+    fn unused(&self, removed: impl IntoIterator<Item = jweak>) -> Vec<SharedRef> {
         let mut all = self.removed.lock();
-        all.extend(removed.into_iter().map(Removed));
+        all.extend(removed.into_iter().map(SharedRef));
         // A later user does not find them in the table.
         if self.users.load(Ordering::SeqCst) == 0 { std::mem::take(&mut *all) } else { Vec::new() }
     }

@@ -3,11 +3,12 @@
 //! A class is known by its tag in the agent's own environment (objects are tagged in another), so finding it again is one
 //! call, and the tag keeps no class alive.
 
+use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use jvmti::jni_sys::{jclass, jlong, jobject};
-use jvmti::{Env, Jni, JniError, Turn};
+use jvmti::{Env, Jni, JniError, SharedRef, Turn};
 use trace::filter::FilterSet;
 use trace::ids::ClassId;
 use trace::model::ArrayCode;
@@ -104,19 +105,11 @@ pub struct Classes {
     table: Table<ClassRecord>,
     registering: Turn,
     /// The platform and the system loader, which live as long as the VM, as the boot loader does.
-    permanent_loaders: OnceLock<Vec<GlobalRef>>,
+    permanent_loaders: OnceLock<Vec<SharedRef>>,
     layouts: OnceLock<ArrayLayouts>,
     /// Known from VMInit on, where the VM has them.
     modules: OnceLock<ModuleFields>,
 }
-
-/// A global JNI reference that is never deleted.
-struct GlobalRef(jobject);
-
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for GlobalRef {}
-// SAFETY: as above.
-unsafe impl Sync for GlobalRef {}
 
 impl Classes {
     /// No class yet. Classes are tagged in `env`.
@@ -175,6 +168,37 @@ impl Classes {
     /// The class of that number.
     pub fn get(&self, index: ClassIndex) -> Option<&ClassRecord> {
         self.table.get(index.0)
+    }
+
+    /// The number of the class of that name, which the boot loader finds.
+    ///
+    /// # Errors
+    /// What the VM refuses; no exception is pending any more.
+    pub fn find(&self, jni: Jni, name: &CStr) -> Result<ClassIndex, String> {
+        let class = jni.find_class(name).map_err(|error| jni.cleared(error))?;
+        // SAFETY: a live local reference, deleted at once.
+        unsafe {
+            let index = self.resolve(jni, class);
+            jni.delete_local_ref(class);
+            index.map_err(|error| error.to_string())
+        }
+    }
+
+    /// Visits all classes that are loaded, as local references, until that fails.
+    ///
+    /// # Errors
+    /// What the VM refuses, and those of `visit`.
+    pub fn each_loaded(&self, jni: Jni, mut visit: impl FnMut(jclass) -> jvmti::Result<()>) -> jvmti::Result<()> {
+        let classes = self.env.get_loaded_classes()?;
+        jni.expect_local_refs(classes.len());
+        classes.iter().try_for_each(|&class| {
+            let visited = visit(class);
+            // At once: the hooks of other agents may run below in frames of their own, and -Xcheck:jni holds the references of this one
+            // against them.
+            // SAFETY: a live local reference, which is done with.
+            unsafe { jni.delete_local_ref(class) };
+            visited
+        })
     }
 
     /// Notes when a class was loaded, as long as the class has no number.
@@ -272,7 +296,7 @@ impl Classes {
 }
 
 /// The platform and the system class loader.
-fn permanent_loaders(jni: Jni) -> Result<Vec<GlobalRef>, JniError> {
+fn permanent_loaders(jni: Jni) -> Result<Vec<SharedRef>, JniError> {
     let loader_class = jni.find_class(c"java/lang/ClassLoader")?;
     // SAFETY: a live class, and static methods of it that take nothing; the locals are deleted at once.
     unsafe {
@@ -280,7 +304,7 @@ fn permanent_loaders(jni: Jni) -> Result<Vec<GlobalRef>, JniError> {
         for name in [c"getPlatformClassLoader", c"getSystemClassLoader"] {
             let method = jni.get_static_method_id(loader_class, name, c"()Ljava/lang/ClassLoader;")?;
             let loader = jni.call_static_object_method(loader_class, method, &[])?;
-            found.push(GlobalRef(jni.new_global_ref(loader)));
+            found.push(SharedRef(jni.new_global_ref(loader)));
             jni.delete_local_ref(loader);
         }
         jni.delete_local_ref(loader_class);

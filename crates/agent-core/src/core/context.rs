@@ -333,14 +333,17 @@ pub unsafe fn callback<F: Reporter>(
     jni: *mut JNIEnv,
     body: impl FnOnce(&'static F, Jni, &mut ThreadContext, &mut F::State),
 ) {
-    guard(|| {
-        let Some(feature) = F::current().filter(|feature| feature.core().is_reporting()) else { return };
-        // SAFETY: by the caller's promise.
-        let jni = unsafe { Jni::from_raw(jni) };
-        enter(feature.core(), jni, Ticks::now, |local| {
-            let (thread, state) = local.with();
-            body(feature, jni, thread, state);
-        });
+    // SAFETY: by the caller's promise.
+    guard(|| enter_for(unsafe { Jni::from_raw(jni) }, body));
+}
+
+/// The same, where no panic leaves the caller.
+#[inline]
+pub fn enter_for<F: Reporter>(jni: Jni, body: impl FnOnce(&'static F, Jni, &mut ThreadContext, &mut F::State)) {
+    let Some(feature) = F::current().filter(|feature| feature.core().is_reporting()) else { return };
+    enter(feature.core(), jni, Ticks::now, |local| {
+        let (thread, state) = local.with();
+        body(feature, jni, thread, state);
     });
 }
 

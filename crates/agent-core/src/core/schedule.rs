@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use agent_base::clock::thread_cpu_nanos;
+
 /// When what was counted so far is written: at first each `every`, later after a tenth of the time run so far, so that the trace of a long
 /// run stays small; in each case not before a hundred times what the last one took, as with many threads.
 #[derive(Debug)]
@@ -32,9 +34,11 @@ impl Schedule {
         is_due
     }
 
-    /// The last one took so much CPU time.
-    pub fn took(&mut self, took: Duration) {
-        self.took = took;
+    /// Makes it, which costs the current thread CPU time.
+    pub fn make(&mut self, make: impl FnOnce()) {
+        let begin = thread_cpu_nanos();
+        make();
+        self.took = Duration::from_nanos(thread_cpu_nanos().saturating_sub(begin));
     }
 }
 

@@ -38,13 +38,12 @@ impl Instrumentation {
         // For those that are linked meanwhile.
         self.start_thread(jni).map_err(|error| format!("cannot start the thread that rewrites classes: {error}"))?;
         env.enable_event(JVMTI_EVENT_CLASS_PREPARE).map_err(|e| e.to_string())?;
-        let watch = self.gate.watch();
-        env.enable_events(&GATE_EVENTS).map_err(|e| e.to_string())?;
-        let wanted = self.choose_linked(jni, |class, name| self.needs_rewriting(class, name, RetransformSubset::All));
-        self.swapping.store(true, Ordering::Release);
-        self.retransform_late(jni, wanted);
-        self.disable_gate_events();
-        drop(watch);
+        self.retransform_watched(jni, || {
+            let all = RetransformSubset::All;
+            let wanted = self.choose_linked(jni, |class, name| self.needs_rewriting(class, name, all));
+            self.swapping.store(true, Ordering::Release);
+            wanted
+        })?;
         self.core.jvm.methods.redefined.add_own();
         if !self.rewrites_all() {
             self.watch_others();
@@ -67,12 +66,8 @@ impl Instrumentation {
         let _ = env.add_capabilities(jvmtiCapabilities::of(&[CAN_RETRANSFORM_CLASSES, CAN_GET_CONSTANT_POOL]));
         // First, so that no class is linked unseen between the look at it and the event.
         let _ = env.enable_event(JVMTI_EVENT_CLASS_PREPARE);
-        let watch = self.gate.watch();
-        let _ = env.enable_events(&GATE_EVENTS);
-        let wanted = self.choose_linked(jni, |class, name| self.is_rewritten(class, name));
-        self.retransform_late(jni, wanted);
-        env.disable_events(&GATE_EVENTS);
-        drop(watch);
+        let wanted = || self.choose_linked(jni, |class, name| self.is_rewritten(class, name));
+        let _ = self.retransform_watched(jni, wanted);
         self.core.jvm.methods.redefined.add_own();
         if self.unlinked.is_empty() {
             env.disable_events(&[JVMTI_EVENT_CLASS_PREPARE]);
@@ -143,18 +138,16 @@ impl Instrumentation {
         started.inspect_err(|_| self.linked.has_no_thread())
     }
 
-    /// Retransforms classes that were linked, and deletes the global references.
-    fn retransform_linked(&self, jni: Jni, classes: Vec<jclass>) {
-        let watch = self.gate.watch();
-        let _ = self.core.jvm.env.enable_events(&GATE_EVENTS);
-        self.retransform_late(jni, classes);
-        self.disable_gate_events();
-        drop(watch);
-    }
-
-    /// Disables those that nobody else needs: they cost every class that is loaded a little.
-    fn disable_gate_events(&self) {
+    /// Retransforms the classes that `choose` gives, while others that are made are noted, and deletes the global references.
+    ///
+    /// # Errors
+    /// The VM refuses to report which classes are made: one sentence. They are retransformed even so.
+    fn retransform_watched(&self, jni: Jni, choose: impl FnOnce() -> Vec<jclass>) -> Result<(), String> {
         let env = self.core.jvm.env;
+        let _watch = self.gate.watch();
+        let enabled = env.enable_events(&GATE_EVENTS).map_err(|error| error.to_string());
+        self.retransform_late(jni, choose());
+        // Those that nobody else needs cost every class that is loaded a little.
         let is_on = self.is_ready.load(Ordering::Acquire);
         if !is_on || !self.is_hooked.load(Ordering::Acquire) {
             env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
@@ -162,6 +155,7 @@ impl Instrumentation {
         if !is_on || !self.core.source.counts() {
             env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
         }
+        enabled
     }
 }
 
@@ -176,7 +170,9 @@ unsafe extern "system" fn rewrite_linked(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         let Some(Instrumentation { linked, unlinked, .. }) = Instrumentation::current() else { return };
         while let Some((classes, last)) = linked.take(|| unlinked.is_empty()) {
             // Whoever asks, it is for the recording that runs by now.
-            Instrumentation::current().inspect(|instrumentation| instrumentation.retransform_linked(jni, classes));
+            if let Some(current) = Instrumentation::current() {
+                let _ = current.retransform_watched(jni, || classes);
+            }
             linked.done(last);
         }
     });

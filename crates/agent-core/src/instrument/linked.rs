@@ -8,8 +8,8 @@
 use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
-use jvmti::Jni;
 use jvmti::jni_sys::jclass;
+use jvmti::{Jni, SharedRef};
 
 use agent_base::mutex::Mutex;
 
@@ -18,15 +18,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// So often the thread without work looks whether it is needed.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// A global reference.
-struct Class(jclass);
-
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for Class {}
-
 #[derive(Default)]
 struct State {
-    waiting: Vec<Class>,
+    /// Global references.
+    waiting: Vec<SharedRef>,
     /// Classes ever handed over, and those of them that are done with.
     added: u64,
     done: u64,
@@ -71,12 +66,12 @@ impl Linked {
     /// `class` is a live reference.
     pub(super) unsafe fn add(&self, jni: Jni, class: jclass) -> Option<Ticket> {
         // SAFETY: by the caller's promise. Without memory it is null, which the VM refuses.
-        let added = self.push(Class(unsafe { jni.new_global_ref(class) }));
+        let added = self.push(SharedRef(unsafe { jni.new_global_ref(class) }));
         // SAFETY: a global reference that nobody else has.
-        added.map_err(|Class(class)| unsafe { jni.delete_global_ref(class) }).ok()
+        added.map_err(|SharedRef(class)| unsafe { jni.delete_global_ref(class) }).ok()
     }
 
-    fn push(&self, class: Class) -> Result<Ticket, Class> {
+    fn push(&self, class: SharedRef) -> Result<Ticket, SharedRef> {
         let mut state = self.state.lock();
         if !state.has_thread {
             return Err(class);
@@ -110,7 +105,7 @@ impl Linked {
             }
             state = self.changed.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let classes = std::mem::take(&mut state.waiting).into_iter().map(|Class(class)| class).collect();
+        let classes = std::mem::take(&mut state.waiting).into_iter().map(|SharedRef(class)| class).collect();
         Some((classes, Ticket(state.added)))
     }
 
@@ -130,7 +125,7 @@ mod tests {
     use super::*;
 
     fn hand_over(linked: &Linked, class: usize) -> Option<Ticket> {
-        linked.push(Class(without_provenance_mut(class))).ok()
+        linked.push(SharedRef(without_provenance_mut(class))).ok()
     }
 
     #[test]

@@ -207,25 +207,19 @@ impl Instrumentation {
     pub(super) fn choose(&self, jni: Jni, mut is_wanted: impl FnMut(jclass, &[u8]) -> bool) -> Vec<jclass> {
         let env = self.core.jvm.env;
         let mut wanted: Vec<jclass> = Vec::new();
-        let classes = match env.get_loaded_classes() {
-            Ok(classes) => classes,
-            Err(error) => {
-                self.core.rewriting.refuse(&format!("loaded classes: {}", error.name()));
-                return wanted;
-            }
-        };
-        jni.expect_local_refs(classes.len());
-        for &class in classes.iter() {
-            // SAFETY: a live local reference, deleted at once: the hooks of other agents run below in frames of their own, and
-            // -Xcheck:jni holds the references of this one against them.
+        let visited = self.core.jvm.classes.each_loaded(jni, |class| {
+            // SAFETY: a live reference.
             unsafe {
                 let signature = env.get_class_signature(class).ok();
                 let name = signature.as_ref().and_then(|signature| internal_name(signature));
                 if name.is_some_and(|name| is_wanted(class, name)) {
                     wanted.push(jni.new_global_ref(class));
                 }
-                jni.delete_local_ref(class);
             }
+            Ok(())
+        });
+        if let Err(error) = visited {
+            self.core.rewriting.refuse(&format!("loaded classes: {}", error.name()));
         }
         // There may be no memory for one.
         wanted.retain(|class| !class.is_null());

@@ -3,21 +3,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jvmti::jni_sys::{jclass, jweak};
-use jvmti::{Env, Jni};
+use jvmti::jni_sys::jclass;
+use jvmti::{Env, Jni, SharedRef};
 use rustc_hash::FxHashMap;
 
 use super::retransform::internal_name;
 use agent_base::mutex::Mutex;
 
-/// A weak reference to a class.
-struct Weak(jweak);
-
-// SAFETY: JNI lets every thread use a weak global reference.
-unsafe impl Send for Weak {}
-
-/// By internal name.
-type Classes = FxHashMap<Box<[u8]>, Vec<Weak>>;
+/// SharedRef references, by internal name.
+type Classes = FxHashMap<Box<[u8]>, Vec<SharedRef>>;
 
 /// The classes.
 #[derive(Default)]
@@ -36,7 +30,7 @@ impl Unlinked {
     pub(super) fn clear(&self, jni: Jni) {
         let classes = std::mem::take(&mut *self.classes.lock());
         self.len.store(0, Ordering::Release);
-        for Weak(weak) in classes.into_values().flatten() {
+        for SharedRef(weak) in classes.into_values().flatten() {
             // SAFETY: whoever uses a reference has taken it out of the table before.
             unsafe { jni.delete_weak_global_ref(weak) };
         }
@@ -50,7 +44,7 @@ impl Unlinked {
         // SAFETY: by the caller's promise.
         match unsafe { jni.new_weak_global_ref(class) } {
             Ok(weak) => {
-                self.classes.lock().entry(name.into()).or_default().push(Weak(weak));
+                self.classes.lock().entry(name.into()).or_default().push(SharedRef(weak));
                 self.len.fetch_add(1, Ordering::AcqRel);
             }
             Err(_) => jni.exception_clear(),
@@ -68,12 +62,12 @@ impl Unlinked {
         // The VM is not called while the table is locked.
         let Some(mut candidates) = self.classes.lock().remove(name) else { return false };
         // SAFETY: live references: these are in the table no more.
-        let is_it = |Weak(weak): &Weak| unsafe { jni.is_same_object(*weak, class) };
+        let is_it = |SharedRef(weak): &SharedRef| unsafe { jni.is_same_object(*weak, class) };
         let found = candidates.iter().position(is_it).map(|at| candidates.swap_remove(at));
         if !candidates.is_empty() {
             self.classes.lock().entry(name.into()).or_default().extend(candidates);
         }
-        let Some(Weak(weak)) = found else { return false };
+        let Some(SharedRef(weak)) = found else { return false };
         self.len.fetch_sub(1, Ordering::AcqRel);
         // SAFETY: as above.
         unsafe { jni.delete_weak_global_ref(weak) };

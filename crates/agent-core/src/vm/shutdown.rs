@@ -4,9 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jvmti::Jni;
 
-use agent_base::helpers::{self, Helpers};
-
-const SHUTDOWN: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniShutdown.class");
+use agent_base::helpers::{Helpers, SHUTDOWN};
 
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
@@ -14,7 +12,7 @@ static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 /// the VM refuses it.
 pub fn register_hook(helpers: &Helpers, jni: Jni) {
     if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
-        let defined = helpers.define(jni, &helpers::SHUTDOWN, SHUTDOWN);
+        let defined = helpers.define(jni, &SHUTDOWN);
         let _ = defined.and_then(|helper| helper.call(jni, c"register"));
     }
 }

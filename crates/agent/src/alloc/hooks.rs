@@ -36,7 +36,7 @@ impl Instrument for HeapHooks {
         let hook = match instruction.opcode() {
             opcode::RETURN => return insert.before(&[Op::Aload0, Op::InvokeStatic(&self.hooks.object)]),
             opcode::NEWARRAY => match instruction.array_kind() {
-                Some(kind) => &self.hooks.primitive_arrays[primitive_index(kind)],
+                Some(kind) => &self.hooks.primitive_arrays[kind as usize],
                 None => return,
             },
             opcode::ANEWARRAY => &self.hooks.array,
@@ -50,8 +50,8 @@ impl Instrument for HeapHooks {
             }
             _ => match instruction.class_operand() {
                 // multianewarray may make an array of one dimension too, which need not hold references.
-                Some([b'[', element]) => match primitive_of(*element) {
-                    Some(kind) => &self.hooks.primitive_arrays[primitive_index(kind)],
+                Some([b'[', element]) => match ArrayKind::of(*element) {
+                    Some(kind) => &self.hooks.primitive_arrays[kind as usize],
                     None => return,
                 },
                 _ => &self.hooks.multi_array,
@@ -72,24 +72,6 @@ const SITE_OPCODES: &[u8] = &[
     opcode::INVOKESPECIAL,
     opcode::INVOKESTATIC,
 ];
-
-fn primitive_of(descriptor: u8) -> Option<ArrayKind> {
-    Some(match descriptor {
-        b'Z' => ArrayKind::Boolean,
-        b'C' => ArrayKind::Char,
-        b'F' => ArrayKind::Float,
-        b'D' => ArrayKind::Double,
-        b'B' => ArrayKind::Byte,
-        b'S' => ArrayKind::Short,
-        b'I' => ArrayKind::Int,
-        b'J' => ArrayKind::Long,
-        _ => return None,
-    })
-}
-
-fn primitive_index(kind: ArrayKind) -> usize {
-    kind as usize - ArrayKind::Boolean as usize
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,17 +1,16 @@
 //! `heap=events` and `heap=vm`: an event for every object that is allocated.
 //!
 //! Hooks of HeapProxy (`hooks`, `proxy`, `natives`) or events of the VM (`vm_event`) report it, as `core::source` decides.
-//! Both end in `report`.
+//! Both end in `report`. `state` is what the recording and each thread keep for it.
 
+mod class_codes;
 mod hooks;
 mod natives;
-mod primitive_arrays;
 mod proxy;
 mod report;
+mod state;
 mod unconstructed;
 mod vm_event;
-
-use std::sync::OnceLock;
 
 use classfile::ClassFile;
 use jvmti::jni_sys::jclass;
@@ -20,83 +19,22 @@ use jvmti::{HeapRoom, Jni};
 
 use agent_base::ids::GcNumber;
 use agent_core::core::Core;
-use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
-use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
 use agent_core::core::source::AllocationSource;
 use agent_core::instrument::OBJECT;
 use agent_core::instrument::intrinsics::NAMES_OF_EVENTS;
 use agent_core::instrument::retransform::{has_site, names_one};
-use agent_core::stacks::walker::StackWalker;
 use hooks::{ARRAY_OPCODES, HeapHooks};
-use proxy::{DIRECT, EARLY, ESCAPE, Proxy};
-use unconstructed::Unconstructed;
+use proxy::{DIRECT, EARLY, ESCAPE};
 
-pub use proxy::register_natives;
+pub use natives::NATIVES;
+pub(crate) use proxy::define_proxy;
+pub(crate) use state::Alloc;
 pub(crate) use vm_event::INTERVAL;
-
-/// The feature.
-pub(crate) struct Alloc {
-    core: &'static Core,
-    /// Set if classes are rewritten.
-    proxy: OnceLock<Proxy>,
-}
-
-static CURRENT: Current<Alloc> = Current::none();
-
-impl Alloc {
-    /// For a recording.
-    pub(crate) fn new(core: &'static Core) -> Alloc {
-        Alloc { core, proxy: OnceLock::new() }
-    }
-}
-
-/// Defines HeapProxy, if the VM does not have it, with the classes of this recording.
-///
-/// # Errors
-/// What the VM refuses: one sentence.
-pub(crate) fn define_proxy(core: &Core, jni: Jni) -> Result<Proxy, String> {
-    let proxy = Proxy::define(&core.jvm.helpers, jni).and_then(|proxy| {
-        if core.number.0 > 1 {
-            proxy.forget(jni)?;
-        }
-        Ok(proxy)
-    });
-    proxy.map_err(|error| format!("cannot define HeapProxy, so nothing is recorded: {error}"))
-}
-
-/// What it keeps for a thread.
-pub(crate) struct AllocThread {
-    walker: Option<StackWalker>,
-    unconstructed: Unconstructed,
-}
-
-impl ThreadState for AllocThread {}
-
-impl FeatureState for AllocThread {
-    const SLOT: Slot = Slot::Alloc;
-
-    fn new(core: &'static Core) -> AllocThread {
-        let depth = core.options.frames();
-        AllocThread { walker: (depth > 0).then(|| StackWalker::new(depth)), unconstructed: Unconstructed::default() }
-    }
-}
-
-impl Reporter for Alloc {
-    type State = AllocThread;
-
-    fn current() -> Option<&'static Alloc> {
-        CURRENT.get()
-    }
-
-    fn core(&self) -> &'static Core {
-        self.core
-    }
-}
 
 impl Feature for Alloc {
     fn install(&'static self) {
-        CURRENT.set(self);
+        self.make_current();
     }
 
     fn callbacks(&self, _: &mut jvmtiEventCallbacks, objects: &mut jvmtiEventCallbacks) {
@@ -116,8 +54,8 @@ impl Feature for Alloc {
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         let source = self.core.source;
-        if let Some(proxy) = self.proxy.get().filter(|_| source.has_hooks()) {
-            primitive_arrays::number_primitive_arrays(self.core, proxy, jni)?;
+        if let Some(&proxy) = self.proxy.get().filter(|_| source.has_hooks()) {
+            class_codes::number_primitive_arrays(self.core, proxy, jni)?;
         }
         let objects = self.core.tags.envs()[0];
         if source.is_by_vm_event() {
@@ -131,7 +69,7 @@ impl Feature for Alloc {
 
     fn resume(&'static self, jni: Jni) {
         if let Some(proxy) = self.proxy.get() {
-            proxy.set_jvm_init(jni, true);
+            proxy.set_boolean(jni, c"jvmInit", true);
         }
     }
 
@@ -139,13 +77,14 @@ impl Feature for Alloc {
         // A new table takes as much room as the old one: far less than this.
         let has_room = || HeapRoom::now(jni).is_none_or(|room| room.free >= room.max / 16);
         if let Some(proxy) = self.proxy.get().filter(|_| self.core.source.has_hooks() && has_room()) {
-            proxy.purge(jni);
+            // It forgets the classes that may be unloaded. Out of memory: they stay until the next collection.
+            let _ = proxy.call(jni, c"purge");
         }
     }
 
     fn stopped(&'static self, jni: Jni, end: End) {
         if let Some(proxy) = self.proxy.get() {
-            proxy.set_jvm_init(jni, false);
+            proxy.set_boolean(jni, c"jvmInit", false);
             self.core.count_lost("hook without stack or memory", proxy.lost(jni));
         }
         if end.is_survived() {

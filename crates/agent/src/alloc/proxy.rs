@@ -1,20 +1,16 @@
-//! HeapProxy, the Java class that rewritten code calls: its methods, its fields, its natives.
+//! HeapProxy, the Java class that rewritten code calls: its methods, and its table of classes.
 
-use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use classfile::StaticMethod;
-use jvmti::jni_sys::{JNIEnv, jclass, jfieldID};
 use jvmti::{Jni, JniError};
 
-use super::natives;
-use agent_base::helpers::{self, HEAP_PROXY, HelperClass, Helpers, native};
+use agent_base::helpers::{HEAP_PROXY, HelperClass};
+use agent_core::core::Core;
 
 /// So long another thread may change the table of classes before a recording is given up.
 const LONGEST_CHANGE: Duration = Duration::from_secs(1);
-
-/// Compiled from `java/MartiniHeapProxy.java`.
-const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniHeapProxy.class");
 
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: HEAP_PROXY.internal_name, name, descriptor }
@@ -65,87 +61,44 @@ const KEEP: StaticMethod = method("keep", "(Ljava/lang/Object;)V");
 pub(crate) static ESCAPE: Hooks =
     Hooks { object: KEEP, primitive_arrays: [KEEP; 8], array: KEEP, multi_array: KEEP, made: KEEP, made_bare: KEEP };
 
-/// HeapProxy's `registerNatives`, which its static initialiser calls: binds the natives that the hooks use.
+/// Defines HeapProxy, if the VM does not have it, with the classes of this recording.
 ///
-/// # Safety
-/// Called by the VM, with HeapProxy as `class`.
-pub unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    let natives = [
-        native(c"classCode", c"(Ljava/lang/Class;Ljava/lang/Object;)I", natives::class_code as *const c_void),
-        native(c"objectAllocated", c"(Ljava/lang/Object;I)V", natives::object_allocated as *const c_void),
-        native(c"arrayAllocated", c"(Ljava/lang/Object;II)V", natives::array_allocated as *const c_void),
-        native(c"objectMade", c"(Ljava/lang/Object;IZ)V", natives::object_made as *const c_void),
-        native(c"beginChange", c"()Z", natives::try_change as *const c_void),
-        native(c"endChange", c"()V", natives::changed as *const c_void),
-    ];
-    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
-}
-
-/// The class inside the VM.
-pub(crate) struct Proxy {
-    class: HelperClass,
-    jvm_init: jfieldID,
-    lost: jfieldID,
-}
-
-// SAFETY: a global reference and ids, which JNI lets every thread use.
-unsafe impl Send for Proxy {}
-// SAFETY: as above.
-unsafe impl Sync for Proxy {}
-
-impl Proxy {
-    /// Defines and initialises the class, if the VM does not have it. Works from VMStart on.
-    ///
-    /// # Errors
-    /// What the VM refuses; no exception is pending any more.
-    pub(crate) fn define(helpers: &Helpers, jni: Jni) -> Result<Proxy, JniError> {
-        let class = helpers.define(jni, &HEAP_PROXY, BYTES)?;
-        let fields = || {
-            // The first look-up initialises the class, which binds its natives.
-            Ok(Proxy { class, jvm_init: class.field(jni, c"jvmInit", c"Z")?, lost: class.field(jni, c"lost", c"I")? })
-        };
-        fields().inspect_err(|_| jni.exception_clear())
-    }
-
-    /// Sets the number of a primitive array class.
-    pub(crate) fn set_primitive_array(&self, jni: Jni, field: &CStr, number: i32) -> Result<(), JniError> {
-        let field = self.class.field(jni, field, c"I").inspect_err(|_| jni.exception_clear())?;
-        // SAFETY: the class is a global reference and the field one of its own.
-        unsafe { jni.set_static_int_field(self.class.0, field, number) };
-        Ok(())
-    }
-
-    /// Lets the early wrappers through, or stops them.
-    pub(crate) fn set_jvm_init(&self, jni: Jni, on: bool) {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.set_boolean(jni, self.jvm_init, on) }
-    }
-
-    /// Events that HeapProxy could not hand over; a lower bound.
-    pub(crate) fn lost(&self, jni: Jni) -> u64 {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.count(jni, self.lost) }
-    }
-
-    /// Makes HeapProxy forget the classes that may be unloaded.
-    pub(crate) fn purge(&self, jni: Jni) {
-        // Out of memory: the classes stay until the next collection.
-        let _ = self.class.call(jni, c"purge");
-    }
-
-    /// Makes HeapProxy forget all classes: another recording may have other filters.
-    pub(crate) fn forget(&self, jni: Jni) -> Result<(), JniError> {
-        // A debugger may have suspended a thread that changes the table.
-        let begun = Instant::now();
-        while !natives::begin_change() {
-            if begun.elapsed() > LONGEST_CHANGE {
-                return Err(JniError::Code(0));
-            }
-            std::thread::yield_now();
+/// # Errors
+/// What the VM refuses: one sentence.
+pub(crate) fn define_proxy(core: &Core, jni: Jni) -> Result<HelperClass, String> {
+    let class = core.jvm.helpers.start(jni, &HEAP_PROXY).and_then(|class| {
+        if core.number.0 > 1 {
+            forget(class, jni)?;
         }
-        let forgotten = self.class.call(jni, c"forget");
-        natives::end_change();
-        forgotten
+        Ok(class)
+    });
+    class.map_err(|error| format!("cannot define HeapProxy, so nothing is recorded: {error}"))
+}
+
+/// Makes HeapProxy forget all classes: another recording may have other filters.
+fn forget(class: HelperClass, jni: Jni) -> Result<(), JniError> {
+    // A debugger may have suspended a thread that changes the table.
+    let begun = Instant::now();
+    while !begin_change() {
+        if begun.elapsed() > LONGEST_CHANGE {
+            return Err(JniError::Code(0));
+        }
+        std::thread::yield_now();
     }
+    let forgotten = class.call(jni, c"forget");
+    end_change();
+    forgotten
+}
+
+/// A thread changes a table of the helper classes. Another that would do the same does not wait.
+static CHANGING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the caller may change a table of the helper classes.
+pub(super) fn begin_change() -> bool {
+    !CHANGING.swap(true, Ordering::Acquire)
+}
+
+/// The change is over.
+pub(super) fn end_change() {
+    CHANGING.store(false, Ordering::Release);
 }

@@ -3,7 +3,7 @@
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 
-use super::AllocThread;
+use super::state::AllocThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{AllocationSize, Event};
 use agent_base::ids::{ClassIndex, StackIndex};

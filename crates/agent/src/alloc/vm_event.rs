@@ -16,7 +16,7 @@ use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 
 use super::report::{Allocation, is_reported, report};
-use super::{Alloc, AllocThread};
+use super::state::{Alloc, AllocThread};
 use crate::sampling::note_interval;
 use agent_base::clock::Ticks;
 use agent_base::events::event::AllocationSize;

@@ -7,12 +7,12 @@
 use std::ffi::c_void;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::counters::MAX_COUNTERS;
 use super::ids::CounterIndex;
+use super::memory::zeros;
 
 /// The counters of one thread, or of several that share them.
 pub(crate) struct Block {
@@ -22,19 +22,11 @@ pub(crate) struct Block {
 impl Block {
     /// A block of zeros; `None` if the system has no room for it.
     pub(crate) fn new() -> Option<Block> {
-        let bytes = MAX_COUNTERS as usize * size_of::<AtomicU64>();
-        // SAFETY: a fresh private mapping, which is never unmapped; zeros are valid counters. Huge pages would make every
-        // thread pay for counters that it never touches; that they cannot be switched off only costs memory.
-        let counters = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            let start = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
-            if start == libc::MAP_FAILED {
-                return None;
-            }
-            libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
-            std::slice::from_raw_parts(start.cast::<AtomicU64>(), MAX_COUNTERS as usize)
-        };
-        Some(Block { counters })
+        // SAFETY: zeros are valid counters.
+        let block = Block { counters: unsafe { zeros(MAX_COUNTERS as usize) }? };
+        // Huge pages would make every thread pay for counters that it never touches; that they cannot be switched off only costs memory.
+        block.advise(libc::MADV_NOHUGEPAGE);
+        Some(block)
     }
 
     /// Where counter 0 is.
@@ -59,9 +51,13 @@ impl Block {
 
     /// Gives the memory back to the system, if it takes it: all counters are zero then.
     pub(crate) fn release(&self) {
+        self.advise(libc::MADV_DONTNEED);
+    }
+
+    fn advise(&self, advice: libc::c_int) {
         let start = self.counters.as_ptr().cast_mut().cast::<c_void>();
-        // SAFETY: a private mapping of this size, whose pages come back as zeros when they are used again.
-        unsafe { libc::madvise(start, size_of_val(self.counters), libc::MADV_DONTNEED) };
+        // SAFETY: a private mapping of this size, whose pages come back as zeros if they are given back.
+        unsafe { libc::madvise(start, size_of_val(self.counters), advice) };
     }
 
     fn visit(&self, len: u32, mut visit: impl FnMut(CounterIndex, &AtomicU64)) {

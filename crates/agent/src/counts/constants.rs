@@ -1,21 +1,21 @@
-//! String constants. The VM makes one when code uses it for the first time, and sends no event. So rewritten code calls the agent just
+//! Strings that the VM makes.
+//!
+//! It makes a constant when code uses it for the first time, and sends no event. So rewritten code calls the agent just
 //! before; the agent interns the string itself, which shows whether the VM had it already.
 
-use std::collections::hash_map::Entry;
-use std::ffi::CString;
-use std::sync::Arc;
+use std::ffi::{CStr, CString};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use jvmti::jni_sys::{jfieldID, jmethodID, jstring};
+use jvmti::jni_sys::{jfieldID, jmethodID, jobject};
 use jvmti::{Jni, JniError};
 use rustc_hash::FxHashMap;
 
-use super::Counts;
-use super::marks::Marks;
-use super::threads::CountsThread;
-use agent_base::ids::{AllocationSite, ClassIndex};
+use super::current_thread::Here;
+use super::memory::zeros;
+use agent_base::ids::ClassIndex;
 use agent_base::mutex::Mutex;
 use agent_core::core::Core;
-use agent_core::core::context::ThreadContext;
 
 /// The largest number of different constants.
 const MAX_CONSTANTS: usize = 1 << 20;
@@ -26,8 +26,8 @@ pub(super) struct ConstantIndex(pub(super) u32);
 
 /// All constants in rewritten code.
 pub(super) struct Constants {
-    /// By number, marked once code has used it.
-    used: Marks,
+    /// By number, 1 once code has used it; compiled Java code reads it.
+    used: &'static [AtomicU8],
     texts: Mutex<Texts>,
 }
 
@@ -38,7 +38,7 @@ struct Texts {
 }
 
 /// The method, field and classes that are needed to make a constant.
-pub(super) struct StringFactory {
+struct StringFactory {
     /// `String.intern`.
     intern: jmethodID,
     /// `String.value`.
@@ -55,12 +55,13 @@ unsafe impl Sync for StringFactory {}
 impl Constants {
     /// No constants; `None` if the system has no room.
     pub(super) fn new() -> Option<Constants> {
-        Some(Constants { used: Marks::new(MAX_CONSTANTS)?, texts: Mutex::default() })
+        // SAFETY: zeros are valid.
+        Some(Constants { used: unsafe { zeros(MAX_CONSTANTS) }?, texts: Mutex::default() })
     }
 
     /// Where the mark of constant 0 is.
     pub(super) fn address(&self) -> usize {
-        self.used.address()
+        self.used.as_ptr() as usize
     }
 
     /// The number of a text in modified UTF-8; `None` if there are too many.
@@ -76,9 +77,7 @@ impl Constants {
         }
         let text: Arc<[u8]> = text.into();
         texts.push(text.clone());
-        if let Entry::Vacant(vacant) = numbers.entry(text) {
-            vacant.insert(number as u32);
-        }
+        numbers.insert(text, number as u32);
         Some(ConstantIndex(number as u32))
     }
 
@@ -89,55 +88,70 @@ impl Constants {
 
 impl StringFactory {
     fn find(core: &Core, jni: Jni) -> Result<StringFactory, String> {
+        const STRING: &CStr = c"java/lang/String";
         let java = |error: JniError| jni.cleared(error);
-        let jvmti = |error: jvmti::Error| error.to_string();
-        let class = jni.find_class(c"java/lang/String").map_err(java)?;
-        let array = jni.find_class(c"[B").map_err(java)?;
-        // SAFETY: live local references, deleted at the end.
+        let (string, array) = (core.jvm.classes.find(jni, STRING)?, core.jvm.classes.find(jni, c"[B")?);
+        let class = jni.find_class(STRING).map_err(java)?;
+        // SAFETY: a live local reference, deleted at the end.
         unsafe {
             let intern = jni.get_method_id(class, c"intern", c"()Ljava/lang/String;").map_err(java);
             let value = jni.get_field_id(class, c"value", c"[B").map_err(java);
-            let string = core.jvm.classes.resolve(jni, class).map_err(jvmti);
-            let bytes = core.jvm.classes.resolve(jni, array).map_err(jvmti);
             jni.delete_local_ref(class);
-            jni.delete_local_ref(array);
-            Ok(StringFactory { intern: intern?, value: value?, string: string?, array: bytes? })
+            Ok(StringFactory { intern: intern?, value: value?, string, array })
         }
+    }
+
+    /// Counts a string of so many bytes, and its array of so many.
+    fn count(&self, here: &mut Here<'_>, string: u64, array: u64) {
+        here.count_vm_object(self.string, None, string);
+        here.count_vm_object(self.array, None, array);
     }
 }
 
-impl Counts {
+/// The strings of a JVM.
+pub(super) struct Strings {
+    /// `None` if the system has no room.
+    constants: Option<Constants>,
+    /// Known from VMInit on.
+    factory: OnceLock<StringFactory>,
+}
+
+impl Strings {
+    /// None that is known.
+    pub(super) fn new() -> Strings {
+        Strings { constants: Constants::new(), factory: OnceLock::new() }
+    }
+
+    /// The constants in rewritten code; `None` if they cannot be counted.
+    pub(super) fn constants(&self) -> Option<&Constants> {
+        self.constants.as_ref()
+    }
+
     /// Looks up what is needed to make string constants.
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
-    pub(super) fn watch_constants(&self, jni: Jni) -> Result<(), String> {
-        if self.space.strings.get().is_none() {
-            let _ = self.space.strings.set(StringFactory::find(self.core, jni)?);
+    pub(super) fn find(&self, core: &Core, jni: Jni) -> Result<(), String> {
+        if self.factory.get().is_none() {
+            let _ = self.factory.set(StringFactory::find(core, jni)?);
         }
         Ok(())
     }
 
     /// The current thread is going to use a string constant of that text.
-    pub(super) fn use_text(&self, jni: Jni, thread: &ThreadContext, state: &mut CountsThread, text: &[u8]) {
-        let Some(constants) = &self.space.constants else { return };
-        let Some(number) = constants.number(text) else { return };
-        if !constants.used.is_set(number.0) {
-            self.use_constant(jni, thread, state, number);
+    pub(super) fn use_text(&self, here: &mut Here<'_>, text: &[u8]) {
+        if let Some(constants) = &self.constants
+            && let Some(number) = constants.number(text)
+            && constants.used[number.0 as usize].load(Ordering::Relaxed) == 0
+        {
+            self.use_constant(here, number);
         }
     }
 
     /// The current thread is going to use a string constant that no code has used so far.
-    pub(super) fn use_constant(
-        &self,
-        jni: Jni,
-        thread: &ThreadContext,
-        state: &mut CountsThread,
-        number: ConstantIndex,
-    ) {
-        let Some(constants) = &self.space.constants else { return };
-        let Some(factory) = self.space.strings.get() else { return };
-        let core = self.core;
+    pub(super) fn use_constant(&self, here: &mut Here<'_>, number: ConstantIndex) {
+        let (Some(constants), Some(factory)) = (&self.constants, self.factory.get()) else { return };
+        let (core, jni) = (here.core, here.jni);
         let Some(text) = constants.text(number).and_then(|text| CString::new(&*text).ok()) else { return };
         let before = core.jvm.accounting.current_thread_bytes(jni);
         // SAFETY: live local references, deleted here, and a method of theirs that takes nothing.
@@ -154,63 +168,52 @@ impl Counts {
         let bytes =
             core.jvm.accounting.current_thread_bytes(jni).zip(before).map_or(0, |(after, before)| after - before);
         match new_bytes {
-            Ok(Some(size)) => {
-                self.count_pair(thread, state, factory, size, bytes.saturating_sub(size));
-            }
-            Ok(None) => core.exclude_bytes(thread.carrier, bytes),
+            Ok(Some(size)) => factory.count(here, size, bytes.saturating_sub(size)),
+            Ok(None) => core.exclude_bytes(here.carrier, bytes),
             // The VM tries the same next, and throws what the program has to handle.
             Err(_) => {
                 jni.exception_clear();
-                core.exclude_bytes(thread.carrier, bytes);
+                core.exclude_bytes(here.carrier, bytes);
             }
         }
-        constants.used.set(number.0);
+        constants.used[number.0 as usize].store(1, Ordering::Relaxed);
     }
 
-    fn factory(&self) -> Option<&StringFactory> {
-        self.space.strings.get()
-    }
-
-    /// Whether that is the class of strings.
-    pub(super) fn is_string(&self, class: ClassIndex) -> bool {
-        self.factory().is_some_and(|factory| factory.string == class)
-    }
-
-    /// Counts a string of so many bytes, and its array, that the VM made.
+    /// The VM calls a method on the current thread with that object, which it has made for that: counts it, and the array of a string.
     ///
     /// # Safety
-    /// `string` is a live reference to a string.
-    pub(super) unsafe fn count_string(
-        &self,
-        jni: Jni,
-        thread: &ThreadContext,
-        state: &mut CountsThread,
-        string: jstring,
-        bytes: u64,
-    ) {
-        let Some(factory) = self.factory() else { return };
-        // SAFETY: by the caller's promise; the array is a local reference, deleted here.
-        let array = unsafe {
-            let array = jni.get_object_field(string, factory.value);
-            let size = self.core.jvm.env.get_object_size(array);
-            jni.delete_local_ref(array);
-            size
+    /// `object` is a live reference.
+    pub(super) unsafe fn count_argument(&self, here: &mut Here<'_>, object: jobject) {
+        let (core, jni) = (here.core, here.jni);
+        let size = |object| {
+            // SAFETY: a live reference, by the caller's promise or from below.
+            unsafe { core.jvm.env.get_object_size(object) }.map(|bytes| bytes as u64)
         };
-        let Ok(array) = array else { return };
-        self.count_pair(thread, state, factory, bytes, array as u64);
-    }
-
-    /// Counts a string of so many bytes, and its array of so many.
-    fn count_pair(
-        &self,
-        thread: &ThreadContext,
-        state: &mut CountsThread,
-        factory: &StringFactory,
-        string: u64,
-        array: u64,
-    ) {
-        for (class, bytes) in [(factory.string, string), (factory.array, array)] {
-            self.count_vm_object(thread, state, AllocationSite { class, location: None }, bytes);
+        // SAFETY: by the caller's promise; the class is a local reference, deleted here.
+        let found = unsafe {
+            let class = jni.get_object_class(object);
+            let found = core.jvm.classes.resolve(jni, class);
+            jni.delete_local_ref(class);
+            found.and_then(|class| Ok((class, size(object)?)))
+        };
+        let (class, bytes) = match found {
+            Ok(found) => found,
+            Err(error) => return core.count_failure("VM object", error),
+        };
+        match self.factory.get().filter(|factory| factory.string == class) {
+            Some(factory) => {
+                // SAFETY: a live reference to a string; the array is a local reference, deleted here.
+                let array = unsafe {
+                    let array = jni.get_object_field(object, factory.value);
+                    let size = size(array);
+                    jni.delete_local_ref(array);
+                    size
+                };
+                if let Ok(array) = array {
+                    factory.count(here, bytes, array);
+                }
+            }
+            None => here.count_vm_object(class, None, bytes),
         }
     }
 }

@@ -55,14 +55,7 @@ impl CounterKind {
     pub(crate) fn name(self) -> Option<NameIndex> {
         match self {
             CounterKind::Instances(name) | CounterKind::Arrays(name) | CounterKind::Backtraces(name) => Some(name),
-            CounterKind::Bytes
-            | CounterKind::DynamicSite
-            | CounterKind::CloneSite(_)
-            | CounterKind::SuperCloneSite(_) => None,
-            CounterKind::AtDynamicSite
-            | CounterKind::Subtracted
-            | CounterKind::SubtractedBytes
-            | CounterKind::VmObjects => None,
+            _ => None,
         }
     }
 }
@@ -208,19 +201,25 @@ impl Counters {
     /// Whether a part of what a counter counts may be subtracted a moment later: it is at `NEW_INSTANCE_SITE`, and the caller may count the
     /// array, too.
     pub(crate) fn may_be_subtracted(&self, counter: CounterIndex) -> bool {
-        let record = |counter| self.get(counter);
-        let Some(first) = record(counter)
-            .filter(|record| record.kind == CounterKind::Bytes)
-            .map_or(Some(counter), |_| counter.0.checked_sub(1).map(CounterIndex))
-        else {
-            return false;
+        let Some((first, record)) = self.of_objects(counter) else { return false };
+        let Some(&Some(resolved)) = record.resolved.get() else { return false };
+        record.kind == CounterKind::AtDynamicSite
+            && self.at_dynamic_sites.lock().get(&(NEW_INSTANCE_SITE, resolved.class)) == Some(&first)
+    }
+
+    /// Whether a counter counts what the VM makes.
+    pub(super) fn is_by_vm(&self, counter: CounterIndex) -> bool {
+        let found = self.of_objects(counter);
+        found.is_some_and(|(_, record)| matches!(record.kind, CounterKind::Backtraces(_) | CounterKind::VmObjects))
+    }
+
+    /// The counter of the objects whose bytes a counter counts, or that counter itself.
+    pub(super) fn of_objects(&self, counter: CounterIndex) -> Option<(CounterIndex, &CounterRecord)> {
+        let objects = match self.get(counter)?.kind {
+            CounterKind::Bytes | CounterKind::SubtractedBytes => CounterIndex(counter.0 - 1),
+            _ => counter,
         };
-        let Some(record) = record(first).filter(|record| record.kind == CounterKind::AtDynamicSite) else {
-            return false;
-        };
-        let Some(Some(resolved)) = record.resolved.get() else { return false };
-        let known = self.at_dynamic_sites.lock();
-        known.get(&(NEW_INSTANCE_SITE, resolved.class)) == Some(&first)
+        Some((objects, self.get(objects)?))
     }
 
     /// The counters of objects that the VM makes, appended at the first call.

@@ -1,60 +1,35 @@
-//! Objects that the VM makes for a class: the strings of its constant fields while it makes the class, and, when it links the class,
-//! an array for the constants that are objects.
+//! The array that the VM makes when it links a class, for the constants that are objects.
 
 use classfile::{ClassFile, Constant, opcode};
-use jvmti::Jni;
+use jvmti::Env;
 use jvmti::jni_sys::jclass;
 use rustc_hash::FxHashMap;
 
-use super::Counts;
-use agent_base::clock::Ticks;
-use agent_base::ids::AllocationSite;
 use agent_base::mutex::Mutex;
-use agent_core::core::context::enter;
 use agent_core::instrument::retransform::internal_name;
 
 /// By internal name, the elements of the arrays of classes that are not linked yet. Several loaders may have a class of that name.
 #[derive(Default)]
 pub(super) struct Unlinked(Mutex<FxHashMap<Box<[u8]>, Vec<u32>>>);
 
-impl Counts {
-    /// The VM is going to make a class of that class file on the current thread, while events are reported.
-    pub(super) fn class_read(&self, jni: Jni, class: &ClassFile<'_>) {
-        enter(self.core, jni, Ticks::now, |local| {
-            let (thread, state) = local.with();
-            for text in class.fields().filter_map(|field| field.constant_string()) {
-                self.use_text(jni, thread, state, text);
-            }
-        });
+impl Unlinked {
+    /// The VM is going to make a class of that class file.
+    pub(super) fn add(&self, class: &ClassFile<'_>) {
         let references = references(class);
         if references > 0 {
-            self.space.unlinked.0.lock().entry(class.name().into()).or_default().push(references);
+            self.0.lock().entry(class.name().into()).or_default().push(references);
         }
     }
 
-    /// The VM has linked a class on the current thread.
+    /// The VM has linked a class: the elements of its array, if it has one.
     ///
     /// # Safety
     /// `class` is a live reference.
-    pub(super) unsafe fn class_linked(&self, jni: Jni, class: jclass) {
-        if !self.core.is_reporting() {
-            return;
-        }
+    pub(super) unsafe fn take(&self, env: Env, class: jclass) -> Option<u32> {
         // SAFETY: by the caller's promise.
-        let Ok(signature) = (unsafe { self.core.jvm.env.get_class_signature(class) }) else { return };
-        let Some(name) = internal_name(&signature) else { return };
-        if let Some(length) = self.take_unlinked(name)
-            && let Some((class, bytes)) = self.references(length)
-        {
-            enter(self.core, jni, Ticks::now, |local| {
-                let (thread, state) = local.with();
-                self.count_vm_object(thread, state, AllocationSite { class, location: None }, bytes);
-            });
-        }
-    }
-
-    fn take_unlinked(&self, name: &[u8]) -> Option<u32> {
-        let mut unlinked = self.space.unlinked.0.lock();
+        let signature = unsafe { env.get_class_signature(class) }.ok()?;
+        let name = internal_name(&signature)?;
+        let mut unlinked = self.0.lock();
         let lengths = unlinked.get_mut(name)?;
         let length = lengths.pop();
         if lengths.is_empty() {

@@ -1,22 +1,35 @@
 //! `heap=counts`: how often each allocation site ran, on which thread, and how many bytes that made.
 //!
 //! Rewritten code (`hooks`) adds to the counters of the thread (`blocks`) through MartiniCounts (`proxy`), without a native call.
-//! `counters` holds what a counter counts: the rewriting shows a part of it (`rewritings`), and `sites` resolves the rest later.
-//! When a thread ends its counters are added to the sums (`threads`, `sums`), which are reported at the end of the trace (`report`).
-//! `space` holds what rewritten code contains the address or number of, and lives as long as the JVM.
+//! Each piece of state has one owner, and `feature` lets them work together:
+//!
+//! | owner | of |
+//! |---|---|
+//! | `counters` | what each counter counts, as far as it is known |
+//! | `rewritings` | the class files that were rewritten, and their classes |
+//! | `block_pool` | the blocks of counters that threads have, and the sums over those that have ended |
+//! | `threads` | which threads count for a recording |
+//! | `sites` | the search for what the rewriting does not show of a counter |
+//! | `constants` `linking` `vm_allocations` | what the VM makes itself |
+//! | `snapshot` | the counts so far, for the writer |
+//! | `section` `written` | what is in the trace |
+//!
+//! What rewritten code contains the address or number of lives as long as the JVM: all recordings share it.
 
+mod block_pool;
 mod blocks;
 mod constants;
 mod counters;
+mod current_thread;
+mod feature;
 mod hooks;
 mod ids;
 mod jdk_methods;
 mod large_arrays;
 mod linking;
-mod marks;
+mod memory;
 mod natives;
 mod own_thread;
-mod pending_array;
 mod proxy;
 mod report;
 mod reuse;
@@ -24,47 +37,14 @@ mod rewritings;
 mod section;
 mod sites;
 mod snapshot;
-mod space;
 mod sums;
 mod thread_table;
 mod threads;
-mod upcalls;
 mod vm_allocations;
 mod written;
 
-use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Once, OnceLock};
-use std::time::Instant;
-
-use classfile::ClassFile;
-use jvmti::Jni;
-use jvmti::jni_sys::{jclass, jobject};
-use jvmti::sys::{JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
-use rustc_hash::FxHashMap;
-
-use super::alloc::define_proxy;
-use crate::sampling::Sampler;
-use agent_base::clock::Ticks;
-use agent_base::events::event::Event;
-use agent_base::ids::{GcNumber, ThreadIndex};
-use agent_base::message::message;
-use agent_base::mutex::Mutex;
-use agent_core::core::Core;
-use agent_core::core::asking::Wanted;
-use agent_core::core::context::{LocalThread, Reporter, ThreadContext, enter};
-use agent_core::core::current::Current;
-use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
-use agent_core::instrument::retransform::{has_site, names_one};
-use agent_trace::Section;
-use hooks::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES};
-use proxy::CountsProxy;
-use section::CountsSection;
-use sites::ResolvePhase;
-use snapshot::SnapshotTrigger;
-use space::CounterSpace;
-use threads::{CountsThread, ThreadCounts};
-
+pub(crate) use feature::Counts;
+pub use natives::NATIVES;
 pub use own_thread::read_own_counts;
 pub use proxy::register_natives;
 pub(crate) use report::SiteCount;

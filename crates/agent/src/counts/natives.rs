@@ -3,194 +3,120 @@
 use std::ptr::null_mut;
 
 use classfile::ClassFile;
-use jvmti::jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jobject};
-use jvmti::{Jni, guard};
+use jvmti::Jni;
+use jvmti::jni_sys::{jbyteArray, jclass, jint, jlong, jobject};
 
 use super::constants::ConstantIndex;
+use super::current_thread::Here;
+use super::feature::Counts;
 use super::ids::CounterIndex;
 use super::sites::DynamicCounters;
-use super::threads::CountsThread;
-use super::{Counts, upcalls, vm_allocations};
+use super::vm_allocations;
 use agent_base::clock::Ticks;
+use agent_base::helpers::Natives;
 use agent_base::ids::ClassIndex;
+use agent_base::natives;
 use agent_core::core::Core;
-use agent_core::core::context::{Reporter, ThreadContext, callback, enter};
+use agent_core::core::context::{enter, enter_for};
 use agent_core::core::feature::{ClassPhase, RewriteRequest};
 use agent_core::instrument::Instrumentation;
 
-/// `MartiniCounts.count`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn count(jni: *mut JNIEnv, _: jclass, counter: jint, number: jlong, bytes: jlong) {
-    let counter = CounterIndex(counter as u32);
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state| {
-            counts.count_on(jni, thread, state, counter, number, bytes as u64);
-        });
-    }
-}
+/// All of them.
+pub static NATIVES: Natives = natives! {
+    count(counter: jint, number: jlong, bytes: jlong), c"count", c"(IJJ)V";
+    count_large(counter: jint, number: jlong, bytes: jlong), c"countLarge", c"(IJJ)V";
+    use_constant(number: jint), c"useConstant", c"(I)V";
+    rewritten(class: jbyteArray) -> jbyteArray, c"rewritten", c"([B)[B";
+    note_call(), c"noteCall", c"()V";
+    count_argument(object: jobject), c"countArgument", c"(Ljava/lang/Object;)V";
+    account_begins(), c"accountBegins", c"()V";
+    account_ends(counter: jint, number: jlong), c"accountEnds", c"(IJ)V";
+    counters(site: jint, number: jint, class: jclass) -> jlong, c"counters", c"(IILjava/lang/Class;)J";
+};
 
-/// `MartiniCounts.countLarge`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn count_large(
-    jni: *mut JNIEnv,
-    _: jclass,
-    counter: jint,
-    number: jlong,
-    bytes: jlong,
-) {
-    let counter = CounterIndex(counter as u32);
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state| {
-            counts.count_on(jni, thread, state, counter, number, bytes as u64);
-            counts.begin_large(jni, counts.own(thread.carrier, state), counter, bytes as u64);
-        });
-    }
-}
-
-impl Counts {
-    /// Counts an object on the current thread, which has that number in Java.
-    fn count_on(
-        &self,
-        jni: Jni,
-        thread: &ThreadContext,
-        state: &mut CountsThread,
-        counter: CounterIndex,
-        number: jlong,
-        bytes: u64,
-    ) {
-        let own = self.own(thread.carrier, state);
-        self.count(jni, own, number, counter, bytes);
-    }
-}
-
-/// `MartiniCounts.useConstant`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn use_constant(jni: *mut JNIEnv, _: jclass, number: jint) {
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state| {
-            counts.use_constant(jni, thread, state, ConstantIndex(number as u32));
-        });
-    }
-}
-
-/// `MartiniCounts.rewritten`: null if there is nothing to rewrite.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn rewritten(jni: *mut JNIEnv, _: jclass, class: jbyteArray) -> jbyteArray {
-    let mut array = null_mut();
-    guard(|| {
-        let Some(core) = Core::open() else { return };
-        let is_on = |instrumentation: &&Instrumentation| instrumentation.is_initialised();
-        let Some(instrumentation) = Instrumentation::current().filter(is_on) else { return };
-        // SAFETY: the VM passes this thread's environment and a live array.
-        let (jni, class) = unsafe { (Jni::from_raw(jni), Jni::from_raw(jni).get_bytes(class)) };
-        let Ok(parsed) = ClassFile::parse(&class) else { return };
-        let name = parsed.name();
-        let request = RewriteRequest { jni, name, loader: None, phase: ClassPhase::Loading, is_initialised: true };
-        // SAFETY: there is no reference in it.
-        if let Some(bytes) = unsafe { instrumentation.rewrite(&parsed, request) } {
-            enter(core, jni, Ticks::now, |local| {
-                core.exclude(jni, local.thread.carrier, || match jni.new_bytes(&bytes) {
-                    Ok(copy) => array = copy,
-                    Err(_) => {
-                        jni.exception_clear();
-                        core.rewriting.refuse("class: no memory for it");
-                    }
-                });
-            });
-        }
+/// Enters the agent, while the recording reports.
+fn on_thread(jni: Jni, body: impl FnOnce(&Counts, &mut Here<'_>)) {
+    enter_for(jni, |counts: &Counts, jni, thread, state| {
+        body(counts, &mut Here::new(&counts.threads, jni, thread, state));
     });
+}
+
+fn count(jni: Jni, counter: jint, number: jlong, bytes: jlong) {
+    on_thread(jni, |counts, here| counts.count(here, number, CounterIndex(counter as u32), bytes as u64));
+}
+
+fn count_large(jni: Jni, counter: jint, number: jlong, bytes: jlong) {
+    let (counter, bytes) = (CounterIndex(counter as u32), bytes as u64);
+    on_thread(jni, |counts, here| {
+        counts.count(here, number, counter, bytes);
+        counts.threads.begin_large(jni, here.own(), counter, bytes);
+    });
+}
+
+fn use_constant(jni: Jni, number: jint) {
+    on_thread(jni, |counts, here| counts.strings.use_constant(here, ConstantIndex(number as u32)));
+}
+
+/// Null if there is nothing to rewrite.
+fn rewritten(jni: Jni, class: jbyteArray) -> jbyteArray {
+    let mut array = null_mut();
+    let Some(core) = Core::open() else { return array };
+    let is_on = |instrumentation: &&Instrumentation| instrumentation.is_initialised();
+    let Some(instrumentation) = Instrumentation::current().filter(is_on) else { return array };
+    // SAFETY: the VM passes a live array.
+    let class = unsafe { jni.get_bytes(class) };
+    let Ok(parsed) = ClassFile::parse(&class) else { return array };
+    let name = parsed.name();
+    let request = RewriteRequest { jni, name, loader: None, phase: ClassPhase::Loading, is_initialised: true };
+    // SAFETY: there is no reference in it.
+    if let Some(bytes) = unsafe { instrumentation.rewrite(&parsed, request) } {
+        enter(core, jni, Ticks::now, |local| {
+            core.exclude(jni, local.thread.carrier, || match jni.new_bytes(&bytes) {
+                Ok(copy) => array = copy,
+                Err(_) => {
+                    jni.exception_clear();
+                    core.rewriting.refuse("class: no memory for it");
+                }
+            });
+        });
+    }
     array
 }
 
-/// `MartiniCounts.noteCall`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn note_call(_: *mut JNIEnv, _: jclass) {
-    guard(vm_allocations::note_call);
+fn note_call(_: Jni) {
+    vm_allocations::note_call();
 }
 
-/// `MartiniCounts.countArgument`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn count_argument(jni: *mut JNIEnv, _: jclass, object: jobject) {
-    // SAFETY: the VM passes this thread's environment and a live reference.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state| {
-            upcalls::count_argument(counts, jni, thread, state, object)
-        });
-    }
+fn count_argument(jni: Jni, object: jobject) {
+    // SAFETY: the VM passes a live reference.
+    on_thread(jni, |counts, here| unsafe { counts.strings.count_argument(here, object) });
 }
 
-/// `MartiniCounts.accountBegins`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn account_begins(jni: *mut JNIEnv, _: jclass) {
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, _, state: &mut CountsThread| {
-            state.account = counts.core.jvm.accounting.current_thread_bytes(jni);
-        });
-    }
+fn account_begins(jni: Jni) {
+    on_thread(jni, |counts, here| here.state.account = counts.core.jvm.accounting.current_thread_bytes(jni));
 }
 
-/// `MartiniCounts.accountEnds`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn account_ends(jni: *mut JNIEnv, _: jclass, counter: jint, number: jlong) {
-    let counter = CounterIndex(counter as u32);
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state: &mut CountsThread| {
-            let now = counts.core.jvm.accounting.current_thread_bytes(jni);
-            let bytes = state.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
-            if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
-                counts.count_on(jni, thread, state, counter, number, bytes);
-            }
-        });
-    }
-}
-
-/// `MartiniCounts.counters`.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn counters(
-    jni: *mut JNIEnv,
-    _: jclass,
-    site: jint,
-    number: jint,
-    class: jclass,
-) -> jlong {
-    guard(|| {
-        let Some(counts) = Counts::current().filter(|counts| counts.core.is_reporting()) else { return 0 };
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let mut found = None;
-        enter(counts.core, jni, Ticks::now, |_| {
-            let (site, class_index) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
-            // SAFETY: the VM passes a live reference.
-            found = unsafe { counts.counters_at_dynamic_site(jni, site, class_index, class) };
-        });
-        match found {
-            Some(DynamicCounters::First(counter)) => jlong::from(counter.0),
-            Some(DynamicCounters::CountedElsewhere) => -1,
-            // Counter 0 is never one of these.
-            None => 0,
+fn account_ends(jni: Jni, counter: jint, number: jlong) {
+    on_thread(jni, |counts, here| {
+        let now = counts.core.jvm.accounting.current_thread_bytes(jni);
+        let bytes = here.state.account.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
+        if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
+            counts.count(here, number, CounterIndex(counter as u32), bytes);
         }
-    })
+    });
+}
+
+fn counters(jni: Jni, site: jint, number: jint, class: jclass) -> jlong {
+    let mut found = None;
+    on_thread(jni, |counts, _| {
+        let (site, class_index) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
+        // SAFETY: the VM passes a live reference.
+        found = unsafe { counts.sites.at_dynamic_site(jni, site, class_index, class) };
+    });
+    match found {
+        Some(DynamicCounters::First(counter)) => jlong::from(counter.0),
+        Some(DynamicCounters::CountedElsewhere) => -1,
+        // Counter 0 is never one of these.
+        None => 0,
+    }
 }

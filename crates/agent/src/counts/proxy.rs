@@ -1,95 +1,81 @@
-//! MartiniCounts, the Java class with the counting hooks: its fields and natives.
+//! MartiniCounts, the Java class with the counting hooks.
 
-use std::ffi::c_void;
+use std::sync::Once;
 
-use jvmti::jni_sys::{JNIEnv, jclass, jfieldID, jobject};
+use jvmti::jni_sys::{jfieldID, jobject};
 use jvmti::{Jni, JniError};
+use trace::names::array_code;
 
-use super::natives;
-use agent_base::helpers::{self, COUNTS, HelperClass, Helpers, native, rename};
+use super::block_pool::BlockPool;
+use super::constants::{Constants, Strings};
+use agent_base::helpers::{COUNTS, HelperClass, rename};
+use agent_base::message::message;
+use agent_base::tables::array_layout::ArrayLayout;
 use agent_base::tables::threads::tid_field;
+use agent_core::core::Jvm;
 
-/// Compiled from `java/MartiniCounts.java`.
-const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniCounts.class");
-
-/// MartiniCounts' `registerNatives`, which its method `bind` calls: binds the natives that the hooks use.
-///
-/// # Safety
-/// Called by the VM, with MartiniCounts as `class`.
-pub unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    let natives = [
-        native(c"count", c"(IJJ)V", natives::count as *const c_void),
-        native(c"countLarge", c"(IJJ)V", natives::count_large as *const c_void),
-        native(c"useConstant", c"(I)V", natives::use_constant as *const c_void),
-        native(c"rewritten", c"([B)[B", natives::rewritten as *const c_void),
-        native(c"noteCall", c"()V", natives::note_call as *const c_void),
-        native(c"countArgument", c"(Ljava/lang/Object;)V", natives::count_argument as *const c_void),
-        native(c"accountBegins", c"()V", natives::account_begins as *const c_void),
-        native(c"accountEnds", c"(IJ)V", natives::account_ends as *const c_void),
-        native(c"counters", c"(IILjava/lang/Class;)J", natives::counters as *const c_void),
-    ];
-    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
-}
+/// Why nothing can be counted.
+pub(crate) const NO_ROOM: &str = "no address space for counters; heap=vm needs none";
 
 /// The class inside the VM, bound to its natives.
 pub(super) struct CountsProxy {
     class: HelperClass,
-    counting: jfieldID,
-    lost: jfieldID,
     /// `Thread.tid`.
     number: jfieldID,
+    /// Done once the hooks count.
+    begun: Once,
 }
 
-// SAFETY: global references and ids, which JNI lets every thread use.
+// SAFETY: a global reference and an id, which JNI lets every thread use.
 unsafe impl Send for CountsProxy {}
 // SAFETY: as above.
 unsafe impl Sync for CountsProxy {}
 
 impl CountsProxy {
-    /// Defines the class, which works from the early VMStart on. Its static initialiser calls nothing.
+    /// Defines the class in the VM, if it does not have it, with what is known of the VM. Works from the early VMStart on.
     ///
     /// # Errors
-    /// What the VM refuses; no exception is pending any more.
-    pub(super) fn define(helpers: &Helpers, jni: Jni, class_file: &[u8]) -> Result<HelperClass, JniError> {
-        helpers.define(jni, &COUNTS, class_file)
+    /// What the VM refuses.
+    pub(super) fn define(jvm: &Jvm, jni: Jni, pool: &BlockPool, strings: &Strings) -> Result<HelperClass, String> {
+        if let Some(known) = jvm.helpers.known(&COUNTS) {
+            return Ok(known);
+        }
+        // Measuring initialises `Object`, whose initialiser has no site; no other class may be initialised before its turn.
+        let layouts = jvm.classes.measure_arrays(jni);
+        let packed = |descriptor: u8| {
+            let name =
+                if descriptor == b'L' { "[Ljava/lang/Object;".into() } else { format!("[{}", descriptor as char) };
+            layouts.get(array_code(&name)).and_then(ArrayLayout::packed).unwrap_or(0)
+        };
+        let constants = strings.constants().map_or(0, Constants::address);
+        let class_file = class_file(jvm.java, packed, constants, pool.table().ok_or(NO_ROOM)?);
+        jvm.helpers.define_from(jni, &COUNTS, &class_file).map_err(|error| error.to_string())
     }
 
-    /// Initialises the class, if it is not yet, and binds its natives.
+    /// Initialises the class, if it is not yet, and binds its natives. (Its static initialiser calls nothing.)
     ///
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
     pub(super) fn bind(jni: Jni, class: HelperClass) -> Result<CountsProxy, JniError> {
         class.call(jni, c"bind")?;
-        let fields = || {
-            Ok(CountsProxy {
-                class,
-                counting: class.field(jni, c"counting", c"Z")?,
-                lost: class.field(jni, c"lost", c"I")?,
-                number: tid_field(jni)?,
-            })
-        };
-        fields().inspect_err(|_| jni.exception_clear())
+        let number = tid_field(jni).inspect_err(|_| jni.exception_clear())?;
+        Ok(CountsProxy { class, number, begun: Once::new() })
     }
 
     /// Lets the hooks count.
-    ///
-    /// # Errors
-    /// What the VM refuses; no exception is pending any more.
-    pub(super) fn begin(&self, jni: Jni) -> Result<(), JniError> {
-        self.class.call(jni, c"begin")
+    pub(super) fn begin(&self, jni: Jni) {
+        self.begun.call_once(|| {
+            if let Err(error) = self.class.call(jni, c"begin") {
+                message(&format!("cannot start MartiniCounts, so nothing is counted: {error}"));
+            }
+        });
     }
 
-    /// Lets the hooks count no more on threads that have no counters.
-    pub(super) fn end(&self, jni: Jni) {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.set_boolean(jni, self.counting, false) }
-    }
-
-    /// Events that MartiniCounts could not count; a lower bound.
-    pub(super) fn lost(&self, jni: Jni) -> u64 {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.count(jni, self.lost) }
+    /// Lets the hooks count no more on threads that have no counters. Returns how many events MartiniCounts could not count; a
+    /// lower bound.
+    pub(super) fn end(&self, jni: Jni) -> u64 {
+        self.class.set_boolean(jni, c"counting", false);
+        self.class.lost(jni)
     }
 
     /// The number of a thread in Java.
@@ -105,10 +91,11 @@ impl CountsProxy {
 /// The class file, with what is known of this VM in its constant pool: where it knows a virtual thread's carrier, that is asked
 /// for instead of the thread itself; packed layouts of arrays by the descriptor of their elements; where constants are marked, and where
 /// threads find their counters.
-pub(crate) fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, counters: usize) -> Vec<u8> {
+fn class_file(java: u32, layout: impl Fn(u8) -> i32, constants: usize, counters: usize) -> Vec<u8> {
     const THREAD: &[u8] = b"currentThread";
     const CARRIER: &[u8] = b"currentCarrierThread";
-    let mut class = if java >= FIRST_WITH_CARRIERS { rename(BYTES, THREAD, CARRIER) } else { BYTES.to_vec() };
+    let mut class =
+        if java >= FIRST_WITH_CARRIERS { rename(COUNTS.bytes, THREAD, CARRIER) } else { COUNTS.bytes.to_vec() };
     for (placeholder, descriptor) in LAYOUTS {
         fill(&mut class, INTEGER, &placeholder.to_be_bytes(), &layout(descriptor).to_be_bytes());
     }
@@ -147,7 +134,7 @@ mod tests {
     fn what_is_known_of_the_vm_is_in_the_class_file() {
         let layout = |descriptor: u8| 0x5500_0000 + i32::from(descriptor);
         let class = class_file(17, layout, 0x7F12_3456_7890, 0x7F12_0000_0000);
-        assert_eq!(class.len(), BYTES.len());
+        assert_eq!(class.len(), COUNTS.bytes.len());
         let count = |entry: &[u8]| class.windows(entry.len()).filter(|window| *window == entry).count();
         for (placeholder, descriptor) in LAYOUTS {
             assert_eq!(count(&placeholder.to_be_bytes()), 0);
@@ -162,8 +149,8 @@ mod tests {
 
     #[test]
     fn our_class_asks_for_the_thread_in_one_place() {
-        let carriers = rename(BYTES, b"currentThread", b"currentCarrierThread");
-        assert_eq!(carriers.len(), BYTES.len() + 7);
+        let carriers = rename(COUNTS.bytes, b"currentThread", b"currentCarrierThread");
+        assert_eq!(carriers.len(), COUNTS.bytes.len() + 7);
         let class = classfile::ClassFile::parse(&carriers).expect("a class file");
         assert_eq!(class.name(), COUNTS.internal_name.as_bytes());
         assert_eq!(rename(&carriers, b"currentThread", b"x"), carriers);

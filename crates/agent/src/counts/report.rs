@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Counts;
-use super::counters::CounterKind;
-use super::ids::CounterIndex;
-use super::threads::Totals;
+use super::counters::Counters;
+use super::sums::Totals;
+use super::threads::Threads;
 use agent_base::ids::AllocationSite;
 
 /// What was allocated of one class at one site.
@@ -22,39 +21,25 @@ pub(crate) struct SiteCount {
 /// Class, method and line, and whether the VM counted: the order in which sites are reported.
 type SiteKey = (u32, Option<(u32, u32)>, bool);
 
-impl Counts {
-    /// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
-    pub(crate) fn sites(&self) -> (Vec<SiteCount>, u64) {
-        let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
-        let mut unknown = 0u64;
-        self.for_each(|counter, value| {
-            let (totals, site) = self.meaning(counter, value);
-            match site {
-                Some(site) => {
-                    let by_vm = self.is_vm_object(counter);
-                    let key = (site.class.0, site.location.map(|location| (location.method.0, location.line)), by_vm);
-                    let none = SiteCount { site, by_vm, totals: Totals::default(), is_provisional: false };
-                    let count = sites.entry(key).or_insert(none);
-                    count.totals += totals;
-                    count.is_provisional |= self.space.counters.may_be_subtracted(counter);
-                }
-                // One counter may subtract what another counted.
-                None => unknown = totals.instances.wrapping_add(unknown),
+/// All sites that ran, and the number of objects whose site is not known. Several counters may belong to one line.
+pub(super) fn sites(threads: &Threads, counters: &Counters) -> (Vec<SiteCount>, u64) {
+    let mut sites: BTreeMap<SiteKey, SiteCount> = BTreeMap::new();
+    let mut unknown = 0u64;
+    threads.for_each(|counter, value| {
+        let (totals, site) = threads.meaning(counter, value);
+        match site {
+            Some(site) => {
+                let by_vm = counters.is_by_vm(counter);
+                let key = (site.class.0, site.location.map(|location| (location.method.0, location.line)), by_vm);
+                let none = SiteCount { site, by_vm, totals: Totals::default(), is_provisional: false };
+                let count = sites.entry(key).or_insert(none);
+                count.totals += totals;
+                count.is_provisional |= counters.may_be_subtracted(counter);
             }
-        });
-        let counted = sites.into_values().map(|count| SiteCount { totals: count.totals.not_negative(), ..count });
-        (counted.filter(|count| count.totals.instances > 0).collect(), unknown)
-    }
-
-    /// The number of counters in use.
-    pub(crate) fn counters(&self) -> u64 {
-        self.space.counters.len().into()
-    }
-
-    fn is_vm_object(&self, counter: CounterIndex) -> bool {
-        let kind = |counter| self.space.counters.get(counter).map(|record| record.kind);
-        let kind =
-            kind(counter).filter(|&kind| kind != CounterKind::Bytes).or_else(|| kind(CounterIndex(counter.0 - 1)));
-        matches!(kind, Some(CounterKind::Backtraces(_) | CounterKind::VmObjects))
-    }
+            // One counter may subtract what another counted.
+            None => unknown = totals.instances.wrapping_add(unknown),
+        }
+    });
+    let counted = sites.into_values().map(|count| SiteCount { totals: count.totals.not_negative(), ..count });
+    (counted.filter(|count| count.totals.instances > 0).collect(), unknown)
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use jvmti::jni_sys::{jclass, jlong, jobject, jweak};
-use jvmti::{Env, Jni, JniError};
+use jvmti::{Env, Jni, JniError, SharedRef};
 use rustc_hash::FxHashMap;
 
 use super::ids::{CounterIndex, RewritingIndex, RewrittenMethodIndex};
@@ -76,26 +76,16 @@ struct UnloadableIndex(u32);
 /// The tags of class loaders begin here; classes and threads, in the same environment, have lower tags.
 const LOADERS: jlong = 1 << 41;
 
-struct Weak(jweak);
-
-// SAFETY: JNI lets every thread use a weak global reference.
-unsafe impl Send for Weak {}
-
-struct Strong(jobject);
-
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for Strong {}
-
 /// So many parts are held at most; others may be unloaded before their counters are resolved.
 const MAX_UNRESOLVED: usize = 1024;
 /// With fewer weak references than this, a sweep is not worth its time.
 const MIN_SWEPT: usize = 1024;
 
-/// Weak references to all that may be unloaded.
+/// SharedRef references to all that may be unloaded.
 #[derive(Default)]
 struct Unloadable {
     /// `None` for what is unloaded.
-    references: Vec<Option<Weak>>,
+    references: Vec<Option<SharedRef>>,
     alive: usize,
     /// How many were alive after the last sweep.
     alive_after_sweep: usize,
@@ -113,13 +103,13 @@ pub(super) struct Part {
 pub(super) struct Unresolved {
     pub(super) parts: Vec<Part>,
     /// By number; they keep the classes from being unloaded.
-    held: FxHashMap<u32, Strong>,
+    held: FxHashMap<u32, SharedRef>,
 }
 
 impl Unresolved {
     /// The classes may be unloaded from now on.
     pub(super) fn release(self, jni: Jni) {
-        for Strong(reference) in self.held.into_values() {
+        for SharedRef(reference) in self.held.into_values() {
             // SAFETY: a global reference that is used nowhere else.
             unsafe { jni.delete_global_ref(reference) };
         }
@@ -282,13 +272,13 @@ impl Rewritings {
             return;
         }
         // SAFETY: by the caller's promise.
-        let strong = Strong(unsafe { jni.new_global_ref(reference) });
+        let strong = SharedRef(unsafe { jni.new_global_ref(reference) });
         let before = {
             let mut unresolved = self.unresolved.lock();
             unresolved.parts.push(part);
             unresolved.held.insert(kept.0, strong)
         };
-        if let Some(Strong(before)) = before {
+        if let Some(SharedRef(before)) = before {
             // SAFETY: a global reference that is used nowhere else.
             unsafe { jni.delete_global_ref(before) };
         }
@@ -297,6 +287,11 @@ impl Rewritings {
     /// The classes whose counters are not resolved yet; the caller resolves them, and releases the classes.
     pub(super) fn take_unresolved(&self) -> Unresolved {
         std::mem::take(&mut *self.unresolved.lock())
+    }
+
+    /// Releases the classes whose counters will not be resolved any more.
+    pub(super) fn release_unresolved(&self, jni: Jni) {
+        self.take_unresolved().release(jni);
     }
 
     /// A method of the class that is being rewritten has a site.
@@ -359,7 +354,7 @@ impl Rewritings {
         let weak = unsafe { jni.new_weak_global_ref(reference) }.inspect_err(|_| jni.exception_clear()).ok()?;
         let mut kept = self.unloadable.lock();
         kept.alive += 1;
-        kept.references.push(Some(Weak(weak)));
+        kept.references.push(Some(SharedRef(weak)));
         Some(UnloadableIndex((kept.references.len() - 1) as u32))
     }
 

@@ -5,15 +5,18 @@ use std::collections::VecDeque;
 use trace::model::{AllocCount, CountSource, Record};
 use trace::time::Time;
 
+use super::feature::Counts;
+use super::report::SiteCount;
+use super::snapshot::CountsSnapshot;
+use super::sums::Totals;
 use super::written::SiteCounts;
-use super::{Counts, CountsSnapshot, SiteCount, Totals};
 use crate::heap_histogram;
 use crate::sampling::{self, Sampler};
 use agent_base::clock::Ticks;
 use agent_trace::{Count, DefinedSite, Document, Section, Unread};
 
 /// Writes what sites have counted.
-pub(super) struct CountsSection {
+struct CountsSection {
     counts: &'static Counts,
     /// Samples callers beside.
     sampler: Option<&'static Sampler>,
@@ -62,11 +65,15 @@ impl Section for CountsSection {
     }
 }
 
-impl CountsSection {
-    pub(super) fn new(counts: &'static Counts, sampler: Option<&'static Sampler>) -> CountsSection {
-        CountsSection { counts, sampler, snapshots: VecDeque::new(), written: SiteCounts::default() }
+impl Counts {
+    /// What it writes into the trace, with the samples of callers if there are any.
+    pub(crate) fn section(&'static self, sampler: Option<&'static Sampler>) -> Box<dyn Section> {
+        let (snapshots, written) = Default::default();
+        Box::new(CountsSection { counts: self, sampler, snapshots, written })
     }
+}
 
+impl CountsSection {
     /// Writes what a site has counted, if that is new.
     fn site(&mut self, document: &mut Document, site: &mut SiteCount, time: Time) {
         if self.written.is_new(site) {

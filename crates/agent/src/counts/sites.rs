@@ -7,7 +7,7 @@
 
 use std::ffi::CString;
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use classfile::access::{ABSTRACT, INTERFACE};
@@ -18,14 +18,14 @@ use jvmti::sys::{
 use jvmti::{Allocated, Collector, HeapRoom, Jni};
 use rustc_hash::FxHashMap;
 
-use super::Counts;
-use super::counters::{BytecodeSite, CounterKind, NEW_INSTANCE_CALLER};
+use super::counters::{BytecodeSite, CounterKind, Counters, NEW_INSTANCE_CALLER};
 use super::ids::{CounterIndex, RewritingIndex};
-use super::rewritings::{Class, Part, is_hidden_name, no_memory};
-use super::threads::ThreadCounts;
+use super::rewritings::{Class, Part, Rewritings, is_hidden_name, no_memory};
+use super::threads::{ThreadCounts, Threads};
 use crate::heap_histogram::instance_bytes;
 use agent_base::helpers::COUNTS;
-use agent_base::ids::{AllocationSite, ClassIndex, CodeLocation};
+use agent_base::ids::{AllocationSite, ClassIndex, CodeLocation, ThreadIndex};
+use agent_base::mutex::Mutex;
 use agent_core::core::Core;
 
 /// Bytes of the heap that are left to the program while counters are resolved.
@@ -117,60 +117,71 @@ impl Declaring {
     }
 }
 
-impl Counts {
+/// Finds the sites of a recording's counters.
+pub(super) struct Sites {
+    core: &'static Core,
+    counters: &'static Counters,
+    rewritings: &'static Rewritings,
+    /// When all are resolved again.
+    next_resolution: Mutex<Option<Instant>>,
+    /// There was no memory to resolve counters. Each attempt causes a collection, so there is none before the next collection.
+    heap_is_full: AtomicBool,
+}
+
+impl Sites {
+    /// None is resolved yet.
+    pub(super) fn new(core: &'static Core, counters: &'static Counters, rewritings: &'static Rewritings) -> Sites {
+        let (next_resolution, heap_is_full) = Default::default();
+        Sites { core, counters, rewritings, next_resolution, heap_is_full }
+    }
+
     /// Resolves the counters that are not zero: those of one thread, or of all.
-    pub(super) fn resolve_counted(&self, jni: Jni, own: Option<&ThreadCounts>, phase: ResolvePhase) {
+    pub(super) fn resolve_counted(&self, jni: Jni, threads: &Threads, own: Option<&ThreadCounts>, phase: ResolvePhase) {
         if phase != ResolvePhase::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
-            self.resolve_all(jni, self.counted(own), phase);
+            self.resolve_all(jni, self.counted(threads, own), phase);
         }
     }
 
     /// Those of them that are not resolved yet.
-    fn counted(&self, own: Option<&ThreadCounts>) -> Vec<(RewritingIndex, CounterIndex)> {
+    fn counted(&self, threads: &Threads, own: Option<&ThreadCounts>) -> Vec<(RewritingIndex, CounterIndex)> {
         let mut unknown = Vec::new();
-        let mut visit = |counter, _| unknown.extend(self.unknown(counter));
-        // Threads that begin or end do not wait: a thread that ends now resolves its own counters.
-        let living = if own.is_none() { self.living() } else { Vec::new() };
-        let sums = self.space.sums.iter().filter(|_| own.is_none());
-        let blocks = own.into_iter().chain(living.iter().map(|counts| &**counts)).filter_map(ThreadCounts::block);
-        blocks.chain(sums).for_each(|block| block.for_each(self.space.counters.len(), &mut visit));
+        threads.for_each_counted(own, |counter| unknown.extend(self.unknown(counter)));
         unknown
     }
 
     /// After a collection: resolves the counters of classes that may be unloaded, and lets the VM unload them from now on. Also
     /// resolves all other counters that are not zero, unless that was done a short time ago.
-    pub(super) fn resolve_meanwhile(&self, jni: Jni) {
+    pub(super) fn resolve_meanwhile(&self, jni: Jni, threads: &Threads) {
         self.heap_is_full.store(false, Ordering::Relaxed);
-        let unresolved = self.space.rewritings.take_unresolved();
+        let unresolved = self.rewritings.take_unresolved();
         let counters = unresolved.parts.iter().flat_map(Part::range);
         self.resolve_all(jni, counters.filter_map(|counter| self.unknown(counter)).collect(), ResolvePhase::Meanwhile);
         unresolved.release(jni);
-        self.space.rewritings.sweep(jni);
+        self.rewritings.sweep(jni);
         let begin = Instant::now();
         let is_due = self.next_resolution.lock().is_none_or(|next| begin >= next);
         if is_due {
-            let counted = self.counted(None);
+            let counted = self.counted(threads, None);
             // So the search takes a hundredth of the time at most; each counter is resolved once.
             *self.next_resolution.lock() = Some(Instant::now() + begin.elapsed() * 99);
             self.resolve_all(jni, counted, ResolvePhase::Meanwhile);
         }
     }
 
-    /// Whether a counter is not resolved, and there may be memory to do so.
-    pub(super) fn may_resolve(&self, counter: CounterIndex) -> bool {
-        !self.heap_is_full.load(Ordering::Relaxed) && self.unknown(counter).is_some()
-    }
-
-    /// Resolves one counter.
-    pub(super) fn resolve_one(&self, jni: Jni, counter: CounterIndex) {
-        self.resolve_all(jni, self.unknown(counter).into_iter().collect(), ResolvePhase::Meanwhile);
+    /// Resolves one counter, unless it is resolved or there may be no memory to do so. `thread` is the current one.
+    pub(super) fn resolve_one(&self, jni: Jni, thread: ThreadIndex, counter: CounterIndex) {
+        if !self.heap_is_full.load(Ordering::Relaxed)
+            && let Some(unknown) = self.unknown(counter)
+        {
+            self.core.exclude(jni, thread, || self.resolve_all(jni, vec![unknown], ResolvePhase::Meanwhile));
+        }
     }
 
     /// A counter that is not resolved yet, with the number of its rewriting.
     fn unknown(&self, counter: CounterIndex) -> Option<(RewritingIndex, CounterIndex)> {
-        let record = self.space.counters.get(counter)?;
+        let record = self.counters.get(counter)?;
         let is_unknown = record.kind.name().is_some() && record.resolved.get().is_none();
-        let code = self.space.rewritings.method(record.site.filter(|_| is_unknown)?.code)?;
+        let code = self.rewritings.method(record.site.filter(|_| is_unknown)?.code)?;
         Some((code.rewriting, counter))
     }
 
@@ -210,32 +221,29 @@ impl Counts {
         counters: impl Iterator<Item = CounterIndex>,
         phase: ResolvePhase,
     ) -> jvmti::Result<()> {
-        let Class::Loaded(class) = self.space.rewritings.class(jni, rewriting)? else { return Ok(()) };
+        let Class::Loaded(class) = self.rewritings.class(jni, rewriting)? else { return Ok(()) };
         // SAFETY: a local reference that is used nowhere else.
         let declaring = unsafe { Declaring::of(self.core, jni, class)? };
         let mut looked_up = FxHashMap::default();
         let mut resolve = |counter| {
-            let Some(record) = self.space.counters.get(counter) else { return Ok(()) };
+            let Some(record) = self.counters.get(counter) else { return Ok(()) };
             let (Some(name), Some(site)) = (record.kind.name(), record.site) else { return Ok(()) };
             let found = match looked_up.get(&name) {
                 Some(&found) => found,
                 None => {
                     let is_instance = matches!(record.kind, CounterKind::Instances(_));
-                    let found =
-                        self.look_up(jni, &declaring, &self.space.counters.name_of(name), is_instance, phase)?;
+                    let found = self.look_up(jni, &declaring, &self.counters.name_of(name), is_instance, phase)?;
                     *looked_up.entry(name).or_insert(found)
                 }
             };
             match found {
                 ClassLookup::Class(class) => {
                     let location = self.location(&declaring, site);
-                    self.space.counters.resolve(counter, Some(AllocationSite { class, location }));
+                    self.counters.resolve(counter, Some(AllocationSite { class, location }));
                 }
-                ClassLookup::NotReady if phase == ResolvePhase::AfterTheEnd => {
-                    self.space.counters.resolve(counter, None)
-                }
+                ClassLookup::NotReady if phase == ResolvePhase::AfterTheEnd => self.counters.resolve(counter, None),
                 ClassLookup::NotReady | ClassLookup::Unknown => {}
-                ClassLookup::NoInstances => self.space.counters.resolve(counter, None),
+                ClassLookup::NoInstances => self.counters.resolve(counter, None),
             }
             Ok(())
         };
@@ -245,7 +253,7 @@ impl Counts {
     }
 
     fn location(&self, declaring: &Declaring, site: BytecodeSite) -> Option<CodeLocation> {
-        let code = self.space.rewritings.method(site.code)?;
+        let code = self.rewritings.method(site.code)?;
         let method = self.core.jvm.methods.named(declaring.index, &code.name, &code.descriptor, code.lines);
         Some(CodeLocation { method, line: site.line })
     }
@@ -276,7 +284,7 @@ impl Counts {
     ///
     /// # Safety
     /// `loaded` is a live reference to that class.
-    pub(super) unsafe fn counters_at_dynamic_site(
+    pub(super) unsafe fn at_dynamic_site(
         &self,
         jni: Jni,
         site: CounterIndex,
@@ -284,7 +292,7 @@ impl Counts {
         loaded: jclass,
     ) -> Option<DynamicCounters> {
         if site == NEW_INSTANCE_CALLER {
-            return self.space.counters.subtracted(class).map(DynamicCounters::First);
+            return self.counters.subtracted(class).map(DynamicCounters::First);
         }
         let found = caller(self.core, jni).and_then(|(method, location)| {
             // SAFETY: by the caller's promise; the method is on the stack.
@@ -292,7 +300,7 @@ impl Counts {
                 return Ok(Some(DynamicCounters::CountedElsewhere));
             }
             let resolved = AllocationSite { class, location: Some(location) };
-            Ok(self.space.counters.at_dynamic_site(site, resolved).map(DynamicCounters::First))
+            Ok(self.counters.at_dynamic_site(site, resolved).map(DynamicCounters::First))
         });
         found.unwrap_or_else(|error| {
             self.core.count_failure("site", error);
@@ -305,7 +313,7 @@ impl Counts {
     /// # Safety
     /// `class` is a live reference, and the class of `caller` is alive.
     unsafe fn makes(&self, jni: Jni, caller: jmethodID, site: CounterIndex, class: jclass) -> jvmti::Result<bool> {
-        let (owner, by_owner) = match self.space.counters.get(site).map(|record| record.kind) {
+        let (owner, by_owner) = match self.counters.get(site).map(|record| record.kind) {
             Some(CounterKind::CloneSite(owner)) => (owner, false),
             Some(CounterKind::SuperCloneSite(owner)) => (owner, true),
             _ => return Ok(true),
@@ -314,7 +322,7 @@ impl Counts {
         // SAFETY: by the caller's promise; local references, deleted here.
         unsafe {
             let declaring = Declaring::of(core, jni, core.jvm.env.get_method_declaring_class(caller)?)?;
-            let owner = declaring.find(jni, &self.space.counters.name_of(owner));
+            let owner = declaring.find(jni, &self.counters.name_of(owner));
             declaring.release(jni);
             let Some(owner) = owner? else { return Ok(false) };
             let makes = if by_owner {

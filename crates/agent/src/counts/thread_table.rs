@@ -3,11 +3,11 @@
 //! A hook takes what stands there without asking whose it is. So an entry that belongs to several living threads is empty, and
 //! all of them count by calling the agent, until one is left.
 
-use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use super::memory::zeros;
 use agent_base::mutex::Mutex;
 
 /// Entries, as MartiniCounts has it. Of their memory the system provides the pages that are used.
@@ -23,17 +23,8 @@ pub(super) struct ThreadTable {
 impl ThreadTable {
     /// An empty table. A thread under construction has the number 0 and finds no counters. `None` if the system has no room.
     pub(super) fn new() -> Option<ThreadTable> {
-        let bytes = ENTRIES * size_of::<AtomicUsize>();
-        // SAFETY: a fresh private mapping, which is never unmapped; zeros are valid.
-        let entries = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            let start = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
-            if start == libc::MAP_FAILED {
-                return None;
-            }
-            std::slice::from_raw_parts(start.cast::<AtomicUsize>(), ENTRIES)
-        };
-        Some(ThreadTable { entries, threads: Mutex::default() })
+        // SAFETY: zeros are valid.
+        Some(ThreadTable { entries: unsafe { zeros(ENTRIES) }?, threads: Mutex::default() })
     }
 
     /// Where the first entry is.

@@ -1,116 +1,88 @@
-//! What each thread counts.
+//! What each thread counts. A thread that ends adds its counters to the sums.
 
-use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use jvmti::Jni;
-use jvmti::jni_sys::jobject;
 use rustc_hash::FxHashMap;
 
-use super::Counts;
+use super::block_pool::BlockPool;
 use super::blocks::Block;
+use super::counters::Counters;
 use super::ids::CounterIndex;
-use super::pending_array::PendingArray;
-use agent_base::ids::ThreadIndex;
+use super::large_arrays::{LargeArrays, PendingArray};
+use super::sums::{self, Totals};
+use agent_base::ids::{AllocationSite, ThreadIndex};
 use agent_base::mutex::Mutex;
-use agent_core::core::Core;
-use agent_core::core::context::{FeatureState, Reporter, Slot, ThreadState};
-use agent_core::instrument::allocating_method::AllocatingMethods;
-use agent_core::stacks::cache::StackCache;
-
-/// What a thread has allocated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
-    pub(crate) instances: u64,
-    pub(crate) bytes: u64,
-}
-
-impl Totals {
-    /// Nothing in place of less than nothing: while the program runs, what is subtracted may be read before what it is subtracted from.
-    pub(super) fn not_negative(self) -> Totals {
-        let not_negative = |sum: u64| if sum > u64::MAX / 2 { 0 } else { sum };
-        Totals { instances: not_negative(self.instances), bytes: not_negative(self.bytes) }
-    }
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Totals) {
-        // What was counted twice is subtracted by adding its complement.
-        self.instances = self.instances.wrapping_add(other.instances);
-        self.bytes = self.bytes.wrapping_add(other.bytes);
-    }
-}
+use agent_core::core::{Core, accounting};
 
 /// The counters of one thread.
 pub(crate) struct ThreadCounts {
-    pub(crate) thread: ThreadIndex,
+    thread: ThreadIndex,
     /// Not set while the thread is under construction and has no number.
-    pub(super) own: OnceLock<Own>,
+    own: OnceLock<Own>,
     /// What it added to shared counters.
-    pub(super) shared_instances: AtomicU64,
-    pub(super) shared_bytes: AtomicU64,
-    /// An array that was counted but may not fit into the heap.
-    pub(super) pending_array: Mutex<Option<PendingArray>>,
-    /// By counter, instances and bytes of arrays that were counted but did not fit.
-    pub(super) failed_arrays: Mutex<FxHashMap<CounterIndex, (u64, u64)>>,
+    shared_instances: AtomicU64,
+    shared_bytes: AtomicU64,
+    large_arrays: LargeArrays,
 }
 
-pub(super) struct Own {
+struct Own {
     /// The thread's number in Java.
-    pub(super) number: i64,
+    number: i64,
     /// Its counters; `None` if it has to share them.
-    pub(super) block: Option<Arc<Block>>,
+    block: Option<Arc<Block>>,
 }
 
 impl ThreadCounts {
-    pub(super) fn block(&self) -> Option<&Block> {
+    /// Whose they are.
+    pub(super) fn thread(&self) -> ThreadIndex {
+        self.thread
+    }
+
+    fn block(&self) -> Option<&Block> {
         self.own.get()?.block.as_deref()
     }
+}
 
-    pub(super) fn add_shared(&self, totals: Totals) {
-        self.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
-        self.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
+/// The threads that count for a recording.
+pub(super) struct Threads {
+    core: &'static Core,
+    counters: &'static Counters,
+    pool: &'static BlockPool,
+    /// Those that count at present.
+    living: Mutex<Vec<Arc<ThreadCounts>>>,
+    /// Those of them that lived at VMInit already and have reported nothing yet.
+    expected: Mutex<Vec<Arc<ThreadCounts>>>,
+    /// Those whose last accounts have not been read, while accounts are read at the end.
+    unread: Mutex<FxHashMap<u32, Arc<ThreadCounts>>>,
+}
+
+impl Threads {
+    /// None yet; all counters are 0.
+    pub(super) fn new(core: &'static Core, counters: &'static Counters, pool: &'static BlockPool) -> Threads {
+        pool.begin_again(counters.len());
+        let (living, expected, unread) = Default::default();
+        Threads { core, counters, pool, living, expected, unread }
     }
-}
 
-/// What the feature keeps for a thread.
-pub(crate) struct CountsThread {
-    /// From its first allocation on.
-    pub(super) own: Option<Arc<ThreadCounts>>,
-    /// Which methods made the VM make objects.
-    pub(super) allocating_methods: AllocatingMethods,
-    /// Which native methods are counted where they are called.
-    pub(super) natives: StackCache<bool>,
-    /// Bytes that the JVM accounted to the thread before it called a method that makes objects which Java code cannot see.
-    pub(super) account: Option<u64>,
-}
-
-impl ThreadState for CountsThread {
-    fn end(&mut self, _: Jni) {
-        if let (Some(own), Some(counts)) = (&self.own, Counts::current()) {
-            counts.end(own);
-        }
+    /// Their recording.
+    pub(super) fn core(&self) -> &'static Core {
+        self.core
     }
-}
 
-impl FeatureState for CountsThread {
-    const SLOT: Slot = Slot::Counts;
-
-    fn new(_: &'static Core) -> CountsThread {
-        CountsThread {
-            own: None,
-            allocating_methods: AllocatingMethods::default(),
-            natives: StackCache::default(),
-            account: None,
-        }
+    /// What their counters count.
+    pub(super) fn counters(&self) -> &'static Counters {
+        self.counters
     }
-}
 
-impl Counts {
-    /// The counters of the current thread.
-    pub(super) fn own<'s>(&self, carrier: ThreadIndex, state: &'s mut CountsThread) -> &'s Arc<ThreadCounts> {
-        state.own.get_or_insert_with(|| self.expected(carrier).unwrap_or_else(|| self.begin(carrier)))
+    /// The counters of the current thread, from its first allocation on.
+    pub(super) fn own<'s>(
+        &self,
+        carrier: ThreadIndex,
+        known: &'s mut Option<Arc<ThreadCounts>>,
+    ) -> &'s Arc<ThreadCounts> {
+        known.get_or_insert_with(|| self.expected(carrier).unwrap_or_else(|| self.begin(carrier)))
     }
 
     fn expected(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
@@ -119,37 +91,11 @@ impl Counts {
         Some(expected.swap_remove(found))
     }
 
-    /// A thread was there before there were events, which come now.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to it.
-    pub(super) unsafe fn expect(&self, jni: Jni, index: ThreadIndex, thread: jobject) {
-        if self.core.is_late {
-            // The thread counts from then on that it has counters. Until reporting begins nothing else is done for it.
-            self.begun.call_once(|| self.let_count(jni));
-        }
-        let counts = self.begin(index);
-        // SAFETY: by the caller's promise.
-        unsafe { self.give_counters(jni, &counts, thread) };
+    /// A thread was there before there were events, which come now; it has that number in Java.
+    pub(super) fn expect(&self, thread: ThreadIndex, number: i64) {
+        let counts = self.begin(thread);
+        self.give_block(&counts, number);
         self.expected.lock().push(counts);
-    }
-
-    /// The current thread starts: hooks find its counters from the beginning, so that C2 sees no other way through them.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to it.
-    pub(super) unsafe fn starts(&self, jni: Jni, carrier: ThreadIndex, state: &mut CountsThread, thread: jobject) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.give_counters(jni, self.own(carrier, state), thread) };
-    }
-
-    /// # Safety
-    /// `thread` is a live reference to a thread.
-    unsafe fn give_counters(&self, jni: Jni, counts: &ThreadCounts, thread: jobject) {
-        if let Some(proxy) = self.proxy.get() {
-            // SAFETY: by the caller's promise.
-            self.block(counts, unsafe { proxy.number(jni, thread) });
-        }
     }
 
     fn begin(&self, thread: ThreadIndex) -> Arc<ThreadCounts> {
@@ -158,39 +104,48 @@ impl Counts {
             own: OnceLock::new(),
             shared_instances: AtomicU64::new(0),
             shared_bytes: AtomicU64::new(0),
-            pending_array: Mutex::default(),
-            failed_arrays: Mutex::default(),
+            large_arrays: LargeArrays::default(),
         });
         self.living.lock().push(counts.clone());
         counts
     }
 
-    /// The counters of a thread, made now if it has a number in Java and there is room.
-    pub(super) fn block<'c>(&self, counts: &'c ThreadCounts, number: i64) -> Option<&'c Block> {
-        if number <= 0 {
-            return counts.block();
+    /// Makes the counters of a thread, unless it has some, or no number in Java yet.
+    pub(super) fn give_block(&self, counts: &ThreadCounts, number: i64) {
+        if number > 0 {
+            counts.own.get_or_init(|| Own { number, block: self.pool.give(number, self.has_room()) });
         }
-        let own = counts.own.get_or_init(|| {
-            let block = self.own_block();
-            if let Some(table) = &self.space.table {
-                table.add(number, block.as_ref().map_or(0, |block| block.address()));
-            }
-            Own { number, block }
-        });
-        own.block.as_deref()
     }
 
-    fn own_block(&self) -> Option<Arc<Block>> {
+    /// Whether one more thread may have counters: they take at most as many bytes as the buffers, unless sites are added later.
+    fn has_room(&self) -> bool {
         let owners = self.living.lock().iter().filter(|t| t.block().is_some()).count();
-        if (owners + 1) * self.space.counters.len() as usize * size_of::<u64>() > self.limit {
-            return None;
+        (owners + 1) * self.counters.len() as usize * size_of::<u64>() <= self.core.options.buffer_bytes
+    }
+
+    /// Counts one object; `totals` is what that counts, if the thread has to share its counters.
+    pub(super) fn add(
+        &self,
+        counts: &ThreadCounts,
+        counter: CounterIndex,
+        bytes: u64,
+        totals: impl FnOnce() -> Totals,
+    ) {
+        let own = counts.block();
+        if own.is_none() {
+            let totals = totals();
+            counts.shared_instances.fetch_add(totals.instances, Ordering::Relaxed);
+            counts.shared_bytes.fetch_add(totals.bytes, Ordering::Relaxed);
         }
-        self.space.spare.lock().pop().or_else(|| Block::new().map(Arc::new))
+        let Some(block) = own.or(self.pool.sums()) else { return };
+        block.add(counter, 1);
+        if bytes > 0 {
+            block.add(counter.next(), bytes);
+        }
     }
 
     /// The current thread ends: its counters are added to the sums.
-    fn end(&self, counts: &Arc<ThreadCounts>) {
-        let own = counts.own.get();
+    pub(super) fn end(&self, counts: &Arc<ThreadCounts>) {
         // Under the lock, so that these counters are always either among those of living threads or in the sums.
         let mut living = self.living.lock();
         let Some(found) = living.iter().position(|other| Arc::ptr_eq(other, counts)) else {
@@ -198,26 +153,136 @@ impl Counts {
             return;
         };
         living.swap_remove(found);
-        if let (Some(own), Some(table)) = (own, &self.space.table) {
-            table.remove(own.number);
-        }
-        let Some(block) = own.and_then(|own| own.block.as_ref()) else { return };
-        block.drain(self.space.counters.len(), |counter, value| self.add_to_sums(counter, value));
+        let Some(Own { number, block }) = counts.own.get() else { return };
+        self.pool.forget(*number);
+        let Some(block) = block else { return };
+        self.pool.drain(block, self.counters.len());
         drop(living);
-        self.space.spare.lock().push(block.clone());
+        self.pool.take_back(block.clone());
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Adds the counters of all living threads to the sums, at the very end. If the VM continues, they stop counting.
+    pub(super) fn end_all(&self, is_survived: bool) {
+        for counts in std::mem::take(&mut *self.living.lock()) {
+            let Some(own) = counts.own.get() else { continue };
+            if is_survived {
+                self.pool.forget(own.number);
+            }
+            if let Some(block) = &own.block {
+                self.pool.retire(block.clone(), self.counters.len());
+            }
+        }
+    }
 
-    #[test]
-    fn what_is_subtracted_too_early_leaves_nothing() {
-        let mut totals = Totals { instances: 1, bytes: 72 };
-        totals += Totals { instances: 2u64.wrapping_neg(), bytes: 144u64.wrapping_neg() };
-        assert_eq!(totals.not_negative(), Totals::default());
-        totals += Totals { instances: 3, bytes: 216 };
-        assert_eq!(totals.not_negative(), Totals { instances: 2, bytes: 144 });
+    /// Frees what nobody needs after the end of the recording.
+    pub(super) fn release(&self) {
+        *self.living.lock() = Vec::new();
+        *self.expected.lock() = Vec::new();
+        *self.unread.lock() = FxHashMap::default();
+        self.pool.release();
+    }
+
+    fn living(&self) -> Vec<Arc<ThreadCounts>> {
+        self.living.lock().clone()
+    }
+
+    /// Visits all counters, of living threads and of ended ones; a counter may be visited more than once.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(CounterIndex, u64)) {
+        // No thread ends while the lock is held.
+        let living = self.living.lock();
+        for block in self.pool.sums().into_iter().chain(living.iter().filter_map(|counts| counts.block())) {
+            block.for_each(self.counters.len(), &mut visit);
+        }
+    }
+
+    /// The same, or only those of one thread, while threads that begin or end do not wait. One that ends meanwhile may be left out.
+    pub(super) fn for_each_counted(&self, own: Option<&ThreadCounts>, mut visit: impl FnMut(CounterIndex)) {
+        let living = if own.is_none() { self.living() } else { Vec::new() };
+        let sums = self.pool.sums().filter(|_| own.is_none());
+        let blocks = own.into_iter().chain(living.iter().map(|counts| &**counts)).filter_map(ThreadCounts::block);
+        blocks.chain(sums).for_each(|block| block.for_each(self.counters.len(), |counter, _| visit(counter)));
+    }
+
+    /// Visits what a thread has counted by itself.
+    pub(super) fn for_each_of(&self, counts: &ThreadCounts, mut visit: impl FnMut(CounterIndex, u64)) {
+        if let Some(block) = counts.block() {
+            block.for_each(self.counters.len(), &mut visit);
+        }
+        counts.large_arrays.for_each_failed(&mut visit);
+    }
+
+    /// What a thread allocated so far.
+    pub(super) fn totals(&self, counts: &ThreadCounts) -> Totals {
+        let mut totals = Totals {
+            instances: counts.shared_instances.load(Ordering::Relaxed),
+            bytes: counts.shared_bytes.load(Ordering::Relaxed),
+        };
+        self.for_each_of(counts, |counter, value| totals += self.meaning(counter, value).0);
+        totals
+    }
+
+    /// The instances and bytes that a counter of that value stands for, and where they were made, if that is known.
+    pub(super) fn meaning(&self, counter: CounterIndex, value: u64) -> (Totals, Option<AllocationSite>) {
+        sums::meaning(self.core, self.counters, counter, value)
+    }
+
+    /// The current thread has counted a large array, which it is going to make.
+    pub(super) fn begin_large(&self, jni: Jni, counts: &ThreadCounts, counter: CounterIndex, bytes: u64) {
+        let accounted = self.core.jvm.accounting.current_thread_bytes(jni);
+        self.settle(counts, accounted, true);
+        let array = accounted.map(|accounted_before| PendingArray { counter, bytes, accounted_before });
+        counts.large_arrays.begin(array);
+    }
+
+    /// Subtracts the last large array of a thread if it was not made, as [`LargeArrays::settle`] says.
+    pub(super) fn settle(&self, counts: &ThreadCounts, accounted: Option<u64>, is_over: bool) {
+        // Only the thread itself writes its counters.
+        counts.large_arrays.settle(accounted, is_over, |counter, value| self.pool.add_to_sums(counter, value));
+    }
+
+    /// The same for all threads, while they run.
+    pub(super) fn settle_all(&self, jni: Jni) {
+        let has_pending = |counts: &&Arc<ThreadCounts>| counts.large_arrays.is_pending();
+        let threads: Vec<_> = self.living.lock().iter().filter(has_pending).cloned().collect();
+        for counts in threads {
+            if let Some(own) = counts.own.get() {
+                self.settle(&counts, self.core.jvm.accounting.thread_bytes(jni, own.number), false);
+            }
+        }
+    }
+
+    /// What each living thread has counted so far, and what the JVM accounts to it.
+    pub(super) fn accounts(&self, jni: Jni) -> Vec<(ThreadIndex, Totals, Option<u64>)> {
+        let own = self.living();
+        let own: FxHashMap<u32, &ThreadCounts> = own.iter().map(|own| (own.thread.0, &**own)).collect();
+        let mut found = Vec::new();
+        accounting::each_account(self.core, jni, |index, bytes| {
+            if let (Some(own), Some(record)) = (own.get(&index.0), self.core.jvm.threads.get(index)) {
+                self.settle(own, bytes, false);
+                found.push((index, self.totals(own), record.accounted(bytes)));
+            }
+        });
+        found
+    }
+
+    /// The last accounts of all living threads are about to be read.
+    pub(super) fn begin_last_accounts(&self) {
+        *self.unread.lock() = self.living().into_iter().map(|own| (own.thread.0, own)).collect();
+    }
+
+    /// The counters of a thread whose last account is read.
+    pub(super) fn take_unread(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
+        self.unread.lock().remove(&thread.0)
+    }
+
+    /// Those of the threads whose last accounts cannot be read.
+    pub(super) fn take_all_unread(&self) -> impl Iterator<Item = Arc<ThreadCounts>> + use<> {
+        std::mem::take(&mut *self.unread.lock()).into_values()
+    }
+
+    /// Bytes of memory that counters take.
+    pub(super) fn memory(&self) -> u64 {
+        let living: u64 = self.living.lock().iter().filter_map(|t| t.block()).map(Block::bytes).sum();
+        living + self.pool.bytes()
     }
 }

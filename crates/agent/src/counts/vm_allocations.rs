@@ -1,21 +1,17 @@
 //! Objects that the VM reports: those that it makes itself in its native methods, and the `Class` object of each class that it loads.
 
 use std::cell::Cell;
-use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use jvmti::Jni;
-use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
-use jvmti::sys::{jthread, jvmtiEnv};
+use jvmti::jni_sys::jclass;
 use trace::model::ArrayCode;
 use trace::names::array_code;
 
-use super::Counts;
-use super::threads::{CountsThread, Totals};
-use agent_base::clock::Ticks;
-use agent_base::ids::{AllocationSite, ClassIndex};
+use super::current_thread::Here;
+use super::threads::Threads;
+use agent_base::ids::ClassIndex;
 use agent_core::core::Core;
-use agent_core::core::context::{ThreadContext, callback, enter};
 use agent_core::instrument::allocating_method::{AllocatingMethod, allocating_method, is_counted_above};
 
 thread_local! {
@@ -51,23 +47,13 @@ impl ClassObjects {
     /// # Errors
     /// What the VM refuses; no exception is pending any more.
     fn find(core: &Core, jni: Jni) -> Result<ClassObjects, String> {
-        let java = |error| jni.cleared(error);
-        let jvmti = |error: jvmti::Error| error.to_string();
-        let index = |name: &CStr| {
-            let class = jni.find_class(name).map_err(java)?;
-            // SAFETY: a live local reference, deleted at once.
-            unsafe {
-                let index = core.jvm.classes.resolve(jni, class);
-                jni.delete_local_ref(class);
-                index.map_err(jvmti)
-            }
-        };
+        let classes = &core.jvm.classes;
         Ok(ClassObjects {
-            class: index(c"java/lang/Class")?,
-            lock: index(c"[I")?,
+            class: classes.find(jni, c"java/lang/Class")?,
+            lock: classes.find(jni, c"[I")?,
             lock_bytes: core.layout(ArrayCode::INT).map_or(0, |layout| layout.bytes(0)),
             makes_locks: OnceLock::new(),
-            references: index(c"[Ljava/lang/Object;")?,
+            references: classes.find(jni, c"[Ljava/lang/Object;")?,
         })
     }
 
@@ -81,70 +67,48 @@ impl ClassObjects {
     }
 }
 
-/// JVMTI `VMObjectAlloc`: a native method of the VM's own made an object.
-///
-/// # Safety
-/// Called by the VM.
-pub(super) unsafe extern "system" fn vm_object_alloc(
-    _: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _: jthread,
-    _: jobject,
-    class: jclass,
-    size: jlong,
-) {
-    // SAFETY: the VM passes this thread's environment and a live class.
-    unsafe {
-        callback(jni, |counts: &Counts, jni, thread, state| {
-            if let Err(error) = counts.vm_object(jni, thread, state, class, size as u64) {
-                counts.core.count_failure("VM object", error);
-            }
-        });
-    }
+/// What the VM makes by itself.
+#[derive(Default)]
+pub(super) struct VmAllocations {
+    /// Known from VMInit on.
+    classes: OnceLock<ClassObjects>,
 }
 
-impl Counts {
+/// The VM begins to make a class on the current thread.
+pub(super) fn class_begins(core: &Core, jni: Jni) {
+    CLASSES_BEGUN.set(CLASSES_BEGUN.get() + 1);
+    MAKING_CLASS.set(core.jvm.accounting.current_thread_bytes(jni));
+}
+
+impl VmAllocations {
     /// Looks up what is needed to count the objects that the VM makes for each class.
     ///
     /// # Errors
     /// What the VM refuses.
-    pub(super) fn watch_classes(&self, jni: Jni) -> Result<(), String> {
-        if self.space.class_objects.get().is_none() {
-            let _ = self.space.class_objects.set(ClassObjects::find(self.core, jni)?);
+    pub(super) fn find(&self, core: &Core, jni: Jni) -> Result<(), String> {
+        if self.classes.get().is_none() {
+            let _ = self.classes.set(ClassObjects::find(core, jni)?);
         }
         Ok(())
-    }
-
-    /// The VM begins to make a class on the current thread.
-    pub(super) fn class_begins(&self, jni: Jni) {
-        CLASSES_BEGUN.set(CLASSES_BEGUN.get() + 1);
-        MAKING_CLASS.set(self.core.jvm.accounting.current_thread_bytes(jni));
     }
 
     /// The VM has made a class on the current thread, and with it an object of `java.lang.Class`, unless that came out of the CDS archive.
     ///
     /// # Safety
     /// `class` is a live reference.
-    pub(super) unsafe fn class_made(&self, jni: Jni, class: jclass) {
-        let jvm = self.core.jvm;
-        // SAFETY: by the caller's promise.
-        unsafe { self.space.rewritings.class_loaded(jvm.env, jni, class) };
-        if !self.core.is_reporting() {
-            return;
-        }
+    pub(super) unsafe fn class_made(&self, threads: &Threads, jni: Jni, class: jclass) {
+        let jvm = threads.core().jvm;
         let now = jvm.accounting.current_thread_bytes(jni);
         let allocated = MAKING_CLASS.take().zip(now).and_then(|(before, now)| now.checked_sub(before));
         if let Some(allocated) = allocated {
-            enter(self.core, jni, Ticks::now, |local| {
-                let (thread, state) = local.with();
+            Here::enter(threads, jni, |here| {
                 // SAFETY: by the caller's promise.
                 let Ok(size) = (unsafe { jvm.env.get_object_size(class) }) else { return };
                 let Some(beside) = allocated.checked_sub(size as u64) else { return };
-                let Some(objects) = self.space.class_objects.get() else { return };
-                let of = |class| AllocationSite { class, location: None };
-                self.count_vm_object(thread, state, of(objects.class), size as u64);
+                let Some(objects) = self.classes.get() else { return };
+                here.count_vm_object(objects.class, None, size as u64);
                 if objects.has_lock(beside) {
-                    self.count_vm_object(thread, state, of(objects.lock), objects.lock_bytes);
+                    here.count_vm_object(objects.lock, None, objects.lock_bytes);
                 }
             });
         }
@@ -152,71 +116,45 @@ impl Counts {
         MAKING_CLASS.set(jvm.accounting.current_thread_bytes(jni));
     }
 
-    /// The class of an `Object[]` of that length, and its bytes.
-    pub(super) fn references(&self, length: u32) -> Option<(ClassIndex, u64)> {
-        let layout = self.core.layout(array_code("[Ljava/lang/Object;"))?;
-        Some((self.space.class_objects.get()?.references, layout.bytes(length)))
+    /// The VM has linked a class on the current thread, and with it an `Object[]` of that length.
+    pub(super) fn class_linked(&self, threads: &Threads, jni: Jni, length: u32) {
+        let layout = threads.core().layout(array_code("[Ljava/lang/Object;"));
+        if let (Some(layout), Some(objects)) = (layout, self.classes.get()) {
+            Here::enter(threads, jni, |here| here.count_vm_object(objects.references, None, layout.bytes(length)));
+        }
     }
 
     /// Counts what a native method of the VM's own made on the current thread, unless its caller counts it.
     ///
+    /// # Errors
+    /// What the VM refuses.
+    ///
     /// # Safety
     /// `class` is a live reference.
-    unsafe fn vm_object(
-        &self,
-        jni: Jni,
-        thread: &ThreadContext,
-        state: &mut CountsThread,
-        class: jclass,
-        bytes: u64,
-    ) -> jvmti::Result<()> {
-        let core = self.core;
-        if is_counted_above(core, jni, &mut state.natives)? {
+    pub(super) unsafe fn object_made(&self, here: &mut Here<'_>, class: jclass, bytes: u64) -> jvmti::Result<()> {
+        let (core, jni) = (here.core, here.jni);
+        if is_counted_above(core, jni, &mut here.state.natives)? {
             return Ok(());
         }
-        let method = allocating_method(core, jni, &mut state.allocating_methods)?;
+        let method = allocating_method(core, jni, &mut here.state.allocating_methods)?;
         let Some(method) = method.filter(|method| !method.is_counted) else { return Ok(()) };
         // SAFETY: by the caller's promise.
         let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
-        if self.is_made_in(&method, class) {
-            let site = AllocationSite { class, location: Some(method.location) };
-            self.count_vm_object(thread, state, site, bytes);
+        if self.is_made_in(core, &method, class) {
+            here.count_vm_object(class, Some(method.location), bytes);
         }
         Ok(())
     }
 
     /// Whether the VM made an object of that class in a native method that the given one calls, where no site counts it.
-    fn is_made_in(&self, method: &AllocatingMethod, class: ClassIndex) -> bool {
+    fn is_made_in(&self, core: &Core, method: &AllocatingMethod, class: ClassIndex) -> bool {
         let no_class_was_loaded = || BEGUN_AT_CALL.get() == CLASSES_BEGUN.get();
         let is_member = || {
-            let class = self.core.jvm.classes.get(class);
+            let class = core.jvm.classes.get(class);
             class.is_some_and(|class| class.name.starts_with("java.lang.reflect."))
         };
-        // Reflection links the class that it looks at, which counts by itself.
-        let is_linking = || self.is_for_references(class);
+        // Reflection links the class that it looks at, whose array counts by itself.
+        let is_linking = || self.classes.get().is_some_and(|objects| objects.references == class);
         !method.reflects || no_class_was_loaded() && !is_linking() || is_member()
-    }
-
-    /// Whether that is the class of the array that the VM makes when it links a class.
-    fn is_for_references(&self, class: ClassIndex) -> bool {
-        self.space.class_objects.get().is_some_and(|objects| objects.references == class)
-    }
-
-    /// Counts an object that the VM made on the current thread.
-    pub(super) fn count_vm_object(
-        &self,
-        thread: &ThreadContext,
-        state: &mut CountsThread,
-        site: AllocationSite,
-        bytes: u64,
-    ) {
-        let Some(counter) = self.space.counters.of_vm_objects(site) else { return };
-        let own = self.own(thread.carrier, state);
-        let Some(block) = own.block().or(self.space.sums.as_ref()) else { return };
-        if own.block().is_none() {
-            own.add_shared(Totals { instances: 1, bytes });
-        }
-        block.add(counter, 1);
-        block.add(counter.next(), bytes);
     }
 }

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{SiteCount, Totals};
+use super::report::SiteCount;
+use super::sums::Totals;
 use agent_base::ids::AllocationSite;
 
 /// What has been written about each site.

@@ -134,20 +134,13 @@ pub(crate) fn walk(core: &Core, jni: Jni, collects: bool) -> jvmti::Result<Vec<(
 
 /// Registers all classes, with room for the totals of each: the walk shows a class by its tag, which only registered classes have.
 fn make_room(core: &Core, jni: Jni, found: &mut Vec<ClassTotals>) -> jvmti::Result<()> {
-    let classes = core.jvm.env.get_loaded_classes()?;
-    jni.expect_local_refs(classes.len());
-    for &class in classes.iter() {
-        // SAFETY: live local references, each deleted when it is done with.
-        unsafe {
-            let index = core.jvm.classes.resolve(jni, class);
-            jni.delete_local_ref(class);
-            let needed = index?.0 as usize + 1;
-            if found.len() < needed {
-                found.resize(needed, ClassTotals::default());
-            }
-        }
-    }
-    Ok(())
+    let classes = &core.jvm.classes;
+    classes.each_loaded(jni, |class| {
+        // SAFETY: a live reference.
+        let needed = unsafe { classes.resolve(jni, class) }?.0 as usize + 1;
+        found.resize(found.len().max(needed), ClassTotals::default());
+        Ok(())
+    })
 }
 
 /// By the number of the class: bytes of an instance that is no array; 0 if the heap holds none. The program stands still

@@ -57,22 +57,16 @@ impl DumpedObjects {
 /// Gives every class a tag, which is its number and one, and returns the last class.
 pub(super) fn register_classes(core: &Core, jni: Jni) -> ClassIndex {
     let mut last = ClassIndex(0);
-    // SAFETY: live local references, each deleted when it is done with.
-    unsafe {
-        match core.jvm.env.get_loaded_classes() {
-            Ok(classes) => {
-                jni.expect_local_refs(classes.len());
-                for &class in classes.iter() {
-                    match core.jvm.classes.resolve(jni, class) {
-                        Ok(index) => last = last.max(index),
-                        Err(error) => core.count_failure("heap dump: class", error),
-                    }
-                    jni.delete_local_ref(class);
-                }
-            }
-            Err(error) => core.count_failure("heap dump: classes", error),
+    let classes = &core.jvm.classes;
+    let registered = classes.each_loaded(jni, |class| {
+        // SAFETY: a live reference.
+        match unsafe { classes.resolve(jni, class) } {
+            Ok(index) => last = last.max(index),
+            Err(error) => core.count_failure("heap dump: class", error),
         }
-    }
+        Ok(())
+    });
+    registered.unwrap_or_else(|error| core.count_failure("heap dump: classes", error));
     last
 }
 
@@ -92,20 +86,14 @@ pub(super) unsafe fn dumped_class(core: &Core, jni: Jni, class: jclass) -> jvmti
 /// Calls `visit` with a local reference to each class, and what is known of the class without its address. Classes that were loaded
 /// since `register_classes` get their tags here.
 pub(super) fn visit_classes(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, DumpedClass)) -> jvmti::Result<()> {
-    let env = core.jvm.env;
-    // SAFETY: live local references, each deleted when it is done with.
-    unsafe {
-        let loaded = env.get_loaded_classes()?;
-        jni.expect_local_refs(loaded.len());
-        for &class in loaded.iter() {
-            match dumped_class(core, jni, class) {
-                Ok(dumped) => visit(class, dumped),
-                Err(error) => core.count_failure("heap dump: class", error),
-            }
-            jni.delete_local_ref(class);
+    core.jvm.classes.each_loaded(jni, |class| {
+        // SAFETY: a live reference.
+        match unsafe { dumped_class(core, jni, class) } {
+            Ok(dumped) => visit(class, dumped),
+            Err(error) => core.count_failure("heap dump: class", error),
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Calls `visit` with a local reference to each platform thread that has a number. Another one is dumped, but not named as the

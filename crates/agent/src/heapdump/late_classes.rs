@@ -2,22 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jvmti::Jni;
-use jvmti::jni_sys::{jclass, jobject};
+use jvmti::jni_sys::jclass;
+use jvmti::{Jni, SharedRef};
 
 use agent_base::mutex::Mutex;
-
-/// A global reference.
-struct Reference(jobject);
-
-// SAFETY: JNI lets every thread use a global reference.
-unsafe impl Send for Reference {}
 
 /// Global references to the classes that are prepared while it is open. A class has no instance before.
 #[derive(Default)]
 pub(super) struct LateClasses {
     is_open: AtomicBool,
-    references: Mutex<Vec<Reference>>,
+    references: Mutex<Vec<SharedRef>>,
 }
 
 impl LateClasses {
@@ -35,7 +29,7 @@ impl LateClasses {
             // SAFETY: by the caller's promise.
             let made = unsafe { jni.new_global_ref(class) };
             if !made.is_null() {
-                self.references.lock().push(Reference(made));
+                self.references.lock().push(SharedRef(made));
             }
         }
     }
@@ -44,7 +38,7 @@ impl LateClasses {
     pub(super) fn close(&self) -> Vec<jclass> {
         self.is_open.store(false, Ordering::Release);
         let noted = std::mem::take(&mut *self.references.lock());
-        noted.into_iter().map(|Reference(class)| class).collect()
+        noted.into_iter().map(|SharedRef(class)| class).collect()
     }
 
     /// As `close`, where nobody wants them.

@@ -22,7 +22,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent_options::{LockOptions, Owners};
+use agent_options::{FIRST_TO_KEEP_CODE, LockOptions, Owners};
 use jvmti::jni_sys::jobject;
 use jvmti::sys::{
     JVMTI_EVENT_DATA_DUMP_REQUEST, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
@@ -31,6 +31,7 @@ use jvmti::sys::{
 use jvmti::{Jni, Turn};
 
 use agent_base::clock::Ticks;
+use agent_base::helpers::{HelperClass, PARKING, SLEEP};
 use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::mutex::Mutex;
 use agent_base::tables::threads::{Beginning, WaitState};
@@ -51,8 +52,8 @@ use time_budget::TimeBudget;
 use usage::OwnerQuestion;
 
 pub(crate) use names::{LockName, MOST as MOST_NAMES, NameAsker, NameRequest};
-pub use parking::register_natives;
-pub use sleeping::register_natives as register_sleep_natives;
+pub use parking::NATIVES as PARKING_NATIVES;
+pub use sleeping::NATIVES as SLEEP_NATIVES;
 pub(crate) use snapshot::{LockSnapshot, MonitorSnapshot, ThreadSnapshot};
 
 const EVENTS: [jvmtiEvent; 5] = [
@@ -67,9 +68,6 @@ const EVENTS: [jvmtiEvent; 5] = [
 /// is interrupted.
 const STACK_PRICE: u64 = 3;
 
-/// The first release that does not throw all compiled code away when the first class is rewritten in a VM that runs (JDK-8324241).
-const FIRST_TO_KEEP_CODE: u32 = 23;
-
 /// The feature.
 pub(crate) struct Locks {
     core: &'static Core,
@@ -80,8 +78,8 @@ pub(crate) struct Locks {
     fields: OnceLock<&'static parking::Fields>,
     /// How JVMTI is asked for an owner.
     question: OnceLock<OwnerQuestion>,
-    parking: OnceLock<parking::Proxy>,
-    sleeping: OnceLock<sleeping::Proxy>,
+    parking: OnceLock<HelperClass>,
+    sleeping: OnceLock<HelperClass>,
     hooks: WaitHooks,
     /// Held while an object gets its id, so that it gets only one.
     announcing: Turn,
@@ -266,13 +264,13 @@ impl Feature for Locks {
 
     fn prepare(&'static self, jni: Jni) -> Result<(), String> {
         if self.options.juc {
-            let proxy = parking::Proxy::define(&self.core.jvm.helpers, jni);
-            let proxy =
-                proxy.map_err(|error| format!("cannot define MartiniParking, so nothing is recorded: {error}"))?;
-            let _ = self.parking.set(proxy);
+            let class = self.core.jvm.helpers.start(jni, &PARKING);
+            let class =
+                class.map_err(|error| format!("cannot define MartiniParking, so nothing is recorded: {error}"))?;
+            let _ = self.parking.set(class);
         }
-        match sleeping::Proxy::define(&self.core.jvm.helpers, jni) {
-            Ok(proxy) => drop(self.sleeping.set(proxy)),
+        match self.core.jvm.helpers.start(jni, &SLEEP) {
+            Ok(class) => drop(self.sleeping.set(class)),
             // Everything else can be recorded.
             Err(error) => {
                 self.hooks.leave_sleep();
@@ -301,7 +299,7 @@ impl Feature for Locks {
         if self.options.juc {
             parking::load_lock_support(jni).map_err(|error| jni.cleared(error))?;
         }
-        if self.sleeping.get().is_some_and(|sleeping| !sleeping.wrap(jni)) {
+        if self.sleeping.get().is_some_and(|&class| !sleeping::wrap(class, jni)) {
             self.core.rewriting.refuse("Thread.sleep: the VM's own function is not found");
         }
         env.enable_events(&EVENTS).map_err(|error| error.to_string())
@@ -313,9 +311,7 @@ impl Feature for Locks {
     }
 
     fn resume(&'static self, jni: Jni) {
-        if let Some(proxy) = self.parking.get() {
-            proxy.set_on(jni, true);
-        }
+        self.parking.get().inspect(|class| class.set_boolean(jni, c"on", true));
     }
 
     unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
@@ -333,11 +329,11 @@ impl Feature for Locks {
     }
 
     fn stop(&'static self, jni: Jni, end: End) {
-        if let Some(proxy) = self.parking.get() {
-            self.core.count_lost("park without stack or memory", proxy.lost(jni));
+        if let Some(class) = self.parking.get() {
+            self.core.count_lost("park without stack or memory", class.lost(jni));
         }
-        if let Some(proxy) = self.sleeping.get() {
-            self.core.count_lost("sleep without stack or memory", proxy.lost(jni));
+        if let Some(class) = self.sleeping.get() {
+            self.core.count_lost("sleep without stack or memory", class.lost(jni));
         }
         snapshot::take(self, jni, SnapshotScope::Blocked);
         if end.is_survived() {
@@ -347,7 +343,7 @@ impl Feature for Locks {
 
     fn stopped(&'static self, jni: Jni, _: End) {
         // Not before: a thread that ends has to have reported the end of its park, too.
-        self.parking.get().inspect(|proxy| proxy.set_on(jni, false));
+        self.parking.get().inspect(|class| class.set_boolean(jni, c"on", false));
     }
 
     fn release(&'static self, jni: Jni) {

@@ -16,7 +16,7 @@ use super::monitors::{BEGIN_RECORDS, BeginWait, begin_wait, stack};
 use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{Event, WaitKind};
-use agent_base::helpers::{self, HelperClass, Helpers, PARKING, native};
+use agent_base::helpers::{Natives, PARKING, native};
 use agent_base::ids::ClassIndex;
 use agent_base::tables::classes::BlockerKind;
 use agent_base::tables::threads::{Beginning, WaitState};
@@ -25,9 +25,6 @@ use agent_core::core::context::{ThreadContext, callback};
 use agent_core::core::lost::Dropped;
 use agent_core::stacks::walker::FramesToSkip;
 use hotspot::monitors::MonitorAddress;
-
-/// Compiled from `java/MartiniParking.java`.
-const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniParking.class");
 
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: PARKING.internal_name, name, descriptor }
@@ -58,55 +55,14 @@ pub(super) fn load_lock_support(jni: Jni) -> Result<(), JniError> {
     Ok(())
 }
 
-/// MartiniParking's `registerNatives`, which its static initialiser calls.
-///
-/// # Safety
-/// Called by the VM, with MartiniParking as `class`.
-pub unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    let natives = [
+/// Those of MartiniParking.
+// SAFETY: the functions fit their descriptors and do not unwind.
+pub static NATIVES: Natives = unsafe {
+    Natives::new(&[
         native(c"begin", c"(Ljava/lang/Thread;Ljava/lang/Object;J)V", begin as *const c_void),
         native(c"end", c"(Z)V", end as *const c_void),
-    ];
-    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
-}
-
-/// MartiniParking inside the VM.
-pub(super) struct Proxy {
-    class: HelperClass,
-    on: jfieldID,
-    lost: jfieldID,
-}
-
-// SAFETY: a global reference and ids, which JNI lets every thread use.
-unsafe impl Send for Proxy {}
-// SAFETY: as above.
-unsafe impl Sync for Proxy {}
-
-impl Proxy {
-    /// Defines and initialises the class, if the VM does not have it. Works from VMStart on.
-    ///
-    /// # Errors
-    /// What the VM refuses; no exception is pending any more.
-    pub(super) fn define(helpers: &Helpers, jni: Jni) -> Result<Proxy, JniError> {
-        let class = helpers.define(jni, &PARKING, BYTES)?;
-        // The first look-up initialises the class, which binds its natives.
-        let fields = || Ok(Proxy { class, on: class.field(jni, c"on", c"Z")?, lost: class.field(jni, c"lost", c"I")? });
-        fields().inspect_err(|_| jni.exception_clear())
-    }
-
-    /// Lets the hooks through, or stops them.
-    pub(super) fn set_on(&self, jni: Jni, on: bool) {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.set_boolean(jni, self.on, on) }
-    }
-
-    /// Parks that could not be handed over; a lower bound.
-    pub(super) fn lost(&self, jni: Jni) -> u64 {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.count(jni, self.lost) }
-    }
-}
+    ])
+};
 
 /// What identifies a lock and its owner.
 pub(crate) struct Fields {

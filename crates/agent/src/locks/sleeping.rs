@@ -7,8 +7,8 @@ use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
 use classfile::{Op, StaticMethod};
-use jvmti::jni_sys::{JNIEnv, jclass, jfieldID, jlong};
-use jvmti::{Jni, JniError, exported};
+use jvmti::jni_sys::{JNIEnv, jclass, jlong};
+use jvmti::{Jni, exported};
 
 use super::Locks;
 use super::hooks::Hooked;
@@ -16,14 +16,11 @@ use super::monitors::stack;
 use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
-use agent_base::helpers::{self, HelperClass, Helpers, SLEEP, native};
+use agent_base::helpers::{HelperClass, Natives, SLEEP, native};
 use agent_base::tables::threads::{Beginning, WaitState};
 use agent_core::core::context::callback;
 use agent_core::core::lost::Dropped;
 use agent_core::stacks::walker::FramesToSkip;
-
-/// Compiled from `java/MartiniSleep.java`.
-const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniSleep.class");
 
 const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
     StaticMethod { class: SLEEP.internal_name, name, descriptor }
@@ -46,7 +43,7 @@ pub(super) fn hooked(java: u32) -> Option<&'static Hooked> {
 
 /// The native method of `Thread` in which platform threads sleep: the names that it has had, and the functions of the VM that it is
 /// bound to, newest first.
-const NATIVES: [(&CStr, &CStr); 3] =
+const SLEEP_FUNCTIONS: [(&CStr, &CStr); 3] =
     [(c"sleepNanos0", c"JVM_SleepNanos"), (c"sleep0", c"JVM_Sleep"), (c"sleep", c"JVM_Sleep")];
 
 type SleepFunction = unsafe extern "system" fn(*mut JNIEnv, jclass, jlong);
@@ -54,54 +51,20 @@ type SleepFunction = unsafe extern "system" fn(*mut JNIEnv, jclass, jlong);
 /// The function of the VM.
 static ORIGINAL: OnceLock<SleepFunction> = OnceLock::new();
 
-/// MartiniSleep inside the VM.
-pub(super) struct Proxy {
-    class: HelperClass,
-    lost: jfieldID,
+/// Has the sleep of platform threads reported, by MartiniSleep, from now on until the VM ends. False if it is not.
+pub(super) fn wrap(class: HelperClass, jni: Jni) -> bool {
+    class.call(jni, c"wrap").is_ok() && ORIGINAL.get().is_some()
 }
 
-// SAFETY: a global reference and an id, which JNI lets every thread use.
-unsafe impl Send for Proxy {}
-// SAFETY: as above.
-unsafe impl Sync for Proxy {}
-
-impl Proxy {
-    /// Defines and initialises the class, if the VM does not have it. Works from VMStart on.
-    ///
-    /// # Errors
-    /// What the VM refuses; no exception is pending any more.
-    pub(super) fn define(helpers: &Helpers, jni: Jni) -> Result<Proxy, JniError> {
-        let class = helpers.define(jni, &SLEEP, BYTES)?;
-        // The look-up initialises the class, which binds its natives.
-        let lost = class.field(jni, c"lost", c"I").inspect_err(|_| jni.exception_clear())?;
-        Ok(Proxy { class, lost })
-    }
-
-    /// Has the sleep of platform threads reported, from now on until the VM ends. False if it is not.
-    pub(super) fn wrap(&self, jni: Jni) -> bool {
-        self.class.call(jni, c"wrap").is_ok() && ORIGINAL.get().is_some()
-    }
-
-    /// Sleeps of virtual threads that could not be handed over; a lower bound.
-    pub(super) fn lost(&self, jni: Jni) -> u64 {
-        // SAFETY: the field is one of the class.
-        unsafe { self.class.count(jni, self.lost) }
-    }
-}
-
-/// MartiniSleep's `registerNatives`, which its static initialiser calls.
-///
-/// # Safety
-/// Called by the VM, with MartiniSleep as `class`.
-pub unsafe fn register_natives(jni: *mut JNIEnv, class: jclass) {
-    let natives = [
+/// Those of MartiniSleep.
+// SAFETY: the functions fit their descriptors and do not unwind.
+pub static NATIVES: Natives = unsafe {
+    Natives::new(&[
         native(c"wrapNative", c"()V", wrap_native as *const c_void),
         native(c"begin", c"()V", begin as *const c_void),
         native(c"end", c"()V", end as *const c_void),
-    ];
-    // SAFETY: by the caller's promise; the functions fit their descriptors and do not unwind.
-    unsafe { helpers::register_natives(Jni::from_raw(jni), class, &natives) }
-}
+    ])
+};
 
 /// `MartiniSleep.wrapNative`: binds the native method to `sleep`.
 ///
@@ -114,7 +77,7 @@ unsafe extern "system" fn wrap_native(jni: *mut JNIEnv, _: jclass) {
         unsafe {
             let jni = Jni::from_raw(jni);
             let Ok(class) = jni.find_class(c"java/lang/Thread") else { return jni.exception_clear() };
-            for (name, function) in NATIVES {
+            for (name, function) in SLEEP_FUNCTIONS {
                 if jni.get_static_method_id(class, name, c"(J)V").is_err() {
                     jni.exception_clear();
                     continue;

@@ -20,9 +20,6 @@ use agent_core::core::context::Entry;
 use agent_core::core::feature::End;
 use agent_core::vm::environments::NoEnvironment;
 
-/// MartiniReach.
-const REACH_CLASS: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniReach.class");
-
 /// So long the VM may take to enter the agent into its list, which it does when `Agent_OnAttach` has returned.
 const LONGEST_ENTRY: Duration = Duration::from_secs(10);
 
@@ -191,7 +188,7 @@ fn start(vm: Vm, jvm: &Jvm, jni: Jni, turn: &Turn, given: &str) -> Answer {
 
 /// Waits until the VM finds the functions of the agent: in those libraries that are in its list of agents.
 fn wait_until_found(jvm: &Jvm, jni: Jni) -> Result<(), String> {
-    let defined = jvm.helpers.define(jni, &REACH, REACH_CLASS);
+    let defined = jvm.helpers.define(jni, &REACH);
     let class = defined.map_err(|error| format!("cannot define MartiniReach, so nothing is recorded: {error}"))?;
     let begun = Instant::now();
     while class.call(jni, c"reach").is_err() {

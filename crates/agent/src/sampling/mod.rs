@@ -237,14 +237,7 @@ impl Feature for Sampler {
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         if !self.accounts() {
-            let class = jni.find_class(c"[Ljava/lang/Object;").map_err(|error| jni.cleared(error))?;
-            // SAFETY: a live local reference, deleted at once.
-            let index = unsafe {
-                let index = self.core.jvm.classes.resolve(jni, class);
-                jni.delete_local_ref(class);
-                index.map_err(|e| e.to_string())?
-            };
-            let _ = self.backtraces.set(index);
+            let _ = self.backtraces.set(self.core.jvm.classes.find(jni, c"[Ljava/lang/Object;")?);
         }
         self.ahead.begin(self.core, jni);
         // For all threads: the VM sends what is enabled for all or for the thread, so it cannot be switched off for one. The agent's own

@@ -1,14 +1,14 @@
 //! What was sampled so far, while the program runs, in case it is killed. The agent's control thread collects what needs JNI; the
 //! writer writes it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jvmti::Jni;
 
 use super::Sampler;
 use super::live::LiveLook;
 use super::samples::Sampled;
-use agent_base::clock::{Ticks, thread_cpu_nanos};
+use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
 use agent_core::core::accounting;
 
@@ -36,9 +36,7 @@ impl Sampler {
         let mut schedule = self.schedule.lock();
         let Some(schedule) = schedule.as_mut().filter(|_| self.following.is_some()) else { return };
         if schedule.is_due(Instant::now()) {
-            let begin = thread_cpu_nanos();
-            self.make_snapshot(jni);
-            schedule.took(Duration::from_nanos(thread_cpu_nanos().saturating_sub(begin)));
+            schedule.make(|| self.make_snapshot(jni));
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent_options::HeapMode;
+use agent_options::{FIRST_TO_KEEP_CODE, HeapMode};
 use anyhow::{Context, bail};
 use attach::{Jvm, Target};
 use trace::file::is_being_written;
@@ -142,7 +142,7 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
 /// What is to be known before the agent is loaded, as sentences.
 fn notes(feature: Option<u32>, is_new: bool, options: &Resolved) -> Vec<String> {
     let mut notes = Vec::new();
-    let is_slow_then = feature.is_none_or(|feature| feature < 23);
+    let is_slow_then = feature.is_none_or(|feature| feature < FIRST_TO_KEEP_CODE);
     let compiled = match is_slow_then {
         true => "; before JDK 23 the JVM then discards compiled code and is slow for up to minutes (JDK-8324241)",
         false => "",

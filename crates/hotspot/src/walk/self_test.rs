@@ -12,7 +12,6 @@ use super::{Frame, MAX_FRAMES, RawStack, Registers, Walker};
 use crate::memory::JavaThread;
 use agent_base::helpers::WALK;
 
-const BYTES: &[u8] = include_bytes!("../../java/classes/java/lang/MartiniWalk.class");
 /// So many of its stacks are compared, by the class.
 const STACKS: usize = 20;
 /// So many frames each of them has at least.
@@ -48,7 +47,7 @@ impl Walker {
         TEST.store((&raw mut test).cast(), Ordering::Release);
         // SAFETY: the class has no loader but the boot loader; a method of it without arguments; the reference is deleted at once.
         let ran = unsafe {
-            jni.define_class(WALK.c_name, null_mut(), BYTES).and_then(|class| {
+            jni.define_class(WALK.c_name, null_mut(), WALK.bytes).and_then(|class| {
                 let method = jni.get_static_method_id(class, c"run", c"()V");
                 let ran = method.and_then(|method| jni.call_static_void_method(class, method, &[]));
                 jni.delete_local_ref(class);

@@ -6,6 +6,15 @@ use jvmti_sys::jni_sys::{JNI_OK, jclass, jint, jobject, jweak};
 
 use super::{Jni, JniError};
 
+/// A global or weak reference, which every thread may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedRef(pub jobject);
+
+// SAFETY: JNI lets every thread use it.
+unsafe impl Send for SharedRef {}
+// SAFETY: as above.
+unsafe impl Sync for SharedRef {}
+
 impl Jni {
     /// A global reference to the same object, null for null. Valid on every thread until it is deleted.
     ///

@@ -2,10 +2,9 @@
 
 use classfile::{Insert, Op, StaticMethod};
 
-use super::CountHooks;
 use super::counting_methods::{CONSTANT, INSTANCE, MADE, MULTI, PRIMITIVES, PRODUCT, VM_BEGIN, VM_END, array_method};
-use super::site_counters::At;
-use crate::counts::constants::ConstantIndex;
+use super::site_counters::{At, SiteCounters};
+use crate::counts::constants::{ConstantIndex, Constants};
 use crate::counts::counters::CounterKind;
 use crate::counts::ids::CounterIndex;
 
@@ -15,7 +14,26 @@ const PRODUCT_OF_CALLER: u8 = 4;
 /// The class that stands for all arrays of a backtrace: the outermost is one.
 const BACKTRACE: &[u8] = b"[Ljava/lang/Object;";
 
-impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
+/// Inserts them at the sites of one class.
+pub(super) struct Insertions<'r, F> {
+    pub(super) sites: SiteCounters<'r>,
+    /// `None` if string constants cannot be counted.
+    pub(super) constants: Option<&'static Constants>,
+    /// Whether the class of a descriptor is wanted; `None` if all are.
+    pub(super) filter: Option<F>,
+}
+
+impl<F: Fn(&[u8]) -> bool> Insertions<'_, F> {
+    /// Whether objects are wanted whose class's descriptor has these parts.
+    pub(super) fn includes(&self, descriptor: &[&[u8]]) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter(&descriptor.concat()))
+    }
+
+    /// Whether string constants are counted.
+    pub(super) fn counts_strings(&self) -> bool {
+        self.constants.is_some() && self.includes(&[b"Ljava/lang/String;"])
+    }
+
     pub(super) fn instance(&mut self, at: At<'_>, name: &[u8], insert: &mut Insert<'_>) {
         if !self.includes(&[b"L", name, b";"]) {
             return;
@@ -90,8 +108,7 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
 
     /// A string constant.
     pub(super) fn string(&self, text: &[u8], insert: &mut Insert<'_>) {
-        let constants = self.sites.space.constants.as_ref();
-        if let Some(ConstantIndex(number)) = constants.and_then(|constants| constants.number(text)) {
+        if let Some(ConstantIndex(number)) = self.constants.and_then(|constants| constants.number(text)) {
             insert.before(&[Op::PushInt(number as i32), Op::InvokeStatic(&CONSTANT)]);
         }
     }

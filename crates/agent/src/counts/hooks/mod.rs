@@ -11,22 +11,22 @@ mod site_counters;
 
 use std::sync::LazyLock;
 
-use classfile::{ArrayKind, ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, opcode};
+use classfile::{ClassFile, Insert, Instruction, Instrument, MemberRef, MethodView, Op, OpcodeSet, opcode};
 
+use super::constants::Constants;
 use super::counters::{CounterKind, NEW_INSTANCE_CALLER, NEW_INSTANCE_SITE};
 use super::jdk_methods::{self, finds_archived_class};
-use super::space::CounterSpace;
-use agent_core::core::Core;
-use agent_core::core::feature::{ClassPhase, RewriteRequest};
+use agent_core::core::feature::ClassPhase;
 use agent_core::instrument::allocating_method::may_load_classes;
 use agent_core::instrument::intrinsics::{CALLS, Made, MethodNames, Mode, is_new_instance, made_by_call};
 use agent_core::instrument::{max_code_length, runs_once};
 use counting_methods::{COMMON_TEXTS, HIDDEN, MADE, MADE_MULTI, NATIVE_CALL, NOT_ARCHIVED, argument_method};
-use insertions::fixed_site;
+use insertions::{Insertions, fixed_site};
 use method_kind::MethodKind;
-use site_counters::{At, SiteCounters};
+use site_counters::At;
 
 pub(super) use opcodes::ALLOCATING_OPCODES;
+pub(super) use site_counters::SiteCounters;
 
 /// Names of all methods that hooks belong to for another reason than an instruction that allocates.
 pub(super) static HOOKED_NAMES: LazyLock<MethodNames> =
@@ -34,9 +34,7 @@ pub(super) static HOOKED_NAMES: LazyLock<MethodNames> =
 
 /// Inserts a counter at each site of one class.
 pub(super) struct CountHooks<'r, F> {
-    sites: SiteCounters<'r>,
-    /// Whether the class of a descriptor is wanted; `None` if all are.
-    filter: Option<F>,
+    insertions: Insertions<'r, F>,
     /// The class may call methods that get hooks.
     calls_hooked: bool,
     /// The class may be one of those of the JDK some of whose methods get other hooks.
@@ -46,41 +44,20 @@ pub(super) struct CountHooks<'r, F> {
 }
 
 impl<'r, F: Fn(&[u8]) -> bool> CountHooks<'r, F> {
-    /// Hooks for one class.
-    ///
-    /// # Safety
-    /// The loader of the request is a live reference or null.
-    pub(super) unsafe fn new(
-        core: &'static Core,
-        space: &'static CounterSpace,
-        request: RewriteRequest<'r>,
-        filter: Option<F>,
-    ) -> Self {
-        CountHooks {
-            // SAFETY: by the caller's promise.
-            sites: unsafe { SiteCounters::new(core, space, request) },
-            filter,
-            calls_hooked: true,
-            is_of_jdk: true,
-            method: MethodKind::Ordinary,
-        }
+    /// Hooks for one class, whose sites get these counters.
+    pub(super) fn new(sites: SiteCounters<'r>, constants: Option<&'static Constants>, filter: Option<F>) -> Self {
+        let insertions = Insertions { sites, constants, filter };
+        CountHooks { insertions, calls_hooked: true, is_of_jdk: true, method: MethodKind::Ordinary }
     }
 
     /// The class is rewritten. Returns how many sites were left alone because there are no more counters.
     pub(super) fn end(self) -> u64 {
-        self.sites.end();
-        self.sites.uncounted
-    }
-
-    /// Whether objects are wanted whose class's descriptor has these parts.
-    fn includes(&self, descriptor: &[&[u8]]) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter(&descriptor.concat()))
+        self.insertions.sites.end();
+        self.insertions.sites.uncounted
     }
 
     fn counts_strings(&self, method: &MethodView<'_>) -> bool {
-        self.sites.space.constants.is_some()
-            && self.includes(&[b"Ljava/lang/String;"])
-            && opcodes::has_room_for_constants(method, self.max_code_length(method))
+        self.insertions.counts_strings() && opcodes::has_room_for_constants(method, self.max_code_length(method))
     }
 }
 
@@ -101,12 +78,12 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
     }
 
     fn common_texts(&self) -> &'static [&'static str] {
-        if self.sites.request.phase == ClassPhase::Loading { &[] } else { COMMON_TEXTS }
+        if self.insertions.sites.request.phase == ClassPhase::Loading { &[] } else { COMMON_TEXTS }
     }
 
     fn method(&mut self, method: &MethodView<'_>) -> bool {
-        self.sites.begin_method();
-        if self.sites.request.phase == ClassPhase::Initialised && runs_once(method.name()) {
+        self.insertions.sites.begin_method();
+        if self.insertions.sites.request.phase == ClassPhase::Initialised && runs_once(method.name()) {
             return false;
         }
         self.method = if self.is_of_jdk { MethodKind::of_jdk(method) } else { MethodKind::of(method) };
@@ -148,29 +125,29 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
         match instruction.opcode() {
             opcode::NEW => {
                 if let Some(name) = instruction.class_operand() {
-                    self.instance(at, name, insert);
+                    self.insertions.instance(at, name, insert);
                 }
             }
             opcode::NEWARRAY => {
                 if let Some(kind) = instruction.array_kind() {
-                    self.array(at, &[b'[', descriptor(kind)], insert);
+                    self.insertions.array(at, &[b'[', kind.descriptor()], insert);
                 }
             }
             opcode::ANEWARRAY => match instruction.class_operand() {
-                Some(array @ [b'[', ..]) => self.array(at, &[b"[", array].concat(), insert),
-                Some(name) => self.array(at, &[b"[L", name, b";"].concat(), insert),
+                Some(array @ [b'[', ..]) => self.insertions.array(at, &[b"[", array].concat(), insert),
+                Some(name) => self.insertions.array(at, &[b"[L", name, b";"].concat(), insert),
                 None => {}
             },
             opcode::MULTIANEWARRAY => {
                 if let (Some(array), Some(dimensions)) = (instruction.class_operand(), instruction.dimensions()) {
-                    self.multi_array(at, array, dimensions, insert);
+                    self.insertions.multi_array(at, array, dimensions, insert);
                 }
             }
             opcode::LDC | opcode::LDC_W => {
                 if let MethodKind::StaticInitialiser { counts_strings: true } = self.method
                     && let Some(text) = instruction.string_operand()
                 {
-                    self.string(text, insert);
+                    self.insertions.string(text, insert);
                 }
             }
             call if CALLS.contains(&call) => {
@@ -199,15 +176,17 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
             fixed_site(NEW_INSTANCE_CALLER, insert);
         }
         let Some(made) = made_by_call(Mode::Counts, opcode, callee) else { return };
-        let name = |class| self.sites.name(class);
+        let name = |class| self.insertions.sites.name(class);
         match made {
-            Made::Object | Made::BareInstance => self.dynamic(at, CounterKind::DynamicSite, &MADE, insert),
-            Made::Clone(class) => self.dynamic(at, CounterKind::CloneSite(name(class)), &MADE, insert),
-            Made::SuperClone(class) => self.dynamic(at, CounterKind::SuperCloneSite(name(class)), &MADE, insert),
-            Made::ArrayOfArrays => self.dynamic(at, CounterKind::DynamicSite, &MADE_MULTI, insert),
-            Made::ProductOrGiven => self.product(at, insert),
-            Made::Array(array) => self.primitives(at, array, insert),
-            Made::Backtrace => self.backtrace(at, insert),
+            Made::Object | Made::BareInstance => self.insertions.dynamic(at, CounterKind::DynamicSite, &MADE, insert),
+            Made::Clone(class) => self.insertions.dynamic(at, CounterKind::CloneSite(name(class)), &MADE, insert),
+            Made::SuperClone(class) => {
+                self.insertions.dynamic(at, CounterKind::SuperCloneSite(name(class)), &MADE, insert)
+            }
+            Made::ArrayOfArrays => self.insertions.dynamic(at, CounterKind::DynamicSite, &MADE_MULTI, insert),
+            Made::ProductOrGiven => self.insertions.product(at, insert),
+            Made::Array(array) => self.insertions.primitives(at, array, insert),
+            Made::Backtrace => self.insertions.backtrace(at, insert),
         }
     }
 }
@@ -215,17 +194,4 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
 /// Whether the array is one that `Array.newInstance` has made and counted, and that its caller counts.
 fn calls_new_instance(callee: &MemberRef<'_>) -> bool {
     is_new_instance(callee.owner, callee.name, callee.descriptor)
-}
-
-fn descriptor(kind: ArrayKind) -> u8 {
-    match kind {
-        ArrayKind::Boolean => b'Z',
-        ArrayKind::Char => b'C',
-        ArrayKind::Float => b'F',
-        ArrayKind::Double => b'D',
-        ArrayKind::Byte => b'B',
-        ArrayKind::Short => b'S',
-        ArrayKind::Int => b'I',
-        ArrayKind::Long => b'J',
-    }
 }

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use classfile::{MethodView, Op};
 
-use crate::counts::counters::{BytecodeSite, CounterKind};
+use crate::counts::counters::{BytecodeSite, CounterKind, Counters};
 use crate::counts::ids::{CounterIndex, NameIndex, RewritingIndex, RewrittenMethodIndex};
 use crate::counts::reuse::EarlierSites;
-use crate::counts::rewritings::{Origin, Part, RewrittenMethod};
-use crate::counts::space::CounterSpace;
+use crate::counts::rewritings::{Origin, Part, Rewritings, RewrittenMethod};
 use agent_core::core::Core;
 use agent_core::core::feature::{ClassPhase, RewriteRequest};
 
@@ -20,9 +19,10 @@ pub(super) struct At<'m> {
 }
 
 /// Hands out counters to sites.
-pub(super) struct SiteCounters<'r> {
+pub(in crate::counts) struct SiteCounters<'r> {
     core: &'static Core,
-    pub(super) space: &'static CounterSpace,
+    counters: &'static Counters,
+    rewritings: &'static Rewritings,
     pub(super) request: RewriteRequest<'r>,
     origin: Origin,
     /// From the first site on.
@@ -30,7 +30,7 @@ pub(super) struct SiteCounters<'r> {
     /// The method whose instructions are looked at, from its first site on.
     method: Option<RewrittenMethodIndex>,
     /// The new counters of the class so far, among others.
-    counters: Range<u32>,
+    new: Range<u32>,
     /// What it had when it was rewritten before.
     earlier: EarlierSites,
     earlier_counters: Vec<Range<u32>>,
@@ -43,15 +43,21 @@ impl<'r> SiteCounters<'r> {
     ///
     /// # Safety
     /// The loader of the request is a live reference or null.
-    pub(super) unsafe fn new(core: &'static Core, space: &'static CounterSpace, request: RewriteRequest<'r>) -> Self {
+    pub(in crate::counts) unsafe fn new(
+        core: &'static Core,
+        counters: &'static Counters,
+        rewritings: &'static Rewritings,
+        request: RewriteRequest<'r>,
+    ) -> Self {
         SiteCounters {
             core,
-            space,
+            counters,
+            rewritings,
             origin: Origin::of(request.loader, request.name),
             request,
             rewriting: None,
             method: None,
-            counters: 0..0,
+            new: 0..0,
             earlier: EarlierSites::default(),
             earlier_counters: Vec::new(),
             uncounted: 0,
@@ -67,27 +73,27 @@ impl<'r> SiteCounters<'r> {
     pub(super) fn end(&self) {
         let Some(rewriting) = self.rewriting else { return };
         let part = |counters| Part { rewriting, counters };
-        let new = (!self.counters.is_empty()).then(|| self.counters.clone());
+        let new = (!self.new.is_empty()).then(|| self.new.clone());
         if let Some(counters) = &new {
-            self.space.rewritings.note_counters(&part(counters.clone()));
+            self.rewritings.note_counters(&part(counters.clone()));
         }
         // An attempt to load the class that came to nothing has left its counters.
         let earlier = self.earlier_counters.iter().filter(|_| self.request.phase == ClassPhase::Loading);
         for counters in earlier.chain(&new) {
             // SAFETY: by the promise of who made this.
-            unsafe { self.space.rewritings.end(self.core, self.request.jni, self.origin, part(counters.clone())) };
+            unsafe { self.rewritings.end(self.core, self.request.jni, self.origin, part(counters.clone())) };
         }
     }
 
     /// The number of a class by the name that the class file has.
     pub(super) fn name(&self, name: &[u8]) -> NameIndex {
-        self.space.counters.name(name)
+        self.counters.name(name)
     }
 
     /// Counters of a site, those that it had before if the class is rewritten again: pushes the number of the first. `None` if there are
     /// no more.
     pub(super) fn add(&mut self, at: At<'_>, kinds: &[CounterKind]) -> Option<Op<'static>> {
-        let site = self.site(at, self.space.counters.has_room(kinds.len()));
+        let site = self.site(at, self.counters.has_room(kinds.len()));
         let Some(CounterIndex(index)) = site.and_then(|site| self.counters_of(site, kinds)) else {
             self.uncounted += 1;
             return None;
@@ -99,9 +105,9 @@ impl<'r> SiteCounters<'r> {
         if let Some(known) = self.earlier.take(site, kinds) {
             return Some(known);
         }
-        let CounterIndex(index) = self.space.counters.append(Some(site), kinds)?;
-        let first = if self.counters.is_empty() { index } else { self.counters.start };
-        self.counters = first..index + kinds.len() as u32;
+        let CounterIndex(index) = self.counters.append(Some(site), kinds)?;
+        let first = if self.new.is_empty() { index } else { self.new.start };
+        self.new = first..index + kinds.len() as u32;
         Some(CounterIndex(index))
     }
 
@@ -117,7 +123,7 @@ impl<'r> SiteCounters<'r> {
                     None => {
                         let lines = method.line_range().map(|(first, last)| (first.into(), last.into()));
                         let (name, descriptor) = (method.name().into(), method.descriptor().into());
-                        self.space.rewritings.add_method(RewrittenMethod { rewriting, name, descriptor, lines })
+                        self.rewritings.add_method(RewrittenMethod { rewriting, name, descriptor, lines })
                     }
                 };
                 *self.method.insert(code)
@@ -128,11 +134,11 @@ impl<'r> SiteCounters<'r> {
 
     fn rewriting(&mut self, class: &[u8]) -> Option<RewritingIndex> {
         if self.rewriting.is_none() {
-            let (env, rewritings) = (self.core.jvm.env, &self.space.rewritings);
+            let (env, rewritings) = (self.core.jvm.env, self.rewritings);
             // SAFETY: by the promise of who made this.
             let begun = unsafe { rewritings.begin(env, self.request.jni, class, self.origin) }?;
             if !begun.counters.is_empty() {
-                self.earlier = EarlierSites::of(begun.rewriting, &begun.counters, rewritings, &self.space.counters);
+                self.earlier = EarlierSites::of(begun.rewriting, &begun.counters, rewritings, self.counters);
                 self.earlier_counters = begun.counters;
             }
             self.rewriting = Some(begun.rewriting);
