@@ -5,22 +5,52 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use classfile::{ClassFile, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod, opcode};
 use jvmti::jni_sys::jclass;
 
-use agent_base::helpers::SLEEP;
+use agent_options::FIRST_TO_KEEP_CODE;
+
+use agent_base::helpers::{Helper, PARKING, SLEEP};
 use agent_core::core::Core;
 use agent_core::core::feature::{RewriteRequest, Rewriter};
 
 /// What is called at the beginning of a method, with the instructions that pass on the arguments. It has the name and descriptor of
 /// that method, or, if that is no static one, the descriptor without the object.
-pub(super) type Begin = (StaticMethod, &'static [Op<'static>]);
+type Begin = (StaticMethod, &'static [Op<'static>]);
 
 /// A class with methods to hook.
-pub(super) struct Hooked {
+struct Hooked {
     /// Its internal name.
-    pub(super) class: &'static [u8],
-    pub(super) begins: &'static [Begin],
+    class: &'static [u8],
+    begins: &'static [Begin],
     /// What is called at the end of each of these methods.
-    pub(super) end: StaticMethod,
+    end: StaticMethod,
 }
+
+const fn method(helper: &'static Helper, name: &'static str, descriptor: &'static str) -> StaticMethod {
+    StaticMethod { class: helper.internal_name, name, descriptor }
+}
+
+/// The methods that park.
+static PARKS: Hooked = Hooked {
+    class: b"java/util/concurrent/locks/LockSupport",
+    begins: &[
+        (method(&PARKING, "park", "(Ljava/lang/Object;)V"), &[Op::Aload0]),
+        (method(&PARKING, "parkNanos", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
+        (method(&PARKING, "parkUntil", "(Ljava/lang/Object;J)V"), &[Op::Aload0, Op::Lload(1)]),
+        (method(&PARKING, "park", "()V"), &[]),
+        (method(&PARKING, "parkNanos", "(J)V"), &[Op::Lload(0)]),
+        (method(&PARKING, "parkUntil", "(J)V"), &[Op::Lload(0)]),
+    ],
+    end: method(&PARKING, "parked", "()V"),
+};
+
+/// The first release that reports which virtual thread runs on a carrier.
+const FIRST_WITH_VIRTUAL: u32 = 21;
+
+/// By what virtual threads sleep.
+static SLEEPS: Hooked = Hooked {
+    class: b"java/lang/VirtualThread",
+    begins: &[(method(&SLEEP, "sleepNanos", "(J)V"), &[Op::Lload(1)])],
+    end: method(&SLEEP, "slept", "()V"),
+};
 
 /// Rewrites these classes, and no others.
 pub(super) struct WaitHooks {
@@ -31,8 +61,13 @@ pub(super) struct WaitHooks {
 }
 
 impl WaitHooks {
-    /// For a recording.
-    pub(super) fn new(core: &'static Core, classes: Vec<&'static Hooked>) -> WaitHooks {
+    /// For a recording, which shows parks or not.
+    pub(super) fn new(core: &'static Core, parks: bool) -> WaitHooks {
+        // Whoever attaches with locks alone expects that nothing is rewritten.
+        let is_cheap = parks || !core.is_late || core.jvm.java >= FIRST_TO_KEEP_CODE;
+        let sleeps = is_cheap && core.jvm.java >= FIRST_WITH_VIRTUAL;
+        let classes = [(parks, &PARKS), (sleeps, &SLEEPS)];
+        let classes = classes.into_iter().filter(|(is_hooked, _)| *is_hooked).map(|(_, hooked)| hooked).collect();
         WaitHooks { core, classes, without_sleep: AtomicBool::new(false) }
     }
 

@@ -1,35 +1,27 @@
 //! JVMTI's events of monitors: a thread blocks on one, gets it, waits to be notified, continues.
 
-use std::sync::atomic::Ordering;
-
 use jvmti::Jni;
 use jvmti::jni_sys::{JNIEnv, jlong, jobject};
 use jvmti::sys::{JVMTI_THREAD_STATE_INTERRUPTED, jboolean, jthread, jvmtiEnv};
 use trace::ids::ObjectId;
 use trace::model::WaitEnd;
 
-use super::Locks;
 use super::owner::{Owner, owner_of};
+use super::recorder::Locks;
 use super::state::LockThread;
-use super::usage::OwnerQuestion;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{Event, WaitKind};
 use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::tables::threads::{Beginning, WaitState};
 use agent_core::core::Core;
-use agent_core::core::context::{ThreadContext, callback};
+use agent_core::core::context::{Reporter, ThreadContext, callback};
 use agent_core::core::lost::Dropped;
 use agent_core::stacks::walker::FramesToSkip;
-use hotspot::memory::JavaThread;
-use hotspot::monitors::{MonitorAddress, MonitorLayout};
+use hotspot::monitors::MonitorAddress;
 
 /// Records that the begin of a wait takes: the object, the owner or the limit, the begin. The end needs no room: there is one for
 /// each begin.
 pub(super) const BEGIN_RECORDS: usize = 3;
-
-/// If JVMTI contradicts what memory says, the owner may have released the monitor before the answer and owned it again after it. That is
-/// looked at so many times.
-const COMPARISONS: usize = 4;
 
 /// JVMTI `MonitorContendedEnter`.
 ///
@@ -46,45 +38,38 @@ pub(super) unsafe extern "system" fn contended_enter(
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
             state.blocked = None;
             if !context.admit(BEGIN_RECORDS, Dropped::Wait) {
-                let thread = locks.this_thread(jni, state, thread, Ticks::now());
+                let thread = state.this_thread(locks.core(), jni, thread, Ticks::now());
                 return locks.note_begin(thread, WaitState::Blocked, false);
             }
             // Before anything else, since the owner may release the monitor at any time.
-            let layout = locks.layout().map(|layout| (layout, layout.current(jni)));
+            let layout = locks.owners.layout().map(|layout| (layout, layout.current(jni)));
             let word = layout.and_then(|(layout, current)| layout.pending_owner(current));
             let mut owner = match (layout, word) {
-                (Some((layout, current)), Some(word)) => owner_of(locks.core, layout, word, current, object),
+                (Some((layout, current)), Some(word)) => owner_of(locks.core(), layout, word, current, object),
                 _ => Owner::Unknown,
             };
             let monitor = layout.map_or(MonitorAddress::default(), |(layout, current)| layout.pending_monitor(current));
-            let Some(id) = locks.object(jni, context, state, monitor, object) else { return };
+            let Some(id) = locks.ids.object(jni, context, state, monitor, object) else { return };
             // After the object was announced, which another thread may have done just now.
             let now = Ticks::now();
-            let thread = locks.this_thread(jni, state, thread, now);
+            let thread = state.this_thread(locks.core(), jni, thread, now);
             let from_memory = layout.filter(|_| owner != Owner::Unknown);
             if owner == Owner::Unknown {
-                // If nobody owns it any more, somebody did.
-                owner = Some(ask_owner(locks, jni, object, now))
-                    .filter(|&asked| asked != Owner::Free)
-                    .unwrap_or(Owner::Unknown);
+                owner = locks.owners.ask(jni, object, now);
             }
             // A thread that has ended by now has released the monitor.
-            let has_ended = |thread| locks.core.jvm.threads.get(thread).is_some_and(|record| record.has_ended());
+            let has_ended = |thread| locks.core().jvm.threads.get(thread).is_some_and(|record| record.has_ended());
             if owner == Owner::Unknown || matches!(owner, Owner::Thread(owner) if has_ended(owner)) {
-                locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
+                locks.owners.count_unknown();
             } else if let Owner::Thread(owner) = owner {
-                let reference = || locks.reference(jni, owner);
-                let stack = locks.owner_stack(jni, state, now, reference, || match layout {
+                let reference = || locks.owners.reference(jni, owner);
+                let stack = locks.owners.stack(jni, state, now, reference, || match layout {
                     Some((layout, current)) => layout.pending_owner(current) == word,
-                    None => {
-                        let now = Ticks::now();
-                        let owns = locks.owner_budget.spend(now, || locks.owns(jni, owner, object, now));
-                        owns.flatten() == Some(true)
-                    }
+                    None => locks.owners.owns(jni, owner, object) == Some(true),
                 });
                 context.push(Event::Owner { thread: owner, stack }, now);
             }
-            let stack = stack(locks.core, jni, state, FramesToSkip::Method);
+            let stack = state.own_stack(locks.core(), jni, FramesToSkip::Method);
             context.push(Event::Enter { object: id, thread, stack, kind: WaitKind::Monitor }, now);
             locks.note_begin(thread, WaitState::Blocked, true);
             state.blocked = Some((thread, id));
@@ -92,68 +77,10 @@ pub(super) unsafe extern "system" fn contended_enter(
             if let (Some((layout, current)), Owner::Thread(_)) = (from_memory, owner)
                 && layout.begin_comparison()
             {
-                layout.end_comparison(compare(locks, jni, layout, current, object));
+                layout.end_comparison(locks.owners.compare(jni, layout, current, object));
             }
         });
     }
-}
-
-/// Asks JVMTI for the owner, unless that has cost too much lately.
-///
-/// # Safety
-/// `object` is a live reference.
-unsafe fn ask_owner(locks: &Locks, jni: Jni, object: jobject, now: Ticks) -> Owner {
-    if locks.question() == OwnerQuestion::None {
-        return Owner::Unknown;
-    }
-    // SAFETY: by the caller's promise.
-    let Some(owner) = locks.owner_budget.spend(now, || unsafe { locks.present_owner(jni, object, now) }) else {
-        return Owner::Unknown;
-    };
-    locks.asked_owners.fetch_add(1, Ordering::Relaxed);
-    owner.unwrap_or(Owner::Unknown)
-}
-
-/// Whether JVMTI says that who owns the monitor by memory owns it; `None` if that cannot be said. The current thread is about to block
-/// on it.
-///
-/// # Safety
-/// `object` is a local reference of the current thread.
-unsafe fn compare(
-    locks: &Locks,
-    jni: Jni,
-    layout: &MonitorLayout,
-    current: JavaThread,
-    object: jobject,
-) -> Option<bool> {
-    for _ in 0..COMPARISONS {
-        let word = layout.pending_owner(current)?;
-        // SAFETY: by the caller's promise.
-        let Owner::Thread(read) = (unsafe { owner_of(locks.core, layout, word, current, object) }) else {
-            return None;
-        };
-        let now = Ticks::now();
-        // SAFETY: by the caller's promise.
-        let owns = locks.owner_budget.spend(now, || unsafe { locks.owns(jni, read, object, now) })??;
-        if owns {
-            return Some(true);
-        }
-        // If the word has changed the question came too late.
-        if layout.pending_owner(current) != Some(word) {
-            return None;
-        }
-    }
-    // Once, the monitor may have been another thread's for a moment and come back.
-    Some(false)
-}
-
-/// The stack of the current thread, if stacks are wanted.
-pub(super) fn stack(core: &Core, jni: Jni, state: &mut LockThread, skip: FramesToSkip) -> StackIndex {
-    let Some(walker) = &mut state.walker else { return StackIndex::default() };
-    walker.walk(skip, &core.tables(jni)).unwrap_or_else(|error| {
-        core.count_failure("stack", error);
-        StackIndex::default()
-    })
 }
 
 /// JVMTI `MonitorContendedEntered`.
@@ -171,13 +98,13 @@ pub(super) unsafe extern "system" fn contended_entered(
         // The thread owns the monitor, so the other threads wait as long as this takes.
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
             let now = Ticks::now();
-            let thread = locks.this_thread(jni, state, thread, now);
+            let thread = state.this_thread(locks.core(), jni, thread, now);
             let blocked = state.blocked.take().filter(|(blocked, _)| *blocked == thread);
             if locks.note_end(thread, WaitState::Blocked) == Beginning::Dropped {
                 return;
             }
             // An object without an id has no beginning in the trace, so it needs no end.
-            if let Some(object) = blocked.map(|(_, object)| object).or_else(|| locks.core.tags.find(object)) {
+            if let Some(object) = blocked.map(|(_, object)| object).or_else(|| locks.core().tags.find(object)) {
                 context.push(Event::Entered { object, thread }, now);
             }
         });
@@ -199,14 +126,14 @@ pub(super) unsafe extern "system" fn wait(
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
             if !context.admit(BEGIN_RECORDS, Dropped::Wait) {
-                let thread = locks.this_thread(jni, state, thread, Ticks::now());
+                let thread = state.this_thread(locks.core(), jni, thread, Ticks::now());
                 return locks.note_begin(thread, WaitState::Waiting, false);
             }
             let unknown = MonitorAddress::default();
-            let Some(object) = locks.object(jni, context, state, unknown, object) else { return };
+            let Some(object) = locks.ids.object(jni, context, state, unknown, object) else { return };
             let now = Ticks::now();
-            let thread = locks.this_thread(jni, state, thread, now);
-            let stack = stack(locks.core, jni, state, FramesToSkip::Wait);
+            let thread = state.this_thread(locks.core(), jni, thread, now);
+            let stack = state.own_stack(locks.core(), jni, FramesToSkip::Wait);
             let wait = BeginWait { object, thread, stack, millis: timeout.max(0) as u64, park_nanos: None };
             begin_wait(context, wait, now);
             locks.note_begin(thread, WaitState::Waiting, true);
@@ -249,13 +176,13 @@ pub(super) unsafe extern "system" fn waited(
     // SAFETY: the VM passes this thread's environment, and live references to the thread and the object.
     unsafe {
         callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            let core = locks.core;
+            let core = locks.core();
             let now = Ticks::now();
-            let index = locks.this_thread(jni, state, thread, now);
+            let index = state.this_thread(locks.core(), jni, thread, now);
             match locks.note_end(index, WaitState::Waiting) {
                 Beginning::Dropped => return,
                 Beginning::Unseen if is_array(core, jni, object) => {
-                    locks.initializations.fetch_add(1, Ordering::Relaxed);
+                    locks.count_initialization();
                     return;
                 }
                 Beginning::Unseen | Beginning::Shown => {}

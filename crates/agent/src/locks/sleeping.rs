@@ -6,40 +6,18 @@
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
-use classfile::{Op, StaticMethod};
 use jvmti::jni_sys::{JNIEnv, jclass, jlong};
 use jvmti::{Jni, exported};
 
-use super::Locks;
-use super::hooks::Hooked;
-use super::monitors::stack;
+use super::recorder::Locks;
 use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
-use agent_base::helpers::{HelperClass, Natives, SLEEP, native};
+use agent_base::helpers::{HelperClass, Natives, native};
 use agent_base::tables::threads::{Beginning, WaitState};
-use agent_core::core::context::callback;
+use agent_core::core::context::{Reporter, callback};
 use agent_core::core::lost::Dropped;
 use agent_core::stacks::walker::FramesToSkip;
-
-const fn method(name: &'static str, descriptor: &'static str) -> StaticMethod {
-    StaticMethod { class: SLEEP.internal_name, name, descriptor }
-}
-
-/// The first release that reports which virtual thread runs on a carrier.
-const FIRST_WITH_VIRTUAL: u32 = 21;
-
-/// By what virtual threads sleep.
-static SLEEPS: Hooked = Hooked {
-    class: b"java/lang/VirtualThread",
-    begins: &[(method("sleepNanos", "(J)V"), &[Op::Lload(1)])],
-    end: method("slept", "()V"),
-};
-
-/// What is to be rewritten in a VM of that feature release.
-pub(super) fn hooked(java: u32) -> Option<&'static Hooked> {
-    (java >= FIRST_WITH_VIRTUAL).then_some(&SLEEPS)
-}
 
 /// The native method of `Thread` in which platform threads sleep: the names that it has had, and the functions of the VM that it is
 /// bound to, newest first.
@@ -51,7 +29,7 @@ type SleepFunction = unsafe extern "system" fn(*mut JNIEnv, jclass, jlong);
 /// The function of the VM.
 static ORIGINAL: OnceLock<SleepFunction> = OnceLock::new();
 
-/// Has the sleep of platform threads reported, by MartiniSleep, from now on until the VM ends. False if it is not.
+/// Has the sleep of platform threads reported by MartiniSleep, from now on until the VM ends. False if it is not.
 pub(super) fn wrap(class: HelperClass, jni: Jni) -> bool {
     class.call(jni, c"wrap").is_ok() && ORIGINAL.get().is_some()
 }
@@ -120,7 +98,7 @@ unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass) {
             let is_shown = context.admit(1, Dropped::Wait);
             locks.note_begin(context.current, WaitState::Sleeping, is_shown);
             if is_shown {
-                let stack = stack(locks.core, jni, state, FramesToSkip::Sleep);
+                let stack = state.own_stack(locks.core(), jni, FramesToSkip::Sleep);
                 context.push(Event::Sleep { thread: context.current, stack }, Ticks::now());
             }
         });

@@ -1,7 +1,6 @@
 //! Data requests (`kill -QUIT`, or `jcmd PID JVMTI.data_dump`): what all threads do, and who owns the monitors for which they
 //! wait. The same is recorded at the end for the threads that are blocked then.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use jvmti::jni_sys::jobject;
@@ -11,12 +10,13 @@ use rustc_hash::FxHashSet;
 use trace::ids::ObjectId;
 use trace::model::ThreadState;
 
-use super::Locks;
+use super::answers::{LockSnapshot, MonitorSnapshot, ThreadSnapshot, Usage};
+use super::recorder::Locks;
 use super::state::LockThread;
 use super::usage::{OwnedMonitors, OwnerQuestion};
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
-use agent_base::ids::{StackIndex, ThreadIndex};
+use agent_base::ids::StackIndex;
 use agent_core::core::Core;
 use agent_core::core::context::{Reporter, ThreadContext, enter};
 use agent_core::core::lost::Dropped;
@@ -28,66 +28,14 @@ const LONGEST: Duration = Duration::from_secs(3);
 /// Requests come as fast as somebody sends signals; the writer answers all of these before more are taken.
 const MAX_UNTAKEN: usize = 8;
 
-/// What a thread does.
-pub(crate) struct ThreadSnapshot {
-    pub(crate) thread: ThreadIndex,
-    pub(crate) name: String,
-    pub(crate) state: ThreadState,
-    pub(crate) priority: u64,
-    pub(crate) is_daemon: bool,
-    pub(crate) object: Option<ObjectId>,
-    pub(crate) stack: StackIndex,
-}
-
-/// Who owns a monitor and who waits for it.
-pub(crate) struct MonitorSnapshot {
-    pub(crate) object: ObjectId,
-    pub(crate) owner: Option<ThreadIndex>,
-    /// `None` for a lock of `java.util.concurrent`, of which only the owner is known.
-    pub(crate) usage: Option<Usage>,
-}
-
-/// What JVMTI says of a monitor.
-#[derive(Default)]
-pub(crate) struct Usage {
-    /// `None` if the JVM is not asked for it.
-    pub(crate) entry_count: Option<u64>,
-    pub(crate) waiters: Vec<ThreadIndex>,
-    pub(crate) notify_waiters: Vec<ThreadIndex>,
-}
-
-/// One answer.
-#[derive(Default)]
-pub(crate) struct LockSnapshot {
-    pub(crate) threads: Vec<ThreadSnapshot>,
-    pub(crate) monitors: Vec<MonitorSnapshot>,
-    /// Threads and monitors that there was no time for.
-    pub(crate) skipped: u64,
-}
-
-impl LockSnapshot {
-    /// The threads that wait for each monitor of which the JVM was not asked: as far as they are in the answer.
-    fn add_waiters(&mut self) {
-        for monitor in &mut self.monitors {
-            let Some(usage) = monitor.usage.as_mut().filter(|usage| usage.entry_count.is_none()) else { continue };
-            for thread in self.threads.iter().filter(|thread| thread.object == Some(monitor.object)) {
-                match thread.state {
-                    ThreadState::Blocked => usage.waiters.push(thread.thread),
-                    _ => usage.notify_waiters.push(thread.thread),
-                }
-            }
-        }
-    }
-}
-
 /// JVMTI `DataDumpRequest`.
 ///
 /// # Safety
 /// Called by the VM.
 pub(super) unsafe extern "system" fn data_dump_request(_: *mut jvmtiEnv) {
     guard(|| {
-        let Some(locks) = Locks::current().filter(|locks| locks.core.is_reporting()) else { return };
-        let Ok(jni) = locks.core.jvm.vm.get_jni() else { return };
+        let Some(locks) = Locks::current().filter(|locks| locks.core().is_reporting()) else { return };
+        let Ok(jni) = locks.core().jvm.vm.get_jni() else { return };
         take(locks, jni, SnapshotScope::All);
     });
 }
@@ -103,14 +51,14 @@ pub(super) enum SnapshotScope {
 
 /// Asks, and hands the answer to the writer.
 pub(super) fn take(locks: &'static Locks, jni: Jni, scope: SnapshotScope) {
-    enter(locks.core, jni, Ticks::now, |local| {
+    enter(locks.core(), jni, Ticks::now, |local| {
         let (thread, state) = local.with();
         // Answers that the writer has not taken yet are kept, and may be long.
-        if locks.untaken_snapshots() >= MAX_UNTAKEN || !thread.make_room(1) {
-            return locks.core.dropped.add(Dropped::DataRequest, 1);
+        if locks.answers.untaken() >= MAX_UNTAKEN || !thread.make_room(1) {
+            return locks.core().dropped.add(Dropped::DataRequest, 1);
         }
         let mut request = Request { locks, jni, scope, thread, state, asked: FxHashSet::default(), owned: None };
-        let number = locks.add_snapshot(request.ask());
+        let number = locks.answers.add(request.ask());
         request.thread.push(Event::Snapshot(number), Ticks::now());
     });
 }
@@ -133,10 +81,10 @@ impl Request<'_> {
     fn ask(&mut self) -> LockSnapshot {
         let mut snapshot = LockSnapshot::default();
         let begun = Instant::now();
-        let threads = match self.locks.core.jvm.env.get_all_threads() {
+        let threads = match self.locks.core().jvm.env.get_all_threads() {
             Ok(threads) => threads,
             Err(error) => {
-                self.locks.core.count_failure("snapshot", error);
+                self.locks.core().count_failure("snapshot", error);
                 return snapshot;
             }
         };
@@ -166,19 +114,19 @@ impl Request<'_> {
             return None;
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.locks.object(self.jni, self.thread, self.state, MonitorAddress::default(), object) }
+        unsafe { self.locks.ids.object(self.jni, self.thread, self.state, MonitorAddress::default(), object) }
     }
 
     /// # Safety
     /// `thread` is a live reference to a platform thread.
     unsafe fn ask_thread(&mut self, thread: jobject, snapshot: &mut LockSnapshot) {
-        let (locks, jni, jvm) = (self.locks, self.jni, self.locks.core.jvm);
+        let (locks, jni, jvm) = (self.locks, self.jni, self.locks.core().jvm);
         let env = jvm.env;
         // SAFETY: by the caller's promise; what JVMTI and JNI return are local references, deleted when they are done with. A
         // thread that ends meanwhile gives errors, and is left out.
         unsafe {
             let Ok(state) = env.get_thread_state(thread) else { return };
-            let is_parked = state & JVMTI_THREAD_STATE_PARKED != 0 && locks.options.juc;
+            let is_parked = state & JVMTI_THREAD_STATE_PARKED != 0 && locks.shows_parks();
             let is_blocked = state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
             if self.scope == SnapshotScope::Blocked && !is_parked && !is_blocked {
                 return;
@@ -194,7 +142,9 @@ impl Request<'_> {
                     snapshot.monitors.extend(self.ask_monitor(monitor, id));
                 }
                 jni.delete_local_ref(monitor);
-            } else if is_parked && let Some((lock, owner)) = locks.parked_on(jni, thread) {
+            } else if is_parked
+                && let Some((lock, owner)) = locks.blockers().and_then(|blockers| blockers.parked_on(jni, thread))
+            {
                 object = self.id_of(lock);
                 if let Some(id) = object.filter(|&id| self.asked.insert(id) && !owner.is_null()) {
                     let owner = jvm.threads.resolve(jni, owner, Ticks::now());
@@ -204,7 +154,7 @@ impl Request<'_> {
                 jni.delete_local_ref(owner);
             }
             let stack = match &mut self.state.owner_walker {
-                Some(walker) => walker.walk_other(thread, &locks.core.tables(jni)).unwrap_or_default(),
+                Some(walker) => walker.walk_other(thread, &locks.core().tables(jni)).unwrap_or_default(),
                 None => StackIndex::default(),
             };
             snapshot.threads.push(ThreadSnapshot {
@@ -223,18 +173,18 @@ impl Request<'_> {
     /// `monitor` is a live reference.
     unsafe fn ask_monitor(&mut self, monitor: jobject, id: ObjectId) -> Option<MonitorSnapshot> {
         let (locks, jni) = (self.locks, self.jni);
-        match locks.question() {
+        match locks.owners.question() {
             // SAFETY: by the caller's promise.
-            OwnerQuestion::Monitor => unsafe { ask_monitor(locks.core, jni, monitor, id) },
+            OwnerQuestion::Monitor => unsafe { ask_monitor(locks.core(), jni, monitor, id) },
             OwnerQuestion::Threads => {
-                let owned = self.owned.get_or_insert_with(|| OwnedMonitors::of_all(locks.core, jni));
+                let owned = self.owned.get_or_insert_with(|| OwnedMonitors::of_all(locks.core(), jni));
                 // SAFETY: by the caller's promise.
                 let owner = unsafe { owned.owner(jni, monitor) };
                 // Who waits is known when all threads have been asked.
                 Some(MonitorSnapshot { object: id, owner, usage: Some(Usage::default()) })
             }
             OwnerQuestion::None => {
-                locks.unknown_owners.fetch_add(1, Ordering::Relaxed);
+                locks.owners.count_unknown();
                 None
             }
         }

@@ -6,11 +6,13 @@ use jvmti::Jni;
 use jvmti::jni_sys::{jobject, jweak};
 use trace::ids::ObjectId;
 
-use agent_base::ids::ThreadIndex;
+use agent_base::clock::Ticks;
+use agent_base::ids::{StackIndex, ThreadIndex};
 use agent_base::tables::classes::BlockerKind;
-use agent_base::tables::threads::JavaNumber;
+use agent_base::tables::threads::{JavaNumber, NameStage};
 use agent_core::core::Core;
 use agent_core::core::context::{FeatureState, Slot, ThreadState};
+use agent_core::stacks::walker::FramesToSkip;
 use agent_core::stacks::walker::StackWalker;
 use hotspot::monitors::MonitorAddress;
 
@@ -92,15 +94,44 @@ impl MonitorIdCache {
 /// What the feature keeps for a thread.
 pub(crate) struct LockThread {
     /// For its own stack when it waits, and for those of others.
-    pub(super) walker: Option<StackWalker>,
+    walker: Option<StackWalker>,
     pub(super) owner_walker: Option<StackWalker>,
     /// The thread that it is, or carries.
-    pub(super) thread: Option<(JavaNumber, ThreadIndex)>,
+    thread: Option<(JavaNumber, ThreadIndex)>,
     pub(super) monitors: MonitorIdCache,
     /// The thread that is blocked here, and the object. Removed when another thread is mounted.
     pub(super) blocked: Option<(ThreadIndex, ObjectId)>,
     /// The object with which it parked last, and what that is to a thread that parks.
     pub(super) parked: Option<(ObjectId, BlockerKind)>,
+}
+
+impl LockThread {
+    /// The current thread, without asking JVMTI once more.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to the current thread.
+    pub(super) unsafe fn this_thread(&mut self, core: &Core, jni: Jni, thread: jobject, now: Ticks) -> ThreadIndex {
+        let threads = &core.jvm.threads;
+        // SAFETY: by the caller's promise.
+        let number = unsafe { threads.number(jni, thread) };
+        if let Some((_, index)) = self.thread.filter(|(known, _)| Some(*known) == number) {
+            return index;
+        }
+        // SAFETY: by the caller's promise.
+        let index = unsafe { threads.resolve_own(jni, thread, now, NameStage::Constructed) };
+        let has_names = threads.get(index).is_some_and(|record| record.names.get().is_some());
+        self.thread = number.filter(|_| has_names).map(|number| (number, index));
+        index
+    }
+
+    /// The stack of the current thread, if stacks are wanted.
+    pub(super) fn own_stack(&mut self, core: &Core, jni: Jni, skip: FramesToSkip) -> StackIndex {
+        let Some(walker) = &mut self.walker else { return StackIndex::default() };
+        walker.walk(skip, &core.tables(jni)).unwrap_or_else(|error| {
+            core.count_failure("stack", error);
+            StackIndex::default()
+        })
+    }
 }
 
 impl ThreadState for LockThread {

@@ -18,7 +18,6 @@ use jvmti::{Env, Jni, is_flag_on};
 
 use agent_core::vm::environments::FIRST_BY_THREADS;
 
-use super::Locks;
 use super::owner::Owner;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
@@ -45,74 +44,6 @@ impl OwnerQuestion {
             ..=17 if is_flag_on(jni, c"UseHeavyMonitors") == Some(true) => OwnerQuestion::None,
             _ => OwnerQuestion::Monitor,
         }
-    }
-}
-
-impl Locks {
-    /// How the owner of a monitor is asked for.
-    pub(super) fn question(&self) -> OwnerQuestion {
-        self.question.get().copied().unwrap_or(OwnerQuestion::None)
-    }
-
-    /// The present owner of a monitor; `None` if it is not known.
-    ///
-    /// # Safety
-    /// `object` is a live reference.
-    pub(super) unsafe fn present_owner(&self, jni: Jni, object: jobject, now: Ticks) -> Option<Owner> {
-        match self.question() {
-            // SAFETY: by the caller's promise.
-            OwnerQuestion::Monitor => unsafe { owner_by_vm(self.core, jni, object, now) },
-            OwnerQuestion::Threads => {
-                let mut owner = None;
-                // SAFETY: live local references.
-                visit_owned(self.core, jni, |thread, monitor| unsafe {
-                    if !jni.is_same_object(monitor, object) {
-                        return ControlFlow::Continue(());
-                    }
-                    owner = Some(Owner::Thread(self.core.jvm.threads.resolve(jni, thread, now)));
-                    ControlFlow::Break(())
-                });
-                owner
-            }
-            OwnerQuestion::None => None,
-        }
-    }
-
-    /// Whether a thread owns a monitor at present; `None` if nobody says so: what the VM itself holds for a thread, as at the end of one,
-    /// is in no thread's list.
-    ///
-    /// # Safety
-    /// `object` is a live reference.
-    pub(super) unsafe fn owns(&self, jni: Jni, owner: ThreadIndex, object: jobject, now: Ticks) -> Option<bool> {
-        // SAFETY: by the caller's promise.
-        if self.question() == OwnerQuestion::Threads && unsafe { self.lists(jni, owner, object) } {
-            return Some(true);
-        }
-        // SAFETY: by the caller's promise.
-        match unsafe { self.present_owner(jni, object, now) }? {
-            Owner::Thread(found) => Some(found == owner),
-            Owner::Free | Owner::Unknown => None,
-        }
-    }
-
-    /// Whether a monitor is among those that a thread owns.
-    ///
-    /// # Safety
-    /// `object` is a live reference.
-    unsafe fn lists(&self, jni: Jni, owner: ThreadIndex, object: jobject) -> bool {
-        let thread = self.reference(jni, owner);
-        let mut lists = false;
-        // SAFETY: live local references, each deleted when it is done with.
-        unsafe {
-            if !thread.is_null() {
-                visit_owned_by(self.core, jni, thread, |monitor| {
-                    lists |= jni.is_same_object(monitor, object);
-                    ControlFlow::Continue(())
-                });
-                jni.delete_local_ref(thread);
-            }
-        }
-        lists
     }
 }
 
@@ -151,7 +82,7 @@ impl OwnedMonitors {
 
 /// # Safety
 /// `object` is a live reference.
-unsafe fn owner_by_vm(core: &Core, jni: Jni, object: jobject, now: Ticks) -> Option<Owner> {
+pub(super) unsafe fn owner_by_vm(core: &Core, jni: Jni, object: jobject, now: Ticks) -> Option<Owner> {
     // SAFETY: by the caller's promise; live local references, each deleted when it is done with.
     unsafe {
         let usage = core.jvm.env.get_object_monitor_usage(object).ok()?;
@@ -188,7 +119,7 @@ pub(super) fn visit_owned(core: &Core, jni: Jni, mut visit: impl FnMut(jobject, 
 ///
 /// # Safety
 /// `thread` is a live reference to a thread.
-unsafe fn visit_owned_by(
+pub(super) unsafe fn visit_owned_by(
     core: &Core,
     jni: Jni,
     thread: jobject,

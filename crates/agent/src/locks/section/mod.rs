@@ -16,10 +16,13 @@ use trace::time::Time;
 
 use rustc_hash::FxHashMap;
 
-use super::{LockName, Locks, MOST_NAMES, MonitorSnapshot, NameAsker, ThreadSnapshot};
+use super::answers::{MonitorSnapshot, ThreadSnapshot};
+use super::names::{LockName, MOST as MOST_NAMES, NameAsker};
+use super::recorder::Locks;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{Event, WaitKind};
 use agent_base::ids::{StackIndex, ThreadIndex};
+use agent_core::core::context::Reporter;
 use agent_trace::{Count, Document, Output, Section, SourceNumber};
 use log::LockLog;
 use open::{Limit, OpenBlock, OpenPark, OpenWait, OpenWaits, PendingDetails};
@@ -102,7 +105,7 @@ impl Section for LockSection {
 impl LockSection {
     /// Writes the header of the lock log, if there is one.
     pub(crate) fn begin(locks: &'static Locks, name_asker: NameAsker, log: Option<Output>) -> LockSection {
-        let core = locks.core;
+        let core = locks.core();
         let log = log.and_then(|output| LockLog::begin(output, core, core.clock.time(core.start)));
         LockSection { locks, open: OpenWaits::default(), pending: FxHashMap::default(), name_asker, log }
     }

@@ -1,42 +1,29 @@
-//! The ids of the object and the thread of an event.
+//! The ids of objects on which threads wait.
 
-use jvmti::Jni;
 use jvmti::jni_sys::jobject;
+use jvmti::{Jni, Turn};
 use trace::ids::ObjectId;
 
-use super::Locks;
 use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
-use agent_base::ids::{StackIndex, ThreadIndex};
+use agent_base::ids::StackIndex;
 use agent_base::objects::weak_refs::ObjectTag;
-use agent_base::tables::threads::NameStage;
+use agent_core::core::Core;
 use agent_core::core::context::ThreadContext;
 use hotspot::monitors::MonitorAddress;
 
-impl Locks {
-    /// The current thread, without asking JVMTI once more.
-    ///
-    /// # Safety
-    /// `thread` is a live reference to the current thread.
-    pub(super) unsafe fn this_thread(
-        &self,
-        jni: Jni,
-        state: &mut LockThread,
-        thread: jobject,
-        now: Ticks,
-    ) -> ThreadIndex {
-        let threads = &self.core.jvm.threads;
-        // SAFETY: by the caller's promise.
-        let number = unsafe { threads.number(jni, thread) };
-        if let Some((_, index)) = state.thread.filter(|(known, _)| Some(*known) == number) {
-            return index;
-        }
-        // SAFETY: by the caller's promise.
-        let index = unsafe { threads.resolve_own(jni, thread, now, NameStage::Constructed) };
-        let has_names = threads.get(index).is_some_and(|record| record.names.get().is_some());
-        state.thread = number.filter(|_| has_names).map(|number| (number, index));
-        index
+/// Gives objects their ids.
+pub(super) struct WaitObjects {
+    core: &'static Core,
+    /// Held while an object gets its id, so that it gets only one.
+    announcing: Turn,
+}
+
+impl WaitObjects {
+    /// For a recording.
+    pub(super) fn new(core: &'static Core) -> WaitObjects {
+        WaitObjects { core, announcing: Turn::free() }
     }
 
     /// The id of an object on which threads wait; if it has none yet, it gets one, and an event reports it. `monitor` is its
