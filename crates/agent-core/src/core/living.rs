@@ -216,12 +216,4 @@ mod tests {
         assert!(found(0x1000).is_none() && found(0x5800).is_none() && living.hold().iter().next().is_none());
         assert_eq!(thread.while_alive(|| 1), None);
     }
-
-    #[test]
-    fn a_thread_runs_what_it_carries() {
-        let thread = LivingThread::new(ThreadIndex(3), JavaThread(0x1000), 7);
-        assert_eq!(thread.running(), ThreadIndex(3));
-        thread.set_running(ThreadIndex(9));
-        assert_eq!(thread.running(), ThreadIndex(9));
-    }
 }

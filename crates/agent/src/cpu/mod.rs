@@ -12,20 +12,17 @@
 
 mod engine_thread;
 mod handler;
-#[cfg(not(target_arch = "x86_64"))]
-mod other;
 mod others;
 mod registry;
 mod sample;
 mod section;
 mod signal;
 mod slots;
+mod system_call;
 mod tasks;
 mod timers;
 mod totals;
 mod who;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,15 +44,11 @@ use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
 use handler::{Handled, Unused, on_signal};
 use hotspot::walk::Walker;
-#[cfg(not(target_arch = "x86_64"))]
-use other as system_call;
 use others::Others;
 use registry::Registry;
 use section::CpuSection;
 use tasks::{TaskRef, VmThread};
 use timers::{CpuClock, tick_nanos};
-#[cfg(target_arch = "x86_64")]
-use x86_64 as system_call;
 
 pub(crate) use others::Other;
 pub(crate) use registry::Left;
