@@ -341,7 +341,8 @@ impl Rewriter for Counts {
 
     unsafe fn wants(&self, class: jclass) -> bool {
         let env = self.core.jvm.env;
-        has_site(env, class, ALLOCATING_OPCODES) || names_one(env, class, HOOKED_NAMES.all())
+        // SAFETY: by the caller's promise.
+        unsafe { has_site(env, class, ALLOCATING_OPCODES) || names_one(env, class, HOOKED_NAMES.all()) }
     }
 
     fn rewrites_all(&self) -> bool {
