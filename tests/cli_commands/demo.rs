@@ -14,7 +14,7 @@ fn the_demo_finds_its_leak_and_its_churn() {
         "\ngrowth: 515.6 KiB (",
         " of what survived a collection) at demo.OrderDesk.take(OrderDesk.java:34)\n",
         "3,000 of 3,000 long[] (421.9 KiB), 3,000 of 3,000 demo.PriceWatch (93.8 KiB)\n",
-        "  of 10 different ages: ",
+        "  survivors of 10 different ages: ",
         "\nchurn: ",
         " of all) at demo.Report.text(Report.java:18)\n",
         "martini run --stack 16 java -jar your-app.jar ",

@@ -92,7 +92,7 @@ impl Section for LockSection {
     fn counts(&mut self, document: &Document) -> Vec<Count> {
         let unlogged = self.log.as_ref().map_or(0, |log| log.dropped);
         document.core.count_lost("locks that the lock log did not take", unlogged);
-        self.locks.counts().into_iter().chain(self.open.counts()).map(|(key, n)| (key, None, n)).collect()
+        self.locks.counts().chain(self.open.counts()).map(|(key, n)| (key, None, n)).collect()
     }
 
     fn finish(&mut self) {
