@@ -100,9 +100,9 @@ pub enum AttachError {
          (--filters)"
     )]
     TooLong {
-        /// How many there are.
+        /// Bytes of the options.
         length: usize,
-        /// How many there may be.
+        /// Bytes that the protocol has room for.
         limit: usize,
     },
     /// The answer is none of the protocol's.

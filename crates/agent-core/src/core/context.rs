@@ -149,7 +149,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// How many there are.
+    /// Number of slots.
     pub(crate) const COUNT: usize = Slot::Cpu as usize + 1;
 }
 
