@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::names::{Names, want_name, want_path};
 use super::object::{contents_json, write_contents};
-use super::references::{ClassNode, Direction, class_table, class_tree};
+use super::references::{ClassNode, Direction, class_tree, class_view};
 use super::source::{Data, Form, Heap, Source, Traced};
 use super::{Arguments, head, parse_id, sites, trace};
 use crate::render::allocations::{self, ObjectColumn};
@@ -154,11 +154,11 @@ impl<'a> ClassView<'a> {
             "shallow": self.shallow,
             "average_age": self.ages.as_ref().map(AgeSpread::average),
             "generations": self.ages.as_ref().map(AgeSpread::generations),
-            "sites": self.sites.iter().map(sites::row_json).collect::<Vec<_>>(),
+            "sites": sites::view(names.heap).array(&self.sites),
             "fields": self.fields,
             "statics": about.object.map(|object| contents_json(names, object)),
-            "referred_by": self.referred_by.iter().map(ClassNode::json).collect::<Vec<_>>(),
-            "refers_to": self.refers_to.iter().map(ClassNode::json).collect::<Vec<_>>(),
+            "referred_by": class_view().array(&self.referred_by),
+            "refers_to": class_view().array(&self.refers_to),
             "largest": self.largest.iter().map(|&object| names.object_json(object)).collect::<Vec<_>>(),
             "paths": self.paths.iter().map(|path| names.path_json(path)).collect::<Vec<_>>(),
         })
@@ -188,12 +188,12 @@ impl<'a> ClassView<'a> {
         }
         if !self.sites.is_empty() {
             writeln!(out, "\n{}", "Allocated at".bold())?;
-            sites::table(heap, &self.sites[..self.sites.len().min(arguments.few())]).write(out)?;
+            sites::view(heap).table(&self.sites[..self.sites.len().min(arguments.few())]).write(out)?;
         }
         writeln!(out, "\n{}", "Referred to by instances of".bold())?;
-        class_table(&self.referred_by).write(out)?;
+        class_view().table(&self.referred_by).write(out)?;
         writeln!(out, "\n{}", "Refer to instances of".bold())?;
-        class_table(&self.refers_to).write(out)?;
+        class_view().table(&self.refers_to).write(out)?;
         writeln!(out, "\n{}", "Largest".bold())?;
         for &object in &self.largest {
             let retained = bytes(heap.dominators.retained(object));

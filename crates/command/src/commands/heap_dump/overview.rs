@@ -1,16 +1,18 @@
 //! The whole heap: histogram, allocation sites, dominators, suspects, waste.
 
 use analysis::heap_dump::contents::Wanted;
-use analysis::heap_dump::{ObjectIndex, histogram};
+use analysis::heap_dump::{ClassRow, ObjectIndex, histogram};
 use serde_json::{Value, json};
 
 use super::names::{Names, want_name};
 use super::source::{Form, Heap, Source};
 use super::{Arguments, Section, growing, head, sites, suspects, waste};
 use crate::commands::selection::note_unmatched;
-use crate::render::human::{self, bytes, count};
+use crate::render::human::{bytes, count};
 use crate::render::page::Page;
 use crate::render::table::Table;
+use crate::render::view::Cell::{Bytes, Count, Decimal, Name};
+use crate::render::view::View;
 
 pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let mut json = head::show(arguments, source, out)?;
@@ -45,31 +47,19 @@ pub(crate) fn overview(arguments: &Arguments, source: &Source, out: &mut Page<'_
 
 fn rows(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let (rows, all) = arguments.rows(histogram(heap.graph(), &heap.dominators));
-    if arguments.json {
-        let row = |row: &analysis::heap_dump::ClassRow| {
-            json!({
-                "class": row.class, "instances": row.instances, "shallow": row.shallow, "retained": row.retained,
-                "unreachable": row.unreachable, "average_age": row.ages.average(), "generations": row.ages.generations(),
-            })
-        };
-        return Ok(rows.iter().map(row).collect());
-    }
     let has_ages = heap.graph().has_ages();
-    let mut headings = vec!["instances", "shallow", "retained"];
-    if has_ages {
-        headings.extend(["avg age", "gens"]);
+    let view = View::new()
+        .both("instances", "instances", |row: &ClassRow| Count(row.instances))
+        .both("shallow", "shallow", |row| Bytes(row.shallow))
+        .both("retained", "retained", |row| Bytes(row.retained))
+        .both(has_ages.then_some("avg age"), "average_age", |row| row.ages.average().map(Decimal))
+        .text(has_ages.then_some("gens"), |row| sites::generations(&row.ages))
+        .both("class", "class", |row| Name(row.class.clone()))
+        .json(|row| json!({ "unreachable": row.unreachable, "generations": row.ages.generations() }));
+    if arguments.json {
+        return Ok(view.array(&rows));
     }
-    headings.push("class");
-    let mut table = Table::new(headings);
-    for row in &rows {
-        let mut cells = vec![count(row.instances), bytes(row.shallow), bytes(row.retained)];
-        if has_ages {
-            cells.extend([sites::average(&row.ages), sites::generations(&row.ages)]);
-        }
-        cells.push(human::printable(&row.class));
-        table.push(cells);
-    }
-    table.write_top(all - rows.len(), out)?;
+    view.table(&rows).write_top(all - rows.len(), out)?;
     Ok(Value::Null)
 }
 

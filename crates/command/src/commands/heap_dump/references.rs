@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::names::Names;
 use super::{Arguments, strength_name};
 use crate::render::human::{self, bytes, count};
-use crate::render::table::Table;
+use crate::render::view::Cell::Count;
+use crate::render::view::View;
 
 /// Which way references are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,12 +114,6 @@ pub(crate) struct ClassNode {
     references: u64,
 }
 
-impl ClassNode {
-    pub(crate) fn json(&self) -> Value {
-        json!({ "level": self.level + 1, "class": self.class, "objects": self.objects, "references": self.references })
-    }
-}
-
 /// The classes of the objects around some objects, level by level: each class below the one that it was reached from.
 pub(crate) fn class_tree(
     arguments: &Arguments,
@@ -154,13 +149,11 @@ pub(crate) fn class_tree(
     rows
 }
 
-/// A tree of classes as a table.
-pub(crate) fn class_table(rows: &[ClassNode]) -> Table {
-    let mut table = Table::new(vec!["objects", "references", "class"]);
-    for row in rows {
-        let indent = "  ".repeat(row.level);
-        let class = format!("{indent}{}", human::printable(&row.class));
-        table.push(vec![count(row.objects), count(row.references), class]);
-    }
-    table
+/// A tree of classes: in text with its levels as indentation.
+pub(crate) fn class_view<'a>() -> View<'a, ClassNode> {
+    View::new()
+        .both("objects", "objects", |row: &ClassNode| Count(row.objects))
+        .both("references", "references", |row| Count(row.references))
+        .text("class", |row| format!("{}{}", "  ".repeat(row.level), human::printable(&row.class)))
+        .json(|row| json!({ "level": row.level + 1, "class": row.class }))
 }

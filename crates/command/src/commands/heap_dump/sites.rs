@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::source::{Data, Heap};
 use super::{Arguments, Column};
-use crate::render::human::{self, bytes, count};
+use crate::render::human::{self, count};
 use crate::render::page::Page;
-use crate::render::table::Table;
+use crate::render::view::Cell::{Bytes, Count, Decimal, Name};
+use crate::render::view::View;
 
 /// One row for each class and line; nothing if the dump has no sites.
 pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
@@ -76,53 +77,38 @@ fn write(arguments: &Arguments, heap: &Heap, mut rows: Vec<SiteRow>, out: &mut P
     let all = rows.len();
     rows.truncate(arguments.top());
     if arguments.json {
-        return Ok(rows.iter().map(row_json).collect());
+        return Ok(view(heap).array(&rows));
     }
-    table(heap, &rows).write_top(all - rows.len(), out)?;
+    view(heap).table(&rows).write_top(all - rows.len(), out)?;
     Ok(Value::Null)
 }
 
-/// Rows as a table.
-pub(crate) fn table(heap: &Heap, rows: &[SiteRow]) -> Table {
+/// Lines that allocate.
+pub(crate) fn view<'a>(heap: &Heap) -> View<'a, SiteRow> {
     let has_ages = heap.graph().has_ages();
-    let mut headings = vec!["instances", "shallow"];
-    if has_ages {
-        headings.extend(["avg age", "gens"]);
-    }
-    headings.push("class and line");
-    let mut table = Table::new(headings);
-    for row in rows {
-        let mut cells = vec![count(row.instances), bytes(row.shallow)];
-        if has_ages {
-            cells.extend([average(&row.ages), generations(&row.ages)]);
-        }
-        let line = match row.frames.get(row.named_by) {
-            Some(frame) => format!("{} at {frame}", row.class),
-            None => format!("{} (unknown site)", row.class),
-        };
-        cells.push(human::printable(&line));
-        table.push(cells);
-    }
-    table
-}
-
-/// A row as JSON.
-pub(crate) fn row_json(row: &SiteRow) -> Value {
-    json!({
-        "class": row.class,
-        "at": row.frames.get(row.named_by),
-        "frames": row.frames,
-        "instances": row.instances,
-        "shallow": row.shallow,
-        "unreachable": row.unreachable,
-        "average_age": row.ages.average(),
-        "generations": row.ages.generations(),
-        "oldest": row.ages.oldest(),
-    })
+    View::new()
+        .both("instances", "instances", |row: &SiteRow| Count(row.instances))
+        .both("shallow", "shallow", |row| Bytes(row.shallow))
+        .both(has_ages.then_some("avg age"), "average_age", |row| row.ages.average().map(Decimal))
+        .text(has_ages.then_some("gens"), |row| generations(&row.ages))
+        .text("class and line", |row| match row.frames.get(row.named_by) {
+            Some(frame) => Name(format!("{} at {frame}", row.class)),
+            None => Name(format!("{} (unknown site)", row.class)),
+        })
+        .json(|row| {
+            json!({
+                "class": row.class,
+                "at": row.frames.get(row.named_by),
+                "frames": row.frames,
+                "unreachable": row.unreachable,
+                "generations": row.ages.generations(),
+                "oldest": row.ages.oldest(),
+            })
+        })
 }
 
 /// The average age, if one is known.
-pub(crate) fn average(ages: &AgeSpread) -> String {
+fn average(ages: &AgeSpread) -> String {
     ages.average().map_or_else(|| "-".to_owned(), |age| format!("{age:.1}"))
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use analysis::heap_dump::contents::Wanted;
-use analysis::heap_dump::waste::Waste;
+use analysis::heap_dump::waste::{BoxRow, CollectionRow, Waste};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -13,6 +13,8 @@ use super::{Arguments, DEFAULT_TOP};
 use crate::render::human::{self, bytes, count, counted};
 use crate::render::page::Page;
 use crate::render::table::Table;
+use crate::render::view::Cell::{Bytes, Count, Name};
+use crate::render::view::View;
 
 pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Result<Value> {
     let texts = arguments.limit(DEFAULT_TOP);
@@ -23,7 +25,7 @@ pub(crate) fn show(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> an
         return Ok(Value::Null);
     };
     waste.collections.sort_by(|a, b| {
-        let key = |row: &analysis::heap_dump::waste::CollectionRow| row.empty_bytes + row.sparse_bytes;
+        let key = |row: &CollectionRow| row.empty_bytes + row.sparse_bytes;
         key(b).cmp(&key(a)).then_with(|| a.class.cmp(&b.class))
     });
     waste.boxes.sort_by(|a, b| b.wasted.cmp(&a.wasted).then_with(|| a.class.cmp(&b.class)));
@@ -60,33 +62,34 @@ fn print(arguments: &Arguments, waste: &Waste, names: &Names<'_>, out: &mut Page
 
     let sum: u64 = waste.collections.iter().map(|row| row.empty_bytes + row.sparse_bytes).sum();
     writeln!(out, "{} {} in empty ones and in unused slots of sparse ones", "Collections:".bold(), bytes(sum))?;
-    let mut table = Table::new(vec!["collections", "empty", "their size", "sparse", "unused", "class"]);
-    for row in waste.collections.iter().take(few) {
-        table.push(vec![
-            count(row.instances),
-            count(row.empty),
-            bytes(row.empty_bytes),
-            count(row.sparse),
-            bytes(row.sparse_bytes),
-            human::printable(&row.class),
-        ]);
-    }
+    let shown = &waste.collections[..waste.collections.len().min(few)];
+    let table = collections().table(shown);
     table.write_top(waste.collections.len().saturating_sub(few), out)?;
 
     let sum: u64 = waste.boxes.iter().map(|row| row.wasted).sum();
     writeln!(out, "{} {} in duplicate values", "Boxes:".bold(), bytes(sum))?;
-    let mut table = Table::new(vec!["wasted", "size", "boxes", "values", "class"]);
-    for row in &waste.boxes {
-        table.push(vec![
-            bytes(row.wasted),
-            bytes(row.bytes),
-            count(row.instances),
-            count(row.distinct),
-            row.class.clone(),
-        ]);
-    }
+    let table = boxes().table(&waste.boxes);
     table.write(out)?;
     writeln!(out)
+}
+
+fn collections<'a>() -> View<'a, CollectionRow> {
+    View::new()
+        .both("collections", "instances", |row: &CollectionRow| Count(row.instances))
+        .both("empty", "empty", |row| Count(row.empty))
+        .both("their size", "empty_bytes", |row| Bytes(row.empty_bytes))
+        .both("sparse", "sparse", |row| Count(row.sparse))
+        .both("unused", "sparse_bytes", |row| Bytes(row.sparse_bytes))
+        .both("class", "class", |row| Name(row.class.clone()))
+}
+
+fn boxes<'a>() -> View<'a, BoxRow> {
+    View::new()
+        .both("wasted", "wasted", |row: &BoxRow| Bytes(row.wasted))
+        .both("size", "bytes", |row| Bytes(row.bytes))
+        .both("boxes", "instances", |row| Count(row.instances))
+        .both("values", "distinct", |row| Count(row.distinct))
+        .both("class", "class", |row| Name(row.class.clone()))
 }
 
 fn to_json(waste: &Waste, names: &Names<'_>) -> Value {
@@ -97,24 +100,12 @@ fn to_json(waste: &Waste, names: &Names<'_>) -> Value {
             "example": names.heap.graph().id(duplicate.example).to_string(),
         })
     });
-    let collections = waste.collections.iter().map(|row| {
-        json!({
-            "class": row.class, "instances": row.instances, "empty": row.empty, "empty_bytes": row.empty_bytes,
-            "sparse": row.sparse, "sparse_bytes": row.sparse_bytes,
-        })
-    });
-    let boxes = waste.boxes.iter().map(|row| {
-        json!({
-            "class": row.class, "instances": row.instances, "bytes": row.bytes, "distinct": row.distinct,
-            "wasted": row.wasted,
-        })
-    });
     json!({
         "strings": {
             "strings": strings.strings, "bytes": strings.bytes, "distinct": strings.distinct, "wasted": strings.wasted,
             "duplicates": duplicates.collect::<Vec<_>>(),
         },
-        "collections": collections.collect::<Vec<_>>(),
-        "boxes": boxes.collect::<Vec<_>>(),
+        "collections": collections().array(&waste.collections),
+        "boxes": boxes().array(&waste.boxes),
     })
 }
