@@ -3,14 +3,14 @@
 //! | part, the lowest first | is |
 //! |---|---|
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `alloc` `counts` `locks` `processor_time` `cpu` `marks` `heapdump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
+//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marks` `heapdump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
 //! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
 
-mod alloc;
 mod counts;
 mod cpu;
+mod heap_events;
 mod heap_histogram;
 mod heapdump;
 mod locks;
@@ -20,8 +20,8 @@ mod recording;
 mod sampling;
 mod ttsp;
 
-pub use alloc::NATIVES as HEAP_PROXY_NATIVES;
 pub use counts::{NATIVES as COUNTS_NATIVES, read_own_counts};
+pub use heap_events::NATIVES as HEAP_PROXY_NATIVES;
 pub use hotspot::walk::compare_in_self_test;
 pub use locks::{PARKING_NATIVES, SLEEP_NATIVES};
 pub use recording::{stops_on_load, takes_request};

@@ -137,7 +137,7 @@ impl ThreadContext {
 #[derive(Clone, Copy, Debug)]
 pub enum Slot {
     /// `heap=events` and `heap=vm`.
-    Alloc,
+    HeapEvents,
     /// `heap=counts`.
     Counts,
     /// `sampled` and `callers`.

@@ -22,7 +22,7 @@ use super::snapshot::{CountsSnapshot, Snapshots};
 use super::sums::Totals;
 use super::threads::{ThreadCounts, Threads};
 use super::vm_allocations::{self, VmAllocations};
-use crate::alloc::define_proxy;
+use crate::heap_events::define_proxy;
 use crate::heap_histogram::walk;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;

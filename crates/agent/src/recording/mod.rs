@@ -34,9 +34,9 @@ use agent_options::{Options, RawOptions};
 use jvmti::sys::*;
 use jvmti::{Collector, Jni, Vm, is_flag_on};
 
-use super::alloc::{self, Alloc};
 use super::counts::{self, Counts};
 use super::cpu::Cpu;
+use super::heap_events::{self, HeapEvents};
 use super::heap_histogram::HeapHistogram;
 use super::heapdump::HeapDumps;
 use super::locks::Locks;
@@ -147,7 +147,7 @@ impl Recording {
         let hotspot = jvm.hotspot(safe_mode);
         let is_late = moment == Moment::Later;
         let rewrites_early = !is_late && environments::rewrites_early(jvm, hotspot, source, &options);
-        let interval = source.is_by_vm_event().then_some(alloc::INTERVAL);
+        let interval = source.is_by_vm_event().then_some(heap_events::INTERVAL);
         let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
         let sampling = SamplingInterval::new();
         sampling.ask(Asker::Callers, options.callers_bytes, |_| ());
@@ -195,7 +195,7 @@ impl Recording {
             return Err(counts::NO_ROOM.into());
         }
         let reports = core.source.tracks_objects();
-        let alloc = reports.then(|| leak(Alloc::new(core)));
+        let heap_events = reports.then(|| leak(HeapEvents::new(core)));
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
@@ -205,7 +205,7 @@ impl Recording {
         // In the order in which they are called: times of processors next to the samples that are held against them.
         let features: Vec<&'static dyn Feature> = [
             feature(dumps),
-            feature(alloc),
+            feature(heap_events),
             feature(counts),
             feature(locks),
             feature(histogram),
@@ -291,7 +291,7 @@ impl Recording {
         }
         jni.expect_local_refs(existing.as_ref().map_or(0, |threads| threads.len()));
         self.initialise(jni).map_err(|error| format!("nothing is recorded: {error}"))?;
-        alloc::close_first_buffer(core, jni);
+        heap_events::close_first_buffer(core, jni);
         if let Ok(existing) = &existing {
             // One of them may have started meanwhile.
             self.announce_threads(jni, existing, |_, _| ());

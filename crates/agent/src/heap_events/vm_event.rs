@@ -16,7 +16,7 @@ use jvmti::jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti::sys::{jthread, jvmtiEnv, jvmtiFrameInfo};
 
 use super::report::{Allocation, is_reported, report};
-use super::state::{Alloc, AllocThread};
+use super::state::{HeapEvents, HeapEventsThread};
 use crate::sampling::note_interval;
 use agent_base::clock::Ticks;
 use agent_base::events::event::AllocationSize;
@@ -78,13 +78,13 @@ pub(super) unsafe extern "system" fn sampled_object_alloc(
     note_interval(1);
     // SAFETY: the VM passes this thread's environment, a live object and its class.
     unsafe {
-        callback(jni, |alloc: &Alloc, jni, thread, state: &mut AllocThread| {
+        callback(jni, |events: &HeapEvents, jni, thread, state: &mut HeapEventsThread| {
             let time = Ticks::now();
-            let index = match class_of(alloc.core, jni, thread, class) {
+            let index = match class_of(events.core, jni, thread, class) {
                 Ok(index) => index,
-                Err(error) => return alloc.core.count_failure("class", error),
+                Err(error) => return events.core.count_failure("class", error),
             };
-            if alloc.core.includes(index) {
+            if events.core.includes(index) {
                 let size = AllocationSize::Words((size / 8) as u32);
                 let skip = FramesToSkip::Method;
                 report(jni, thread, state, Allocation { object, class: index, size, skip, time });
@@ -121,13 +121,13 @@ pub(super) unsafe extern "system" fn vm_object_alloc(
 ) {
     // SAFETY: the VM passes this thread's environment, a live object and its class.
     unsafe {
-        callback(jni, |alloc: &Alloc, jni, thread, state: &mut AllocThread| {
+        callback(jni, |events: &HeapEvents, jni, thread, state: &mut HeapEventsThread| {
             let time = Ticks::now();
             // An object whose constructor ran (reflection) has been reported from there.
             if is_reported(thread, object) {
                 return;
             }
-            let core = alloc.core;
+            let core = events.core;
             let index = match core.jvm.classes.resolve(jni, class) {
                 Ok(index) => index,
                 Err(error) => return core.count_failure("class", error),

@@ -6,7 +6,7 @@ use jvmti::jni_sys::{jboolean, jclass, jint, jobject};
 use super::class_codes::code_of;
 use super::proxy::{begin_change, end_change};
 use super::report::{Allocation, is_reported, report};
-use super::state::{Alloc, AllocThread};
+use super::state::{HeapEvents, HeapEventsThread};
 use agent_base::clock::Ticks;
 use agent_base::events::event::AllocationSize;
 use agent_base::helpers::Natives;
@@ -62,11 +62,11 @@ fn array_allocated(jni: Jni, array: jobject, number: jint, length: jint) {
 
 #[inline]
 fn allocated(jni: Jni, object: jobject, class: ClassIndex, size: AllocationSize, skip: FramesToSkip) {
-    enter_for(jni, |alloc: &Alloc, jni, thread, state: &mut AllocThread| {
+    enter_for(jni, |events: &HeapEvents, jni, thread, state: &mut HeapEventsThread| {
         let time = Ticks::now();
         // SAFETY: HeapProxy passes a live object of that class.
         unsafe {
-            if !(alloc.core.source.may_report_twice() && is_reported(thread, object)) {
+            if !(events.core.source.may_report_twice() && is_reported(thread, object)) {
                 report(jni, thread, state, Allocation { object, class, size, skip, time });
             }
         }
@@ -75,16 +75,16 @@ fn allocated(jni: Jni, object: jobject, class: ClassIndex, size: AllocationSize,
 
 /// A call returned an object that it may have made without any hook.
 fn object_made(jni: Jni, object: jobject, number: jint, bare: jboolean) {
-    enter_for(jni, |alloc: &Alloc, jni, thread, state: &mut AllocThread| {
+    enter_for(jni, |events: &HeapEvents, jni, thread, state: &mut HeapEventsThread| {
         let time = Ticks::now();
         // SAFETY: HeapProxy passes a live object of that class.
         unsafe {
             if is_reported(thread, object) {
                 return;
             }
-            let bytes = match alloc.core.jvm.env.get_object_size(object) {
+            let bytes = match events.core.jvm.env.get_object_size(object) {
                 Ok(bytes) => bytes,
-                Err(error) => return alloc.core.count_failure("size", error),
+                Err(error) => return events.core.count_failure("size", error),
             };
             if bare {
                 state.unconstructed.made();

@@ -76,7 +76,7 @@ const SITE_OPCODES: &[u8] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alloc::proxy::DIRECT;
+    use crate::heap_events::proxy::DIRECT;
 
     /// A class with one method that makes `arrays` arrays of `int` and then fills up to `length` bytes.
     fn class_with(arrays: usize, length: usize) -> Vec<u8> {

@@ -29,10 +29,10 @@ use proxy::{DIRECT, EARLY, ESCAPE};
 
 pub use natives::NATIVES;
 pub(crate) use proxy::define_proxy;
-pub(crate) use state::Alloc;
+pub(crate) use state::HeapEvents;
 pub(crate) use vm_event::INTERVAL;
 
-impl Feature for Alloc {
+impl Feature for HeapEvents {
     fn install(&'static self) {
         self.make_current();
     }
@@ -106,7 +106,7 @@ pub(crate) fn close_first_buffer(core: &Core, jni: Jni) {
     }
 }
 
-impl Rewriter for Alloc {
+impl Rewriter for HeapEvents {
     unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
         let hooks = match (self.core.source.has_hooks(), request.is_initialised) {
             (true, true) => &DIRECT,

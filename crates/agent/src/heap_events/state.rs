@@ -10,18 +10,18 @@ use agent_core::core::current::Current;
 use agent_core::stacks::walker::StackWalker;
 
 /// The feature.
-pub(crate) struct Alloc {
+pub(crate) struct HeapEvents {
     pub(super) core: &'static Core,
     /// HeapProxy, if classes are rewritten.
     pub(super) proxy: OnceLock<HelperClass>,
 }
 
-static CURRENT: Current<Alloc> = Current::none();
+static CURRENT: Current<HeapEvents> = Current::none();
 
-impl Alloc {
+impl HeapEvents {
     /// For a recording.
-    pub(crate) fn new(core: &'static Core) -> Alloc {
-        Alloc { core, proxy: OnceLock::new() }
+    pub(crate) fn new(core: &'static Core) -> HeapEvents {
+        HeapEvents { core, proxy: OnceLock::new() }
     }
 
     /// Makes it the one that callbacks find.
@@ -30,10 +30,10 @@ impl Alloc {
     }
 }
 
-impl Reporter for Alloc {
-    type State = AllocThread;
+impl Reporter for HeapEvents {
+    type State = HeapEventsThread;
 
-    fn current() -> Option<&'static Alloc> {
+    fn current() -> Option<&'static HeapEvents> {
         CURRENT.get()
     }
 
@@ -43,18 +43,21 @@ impl Reporter for Alloc {
 }
 
 /// What it keeps for a thread.
-pub(crate) struct AllocThread {
+pub(crate) struct HeapEventsThread {
     pub(super) walker: Option<StackWalker>,
     pub(super) unconstructed: Unconstructed,
 }
 
-impl ThreadState for AllocThread {}
+impl ThreadState for HeapEventsThread {}
 
-impl FeatureState for AllocThread {
-    const SLOT: Slot = Slot::Alloc;
+impl FeatureState for HeapEventsThread {
+    const SLOT: Slot = Slot::HeapEvents;
 
-    fn new(core: &'static Core) -> AllocThread {
+    fn new(core: &'static Core) -> HeapEventsThread {
         let depth = core.options.frames();
-        AllocThread { walker: (depth > 0).then(|| StackWalker::new(depth)), unconstructed: Unconstructed::default() }
+        HeapEventsThread {
+            walker: (depth > 0).then(|| StackWalker::new(depth)),
+            unconstructed: Unconstructed::default(),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use jvmti::Jni;
 use jvmti::jni_sys::jobject;
 
-use super::state::AllocThread;
+use super::state::HeapEventsThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{AllocationSize, Event};
 use agent_base::ids::{ClassIndex, StackIndex};
@@ -41,7 +41,12 @@ pub(super) unsafe fn is_reported(thread: &ThreadContext, object: jobject) -> boo
 /// # Safety
 /// The object is a live reference to an object of that class, and `jni` belongs to the current thread.
 #[inline]
-pub(super) unsafe fn report(jni: Jni, thread: &mut ThreadContext, state: &mut AllocThread, allocation: Allocation) {
+pub(super) unsafe fn report(
+    jni: Jni,
+    thread: &mut ThreadContext,
+    state: &mut HeapEventsThread,
+    allocation: Allocation,
+) {
     let core = thread.core;
     let Allocation { object, class, mut size, skip, time } = allocation;
     if skip == FramesToSkip::Constructors && state.unconstructed.expected() {
