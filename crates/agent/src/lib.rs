@@ -3,16 +3,16 @@
 //! | part, the lowest first | is |
 //! |---|---|
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marks` `heapdump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
+//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marks` `heap_dump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
 //! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
 
 mod counts;
 mod cpu;
+mod heap_dump;
 mod heap_events;
 mod heap_histogram;
-mod heapdump;
 mod locks;
 mod marks;
 mod processor_time;
@@ -28,6 +28,6 @@ pub use recording::{stops_on_load, takes_request};
 
 /// All hooks of the VM's shutdown have run.
 pub fn shutdown_hooks_done() {
-    heapdump::program_ends();
+    heap_dump::program_ends();
     heap_histogram::program_ends();
 }

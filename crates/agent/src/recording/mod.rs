@@ -36,9 +36,9 @@ use jvmti::{Collector, Jni, Vm, is_flag_on};
 
 use super::counts::{self, Counts};
 use super::cpu::Cpu;
+use super::heap_dump::HeapDumps;
 use super::heap_events::{self, HeapEvents};
 use super::heap_histogram::HeapHistogram;
-use super::heapdump::HeapDumps;
 use super::locks::Locks;
 use super::marks::Marks;
 use super::processor_time::ProcessorTimes;
