@@ -1,10 +1,9 @@
 //! Waits in `java.util.concurrent` (`juc=on`). All of them call `LockSupport.park*`; these methods are rewritten to call
 //! MartiniParking, a Java class like HeapProxy, when they begin and end.
 
-use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use jvmti::jni_sys::{JNIEnv, jboolean, jclass, jlong, jobject};
+use jvmti::jni_sys::{jboolean, jlong, jobject};
 use jvmti::{Jni, JniError};
 use trace::ids::ObjectId;
 
@@ -14,10 +13,11 @@ use super::recorder::Locks;
 use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::{Event, WaitKind};
-use agent_base::helpers::{Natives, native};
+use agent_base::helpers::Natives;
+use agent_base::natives;
 use agent_base::tables::classes::BlockerKind;
 use agent_base::tables::threads::{Beginning, WaitState};
-use agent_core::core::context::{Reporter, ThreadContext, callback};
+use agent_core::core::context::{Reporter, ThreadContext, enter_for};
 use agent_core::core::lost::Dropped;
 use agent_core::stacks::walker::FramesToSkip;
 use hotspot::monitors::MonitorAddress;
@@ -34,49 +34,41 @@ pub(super) fn load_lock_support(jni: Jni) -> Result<(), JniError> {
 }
 
 /// Those of MartiniParking.
-// SAFETY: the functions fit their descriptors and do not unwind.
-pub static NATIVES: Natives = unsafe {
-    Natives::new(&[
-        native(c"begin", c"(Ljava/lang/Thread;Ljava/lang/Object;J)V", begin as *const c_void),
-        native(c"end", c"(Z)V", end as *const c_void),
-    ])
+pub static NATIVES: Natives = natives! {
+    begin(thread: jobject, blocker: jobject, nanos: jlong), c"begin", c"(Ljava/lang/Thread;Ljava/lang/Object;J)V";
+    end(interrupted: jboolean), c"end", c"(Z)V";
 };
 
-/// `MartiniParking.begin`: the current thread is about to park.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass, thread: jobject, blocker: jobject, nanos: jlong) {
-    // SAFETY: the VM passes this thread's environment, MartiniParking the current thread, and a live object or null.
-    unsafe {
-        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            let Some(blockers) = locks.blockers() else { return };
-            let is_shown = context.admit(BEGIN_RECORDS, Dropped::Wait);
-            locks.note_begin(context.current, WaitState::Parked, is_shown);
-            if !is_shown {
-                return;
-            }
-            let blocker = blockers.of_park(jni, thread, blocker);
-            let Some(object) = locks.ids.object(jni, context, state, MonitorAddress::default(), blocker) else {
-                return;
-            };
-            let kind = match state.parked {
-                Some((last, kind)) if last == object => kind,
-                _ => blockers.kind_of(locks.core(), jni, blocker),
-            };
-            state.parked = Some((object, kind));
-            let now = Ticks::now();
-            if kind == BlockerKind::Other {
-                let stack = state.own_stack(locks.core(), jni, FramesToSkip::Park);
-                let nanos = nanos.max(0) as u64;
-                let millis = nanos.div_ceil(1_000_000);
-                let wait = BeginWait { object, thread: context.current, stack, millis, park_nanos: Some(nanos) };
-                begin_wait(context, wait, now);
-            } else {
-                begin_lock_park(locks, blockers, jni, context, state, LockPark { now, object, lock: blocker, kind });
-            }
-        });
-    }
+/// The current thread is about to park.
+fn begin(jni: Jni, thread: jobject, blocker: jobject, nanos: jlong) {
+    // SAFETY: MartiniParking passes the current thread, and a live object or null.
+    enter_for(jni, |locks: &Locks, jni, context, state: &mut LockThread| unsafe {
+        let Some(blockers) = locks.blockers() else { return };
+        let is_shown = context.admit(BEGIN_RECORDS, Dropped::Wait);
+        locks.note_begin(context.current, WaitState::Parked, is_shown);
+        if !is_shown {
+            return;
+        }
+        let blocker = blockers.of_park(jni, thread, blocker);
+        let Some(object) = locks.ids.object(jni, context, state, MonitorAddress::default(), blocker) else {
+            return;
+        };
+        let kind = match state.parked {
+            Some((last, kind)) if last == object => kind,
+            _ => blockers.kind_of(locks.core(), jni, blocker),
+        };
+        state.parked = Some((object, kind));
+        let now = Ticks::now();
+        if kind == BlockerKind::Other {
+            let stack = state.own_stack(locks.core(), jni, FramesToSkip::Park);
+            let nanos = nanos.max(0) as u64;
+            let millis = nanos.div_ceil(1_000_000);
+            let wait = BeginWait { object, thread: context.current, stack, millis, park_nanos: Some(nanos) };
+            begin_wait(context, wait, now);
+        } else {
+            begin_lock_park(locks, blockers, jni, context, state, LockPark { now, object, lock: blocker, kind });
+        }
+    });
 }
 
 /// A thread that is about to park for a lock.
@@ -129,17 +121,11 @@ unsafe fn begin_lock_park(
     }
 }
 
-/// `MartiniParking.end`: the current thread has parked.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass, interrupted: jboolean) {
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |locks: &Locks, _, context, _: &mut LockThread| {
-            if locks.note_end(context.current, WaitState::Parked) == Beginning::Shown {
-                context.push(Event::Unparked { thread: context.current, interrupted }, Ticks::now());
-            }
-        });
-    }
+/// The current thread has parked.
+fn end(jni: Jni, interrupted: jboolean) {
+    enter_for(jni, |locks: &Locks, _, context, _: &mut LockThread| {
+        if locks.note_end(context.current, WaitState::Parked) == Beginning::Shown {
+            context.push(Event::Unparked { thread: context.current, interrupted }, Ticks::now());
+        }
+    });
 }

@@ -7,15 +7,16 @@ use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
 use jvmti::jni_sys::{JNIEnv, jclass, jlong};
-use jvmti::{Jni, exported};
+use jvmti::{Jni, exported, guard};
 
 use super::recorder::Locks;
 use super::state::LockThread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::helpers::{HelperClass, Natives, native};
+use agent_base::natives;
 use agent_base::tables::threads::{Beginning, WaitState};
-use agent_core::core::context::{Reporter, callback};
+use agent_core::core::context::{Reporter, enter_for};
 use agent_core::core::lost::Dropped;
 use agent_core::stacks::walker::FramesToSkip;
 
@@ -35,39 +36,30 @@ pub(super) fn wrap(class: HelperClass, jni: Jni) -> bool {
 }
 
 /// Those of MartiniSleep.
-// SAFETY: the functions fit their descriptors and do not unwind.
-pub static NATIVES: Natives = unsafe {
-    Natives::new(&[
-        native(c"wrapNative", c"()V", wrap_native as *const c_void),
-        native(c"begin", c"()V", begin as *const c_void),
-        native(c"end", c"()V", end as *const c_void),
-    ])
+pub static NATIVES: Natives = natives! {
+    wrap_native(), c"wrapNative", c"()V";
+    begin(), c"begin", c"()V";
+    end(), c"end", c"()V";
 };
 
-/// `MartiniSleep.wrapNative`: binds the native method to `sleep`.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn wrap_native(jni: *mut JNIEnv, _: jclass) {
-    jvmti::guard(|| {
-        // SAFETY: the VM passes this thread's environment. The class is a local reference, which the VM deletes; the function that the
-        // VM exports has the signature of every native method with these arguments.
+/// Binds the native method of `Thread` to `sleep`.
+fn wrap_native(jni: Jni) {
+    let Ok(class) = jni.find_class(c"java/lang/Thread") else { return jni.exception_clear() };
+    for (name, function) in SLEEP_FUNCTIONS {
+        // SAFETY: the class is a local reference, which the VM deletes; the function that the VM exports has the signature of every native
+        // method with these arguments.
         unsafe {
-            let jni = Jni::from_raw(jni);
-            let Ok(class) = jni.find_class(c"java/lang/Thread") else { return jni.exception_clear() };
-            for (name, function) in SLEEP_FUNCTIONS {
-                if jni.get_static_method_id(class, name, c"(J)V").is_err() {
-                    jni.exception_clear();
-                    continue;
-                }
-                let Some(function) = exported(function) else { return };
-                ORIGINAL.get_or_init(|| std::mem::transmute::<*mut c_void, SleepFunction>(function.as_ptr()));
-                // An exception stays pending: the caller learns of it.
-                let _ = jni.register_natives(class, &[native(name, c"(J)V", sleep as *const c_void)]);
-                return;
+            if jni.get_static_method_id(class, name, c"(J)V").is_err() {
+                jni.exception_clear();
+                continue;
             }
+            let Some(function) = exported(function) else { return };
+            ORIGINAL.get_or_init(|| std::mem::transmute::<*mut c_void, SleepFunction>(function.as_ptr()));
+            // An exception stays pending: the caller learns of it.
+            let _ = jni.register_natives(class, &[native(name, c"(J)V", sleep as *const c_void)]);
         }
-    });
+        return;
+    }
 }
 
 /// Sleeps as the VM's own function does, and reports that.
@@ -81,41 +73,29 @@ unsafe extern "system" fn sleep(jni: *mut JNIEnv, class: jclass, length: jlong) 
         if length <= 0 {
             return original(jni, class, length);
         }
-        begin(jni, class);
+        guard(|| begin(Jni::from_raw(jni)));
         original(jni, class, length);
-        end(jni, class);
+        guard(|| end(Jni::from_raw(jni)));
     }
 }
 
-/// `MartiniSleep.begin`: the current thread is about to sleep.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn begin(jni: *mut JNIEnv, _: jclass) {
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
-            let is_shown = context.admit(1, Dropped::Wait);
-            locks.note_begin(context.current, WaitState::Sleeping, is_shown);
-            if is_shown {
-                let stack = state.own_stack(locks.core(), jni, FramesToSkip::Sleep);
-                context.push(Event::Sleep { thread: context.current, stack }, Ticks::now());
-            }
-        });
-    }
+/// The current thread is about to sleep.
+fn begin(jni: Jni) {
+    enter_for(jni, |locks: &Locks, jni, context, state: &mut LockThread| {
+        let is_shown = context.admit(1, Dropped::Wait);
+        locks.note_begin(context.current, WaitState::Sleeping, is_shown);
+        if is_shown {
+            let stack = state.own_stack(locks.core(), jni, FramesToSkip::Sleep);
+            context.push(Event::Sleep { thread: context.current, stack }, Ticks::now());
+        }
+    });
 }
 
-/// `MartiniSleep.end`: the current thread has slept. An exception may be pending.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn end(jni: *mut JNIEnv, _: jclass) {
-    // SAFETY: the VM passes this thread's environment.
-    unsafe {
-        callback(jni, |locks: &Locks, _, context, _: &mut LockThread| {
-            if locks.note_end(context.current, WaitState::Sleeping) == Beginning::Shown {
-                context.push(Event::Slept(context.current), Ticks::now());
-            }
-        });
-    }
+/// The current thread has slept. An exception may be pending.
+fn end(jni: Jni) {
+    enter_for(jni, |locks: &Locks, _, context, _: &mut LockThread| {
+        if locks.note_end(context.current, WaitState::Sleeping) == Beginning::Shown {
+            context.push(Event::Slept(context.current), Ticks::now());
+        }
+    });
 }
