@@ -5,7 +5,7 @@
 
 #![no_main]
 
-#[path = "../../tests/small_dump/mod.rs"]
+#[path = "../../tests/analysis/small_dump.rs"]
 mod small_dump;
 
 use std::cell::RefCell;

@@ -1,7 +1,5 @@
 //! Samples of CPU clocks: whatever they are grouped by, they add up, also to the clocks.
 
-mod made;
-
 use analysis::allocations::{Naming, Scope};
 use analysis::call_tree::{Direction, Granularity, Grouping, Label, Node, Ran, TreeOptions};
 use analysis::cpu::{CodeKind, CpuBy, CpuReport, CpuStats, CpuSubject, SampleClock, VmWork, WhyUnknown};
@@ -11,6 +9,8 @@ use trace::model::{
     CpuSample, Element, Flag, FrameType, FrameTypes, StackDef, ThreadCpu, ThreadKind, Tier, TraceEnd, TraceStart,
 };
 use trace::time::{Nanos, Time};
+
+use crate::made;
 
 /// Classes of frames, and methods of the same numbers.
 const CODE: [&str; 3] = ["java.util.HashMap", "shop.Cart", "shop.Main"];

@@ -1,7 +1,5 @@
 //! What happens when, and parts of traces, against a recount that keeps everything.
 
-mod made;
-
 use std::collections::BTreeMap;
 
 use analysis::allocations::{
@@ -13,6 +11,8 @@ use trace::model::{
     AllocCount, AllocSample, ArrayCode, Element, GcFinish, GcStart, LiveCount, ObjAlloc, ObjFree, RuntimeShutdown,
 };
 use trace::time::{Nanos, Time};
+
+use crate::made;
 
 /// When traces begin.
 const BEGIN: u64 = 1_000_000;

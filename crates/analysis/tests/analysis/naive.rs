@@ -1,7 +1,5 @@
 //! The statistics against a recount that keeps everything and computes each column as TPTP's memory views define it.
 
-mod made;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
@@ -10,6 +8,8 @@ use trace::ids::{ClassId, MethodId, ObjectId, ThreadId};
 use trace::model::{Element, GcFinish, GcStart, ObjAlloc, ObjFree};
 use trace::names::package;
 use trace::time::Time;
+
+use crate::made;
 
 const CLASSES: [&str; 5] = ["a.A", "a.b.B", "a.b.C[]", "int[]", "Main"];
 

@@ -2,24 +2,19 @@
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope};
 use proptest::prelude::*;
-use trace::reader::{Event, TraceReader};
 use trace::time::Nanos;
 
-const EXAMPLE: &str = include_str!("../../../tests/traces/heap.trcxml");
-const COUNTS: &str = include_str!("../../../tests/traces/counts.trcxml");
+use crate::made;
+
+const EXAMPLE: &str = include_str!("../../../../tests/traces/heap.trcxml");
+const COUNTS: &str = include_str!("../../../../tests/traces/counts.trcxml");
 
 fn read(bytes: &[u8], scope: &Scope) -> AllocationReport {
     let mut stats = AllocationStats::of(scope);
-    if let Ok(mut reader) = TraceReader::new(bytes) {
-        loop {
-            match reader.next_event() {
-                Ok(Some(Event::Element { element, .. })) => stats.element(&element),
-                Ok(Some(Event::DocumentEnd(_))) => stats.end_document(),
-                Ok(None) => break,
-                Ok(Some(Event::DocumentStart { .. })) | Err(_) => {}
-            }
-        }
-    }
+    made::read(bytes, |element| match element {
+        Some(element) => stats.element(element),
+        None => stats.end_document(),
+    });
     stats.finish()
 }
 
@@ -71,12 +66,7 @@ proptest! {
         scope in scope(),
         is_counted in any::<bool>(),
     ) {
-        let mut bytes = if is_counted { COUNTS } else { EXAMPLE }.as_bytes().to_vec();
-        for (index, byte) in edits {
-            let at = index.index(bytes.len());
-            bytes[at] = byte;
-        }
-        bytes.truncate(cut.index(bytes.len()) + 1);
+        let bytes = made::damaged(if is_counted { COUNTS } else { EXAMPLE }, &edits, cut);
         let whole = read(&bytes, &Scope { over_time: true, ..Scope::default() });
         if !is_counted {
             check(&whole);
@@ -96,24 +86,8 @@ proptest! {
         is_counted in any::<bool>(),
     ) {
         let example = if is_counted { COUNTS } else { EXAMPLE };
-        // Every number of the example is replaced, so that ids clash, times run back and sizes explode.
-        let mut numbers = numbers.iter().cycle();
-        let body = &example[example.find("<threadStart").unwrap()..];
-        let mut text = String::from("<TRACE>");
-        for (index, piece) in body.split("=\"").enumerate() {
-            if index > 0 {
-                text.push_str("=\"");
-            }
-            let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
-            // These have a smaller range, and the element would not be read.
-            let keeps = text.ends_with("isArray=\"") || text.ends_with("lineNumber=\"");
-            if !keeps && digits > 0 && piece[digits..].starts_with('"') {
-                text.push_str(&numbers.next().unwrap().to_string());
-                text.push_str(&piece[digits..]);
-            } else {
-                text.push_str(piece);
-            }
-        }
+        let mut numbers = numbers.iter().copied().cycle();
+        let text = made::with_numbers(example, &mut numbers, ["isArray", "lineNumber"], &['"']);
         let report = read(text.as_bytes(), &Scope { over_time: true, ..Scope::default() });
         if !is_counted {
             prop_assert!(report.facts().allocations > 0);

@@ -1,7 +1,5 @@
 //! What samples say of callers: the exact total of each site is spread over its stacks.
 
-mod made;
-
 use std::collections::BTreeMap;
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope};
@@ -10,6 +8,8 @@ use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{AllocCount, AllocSample, ArrayCode, Element, Frame, ObjAlloc};
 use trace::time::{Nanos, Time};
+
+use crate::made;
 
 /// Classes of frames, and methods of the same numbers: the JDK's, a library's, and the user's own.
 const CODE: [&str; 4] = ["java.util.Arrays", "com.google.common.Lists", "shop.Cart", "shop.Main"];

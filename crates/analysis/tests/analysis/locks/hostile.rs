@@ -5,25 +5,20 @@ use analysis::locks::{LockBy, LockReport, LockStats, Selection};
 use analysis::timeline::Timeline;
 use proptest::prelude::*;
 use trace::locklog::{LockLogReader, LogItem};
-use trace::reader::{Event, TraceReader};
 
-const EXAMPLE: &str = include_str!("../../../tests/traces/contention.trcxml");
-const LOG: &str = include_str!("../../../tests/traces/locks-2011.log");
+use crate::made;
+
+const EXAMPLE: &str = include_str!("../../../../../tests/traces/contention.trcxml");
+const LOG: &str = include_str!("../../../../../tests/traces/locks-2011.log");
 
 fn read(bytes: &[u8]) -> (LockReport, Vec<u8>) {
     let mut json = Vec::new();
     let mut timeline = Timeline::new(&mut json);
     let mut stats = LockStats::new(Selection::default(), Some(&mut timeline));
-    if let Ok(mut reader) = TraceReader::new(bytes) {
-        loop {
-            match reader.next_event() {
-                Ok(Some(Event::Element { element, .. })) => stats.element(&element),
-                Ok(Some(Event::DocumentEnd(_))) => stats.end_document(),
-                Ok(None) => break,
-                Ok(Some(Event::DocumentStart { .. })) | Err(_) => {}
-            }
-        }
-    }
+    made::read(bytes, |element| match element {
+        Some(element) => stats.element(element),
+        None => stats.end_document(),
+    });
     let report = stats.finish();
     timeline.finish().unwrap();
     (report, json)
@@ -96,12 +91,7 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         for (text, read) in [(EXAMPLE, read as fn(&[u8]) -> _), (LOG, read_log)] {
-            let mut bytes = text.as_bytes().to_vec();
-            for (index, byte) in &edits {
-                let at = index.index(bytes.len());
-                bytes[at] = *byte;
-            }
-            bytes.truncate(cut.index(bytes.len()) + 1);
+            let bytes = made::damaged(text, &edits, cut);
             check(&read(&bytes));
         }
     }
@@ -110,23 +100,8 @@ proptest! {
     fn numbers_of_any_size_are_taken(
         numbers in proptest::collection::vec(numbers(), 1..300),
     ) {
-        // Every number is replaced, so that ids clash and times run back.
-        let mut numbers = numbers.iter().cycle();
-        let body = &EXAMPLE[EXAMPLE.find("<threadStart").unwrap()..];
-        let mut text = String::from("<TRACE>");
-        for (index, piece) in body.split("=\"").enumerate() {
-            if index > 0 {
-                text.push_str("=\"");
-            }
-            let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
-            let keeps = text.ends_with("isArray=\"") || text.ends_with("parked=\"");
-            if !keeps && digits > 0 && piece[digits..].starts_with(['"', '.']) {
-                text.push_str(&numbers.next().unwrap().to_string());
-                text.push_str(&piece[digits..]);
-            } else {
-                text.push_str(piece);
-            }
-        }
+        let mut numbers = numbers.iter().copied().cycle();
+        let text = made::with_numbers(EXAMPLE, &mut numbers, ["isArray", "parked"], &['"', '.']);
         check(&read(text.as_bytes()));
         let mut log = String::new();
         for line in LOG.lines().skip(1) {

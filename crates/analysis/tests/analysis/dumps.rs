@@ -1,12 +1,10 @@
 //! A dump made by hand, with what only Martini's have: sizes, sites, ages, waste and holders as computed by hand. And the same dump
 //! damaged in every way.
 
-mod small_dump;
-
+use crate::small_dump::{FIRST_ADDRESS, KINDS, Spool, class, exercise, read, small_dump};
 use analysis::heap_dump::waste::{BoxRow, CollectionRow};
 use analysis::heap_dump::{Dominators, DumpId, Excluded, RootKind, Strength, difference, histogram, sites};
 use proptest::prelude::*;
-use small_dump::{FIRST_ADDRESS, KINDS, Spool, class, exercise, read, small_dump};
 
 /// The small dump with other names of two classes, as long as their own.
 fn renamed(node: &str, main: &str) -> Vec<u8> {

@@ -1,8 +1,7 @@
 //! Threads and monitors against a recount that keeps everything, as a trace and as a lock log.
 
 mod ends;
-#[path = "../made/mod.rs"]
-mod made;
+mod hostile;
 mod selected;
 mod timeline;
 mod tree;
@@ -18,6 +17,8 @@ use trace::model::{
     ThreadSlept, ThreadStart, TraceEnd, TraceStart,
 };
 use trace::time::{Nanos, Time};
+
+use crate::made;
 
 const THREADS: [&str; 4] = ["main", "pool-1-thread-1", "pool-1-thread-2", "pool-2-thread-1"];
 const CLASSES: [&str; 3] = ["a.A", "a.b.B", "c.C"];

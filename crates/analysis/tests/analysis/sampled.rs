@@ -1,7 +1,5 @@
 //! Sampled objects where nothing is counted: they are scaled to what the JVM accounts to threads.
 
-mod made;
-
 use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope, Subject};
 use analysis::call_tree::TreeOptions;
 use analysis::coverage::WhyUnknown;
@@ -9,6 +7,8 @@ use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{AllocSample, ArrayCode, Element, LiveSample, ThreadCount, TraceEnd};
 use trace::time::{Nanos, Time};
+
+use crate::made;
 
 /// Classes of frames and of objects, and methods of the same numbers.
 const CODE: [&str; 4] = ["java.util.Arrays", "shop.Cart", "shop.Main", "byte[]"];

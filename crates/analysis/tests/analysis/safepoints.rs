@@ -1,12 +1,12 @@
 //! Time to safepoint: totals of each operation, and who was late.
 
-mod made;
-
 use analysis::safepoints::{LateBy, LateRow, LateSubject, SafepointReport, SafepointStats};
 use proptest::prelude::*;
 use trace::ids::{FunctionId, StackId, ThreadId};
 use trace::model::{Element, LateThread, Safepoint, SafepointCount};
 use trace::time::{Nanos, Time};
+
+use crate::made;
 
 /// Classes of frames, and methods and stacks of the same numbers: each stack is called by the last of them.
 const CODE: [&str; 3] = ["java.lang.System", "shop.Cart", "shop.Main"];

@@ -1,7 +1,5 @@
 //! Counts and accounts against a recount that keeps everything.
 
-mod made;
-
 use std::collections::BTreeMap;
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Subject};
@@ -9,6 +7,8 @@ use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
 use trace::model::{AllocCount, AllocSample, ArrayCode, CountSource, Element, LiveCount, ThreadCount};
 use trace::time::Time;
+
+use crate::made;
 
 /// Two classes have one name, as in two class loaders.
 const CLASSES: [&str; 4] = ["a.A", "a.b.B", "a.b.B", "int[]"];
