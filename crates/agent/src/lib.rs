@@ -3,7 +3,7 @@
 //! | part, the lowest first | is |
 //! |---|---|
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marks` `heap_dump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
+//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
 //! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
@@ -14,7 +14,7 @@ mod heap_dump;
 mod heap_events;
 mod heap_histogram;
 mod locks;
-mod marks;
+mod marked_methods;
 mod processor_time;
 mod recording;
 mod sampling;

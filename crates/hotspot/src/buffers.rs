@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 1 << 40;
 
 /// Where a thread is in its buffer. Both ends are 0 where it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct BufferPosition {
     /// Where the buffer begins.
     pub start: usize,
     /// Where the next object goes.
@@ -80,18 +80,18 @@ impl BufferLayout {
                 jni.delete_local_ref(array);
                 found
             };
-            let Place { start, top, end, refills, wanted, .. } = self.place(jni);
+            let BufferPosition { start, top, end, refills, wanted, .. } = self.place(jni);
             let is_last = size.is_ok_and(|size| address.checked_add(size as usize) == Some(top));
             start <= address && is_last && top <= end && refills > 0 && end - start < MOST_BYTES && wanted < MOST_BYTES
         })
     }
 
     /// Where the current thread is.
-    pub fn place(&self, jni: Jni) -> Place {
+    pub fn place(&self, jni: Jni) -> BufferPosition {
         let current = jni.as_raw() as usize - self.env;
         // SAFETY: the current thread lives, and these are parts of its `JavaThread`.
         unsafe {
-            Place {
+            BufferPosition {
                 start: load(current + self.start),
                 top: load(current + self.top),
                 end: load(current + self.end),
@@ -103,7 +103,7 @@ impl BufferLayout {
     }
 }
 
-impl Place {
+impl BufferPosition {
     /// The bytes of the buffer that are not used.
     pub fn rest(&self) -> usize {
         self.end.saturating_sub(self.top)

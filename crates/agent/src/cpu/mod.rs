@@ -7,12 +7,12 @@
 //! slots      memory for samples                                  -> the writer, each 10 to 100 ms
 //! ```
 //!
-//! `tasks` is what the handler knows of threads, `signal` and `timers` are the system's part, `others` the threads that do not run
+//! `tasks` is what the handler knows of threads, `signal` and `timers` are the system's part, `non_java_threads` the threads that do not run
 //! Java.
 
 mod engine_thread;
 mod handler;
-mod others;
+mod non_java_threads;
 mod registry;
 mod sample;
 mod section;
@@ -44,13 +44,13 @@ use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
 use handler::{Handled, Unused, on_signal};
 use hotspot::walk::Walker;
-use others::Others;
+use non_java_threads::NonJavaThreads;
 use registry::Registry;
 use section::CpuSection;
 use tasks::{TaskRef, VmThread};
 use timers::{CpuClock, tick_nanos};
 
-pub(crate) use others::Other;
+pub(crate) use non_java_threads::NonJavaThread;
 pub(crate) use registry::Left;
 pub(crate) use sample::{Sample, VmState};
 pub(crate) use signal::Purpose;
@@ -155,7 +155,7 @@ impl Cpu {
     }
 
     /// What is known of a thread that does not run Java.
-    pub(crate) fn other(&self, number: OtherThread) -> Option<Other> {
+    pub(crate) fn other(&self, number: OtherThread) -> Option<NonJavaThread> {
         self.engine.get()?.registry.lock().others.get(number).cloned()
     }
 
@@ -220,7 +220,7 @@ impl Cpu {
                 interval / 1000
             ));
         }
-        let registry = Registry::new(handled, signal, interval, Others::new(core.jvm.ids));
+        let registry = Registry::new(handled, signal, interval, NonJavaThreads::new(core.jvm.ids));
         Ok(Engine {
             core,
             handled,

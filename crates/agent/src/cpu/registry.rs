@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashSet;
 
 use super::handler::Handled;
-use super::others::Others;
+use super::non_java_threads::NonJavaThreads;
 use super::signal::{self, Purpose, SignalValue};
 use super::tasks::{self, NewTask, TaskRef, VmThread};
 use super::timers::{CpuClock, Timer, pending_limit, set_process_timer};
@@ -81,7 +81,7 @@ pub(super) struct Registry {
     strange: FxHashSet<libc::pid_t>,
     /// The thread that was looked at last.
     looked: libc::pid_t,
-    pub(super) others: Others,
+    pub(super) others: NonJavaThreads,
     left: Vec<Left>,
     /// Intervals of threads for which there was no room in `left`.
     pub(super) left_out: u64,
@@ -94,7 +94,12 @@ pub(super) struct Registry {
 
 impl Registry {
     /// No thread yet.
-    pub(super) fn new(handled: &'static Handled, signal: OwnSignal, interval: Option<u64>, others: Others) -> Registry {
+    pub(super) fn new(
+        handled: &'static Handled,
+        signal: OwnSignal,
+        interval: Option<u64>,
+        others: NonJavaThreads,
+    ) -> Registry {
         Registry {
             handled,
             signal,

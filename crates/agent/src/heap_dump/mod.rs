@@ -12,10 +12,10 @@ mod addresses;
 mod anchors;
 mod complete;
 mod data;
+mod folder;
 mod found;
 pub(crate) mod id_map;
 mod late_classes;
-mod place;
 mod progress;
 mod queue;
 mod section;
@@ -43,7 +43,7 @@ use agent_core::core::feature::{End, Feature};
 use agent_core::vm::shutdown::register_hook;
 use agent_trace::Section;
 use late_classes::LateClasses;
-use progress::ThreadMark;
+use progress::ThreadSteps;
 use queue::{Queue, Waited};
 use section::DumpSection;
 use survivors::Survivors;
@@ -97,7 +97,7 @@ pub(crate) struct HeapDumps {
     ready: Mutex<Vec<DumpData>>,
     late_classes: LateClasses,
     /// How far the thread that dumps had come when the writer looked last.
-    seen: Mutex<ThreadMark>,
+    seen: Mutex<ThreadSteps>,
 }
 
 static CURRENT: Current<HeapDumps> = Current::none();

@@ -17,11 +17,11 @@ pub(super) struct Progress {
 }
 
 /// Steps of the thread, and the time that its processor has given it.
-pub(super) type ThreadMark = (u64, Option<u64>);
+pub(super) type ThreadSteps = (u64, Option<u64>);
 
 /// Something that is different after progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct DumpProgress {
     steps: u64,
     time: Option<u64>,
     bytes: u64,
@@ -49,17 +49,17 @@ impl Progress {
     }
 
     /// How far the thread has come, whatever the file system does.
-    pub(super) fn of_thread(&self) -> ThreadMark {
+    pub(super) fn of_thread(&self) -> ThreadSteps {
         let time = self.clock.get().and_then(|&clock| nanos_of(clock));
         (self.steps.load(Ordering::Relaxed), time)
     }
 
     /// How far it has come.
-    pub(super) fn now(&self) -> Mark {
+    pub(super) fn now(&self) -> DumpProgress {
         let (steps, time) = self.of_thread();
         let folder = self.folder.lock().clone();
         let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
         let bytes = files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
-        Mark { steps, time, bytes }
+        DumpProgress { steps, time, bytes }
     }
 }

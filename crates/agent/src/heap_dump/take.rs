@@ -16,9 +16,9 @@ use super::addresses::are_classes;
 use super::anchors::Anchors;
 use super::complete::complete;
 use super::data::{DumpData, VmDump};
+use super::folder::DumpFolder;
 use super::found::{DumpedObjects, register_classes};
 use super::id_map::IdMap;
-use super::place::Place;
 use super::survivors::Survivors;
 use super::{HeapDumps, Reason, addresses};
 use agent_base::clock::Ticks;
@@ -52,7 +52,7 @@ pub(super) struct DumpMaker {
     /// A program that goes on may have no room for a dump.
     keeps_garbage: bool,
     number: u32,
-    place: Place,
+    place: DumpFolder,
     /// The path of the VM's file, the same for all dumps: at an `OutOfMemoryError` there is no room for a string.
     path: jstring,
 }
@@ -76,7 +76,7 @@ impl DumpMaker {
         let collects = dumps.core.jvm.collector(jni) == Collector::Stopping;
         // The others send one only of collections that begin as operations of their own.
         let sees_collection = is_flag_on(jni, c"UseG1GC") == Some(true);
-        let place = Place::new().map_err(|e| format!("cannot open a file: {e}"))?;
+        let place = DumpFolder::new().map_err(|e| format!("cannot open a file: {e}"))?;
         let text = place.path().to_string_lossy().into_owned();
         let text = std::ffi::CString::new(text).map_err(|_| "its path contains a NUL")?;
         let local = jni.new_string_utf(&text).map_err(|error| jni.cleared(error))?;

@@ -40,7 +40,7 @@ use super::heap_dump::HeapDumps;
 use super::heap_events::{self, HeapEvents};
 use super::heap_histogram::HeapHistogram;
 use super::locks::Locks;
-use super::marks::Marks;
+use super::marked_methods::MarkedMethods;
 use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::ttsp::Safepoints;
@@ -98,11 +98,11 @@ pub(super) struct Recording {
 
 /// When a recording begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum RecordingStart {
     /// With the VM.
-    Start,
+    WithVm,
     /// In a VM that runs already.
-    Later,
+    Attached,
 }
 
 fn feature<F: Feature>(feature: Option<&'static F>) -> Option<&'static dyn Feature> {
@@ -119,12 +119,12 @@ impl Recording {
     ///
     /// # Errors
     /// Why there is none. The JVM is as it was then, and so are files.
-    pub(super) fn open(vm: Vm, options: Options, moment: Moment) -> Result<&'static Recording, Refusal> {
+    pub(super) fn open(vm: Vm, options: Options, begins: RecordingStart) -> Result<&'static Recording, Refusal> {
         let jvm = jvm(vm).map_err(|error| error.to_string())?;
         // Files first: what they may refuse needs nothing of the JVM.
         let outputs = Outputs::open(&options)?;
         let files = outputs.files();
-        Recording::make(jvm, options, outputs, moment).map_err(|problem| {
+        Recording::make(jvm, options, outputs, begins).map_err(|problem| {
             // Nobody is to take them for what was recorded.
             files.iter().for_each(|file| drop(fs::remove_file(file)));
             Refusal::Circumstances(problem)
@@ -135,7 +135,7 @@ impl Recording {
         jvm: &'static Jvm,
         mut options: Options,
         outputs: Outputs,
-        moment: Moment,
+        begins: RecordingStart,
     ) -> Result<&'static Recording, String> {
         static RECORDINGS: AtomicU32 = AtomicU32::new(0);
         let source = AllocationSource::of(&options, jvm.java);
@@ -145,7 +145,7 @@ impl Recording {
         let safe_mode = SafeMode::now(options.internals, jvm.java);
         safe_mode.and_then(SafeMode::message).inspect(|text| message(text));
         let hotspot = jvm.hotspot(safe_mode);
-        let is_late = moment == Moment::Later;
+        let is_late = begins == RecordingStart::Attached;
         let rewrites_early = !is_late && environments::rewrites_early(jvm, hotspot, source, &options);
         let interval = source.is_by_vm_event().then_some(heap_events::INTERVAL);
         let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
@@ -201,7 +201,7 @@ impl Recording {
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
         let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
-        let marks = (!options.marks.is_empty()).then(|| leak(Marks::new(core)));
+        let marks = (!options.marks.is_empty()).then(|| leak(MarkedMethods::new(core)));
         // In the order in which they are called: times of processors next to the samples that are held against them.
         let features: Vec<&'static dyn Feature> = [
             feature(dumps),

@@ -12,7 +12,7 @@ use jvmti::{Jni, Vm, guard};
 
 use super::refusal::Refusal;
 use super::running::{self, NoTurn, Turn};
-use super::{Moment, Recording, copies};
+use super::{Recording, RecordingStart, copies};
 use agent_base::message::message;
 use agent_core::core::feature::End;
 use hotspot::flags::ArchiveWish;
@@ -47,7 +47,7 @@ fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
     if copies::is_another_loaded() {
         return Err(Refusal::Circumstances("another copy of the agent is already loaded".into()));
     }
-    let recording = Recording::open(vm, options, Moment::Start)?;
+    let recording = Recording::open(vm, options, RecordingStart::WithVm)?;
     turn.set_running(Some(recording));
     // The hook cannot be enabled at VMStart, only here or from VMInit on. Unless classes are rewritten early it does nothing
     // until the classes that rewritten code calls are defined. With it the VM refuses an AOT cache, so where the command line

@@ -16,7 +16,7 @@ use jvmti::{Jni, Vm};
 use trace::model::Element;
 use trace::reader::{Event, TraceReader};
 
-use super::{Moment, Recording};
+use super::{Recording, RecordingStart};
 use agent_core::core::feature::End;
 
 /// The `libjvm.so` of the first JDK that is found, but for JDK 11: there the VM's event leaves out what its first thread makes
@@ -101,8 +101,8 @@ fn record(vm: Vm, jni: Jni, options: &str, body: impl FnOnce()) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.trcxml");
     let given = format!("{options},file={}", path.display());
-    let recording =
-        Recording::open(vm, agent_options::parse(&given).expect("options"), Moment::Start).expect("a recording");
+    let recording = Recording::open(vm, agent_options::parse(&given).expect("options"), RecordingStart::WithVm)
+        .expect("a recording");
     recording.begin(jni).expect("begun");
     body();
     recording.end(jni, End::Recording);

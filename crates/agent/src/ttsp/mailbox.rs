@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_micros(50);
 
 /// Where a thread was.
-pub(super) struct Place {
+pub(super) struct ThreadPosition {
     /// What it executed.
     pub(super) pc: usize,
     /// Whether its Java frames were found, which are in the mailbox then.
@@ -53,7 +53,7 @@ impl NoAnswer {
 /// is answered.
 struct Request {
     thread: JavaThread,
-    place: Place,
+    place: ThreadPosition,
     stack: RawStack,
 }
 
@@ -71,7 +71,7 @@ unsafe impl Sync for Shared {}
 
 static REQUEST: Shared = Shared(UnsafeCell::new(Request {
     thread: JavaThread(0),
-    place: Place { pc: 0, walked: Ok(()) },
+    place: ThreadPosition { pc: 0, walked: Ok(()) },
     stack: RawStack::empty(),
 }));
 static STAGE: AtomicU64 = AtomicU64::new(FREE);
@@ -105,7 +105,7 @@ impl Mailbox {
         &mut self,
         tid: libc::pid_t,
         java: JavaThread,
-        visit: impl FnOnce(&Place, &RawStack) -> T,
+        visit: impl FnOnce(&ThreadPosition, &RawStack) -> T,
     ) -> Result<T, NoAnswer> {
         let stage = STAGE.load(Ordering::Acquire);
         match stage % STAGES {

@@ -42,15 +42,15 @@ pub(super) struct BlobLayout {
     pub(super) frame_size: usize,
     frame_complete: usize,
     frame_complete_is_short: bool,
-    begin: Place,
-    end: Place,
+    begin: FieldLocation,
+    end: FieldLocation,
     /// From an `UpcallStub`: the distance from the stack pointer to its anchor, where there are such stubs.
     pub(super) upcall_anchor: Option<usize>,
 }
 
-/// A place in a piece of code.
+/// How a field of a piece of code says where something is.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum FieldLocation {
     /// The field has its address.
     Address(usize),
     /// The field has its distance from the beginning, as an `int`.
@@ -63,7 +63,7 @@ pub(super) struct CompiledLayout {
     pub(super) method: usize,
     pub(super) level: usize,
     original_pc: usize,
-    deopt_handlers: [Place; 2],
+    deopt_handlers: [FieldLocation; 2],
 }
 
 /// Of what a compiled method says of its addresses.
@@ -178,13 +178,15 @@ fn of_compiled(name: &CStr) -> Result<usize, String> {
     Field::offset_of(c"CompiledMethod", name).map_or_else(|| offset(c"nmethod", name), Ok)
 }
 
-fn place(structure: &CStr, address: &CStr, distance: &CStr) -> Result<Place, String> {
-    let address = Field::offset_of(structure, address).map(Place::Address);
-    address.map_or_else(|| Ok(Place::Distance(offset(structure, distance)?)), Ok)
+fn place(structure: &CStr, address: &CStr, distance: &CStr) -> Result<FieldLocation, String> {
+    let address = Field::offset_of(structure, address).map(FieldLocation::Address);
+    address.map_or_else(|| Ok(FieldLocation::Distance(offset(structure, distance)?)), Ok)
 }
 
-fn compiled_place(address: &CStr, distance: &CStr) -> Result<Place, String> {
-    of_compiled(address).map(Place::Address).or_else(|_| Ok(Place::Distance(offset(c"nmethod", distance)?)))
+fn compiled_place(address: &CStr, distance: &CStr) -> Result<FieldLocation, String> {
+    of_compiled(address)
+        .map(FieldLocation::Address)
+        .or_else(|_| Ok(FieldLocation::Distance(offset(c"nmethod", distance)?)))
 }
 
 impl DebugLayout {
@@ -242,11 +244,11 @@ impl MethodLayout {
     }
 }
 
-impl Place {
+impl FieldLocation {
     fn read(self, loads: SafeLoads, blob: usize) -> Option<usize> {
         match self {
-            Place::Address(at) => loads.word(blob + at),
-            Place::Distance(at) => distance(loads, blob, blob + at),
+            FieldLocation::Address(at) => loads.word(blob + at),
+            FieldLocation::Distance(at) => distance(loads, blob, blob + at),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum Holder {
 }
 
 /// Where in an object another one is.
-pub(super) enum Place {
+pub(super) enum FieldOrElement {
     Field {
         holder: Holder,
         class: ClassIndex,
@@ -43,7 +43,7 @@ pub(super) unsafe fn place(
     class_of_classes: jclass,
     holder: jobject,
     object: jobject,
-) -> Option<Place> {
+) -> Option<FieldOrElement> {
     // SAFETY: by the caller's promise; local references, deleted when they are done with.
     unsafe {
         if jni.is_instance_of(holder, class_of_classes) {
@@ -52,7 +52,7 @@ pub(super) unsafe fn place(
         let mut class = jni.get_object_class(holder);
         if core.jvm.env.get_class_signature(class).is_ok_and(|signature| signature.starts_with(b"[")) {
             jni.delete_local_ref(class);
-            return Some(Place::Element);
+            return Some(FieldOrElement::Element);
         }
         let mut found = None;
         while !class.is_null() {
@@ -69,7 +69,13 @@ pub(super) unsafe fn place(
 ///
 /// # Safety
 /// All are live references; the instance is one of the class.
-unsafe fn field_of(core: &Core, jni: Jni, class: jclass, instance: Option<jobject>, object: jobject) -> Option<Place> {
+unsafe fn field_of(
+    core: &Core,
+    jni: Jni,
+    class: jclass,
+    instance: Option<jobject>,
+    object: jobject,
+) -> Option<FieldOrElement> {
     let env = core.jvm.env;
     // SAFETY: by the caller's promise; the fields are those of the class, and their kind is asked for.
     unsafe {
@@ -95,7 +101,7 @@ unsafe fn field_of(core: &Core, jni: Jni, class: jclass, instance: Option<jobjec
                 let name = &core.jvm.classes.get(index)?.name;
                 let is_jdk = JDK.iter().any(|package| name.starts_with(package));
                 let holder = if is_jdk { Holder::Library } else { Holder::Program };
-                return Some(Place::Field { holder, class: index, field, is_static });
+                return Some(FieldOrElement::Field { holder, class: index, field, is_static });
             }
         }
     }

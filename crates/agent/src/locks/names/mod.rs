@@ -18,7 +18,7 @@ use trace::ids::ObjectId;
 use agent_base::ids::ClassIndex;
 use agent_core::core::Core;
 pub(crate) use asking::{NameAsker, NameRequest};
-use fields::{Holder, Place};
+use fields::{FieldOrElement, Holder};
 use walk::{Graph, NodeIndex};
 
 /// So many objects are looked for.
@@ -203,10 +203,10 @@ impl<'s> Search<'s> {
                 continue;
             };
             match place {
-                Place::Field { holder: Holder::Program, class, field, .. } => {
+                FieldOrElement::Field { holder: Holder::Program, class, field, .. } => {
                     self.found[way.lock] = Some(self.name(way, class, field));
                 }
-                Place::Field { holder: Holder::Library, class, field, is_static } => {
+                FieldOrElement::Field { holder: Holder::Library, class, field, is_static } => {
                     if self.fallbacks[way.lock].is_none() && (is_static || way.path.is_empty() && field != SYNC) {
                         self.fallbacks[way.lock] = Some(self.name(way, class, field.clone()));
                     }
@@ -214,7 +214,7 @@ impl<'s> Search<'s> {
                         self.follow(way, parent, Step::Field(field));
                     }
                 }
-                Place::Element => self.follow(way, parent, Step::Element),
+                FieldOrElement::Element => self.follow(way, parent, Step::Element),
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Where a thread is in its buffer at a sample, and what its sampler had counted at the last one.
 
 use super::overflow::Overflow;
-use hotspot::buffers::Place;
+use hotspot::buffers::BufferPosition;
 
 /// A thread at a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    pub(super) place: Place,
+    pub(super) place: BufferPosition,
     /// Bytes that the thread has allocated, the sampled object with them.
     pub(super) bytes: u64,
     /// Where the sampled object is in the buffer; `None` if it is outside.
@@ -16,7 +16,7 @@ pub(super) struct Look {
 /// What a thread's sampler had counted at the last sample, or when the thread began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Earlier {
-    pub(super) place: Place,
+    pub(super) place: BufferPosition,
     pub(super) bytes: u64,
     /// The last sample was an object outside of the buffer.
     pub(super) is_outside: bool,
@@ -39,7 +39,7 @@ pub(super) struct Counted {
 
 impl Earlier {
     /// A thread that begins to allocate.
-    pub(super) fn begins(place: Place, bytes: u64) -> Earlier {
+    pub(super) fn begins(place: BufferPosition, bytes: u64) -> Earlier {
         Earlier { place, bytes, is_outside: false, ahead: 0.0, hidden: 0.0, overflow: None }
     }
 }
@@ -55,7 +55,7 @@ pub(super) struct Since {
 }
 
 impl Since {
-    pub(super) fn of(earlier: &Earlier, now: &Place) -> Since {
+    pub(super) fn of(earlier: &Earlier, now: &BufferPosition) -> Since {
         let before = &earlier.place;
         let is_same = before.start == now.start && before.top <= now.top;
         match (is_same, now.refills.checked_sub(before.refills), now.outside.checked_sub(before.outside)) {
@@ -74,7 +74,7 @@ impl Since {
 
 /// Bytes that were allocated since the last sample in the buffer of now.
 pub(super) fn in_buffer(earlier: Option<&Earlier>, look: &Look) -> f64 {
-    let Place { start, top, .. } = look.place;
+    let BufferPosition { start, top, .. } = look.place;
     let here = earlier.filter(|earlier| Since::of(earlier, &look.place).buffers == 0);
     top.saturating_sub(here.map_or(start, |earlier| earlier.place.top)) as f64
 }

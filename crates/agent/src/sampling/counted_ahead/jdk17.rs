@@ -1,7 +1,7 @@
 //! What the sampler of JDK 17 to 24 counts.
 
 use super::earlier::{Counted, Earlier, Look, Since, in_buffer, up_to_sample};
-use hotspot::buffers::Place;
+use hotspot::buffers::BufferPosition;
 
 /// A buffer is left if less than this part of it is free.
 const WASTED_PART: f64 = 64.0;
@@ -59,7 +59,7 @@ fn left_over(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
 
 /// Bytes that were counted and not allocated before the first object in a buffer, if none was outside of the one before.
 pub(super) fn unused(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
-    let Place { refills, wanted, .. } = look.place;
+    let BufferPosition { refills, wanted, .. } = look.place;
     let Some(earlier) = earlier else {
         return if refills == 1 { wanted as f64 / 2.0 } else { waste(&look.place, size) };
     };
@@ -76,6 +76,6 @@ pub(super) fn unused(earlier: Option<&Earlier>, look: &Look, size: u64) -> f64 {
 }
 
 /// Bytes at the end of a buffer in which an object did not fit, on average.
-fn waste(place: &Place, size: u64) -> f64 {
+fn waste(place: &BufferPosition, size: u64) -> f64 {
     (size as f64).min(place.wanted as f64 / WASTED_PART) / 2.0
 }

@@ -6,7 +6,7 @@ use super::super::samples::probability;
 use super::chosen::{VmSampler, choose};
 use super::earlier::{Earlier, Look};
 use agent_base::random::Random;
-use hotspot::buffers::Place;
+use hotspot::buffers::BufferPosition;
 
 const INTERVAL: u64 = 1 << 16;
 const BOTH: [VmSampler; 2] = [VmSampler::Jdk11, VmSampler::Jdk17];
@@ -14,7 +14,7 @@ const BOTH: [VmSampler; 2] = [VmSampler::Jdk11, VmSampler::Jdk17];
 /// A thread's buffer and sampler.
 struct Vm {
     sampler: VmSampler,
-    place: Place,
+    place: BufferPosition,
     /// Bytes of a new buffer.
     buffer: usize,
     /// Where the buffer seems to end.
@@ -27,7 +27,7 @@ struct Vm {
 
 impl Vm {
     fn new(sampler: VmSampler, buffer: usize, seed: u64) -> Vm {
-        let (place, random) = (Place { wanted: buffer, ..Place::default() }, Random::seeded(seed));
+        let (place, random) = (BufferPosition { wanted: buffer, ..BufferPosition::default() }, Random::seeded(seed));
         let mut vm = Vm { sampler, place, buffer, next: 0, ahead: 0, until: 0, bytes: 0, random };
         vm.until = vm.chosen();
         vm
@@ -89,7 +89,7 @@ impl Vm {
         }
         if is_full {
             let start = self.place.end + 4096;
-            self.place = Place { start, top: start, end: start + self.buffer, ..self.place };
+            self.place = BufferPosition { start, top: start, end: start + self.buffer, ..self.place };
             self.place.refills += 1;
         }
         self.place.top += size;
@@ -97,7 +97,7 @@ impl Vm {
     }
 
     fn collect(&mut self) {
-        self.place = Place { wanted: self.buffer, ..Place::default() };
+        self.place = BufferPosition { wanted: self.buffer, ..BufferPosition::default() };
         self.next = 0;
     }
 }

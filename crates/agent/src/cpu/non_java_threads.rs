@@ -12,7 +12,7 @@ use agent_base::ids::IdSource;
 
 /// What is known of one.
 #[derive(Clone, Debug)]
-pub(crate) struct Other {
+pub(crate) struct NonJavaThread {
     pub(crate) id: ThreadId,
     /// As far as the system has it: its first fifteen bytes.
     pub(crate) name: String,
@@ -21,15 +21,15 @@ pub(crate) struct Other {
 }
 
 /// Those that are sampled, or have ended and are not written yet.
-pub(super) struct Others {
+pub(super) struct NonJavaThreads {
     ids: &'static IdSource,
     next: u32,
-    known: FxHashMap<u32, Other>,
+    known: FxHashMap<u32, NonJavaThread>,
 }
 
-impl Others {
-    pub(super) fn new(ids: &'static IdSource) -> Others {
-        Others { ids, next: 0, known: FxHashMap::default() }
+impl NonJavaThreads {
+    pub(super) fn new(ids: &'static IdSource) -> NonJavaThreads {
+        NonJavaThreads { ids, next: 0, known: FxHashMap::default() }
     }
 
     /// A thread is found.
@@ -43,11 +43,11 @@ impl Others {
         let number = self.next;
         self.next += 1;
         let id = ThreadId(self.ids.next());
-        self.known.insert(number, Other { id, name: name.to_owned(), kind, found: Ticks::now() });
+        self.known.insert(number, NonJavaThread { id, name: name.to_owned(), kind, found: Ticks::now() });
         OtherThread(number)
     }
 
-    pub(super) fn get(&self, number: OtherThread) -> Option<&Other> {
+    pub(super) fn get(&self, number: OtherThread) -> Option<&NonJavaThread> {
         self.known.get(&number.0)
     }
 

@@ -27,46 +27,47 @@ use agent_trace::{Document, Section, SourceNumber};
 const LONGEST_SNAPSHOT: Duration = Duration::from_secs(2);
 
 /// The feature.
-pub(crate) struct Marks {
+pub(crate) struct MarkedMethods {
     core: &'static Core,
     /// As many as there are options, in their order.
-    marks: Box<[Mark]>,
+    marks: Box<[MarkedMethod]>,
 }
 
-struct Mark {
+struct MarkedMethod {
     method: MethodName,
     /// The signature of its class.
     signature: Vec<u8>,
     is_reached: AtomicBool,
 }
 
-static CURRENT: Current<Marks> = Current::none();
+static CURRENT: Current<MarkedMethods> = Current::none();
 
-impl Marks {
+impl MarkedMethods {
     /// What it writes into the trace.
     pub(crate) fn section(&'static self) -> Box<dyn Section> {
         Box::new(MarkSection)
     }
 
     /// Those of a recording's options.
-    pub(crate) fn new(core: &'static Core) -> Marks {
-        let mark = |method: &MethodName| Mark {
+    pub(crate) fn new(core: &'static Core) -> MarkedMethods {
+        let mark = |method: &MethodName| MarkedMethod {
             signature: format!("L{};", method.class.replace('.', "/")).into_bytes(),
             method: method.clone(),
             is_reached: AtomicBool::new(false),
         };
-        Marks { core, marks: core.options.marks.iter().map(mark).collect() }
+        MarkedMethods { core, marks: core.options.marks.iter().map(mark).collect() }
     }
 
     /// Those of a class that are not reached yet, and which they are.
     ///
     /// # Safety
     /// `class` is a live reference.
-    unsafe fn of_class(&self, class: jclass) -> Vec<(usize, &Mark)> {
+    unsafe fn of_class(&self, class: jclass) -> Vec<(usize, &MarkedMethod)> {
         // SAFETY: by the caller's promise.
         let Ok(signature) = (unsafe { self.core.jvm.env.get_class_signature(class) }) else { return Vec::new() };
-        let is_it =
-            |(_, mark): &(usize, &Mark)| mark.signature == *signature && !mark.is_reached.load(Ordering::Relaxed);
+        let is_it = |(_, mark): &(usize, &MarkedMethod)| {
+            mark.signature == *signature && !mark.is_reached.load(Ordering::Relaxed)
+        };
         self.marks.iter().enumerate().filter(is_it).collect()
     }
 
@@ -107,7 +108,7 @@ impl Marks {
     ///
     /// # Safety
     /// `class` is a live reference.
-    unsafe fn methods(&self, class: jclass) -> Vec<(&Mark, Vec<jmethodID>)> {
+    unsafe fn methods(&self, class: jclass) -> Vec<(&MarkedMethod, Vec<jmethodID>)> {
         // SAFETY: by the caller's promise.
         let marks = unsafe { self.of_class(class) };
         if marks.is_empty() {
@@ -117,7 +118,7 @@ impl Marks {
         // SAFETY: by the caller's promise. One that is not linked yet has none.
         let Ok(methods) = (unsafe { env.get_class_methods(class) }) else { return Vec::new() };
         // SAFETY: the methods are those of a live class.
-        let is_of = |mark: &Mark, method: jmethodID| is_named(unsafe { env.get_method_name(method) }, mark);
+        let is_of = |mark: &MarkedMethod, method: jmethodID| is_named(unsafe { env.get_method_name(method) }, mark);
         let of = |(_, mark)| (mark, methods.iter().copied().filter(|&method| is_of(mark, method)).collect());
         marks.into_iter().map(of).collect()
     }
@@ -167,11 +168,11 @@ impl Marks {
     }
 }
 
-fn is_named(name: jvmti::Result<jvmti::MethodName>, mark: &Mark) -> bool {
+fn is_named(name: jvmti::Result<jvmti::MethodName>, mark: &MarkedMethod) -> bool {
     name.is_ok_and(|name| *name.name == *mark.method.method.as_bytes())
 }
 
-impl Feature for Marks {
+impl Feature for MarkedMethods {
     fn install(&'static self) {
         CURRENT.set(self);
     }

@@ -17,17 +17,17 @@ const NAME: &str = "dump";
 /// Names that are tried.
 const MAX_NAMES: u32 = 100_000;
 
-/// The place of one dump after the other.
-pub(super) struct Place {
+/// The folder of one dump after the other.
+pub(super) struct DumpFolder {
     /// The folder; between dumps something that is none.
     slot: OwnedFd,
     folder: Option<PathBuf>,
 }
 
-impl Place {
+impl DumpFolder {
     /// Keeps a descriptor for it.
-    pub(super) fn new() -> io::Result<Place> {
-        Ok(Place { slot: File::open("/dev/null")?.into(), folder: None })
+    pub(super) fn new() -> io::Result<DumpFolder> {
+        Ok(DumpFolder { slot: File::open("/dev/null")?.into(), folder: None })
     }
 
     /// The folder, through the descriptor.
@@ -130,7 +130,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for DumpFolder {
     fn drop(&mut self) {
         self.clear();
     }
@@ -154,11 +154,11 @@ fn open_private(name: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    fn dumped(dir: &Path, text: &str) -> Place {
-        let mut place = Place::new().unwrap();
-        place.open(&dir.join("app-1.hprof")).unwrap();
-        fs::write(place.path(), text).unwrap();
-        place
+    fn dumped(dir: &Path, text: &str) -> DumpFolder {
+        let mut folder = DumpFolder::new().unwrap();
+        folder.open(&dir.join("app-1.hprof")).unwrap();
+        fs::write(folder.path(), text).unwrap();
+        folder
     }
 
     #[test]
