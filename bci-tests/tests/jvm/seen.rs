@@ -16,7 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
         ("filter", "heap=events,include=byte*"),
         ("juc", "heap=off,juc=on"),
     ];
-    suite.versions(..).each_and(&with_helpers, no_stack_trace_shows_the_agent);
+    suite.each_jdk_and(&with_helpers, no_stack_trace_shows_the_agent);
     let modes = [
         ("counts", "heap=counts"),
         ("events", "heap=events,allocsites=true"),
