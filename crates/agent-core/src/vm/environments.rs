@@ -234,7 +234,7 @@ pub fn give_back(env: Env, tags: &Tags) {
 pub fn sample_allocations(tags: &Tags, interval_bytes: u32) -> Result<(), String> {
     tags.envs()[0]
         .add_capabilities(jvmtiCapabilities::of(&[CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS]))
-        .map_err(|e| format!("cannot sample allocations (another agent may already do so): {e}"))?;
+        .map_err(|e| format!("the JVM's sampler is not available; another agent may have it ({e})"))?;
     tags.set_sampling_interval(interval_bytes).map_err(|e| e.to_string())
 }
 
