@@ -70,8 +70,8 @@ pub enum Refusal {
     #[error("the code would exceed 65535 bytes")]
     CodeTooLarge,
     /// The rewritten code would exceed what the caller allows
-    /// ([`max_code_length`](crate::Instrument::max_code_length)).
-    #[error("the code would exceed the caller's limit")]
+    /// ([`max_code_length`](crate::Instrument::max_code_length)): what HotSpot compiles, as the agent has it.
+    #[error("the method would grow beyond 8,000 bytes, which the JIT does not compile")]
     CodeBeyondLimit,
     /// The operand stack would exceed 65,535 slots (255 before version 45.3).
     #[error("the operand stack would exceed its limit")]

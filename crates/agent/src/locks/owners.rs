@@ -23,7 +23,7 @@ use hotspot::memory::JavaThread;
 use hotspot::monitors::MonitorLayout;
 
 /// A stack of another thread costs three times the time that the asking thread waits: that thread is stopped, and its processor
-/// is interrupted (measured with `bench -- locks`).
+/// is interrupted (`bci-tests/bench-runs/2026-11-21-locks.md`).
 const STACK_PRICE: u64 = 3;
 /// If JVMTI contradicts what memory says, the owner may have released the monitor before the answer and owned it again after it. That is
 /// looked at so many times.

@@ -3,7 +3,7 @@
 //! ```text
 //! log, line     what the VM logs of each stop: exact, for every operation            totals
 //! watch         looks each millisecond whether threads are being stopped             late
-//! //! mailbox       asks a late thread where it is, by a signal
+//! mailbox       asks a late thread where it is, by a signal
 //! report        what the writer takes
 //! ```
 //!
