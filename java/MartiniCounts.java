@@ -9,7 +9,8 @@ import jdk.internal.vm.annotation.Stable;
  * The side of {@code heap=counts} that runs inside the profiled JVM: a counter per allocation site and thread.
  *
  * <p>Rewritten code calls one of the hooks at each instruction that allocates, with the number of the site's first
- * counter. Objects are not passed on, so the JIT may still remove them. The counters of a thread are native memory that
+ * counter. The hooks of {@code new} and of ordinary arrays do not get the object, so the JIT may still remove it; hooks for what
+ * shows its class or length only when it is made get it, and keep no reference. The counters of a thread are native memory that
  * only this thread writes and that the agent may read at any time.
  *
  * <p>It is initialised when the first code with a hook runs, which may be the first code that the JVM runs at all. So its
@@ -230,8 +231,8 @@ public final class MartiniCounts {
     }
 
     /**
-     * {@code new}. Called in front of it, like all hooks of instructions: behind it the JIT would not see that the constructor
-     * fills the new memory, and would clear it first. An allocation that fails is counted too; see {@link #countLarge}.
+     * {@code new}. Called in front of it, as for ordinary arrays: behind it the JIT would not see that the constructor fills the
+     * new memory, and would clear it first. Only for string builders it is called behind. An allocation that fails is counted too; see {@link #countLarge}.
      *
      * <p>The other branch is hardly ever taken, so the JIT does not compile it. A compiled call, even one that never runs, would
      * discard what the JIT knows about memory around each site.

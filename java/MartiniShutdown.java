@@ -3,8 +3,8 @@ package java.lang;
 import jdk.internal.vm.annotation.Hidden;
 
 /**
- * The side of {@code live=true} that runs inside the profiled JVM: the last of the JDK's own shutdown hooks, after all those of
- * the program.
+ * The side of {@code live=true} and of heap dumps that runs inside the profiled JVM: the last of the JDK's own shutdown hooks,
+ * after all those of the program.
  */
 final class MartiniShutdown implements Runnable {
     /** The last place for such hooks; the JDK uses the first three. */
