@@ -113,7 +113,7 @@ fn left_alone_and_ended_by_another_command(jdk: &'static Jdk) {
     let pid = busy.pid();
     assert_eq!(busy.martini("status", &[]).success().out, "recording  no\nagent      not loaded\n");
     let attached = busy.martini("attach", &["--detach", "--cpu", "--locks"]).success();
-    assert!(attached.err.contains(&format!("martini stop {pid} ends it")), "{}", attached.err);
+    assert!(attached.err.contains(&format!("martini stop {pid} to end it")), "{}", attached.err);
     let status = busy.martini("status", &[]).success().out;
     let trace = busy.trace(pid, 1);
     assert!(status.starts_with("recording  yes\n"), "{status}");
